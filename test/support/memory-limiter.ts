@@ -1,4 +1,4 @@
-import type { LimiterState, LimiterStore } from '../../integrations/exchange/itsm/limiter/limiter.state.ts';
+import type { LimiterState, LimiterStore } from '../../integrations/exchange/itsm/limiter/limiter.ts';
 
 /** Keeps states in this process: all that share it share one rate. */
 export function memoryLimiterStore(): LimiterStore {

@@ -8,32 +8,31 @@ import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm
 import { listConnections, readConnection } from '../../../domain/exchange/itsm/connections.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { readHealth } from '../../../integrations/exchange/itsm/connections/connections.health.ts';
 import {
+  ConnectionHealth,
+  readHealth,
+} from '../../../integrations/exchange/itsm/connections/connections.health.ts';
+import {
+  ConnectionTest,
   listRemoteFields,
   listRemoteRelationTypes,
   listRemoteTables,
   testConnection,
 } from '../../../integrations/exchange/itsm/connections/connections.remote.ts';
-import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
-import { listQuery, listResponse } from '../../schemas.ts';
-import type { App } from '../../types.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas.ts';
 import {
-  ItsmConnectionHealthSchema,
   ItsmConnectionSchema,
-  ItsmConnectionTestSchema,
   ItsmRemoteFieldSchema,
   ItsmRemoteRelationTypeSchema,
   ItsmRemoteTableSchema,
 } from './itsm-connections.schemas.ts';
+import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync/connections';
-
-const connection = (description: string) => ({ description, schema: ItsmConnectionSchema });
 
 /** Connections to ITSM systems. */
 export function registerItsmConnectionRoutes(app: App, services: Services): void {
@@ -48,7 +47,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
         Type.Boolean({ description: '`true`: active connections; `false`: paused ones' }),
       ),
     }),
-    responses: { 200: { description: 'Connections', schema: listResponse(ItsmConnectionSchema) } },
+    responses: page('Connections', ItsmConnectionSchema),
     handler: ({ ctx, query }) => listConnections(ctx, query),
   });
 
@@ -59,17 +58,16 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
       'The remote is not called: test the connection next. Secrets are stored encrypted and never returned. The address must be https and public, unless OUTBOUND_ALLOW contains it.',
     permission: manage,
     body: ConnectionCreate,
-    responses: { 201: connection('The connection') },
+    responses: created('The connection', ItsmConnectionSchema),
     errors: ['name_taken'],
-    handler: async ({ ctx, body, reply }) =>
-      sendResource(reply.code(201), await createConnection(ctx, services, body)),
+    handler: ({ ctx, body }) => createConnection(ctx, services, body),
   });
 
   routes.get('/api/v1/itsm-sync/connections/:conn_id', {
     id: 'readItsmConnection',
     summary: 'Read one connection',
     permission: see,
-    responses: { 200: connection('The connection') },
+    responses: ok('The connection', ItsmConnectionSchema),
     handler: ({ ctx, params }) => readConnection(ctx, params.conn_id),
   });
 
@@ -81,7 +79,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     permission: manage,
     permissionNote: usesNote,
     body: ConnectionPatch,
-    responses: { 200: connection('The connection') },
+    responses: ok('The connection', ItsmConnectionSchema),
     errors: ['name_taken'],
     handler: ({ ctx, params, body }) => patchConnection(ctx, services, params.conn_id, body),
   });
@@ -108,7 +106,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     description:
       'Logs in, reads each table that is needed and checks the roles of the account; nothing is written to the remote. Takes at most 10 seconds. The response of a failed test is 200 with `success: false`. A paused connection can be tested.',
     permission: manage,
-    responses: { 200: { description: 'The result', schema: ItsmConnectionTestSchema } },
+    responses: ok('The result', ConnectionTest),
     errors: ['conflict'],
     handler: ({ ctx, params }) => testConnection(ctx, services, params.conn_id),
   });
@@ -120,7 +118,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
       'The tables that its account can see now; `search` applies to names and labels. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
-    responses: { 200: { description: 'Tables', schema: listResponse(ItsmRemoteTableSchema) } },
+    responses: page('Tables', ItsmRemoteTableSchema),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteTables(ctx, services, params.conn_id, query),
   });
@@ -135,7 +133,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
       table: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_./-]{0,199}$', examples: ['cmdb_ci_server'] }),
     }),
     query: listQuery(['name'], 'name', {}),
-    responses: { 200: { description: 'Columns', schema: listResponse(ItsmRemoteFieldSchema) } },
+    responses: page('Columns', ItsmRemoteFieldSchema),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteFields(ctx, services, params.conn_id, params.table, query),
   });
@@ -146,9 +144,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     description: 'Their ids are the `remote_type` of relation mappings. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
-    responses: {
-      200: { description: 'Relation types', schema: listResponse(ItsmRemoteRelationTypeSchema) },
-    },
+    responses: page('Relation types', ItsmRemoteRelationTypeSchema),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteRelationTypes(ctx, services, params.conn_id, query),
   });
@@ -159,7 +155,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     description:
       'Its last runs, open plans and review items, and the current request rate. The remote is not called.',
     permission: see,
-    responses: { 200: { description: 'The health', schema: ItsmConnectionHealthSchema } },
+    responses: ok('The health', ConnectionHealth),
     handler: ({ ctx, params }) => readHealth(ctx, services, params.conn_id),
   });
 }

@@ -8,26 +8,25 @@ import {
   deleteMapping,
   patchMapping,
 } from '../../../integrations/exchange/itsm/mappings/mapping.commands.ts';
-import { readCoverage } from '../../../integrations/exchange/itsm/mappings/mapping.coverage.ts';
-import { previewMapping } from '../../../integrations/exchange/itsm/mappings/mapping.preview.ts';
-import { validateMapping } from '../../../integrations/exchange/itsm/mappings/mapping.validate.ts';
-import { sendResource } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
-import { listQuery, listResponse } from '../../schemas.ts';
-import type { App } from '../../types.ts';
 import {
-  ItsmMappingCoverageSchema,
-  ItsmMappingPreviewSchema,
-  ItsmMappingSchema,
-  ItsmMappingValidationSchema,
-} from './itsm-mappings.schemas.ts';
+  MappingCoverage,
+  readCoverage,
+} from '../../../integrations/exchange/itsm/mappings/mapping.coverage.ts';
+import {
+  MappingPreview,
+  previewMapping,
+} from '../../../integrations/exchange/itsm/mappings/mapping.preview.ts';
+import { MappingValidation } from '../../../integrations/exchange/itsm/mappings/mapping.remote.ts';
+import { validateMapping } from '../../../integrations/exchange/itsm/mappings/mapping.validate.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas.ts';
+import { ItsmMappingSchema } from './itsm-mappings.schemas.ts';
+import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync/mappings';
-
-const mapping = (description: string) => ({ description, schema: ItsmMappingSchema });
 
 /** Mappings of card types to tables of a remote. */
 export function registerItsmMappingRoutes(app: App, services: Services): void {
@@ -43,7 +42,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
         Type.String({ maxLength: 100, description: 'Only mappings of this card type' }),
       ),
     }),
-    responses: { 200: { description: 'Mappings', schema: listResponse(ItsmMappingSchema) } },
+    responses: page('Mappings', ItsmMappingSchema),
     handler: ({ ctx, query }) => listMappings(ctx, query),
   });
 
@@ -55,16 +54,16 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     permission: manage,
     permissionNote: usesNote,
     body: MappingCreate,
-    responses: { 201: mapping('The mapping') },
+    responses: created('The mapping', ItsmMappingSchema),
     errors: ['mapping_exists'],
-    handler: async ({ ctx, body, reply }) => sendResource(reply.code(201), await createMapping(ctx, body)),
+    handler: ({ ctx, body }) => createMapping(ctx, body),
   });
 
   routes.get('/api/v1/itsm-sync/mappings/:mapping_id', {
     id: 'readItsmMapping',
     summary: 'Read one mapping',
     permission: see,
-    responses: { 200: mapping('The mapping') },
+    responses: ok('The mapping', ItsmMappingSchema),
     handler: ({ ctx, params }) => readMapping(ctx, params.mapping_id),
   });
 
@@ -76,7 +75,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     permission: manage,
     permissionNote: usesNote,
     body: MappingPatch,
-    responses: { 200: mapping('The mapping') },
+    responses: ok('The mapping', ItsmMappingSchema),
     errors: ['itsm_run_open', 'mapping_exists', 'wrong_state'],
     handler: ({ ctx, params, body }) => patchMapping(ctx, params.mapping_id, body),
   });
@@ -105,7 +104,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     description:
       'Checks columns, their types, choices and lengths, references, relation types, columns in the filter and the rights of the account. If there is no error, the dictionary of the table is stored, and later runs report when it changes. Takes at most 10 seconds. The response for a mapping with errors is 200 with `valid: false`.',
     permission: manage,
-    responses: { 200: { description: 'The result', schema: ItsmMappingValidationSchema } },
+    responses: ok('The result', MappingValidation),
     errors: ['conflict', 'upstream_failed', 'wrong_state'],
     handler: ({ ctx, params }) => validateMapping(ctx, services, params.mapping_id),
   });
@@ -131,7 +130,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
         }),
       ),
     }),
-    responses: { 200: { description: 'The sample', schema: ItsmMappingPreviewSchema } },
+    responses: ok('The sample', MappingPreview),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => previewMapping(ctx, services, params.mapping_id, query),
   });
@@ -141,7 +140,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     summary: 'Read how much of both sides a mapping covers',
     description: 'Mapped and unmapped fields and columns; paired and unpaired cards and records.',
     permission: see,
-    responses: { 200: { description: 'The figures', schema: ItsmMappingCoverageSchema } },
+    responses: ok('The figures', MappingCoverage),
     handler: ({ ctx, params }) => readCoverage(ctx, params.mapping_id),
   });
 }

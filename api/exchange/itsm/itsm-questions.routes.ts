@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { pairStates } from '../../../domain/exchange/itsm/itsm.model.ts';
 import {
   decideReviewItem,
   relinkPairs,
@@ -7,11 +8,11 @@ import {
 } from '../../../domain/exchange/itsm/review.commands.ts';
 import { listPairs, listReviewItems } from '../../../domain/exchange/itsm/review.queries.ts';
 import { Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { routesOf } from '../../operation.ts';
-import { listQuery, listResponse } from '../../schemas.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas.ts';
+import { ItsmPairSchema, ItsmQuestionSchema } from './itsm-runs.schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
-import { ItsmPairSchema, ItsmQuestionSchema } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
@@ -35,7 +36,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       kind: Type.Optional(Choice(['conflict', 'match'], 'The kind of review item')),
       remote_id: recordKey,
     }),
-    responses: { 200: { description: 'Review items', schema: listResponse(ItsmQuestionSchema) } },
+    responses: page('Review items', ItsmQuestionSchema),
     handler: ({ ctx, query }) => listReviewItems(ctx, query),
   });
 
@@ -44,13 +45,11 @@ export function registerItsmQuestionRoutes(app: App): void {
     summary: 'List the pairs of a mapping',
     permission: see,
     query: listQuery(['remote_id'], 'remote_id', {
-      state: Type.Optional(
-        Choice(['linked', 'quarantined', 'ended', 'unmapped', 'removed'], 'The state of the pair'),
-      ),
+      state: Type.Optional(Choice(pairStates, 'The state of the pair')),
       card_id: idOf('The card'),
       remote_id: recordKey,
     }),
-    responses: { 200: { description: 'Pairs', schema: listResponse(ItsmPairSchema) } },
+    responses: page('Pairs', ItsmPairSchema),
     handler: ({ ctx, params, query }) => listPairs(ctx, params.mapping_id, query),
   });
 
@@ -63,12 +62,10 @@ export function registerItsmQuestionRoutes(app: App): void {
     query: object({
       dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count the pairs' })),
     }),
-    responses: {
-      200: {
-        description: 'The number of pairs, and of matches that stay open',
-        schema: object({ relinked: Type.Integer(), left: Type.Integer() }),
-      },
-    },
+    responses: ok(
+      'The number of pairs, and of matches that stay open',
+      object({ relinked: Type.Integer(), left: Type.Integer() }),
+    ),
     errors: ['wrong_state'],
     handler: ({ ctx, params, query }) => relinkPairs(ctx, params.mapping_id, query.dry_run ?? false),
   });

@@ -7,12 +7,16 @@ import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/
 import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
-import { sendJson } from '../../json.ts';
-import { routesOf } from '../../operation.ts';
-import { listQuery, listResponse } from '../../schemas.ts';
+import { ok, page, routesOf } from '../../operation.ts';
+import { listQuery } from '../../schemas.ts';
+import {
+  ItsmPlanRowSchema,
+  ItsmRunLogLineSchema,
+  ItsmRunSchema,
+  rowStatuses,
+} from './itsm-runs.schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
-import { ItsmPlanRowSchema, ItsmRunLogLineSchema, ItsmRunSchema, rowStatuses } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
@@ -20,8 +24,7 @@ const base = '/api/v1/itsm-sync';
 
 const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
-const run = (description: string) => ({ description, schema: ItsmRunSchema });
-const queued = { 202: run('The run, which continues as a job') };
+const queued = { 202: { description: 'The run, which continues as a job', schema: ItsmRunSchema } };
 
 /** Runs with their plans and logs. */
 export function registerItsmRunRoutes(app: App): void {
@@ -85,7 +88,7 @@ function registerItsmRunReadRoutes(app: App): void {
       status: Type.Optional(Choice(runStatuses, 'The status')),
       direction: Type.Optional(Choice(runDirections, 'The sides that the run may write to')),
     }),
-    responses: { 200: { description: 'Runs', schema: listResponse(ItsmRunSchema) } },
+    responses: page('Runs', ItsmRunSchema),
     handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 
@@ -93,7 +96,7 @@ function registerItsmRunReadRoutes(app: App): void {
     id: 'readItsmRun',
     summary: 'Read one run',
     permission: see,
-    responses: { 200: run('The run') },
+    responses: ok('The run', ItsmRunSchema),
     handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
@@ -114,7 +117,7 @@ function registerItsmRunReadRoutes(app: App): void {
         }),
       ),
     }),
-    responses: { 200: { description: 'Rows', schema: listResponse(ItsmPlanRowSchema) } },
+    responses: page('Rows', ItsmPlanRowSchema),
     handler: ({ ctx, params, query }) => listPlanRows(ctx, params.run_id, query),
   });
 
@@ -154,7 +157,7 @@ function registerItsmRunReadRoutes(app: App): void {
     query: listQuery(['id'], 'id', {
       level: Type.Optional(Choice(['info', 'warning', 'error'], 'The severity')),
     }),
-    responses: { 200: { description: 'Lines', schema: listResponse(ItsmRunLogLineSchema) } },
+    responses: page('Lines', ItsmRunLogLineSchema),
     handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
   });
 
@@ -163,7 +166,7 @@ function registerItsmRunReadRoutes(app: App): void {
     summary: 'Cancel a run or a plan in review',
     description: 'Applied rows stay applied.',
     permission: manage,
-    responses: { 200: run('The run') },
+    responses: ok('The run', ItsmRunSchema),
     errors: ['wrong_state'],
     handler: async ({ ctx, params }) => {
       await cancelRun(ctx, params.run_id);
@@ -197,12 +200,7 @@ function registerItsmReviewRoutes(app: App): void {
         action: Type.Optional(Choice(rowActions, 'Only rows of this action')),
       }),
       bodyExample: { action: 'update' },
-      responses: {
-        200: {
-          description: 'The number of rows',
-          schema: object({ rows: Type.Integer({ minimum: 0 }) }),
-        },
-      },
+      responses: ok('The number of rows', object({ rows: Type.Integer({ minimum: 0 }) })),
       errors: ['wrong_state'],
       handler: async ({ ctx, params, body }) => ({
         rows: await decideRows(ctx, params.run_id, decision, body),
@@ -227,12 +225,12 @@ function registerItsmReviewRoutes(app: App): void {
     }),
     responses: queued,
     errors: ['wrong_state'],
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body }) => {
       await applyRows(ctx, params.run_id, {
         ...(body.rows === undefined ? {} : { rows: body.rows }),
         overrideLimit: body.override_limit ?? false,
       });
-      return sendJson(reply.code(202), await runText(ctx.db, params.run_id));
+      return await runText(ctx.db, params.run_id);
     },
   });
 }
@@ -248,7 +246,7 @@ function registerItsmUndoRoutes(app: App): void {
       'Starts a run that reverts the applied rows, from the last to the first, in the inventory and at the remote. A row whose result has changed since is not reverted: it ends as `stale` with the reason. The next run proposes the same changes again, unless you change the mapping or unmap the pairs. A plan of the mapping in review is superseded. 409 if no row was applied, the run was already undone, a run is queued or running, or the mapping or its connection is paused or deleted.',
     permission: manage,
     permissionNote: usesNote,
-    responses: { 202: { description: 'The undo run', schema: ItsmRunSchema } },
+    responses: queued,
     errors: ['wrong_state'],
     handler: async ({ ctx, params, reply }) => {
       const runId = await undoRun(ctx, params.run_id);

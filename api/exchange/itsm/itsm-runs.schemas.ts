@@ -1,5 +1,12 @@
 import Type from 'typebox';
-import { rowActions, rowProgress, runStages, shownRun } from '../../../domain/exchange/itsm/itsm.model.ts';
+import {
+  pairColumns,
+  reviewItemColumns,
+  rowActions,
+  rowProgress,
+  runStages,
+  shownRun,
+} from '../../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
   Choice,
@@ -98,28 +105,13 @@ export const ItsmRunLogLineSchema = itemComponent('ItsmRunLogLine', {
 });
 
 export const ItsmQuestionSchema = itemComponent('ItsmQuestion', {
-  id: Uuid,
-  mapping_id: Uuid,
-  kind: Choice(['conflict', 'match']),
-  remote_id: Nullable(Type.String()),
-  card_id: Nullable(Uuid),
+  ...reviewItemColumns,
   card_name: Nullable(Type.String()),
   record_name: Nullable(Type.String({ description: 'Of a match: the name of the record' })),
-  path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
   local: Type.Unknown(),
   remote: Type.Unknown({ description: 'Of a match: the values of the record, by field' }),
   reason: Nullable(Type.String()),
   candidates: Candidates,
-  run_id: Nullable(Uuid),
-  opened_at: Timestamp,
 });
 
-export const ItsmPairSchema = itemComponent('ItsmPair', {
-  remote_id: Type.String(),
-  card_id: Uuid,
-  origin: Choice(['pulled', 'pushed', 'linked']),
-  state: Choice(['linked', 'quarantined', 'ended', 'unmapped', 'removed']),
-  gone: Nullable(Choice(['local', 'remote'])),
-  evidence: Nullable(Choice(['tombstone', 'look', 'readings', 'inventory'])),
-  since: Nullable(Timestamp),
-});
+export const ItsmPairSchema = itemComponent('ItsmPair', pairColumns);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -17,6 +17,7 @@ import {
   type LoadedConnection,
   loadConnection,
   ownerColumnsOfConnection,
+  refuseDuplicate,
   secretContext,
 } from './itsm.load.ts';
 import { type ConnectionSettings, visibleConnection } from './itsm.model.ts';
@@ -31,6 +32,8 @@ const eventColumns = Object.entries(columnMembers('c', visibleConnection))
   .map(([column, value]) => `${value} as ${column}`)
   .join(', ');
 
+const nameTaken = ['name_taken', 'Another connection has this name already.'] as const;
+
 /** Creates a connection without calling the remote. @throws EstateError `forbidden`, `name_taken`, `validation_failed`. */
 export async function createConnection(
   ctx: Ctx,
@@ -41,10 +44,11 @@ export async function createConnection(
   const { settings, secrets } = mergeConnection(tools.outbound, input, undefined);
   return await command(ctx, async (work) => {
     const { sql } = work;
-    const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
+    const id = await query(sql).value<string>`select uuidv7()`;
     const sealed = tools.secrets.seal(JSON.stringify(secrets), secretContext(id));
-    await withUniqueName(
+    await refuseDuplicate(
       sql('itsm_connections').insert({ id, ...toColumns(settings), secrets: sealed, ...ownedBy(ctx.caller) }),
+      ...nameTaken,
     );
     work.emit({
       event_type: 'itsm_connection.created',
@@ -77,7 +81,7 @@ export async function patchConnection(
     const isAccessChanged = secretsChanged || !isDeepStrictEqual(access, accessBefore);
     const isResumed = is_active && !before.settings.is_active;
     const row = await connectionEventRow(sql, id);
-    await withUniqueName(
+    await refuseDuplicate(
       sql('itsm_connections')
         .where({ id })
         .update({
@@ -89,6 +93,7 @@ export async function patchConnection(
           ...(isAccessChanged || isResumed ? await ownerColumnsOfConnection(ctx, work, id) : {}),
           ...(is_active ? { paused_reason: null } : {}),
         }),
+      ...nameTaken,
     );
     const changes = rowChanges(row, await connectionEventRow(sql, id));
     if (Object.keys(changes).length > 0 || secretsChanged) {
@@ -109,9 +114,8 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
     await query(sql).run`select from itsm_connections where id = ${id} for update`;
     checkIfMatch(ctx, await connectionText(sql, id));
     const row = await connectionEventRow(sql, id);
-    const rows = await query(sql)
-      .rows`select count(*) as count from itsm_mappings where connection_id = ${id}`;
-    const count: number = rows[0].count;
+    const count = await query(sql)
+      .value<number>`select count(*) from itsm_mappings where connection_id = ${id}`;
     if (count > 0) {
       throw new EstateError('mappings_present', `The connection has ${count} mappings: delete them first.`, {
         extra: { mapping_count: count },
@@ -169,16 +173,4 @@ const toColumns = ({ sources, new_records, ...settings }: ConnectionSettings) =>
 async function connectionEventRow(sql: Sql, id: string): Promise<StoredRow> {
   return (await query(sql)
     .row<StoredRow>`select ${embed(eventColumns)} from itsm_connections c where id = ${id}`)!;
-}
-
-/** Executes a write and turns a violated unique name into `name_taken`. */
-async function withUniqueName(write: PromiseLike<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (sqlState(error) === '23505') {
-      throw new EstateError('name_taken', 'Another connection has this name already.', { cause: error });
-    }
-    throw error;
-  }
 }

@@ -94,7 +94,7 @@ export type NewRecords = Static<typeof NewRecords>;
 type CreateApi = NewRecords['through'];
 
 /** Errors of the chosen create API and of the table names in it. */
-export function newRecordsFaults(newRecords: NewRecords, offered: readonly CreateApi[]): FieldError[] {
+export function newRecordsErrors(newRecords: NewRecords, offered: readonly CreateApi[]): FieldError[] {
   if (!offered.includes(newRecords.through)) {
     const message = `${newRecords.through} is not offered; ${offered.join(', ')} ${offered.length > 1 ? 'are' : 'is'}`;
     return [{ field: 'new_records.through', code: 'not_offered', message }];
@@ -193,24 +193,24 @@ export const HttpSources = Type.Array(HttpSource, {
 const outsideAddress = /(^|\/)(\.|%2e){1,2}(\/|\?|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;
 
 /** Errors of the sources that can be found without calling the remote. */
-export function sourceFaults(sources: readonly HttpSource[]): FieldError[] {
-  const faults: FieldError[] = [];
+export function sourceErrors(sources: readonly HttpSource[]): FieldError[] {
+  const errors: FieldError[] = [];
   const names = sources.map(({ name }) => name);
   sources.forEach(({ name, path: sourcePath, format, rows, separator, references, paging }, at) => {
-    const fault = (member: string, code: string, message: string) =>
-      faults.push({ field: `sources.${at}.${member}`, code, message });
-    if (names.indexOf(name) < at) fault('name', 'duplicate', 'is the name of another source');
+    const addError = (member: string, code: string, message: string) =>
+      errors.push({ field: `sources.${at}.${member}`, code, message });
+    if (names.indexOf(name) < at) addError('name', 'duplicate', 'is the name of another source');
     if (outsideAddress.test(sourcePath))
-      fault('path', 'format', 'must be a path below the address of the connection');
-    if (format !== 'json' && paging) fault('paging', 'not_offered', 'is only for json');
-    if (format !== 'json' && rows !== undefined) fault('rows', 'not_offered', 'is only for json');
-    if (format !== 'csv' && separator !== undefined) fault('separator', 'not_offered', 'is only for csv');
+      addError('path', 'format', 'must be a path below the address of the connection');
+    if (format !== 'json' && paging) addError('paging', 'not_offered', 'is only for json');
+    if (format !== 'json' && rows !== undefined) addError('rows', 'not_offered', 'is only for json');
+    if (format !== 'csv' && separator !== undefined) addError('separator', 'not_offered', 'is only for csv');
     for (const [column, target] of Object.entries(references ?? {})) {
       if (!names.includes(target))
-        fault(`references.${column}`, 'unknown_source', `${target} is not a source of the connection`);
+        addError(`references.${column}`, 'unknown_source', `${target} is not a source of the connection`);
     }
   });
-  return faults;
+  return errors;
 }
 
 const text = (maxLength: number, description: string) =>

@@ -10,9 +10,9 @@ import {
   type ConnectionPatch,
   type ConnectionSecrets,
   connectionKinds,
-  newRecordsFaults,
+  newRecordsErrors,
   secretMembers,
-  sourceFaults,
+  sourceErrors,
 } from './connections.input.ts';
 import type { ConnectionWithSecrets } from './itsm.load.ts';
 import type { ConnectionSettings } from './itsm.model.ts';
@@ -83,25 +83,25 @@ export function mergeConnection(
   if (!settings.client_certificate && !(input.client_key && input.client_key !== MASK))
     delete secrets.client_key;
   const isKeyDropped = droppedSecrets.has('client_key');
-  const faults = [
-    ...faultIf(settings.name === '', 'name', 'required', 'must not be blank'),
-    ...addressFault(outbound, settings.instance_url, rulesOf(settings.kind).address),
-    ...zoneFaults(settings),
-    ...credentialFaults(input, settings, secrets, droppedSecrets),
-    ...sourcesFaults(settings),
-    ...creationFaults(settings),
-    ...(isKeyDropped ? [] : certificateFaults(settings, secrets)),
+  const errors = [
+    ...errorIf(settings.name === '', 'name', 'required', 'must not be blank'),
+    ...addressErrors(outbound, settings.instance_url, rulesOf(settings.kind).address),
+    ...zoneErrors(settings),
+    ...credentialErrors(input, settings, secrets, droppedSecrets),
+    ...sourcesErrors(settings),
+    ...createApiErrors(settings),
+    ...(isKeyDropped ? [] : certificateErrors(settings, secrets)),
   ];
-  if (settings.client_certificate && isKeyDropped) faults.push(secretRequired('client_key'));
-  if (faults.length > 0) throw invalidFields(faults);
+  if (settings.client_certificate && isKeyDropped) errors.push(secretRequired('client_key'));
+  if (errors.length > 0) throw invalidFields(errors);
   return { settings, secrets };
 }
 
-const fault = (field: string, code: string, message: string): FieldError => ({ field, code, message });
-const faultIf = (isFault: boolean, ...of: Parameters<typeof fault>): FieldError[] =>
-  isFault ? [fault(...of)] : [];
+const fieldError = (field: string, code: string, message: string): FieldError => ({ field, code, message });
+const errorIf = (isError: boolean, ...of: Parameters<typeof fieldError>): FieldError[] =>
+  isError ? [fieldError(...of)] : [];
 const secretRequired = (field: string): FieldError =>
-  fault(field, 'secret_needed', 'is needed again when instance_url changes');
+  fieldError(field, 'secret_needed', 'is needed again when instance_url changes');
 
 function mergeSettings(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
   const text = (
@@ -132,33 +132,37 @@ function mergeSettings(input: ConnectionPatch, present: ConnectionSettings): Con
   };
 }
 
-function zoneFaults({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
-  if (!rulesOf(kind).timeZone) return unusedFault(kind, 'time_zone', zone);
-  return zone === null ? [fault('time_zone', 'required', `is needed for ${kind}`)] : timeZoneErrors(zone);
+function zoneErrors({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
+  if (!rulesOf(kind).timeZone) return unusedErrors(kind, 'time_zone', zone);
+  return zone === null
+    ? [fieldError('time_zone', 'required', `is needed for ${kind}`)]
+    : timeZoneErrors(zone);
 }
 
 /** Errors of the sources. */
-function sourcesFaults({ kind, sources }: ConnectionSettings): FieldError[] {
-  if (!rulesOf(kind).sources) return unusedFault(kind, 'sources', sources);
-  return sources === null ? [fault('sources', 'required', `is needed for ${kind}`)] : sourceFaults(sources);
+function sourcesErrors({ kind, sources }: ConnectionSettings): FieldError[] {
+  if (!rulesOf(kind).sources) return unusedErrors(kind, 'sources', sources);
+  return sources === null
+    ? [fieldError('sources', 'required', `is needed for ${kind}`)]
+    : sourceErrors(sources);
 }
 
 /** Errors of the create API and the correlation column. */
-function creationFaults({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
+function createApiErrors({ kind, new_records, correlation_column }: ConnectionSettings): FieldError[] {
   const { newRecords, correlationColumn } = rulesOf(kind);
   return [
     ...(new_records !== null && newRecords
-      ? newRecordsFaults(new_records, newRecords)
-      : unusedFault(kind, 'new_records', new_records)),
-    ...(correlationColumn ? [] : unusedFault(kind, 'correlation_column', correlation_column)),
+      ? newRecordsErrors(new_records, newRecords)
+      : unusedErrors(kind, 'new_records', new_records)),
+    ...(correlationColumn ? [] : unusedErrors(kind, 'correlation_column', correlation_column)),
   ];
 }
 
-const unusedFault = (kind: ConnectionKind, member: string, value: unknown): FieldError[] =>
-  faultIf(value !== null, member, 'not_offered', `is not used for ${kind}`);
+const unusedErrors = (kind: ConnectionKind, member: string, value: unknown): FieldError[] =>
+  errorIf(value !== null, member, 'not_offered', `is not used for ${kind}`);
 
 /** Removes credentials that are not needed, and returns errors for missing and for unused ones. */
-function credentialFaults(
+function credentialErrors(
   input: ConnectionPatch,
   settings: ConnectionSettings,
   secrets: ConnectionSecrets,
@@ -167,48 +171,48 @@ function credentialFaults(
   const { authTypes: offered } = rulesOf(settings.kind);
   if (!offered.includes(settings.auth_type)) {
     const message = `is not offered by ${settings.kind}; ${offered.join(' or ')} is`;
-    return [fault('auth_type', 'not_offered', message)];
+    return [fieldError('auth_type', 'not_offered', message)];
   }
   const way = settings.auth_type === 'oauth2' ? settings.grant_type! : settings.auth_type;
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (settings.auth_type !== 'oauth2' && input.grant_type) {
-    faults.push(fault('grant_type', 'not_offered', 'is only for oauth2'));
+    errors.push(fieldError('grant_type', 'not_offered', 'is only for oauth2'));
   }
   for (const member of credentials) {
     const isSecret = member !== 'username' && member !== 'client_id';
     const value = isSecret ? secrets[member] : settings[member];
     if (requiredCredentials[way].includes(member)) {
-      if (droppedSecrets.has(member)) faults.push(secretRequired(member));
+      if (droppedSecrets.has(member)) errors.push(secretRequired(member));
       else if (!value)
-        faults.push(fault(member, 'required', `is needed for ${describeAuthentication(settings)}`));
+        errors.push(fieldError(member, 'required', `is needed for ${describeAuthentication(settings)}`));
       continue;
     }
     if (input[member] && input[member] !== MASK) {
-      faults.push(fault(member, 'not_offered', `is not used for ${describeAuthentication(settings)}`));
+      errors.push(fieldError(member, 'not_offered', `is not used for ${describeAuthentication(settings)}`));
     }
     if (isSecret) delete secrets[member];
     else settings[member] = null;
   }
-  return faults;
+  return errors;
 }
 
 const describeAuthentication = ({ auth_type, grant_type }: ConnectionSettings): string =>
   grant_type === null ? auth_type : `${auth_type} by ${grant_type}`;
 
 /** Errors of the address: refused by the outbound guard, or not in the form that the kind of connection needs. */
-function addressFault(
+function addressErrors(
   outbound: Outbound,
   address: string,
   form: ConnectionKindRules['address'],
 ): FieldError[] {
   const refusal = outbound.refusal(address);
-  if (refusal !== undefined) return [fault('instance_url', 'refused_address', refusal)];
+  if (refusal !== undefined) return [fieldError('instance_url', 'refused_address', refusal)];
   const { origin, pathname } = new URL(address);
   const [expected, parts] =
     form === 'host'
       ? [origin, 'a scheme and a host']
       : [`${origin}${pathname}`.replace(/\/+$/, ''), 'a scheme, a host and a path'];
-  return faultIf(
+  return errorIf(
     expected.toLowerCase() !== address.toLowerCase(),
     'instance_url',
     'format',
@@ -219,21 +223,21 @@ function addressFault(
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Errors of the certificate authorities, the client certificate and its key. */
-function certificateFaults(
+function certificateErrors(
   { ca, client_certificate: certificate }: ConnectionSettings,
   { client_key: key }: ConnectionSecrets,
 ): FieldError[] {
   const certificates = certificate === null ? undefined : readCertificates(certificate);
   const hasKey = key !== undefined;
   return [
-    ...faultIf(ca !== null && !readCertificates(ca), 'ca', 'format', 'contains no PEM certificates'),
+    ...errorIf(ca !== null && !readCertificates(ca), 'ca', 'format', 'contains no PEM certificates'),
     ...(certificate === null
-      ? faultIf(hasKey, 'client_certificate', 'required', 'is needed with its key')
+      ? errorIf(hasKey, 'client_certificate', 'required', 'is needed with its key')
       : [
-          ...faultIf(!certificates, 'client_certificate', 'format', 'is not a PEM certificate'),
-          ...faultIf(!hasKey, 'client_key', 'required', 'is needed with its certificate'),
+          ...errorIf(!certificates, 'client_certificate', 'format', 'is not a PEM certificate'),
+          ...errorIf(!hasKey, 'client_key', 'required', 'is needed with its certificate'),
         ]),
-    ...(certificates && hasKey ? keyFaults(certificates[0]!, key) : []),
+    ...(certificates && hasKey ? keyErrors(certificates[0]!, key) : []),
   ];
 }
 
@@ -246,11 +250,11 @@ function readCertificates(text: string): X509Certificate[] | undefined {
   }
 }
 
-function keyFaults(certificate: X509Certificate, key: string): FieldError[] {
+function keyErrors(certificate: X509Certificate, key: string): FieldError[] {
   try {
     const isKey = certificate.checkPrivateKey(createPrivateKey(key));
-    return faultIf(!isKey, 'client_key', 'format', 'is not the key of client_certificate');
+    return errorIf(!isKey, 'client_key', 'format', 'is not the key of client_certificate');
   } catch {
-    return [fault('client_key', 'format', 'is not a PEM private key without a passphrase')];
+    return [fieldError('client_key', 'format', 'is not a PEM private key without a passphrase')];
   }
 }

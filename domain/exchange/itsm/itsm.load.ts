@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { type Db, embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
 import type { Caller, Ctx, Work } from '../../kernel/context.ts';
@@ -10,6 +10,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ConnectionSecrets } from './connections.input.ts';
 import { MANAGE_SYNC } from './connections.queries.ts';
 import { type ConnectionSettings, settingNames } from './itsm.model.ts';
+import { mappingColumns } from './mappings.input.ts';
 import { findBrokenReason, parseRelationPath, stoppedColumns, usesCosts } from './mappings.rules.ts';
 import type { Mapping, SyncDirection } from './mappings.types.ts';
 
@@ -144,14 +145,21 @@ export async function pauseConnection(
   });
 }
 
-const selectMapping = `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode,
-    m.filter_query, m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio,
-    m.quarantine_minutes, m.complete_reads, m.auto_apply, m.auto_apply_max_changes, m.auto_apply_max_ratio,
-    m.complete_every_hours, m.follows_changes, m.schedule_key, m.is_active, m.dictionary, m.drift, m.created_by,
-    coalesce((select jsonb_agg(to_jsonb(f) - 'mapping_id' - 'position' order by f.position)
-      from itsm_field_mappings f where f.mapping_id = m.id), '[]') as fields,
-    coalesce((select jsonb_agg(to_jsonb(r) - 'mapping_id' - 'position' order by r.position)
-      from itsm_relation_mappings r where r.mapping_id = m.id), '[]') as relations
+/** SQL expressions for the rows of fields and of relations of a mapping `m`, in their order. */
+export const rowsOfMapping = {
+  fields: `coalesce((select jsonb_agg(to_jsonb(f) - 'mapping_id' - 'position' order by f.position)
+    from itsm_field_mappings f where f.mapping_id = m.id), '[]')`,
+  relations: `coalesce((select jsonb_agg(to_jsonb(r) - 'mapping_id' - 'position' order by r.position)
+    from itsm_relation_mappings r where r.mapping_id = m.id), '[]')`,
+};
+
+/** SQL for the columns of a mapping `m` that users set. */
+export const settingsOfMapping = Object.keys(mappingColumns)
+  .map((column) => `m.${column}`)
+  .join(', ');
+
+const selectMapping = `select m.id, ${settingsOfMapping}, m.schedule_key, m.dictionary, m.drift, m.created_by,
+    ${rowsOfMapping.fields} as fields, ${rowsOfMapping.relations} as relations
   from itsm_mappings m`;
 
 /** Loads a mapping. @throws EstateError `not_found`. */
@@ -302,6 +310,20 @@ export async function readSyncState(sql: Sql, mappingId: string): Promise<SyncSt
   const rows = await query(sql)
     .rows`select ${embed(columns)} from (select) one left join itsm_sync_states on mapping_id = ${mappingId}`;
   return { ...rows[0], again: rows[0].again ?? [] };
+}
+
+/** Executes a write and reports a violated unique index as an error with this code. */
+export async function refuseDuplicate(
+  write: PromiseLike<unknown>,
+  code: 'name_taken' | 'mapping_exists',
+  message: string,
+): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    throw new EstateError(code, message, { cause: error });
+  }
 }
 
 /** Locks the sync state of a mapping until the transaction ends. Take it before locking cards. */

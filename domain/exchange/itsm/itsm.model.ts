@@ -200,3 +200,28 @@ export const rowActions = [
  * again. `stale`: the state that it was planned from has changed, and nothing was written.
  */
 export const rowProgress = ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'] as const;
+
+export const pairStates = ['linked', 'quarantined', 'ended', 'unmapped', 'removed'] as const;
+
+/** The columns of a pair that responses contain. */
+export const pairColumns = {
+  remote_id: Type.String(),
+  card_id: Uuid,
+  origin: Choice(['pulled', 'pushed', 'linked']),
+  state: Choice(pairStates),
+  gone: Nullable(Choice(['local', 'remote'])),
+  evidence: Nullable(Choice(['tombstone', 'look', 'readings', 'inventory'])),
+  since: Nullable(Timestamp),
+};
+
+/** The columns of a review item that responses contain as they are stored. */
+export const reviewItemColumns = {
+  id: Uuid,
+  mapping_id: Uuid,
+  kind: Choice(['conflict', 'match']),
+  remote_id: Text,
+  card_id: Nullable(Uuid),
+  path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
+  run_id: Nullable(Uuid),
+  opened_at: Timestamp,
+};

@@ -211,6 +211,11 @@ export const MappingCreate = object({
 });
 export type MappingCreate = Static<typeof MappingCreate>;
 
+const { schedule, skip_staging, field_mappings, relation_mappings, ...columns } = MappingCreate.properties;
+
+/** The columns of a mapping that users set. */
+export const mappingColumns = columns;
+
 export const MappingPatch = object(Type.Partial(Type.Object({ ...identity, ...settings })).properties);
 export type MappingPatch = Static<typeof MappingPatch>;
 

@@ -5,27 +5,9 @@ import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lis
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
-import { MappingCreate } from './mappings.input.ts';
+import { rowsOfMapping } from './itsm.load.ts';
+import { mappingColumns } from './mappings.input.ts';
 import { type BrokenReasonInput, findBrokenReason } from './mappings.rules.ts';
-
-const fieldRows = `(select json_agg(json_build_object('id', f.mapping_id || '.' || f.position,
-    'card_field', f.card_field, 'remote_field', f.remote_field, 'direction', f.direction,
-    'transform_type', f.transform_type, 'transform_config', f.transform_config, 'is_identity', f.is_identity)
-    order by f.position)
-  from itsm_field_mappings f where f.mapping_id = m.id)`;
-
-const relationRows = `(select json_agg(json_build_object('relation_type_key', r.relation_type_key,
-    'remote_type', r.remote_type, 'target_mapping_id', r.target_mapping_id, 'reversed', r.reversed)
-    order by r.position)
-  from itsm_relation_mappings r where r.mapping_id = m.id)`;
-
-const {
-  schedule: _,
-  field_mappings: __,
-  relation_mappings: ___,
-  skip_staging: ____,
-  ...settings
-} = MappingCreate.properties;
 
 const mappingList: ListSpec = {
   name: 'itsm-mappings',
@@ -41,7 +23,7 @@ const mappingList: ListSpec = {
   defaultDir: 'asc',
   members: {
     id: 'm.id',
-    ...columnMembers('m', { columns: settings }),
+    ...columnMembers('m', { columns: mappingColumns }),
     connection_name: 'c.name',
     skip_staging: 'm.auto_apply',
     schedule: `case when s.key is not null then json_build_object('cron', s.cron, 'time_zone', s.time_zone,
@@ -49,13 +31,16 @@ const mappingList: ListSpec = {
     due_at: 'utc(m.due_at)',
     // the input of `brokenReason`; `withBrokenReason` replaces it with the reason
     broken: `json_build_object('id', m.id, 'card_type_key', m.card_type_key, 'sync_direction', m.sync_direction,
-      'card_defaults', m.card_defaults, 'drift', m.drift, 'fields', ${fieldRows}, 'relations', ${relationRows},
+      'card_defaults', m.card_defaults, 'drift', m.drift, 'fields', ${rowsOfMapping.fields},
+      'relations', ${rowsOfMapping.relations},
       'mapped_types', (select json_object_agg(o.id, o.card_type_key) from itsm_mappings o
         where o.connection_id = m.connection_id))`,
     dictionary_at: 'utc(m.dictionary_at)',
     drift: `coalesce(m.drift, '[]')`,
-    field_mappings: `coalesce(${fieldRows}, '[]')`,
-    relation_mappings: `coalesce(${relationRows}, '[]')`,
+    field_mappings: `coalesce((select jsonb_agg(to_jsonb(f) - 'mapping_id' - 'position'
+      || jsonb_build_object('id', f.mapping_id || '.' || f.position) order by f.position)
+      from itsm_field_mappings f where f.mapping_id = m.id), '[]')`,
+    relation_mappings: rowsOfMapping.relations,
     created_by: 'm.created_by',
     created_at: 'utc(m.created_at)',
     updated_at: 'utc(greatest(m.updated_at, s.updated_at))',

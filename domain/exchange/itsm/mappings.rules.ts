@@ -34,32 +34,32 @@ type MappedTypes = ReadonlyMap<string, string>;
  * Errors of a mapping against the current metamodel: card type, fields and their values, references and relations. The paths
  * of errors are those of the API.
  */
-export function metamodelFaults(
+export function metamodelErrors(
   metamodel: Metamodel,
   mapping: CheckedMapping,
   mappedTypes: MappedTypes,
 ): FieldError[] {
   const type = metamodel.cardTypes.get(mapping.card_type_key);
   if (!type || type.is_hidden) {
-    return fault('card_type_key', 'unknown_type', 'is not a card type');
+    return fieldError('card_type_key', 'unknown_type', 'is not a card type');
   }
   const types = new Map([...mappedTypes, [mapping.id, type.key]]);
   return [
-    ...prefixed('field_mappings', mapping.fields, (row) => fieldFaults(metamodel, type, mapping, types, row)),
-    ...Object.entries(mapping.card_defaults).flatMap(([path, value]) => defaultFault(type, path, value)),
-    ...prefixed('relation_mappings', mapping.relations, (row) => relationFaults(metamodel, type, types, row)),
+    ...prefixed('field_mappings', mapping.fields, (row) => fieldErrors(metamodel, type, mapping, types, row)),
+    ...Object.entries(mapping.card_defaults).flatMap(([path, value]) => defaultErrors(type, path, value)),
+    ...prefixed('relation_mappings', mapping.relations, (row) => relationErrors(metamodel, type, types, row)),
   ];
 }
 
-const fault = (field: string, code: string, message: string): FieldError[] => [{ field, code, message }];
+const fieldError = (field: string, code: string, message: string): FieldError[] => [{ field, code, message }];
 
 /** The errors of the rows of a list, with the paths of their members. */
-const prefixed = <R>(list: string, rows: readonly R[], faultsOf: (row: R) => FieldError[]): FieldError[] =>
+const prefixed = <R>(list: string, rows: readonly R[], errorsOf: (row: R) => FieldError[]): FieldError[] =>
   rows.flatMap((row, index) =>
-    faultsOf(row).map((one) => ({ ...one, field: `${list}.${index}.${one.field}` })),
+    errorsOf(row).map((one) => ({ ...one, field: `${list}.${index}.${one.field}` })),
   );
 
-function fieldFaults(
+function fieldErrors(
   metamodel: Metamodel,
   type: CardType,
   { id, sync_direction, relations }: CheckedMapping,
@@ -67,37 +67,37 @@ function fieldFaults(
   row: FieldMapping,
 ): FieldError[] {
   const local = findMappableField(metamodel, type, row.card_field);
-  if (!local) return fault('card_field', 'unknown_field', `is not a field of ${type.key}`);
+  if (!local) return fieldError('card_field', 'unknown_field', `is not a field of ${type.key}`);
   const related = parseRelationPath(row.card_field);
   if (related && relations.some(({ relation_type_key: key }) => key === related.relationType))
-    return fault('card_field', 'bad_mapping', 'is already mapped by relation_mappings');
+    return fieldError('card_field', 'bad_mapping', 'is already mapped by relation_mappings');
   if (local.readonly !== null && sync_direction !== 'push')
-    return fault('card_field', 'readonly', `${local.readonly}, so it can only be pushed`);
-  const faults = transformFaults(row, local, sync_direction);
-  if (row.transform_type !== 'reference' || faults.length > 0) return faults;
+    return fieldError('card_field', 'readonly', `${local.readonly}, so it can only be pushed`);
+  const errors = transformErrors(row, local, sync_direction);
+  if (row.transform_type !== 'reference' || errors.length > 0) return errors;
   const target = types.get(row.transform_config.mapping_id ?? id);
-  return mappingFault('transform_config.mapping_id', target, local.refersTo ?? type.key);
+  return mappingErrors('transform_config.mapping_id', target, local.refersTo ?? type.key);
 }
 
-function mappingFault(field: string, target: string | undefined, expected: string): FieldError[] {
-  if (target === undefined) return fault(field, 'bad_mapping', 'is not a mapping of this connection');
+function mappingErrors(field: string, target: string | undefined, expected: string): FieldError[] {
+  if (target === undefined) return fieldError(field, 'bad_mapping', 'is not a mapping of this connection');
   return target === expected
     ? []
-    : fault(field, 'bad_mapping', `is a mapping of ${target}, not of ${expected}`);
+    : fieldError(field, 'bad_mapping', `is a mapping of ${target}, not of ${expected}`);
 }
 
-function defaultFault(type: CardType, path: string, value: unknown): FieldError[] {
+function defaultErrors(type: CardType, path: string, value: unknown): FieldError[] {
   const field = `card_defaults.${path}`;
   const local = findCardField(type, path);
   if (!local || local.kind === 'card')
-    return fault(field, 'unknown_field', `is not a field of ${type.key} that can have a default`);
-  if (local.readonly !== null) return fault(field, 'readonly', local.readonly);
+    return fieldError(field, 'unknown_field', `is not a field of ${type.key} that can have a default`);
+  if (local.readonly !== null) return fieldError(field, 'readonly', local.readonly);
   if (local.path === 'name' || local.path === 'external_id')
-    return fault(field, 'unknown_field', 'cannot have a default, since it differs from card to card');
-  return valueFault(local, value, field);
+    return fieldError(field, 'unknown_field', 'cannot have a default, since it differs from card to card');
+  return valueErrors(local, value, field);
 }
 
-function relationFaults(
+function relationErrors(
   metamodel: Metamodel,
   type: CardType,
   types: MappedTypes,
@@ -105,13 +105,13 @@ function relationFaults(
 ): FieldError[] {
   const relation = metamodel.relationTypes.get(row.relation_type_key);
   if (!relation || !metamodel.visibleRelationTypes.includes(relation.key))
-    return fault('relation_type_key', 'unknown_type', 'is not a relation type');
+    return fieldError('relation_type_key', 'unknown_type', 'is not a relation type');
   if (relation.source_type_key !== type.key) {
     const message = `has the source type ${relation.source_type_key}, not ${type.key}: add it to a mapping of ${relation.source_type_key}`;
-    return fault('relation_type_key', 'wrong_type', message);
+    return fieldError('relation_type_key', 'wrong_type', message);
   }
   const target = row.target_mapping_id === null ? type.key : types.get(row.target_mapping_id);
-  return mappingFault('target_mapping_id', target, relation.target_type_key);
+  return mappingErrors('target_mapping_id', target, relation.target_type_key);
 }
 
 /** Whether a mapping reads or writes costs, which need a permission of their own. */
@@ -151,12 +151,12 @@ export function findBrokenReason(metamodel: Metamodel, mapping: BrokenReasonInpu
     if (fields.length === 0) return 'No fields are mapped yet.';
     if (mapping.sync_direction !== 'push') return 'No column is mapped to the name.';
   }
-  const [fault] = metamodelFaults(
+  const [error] = metamodelErrors(
     metamodel,
     { ...mapping, fields, relations: mapping.relations ?? [] },
     new Map(Object.entries(mapping.mapped_types)),
   );
-  if (fault) return `${fault.field} ${fault.message}.`;
+  if (error) return `${error.field} ${error.message}.`;
   return findDriftReason(mapping.drift, fields);
 }
 
@@ -305,7 +305,7 @@ const transformsByKind: Record<CardField['kind'], readonly TransformType[]> = {
   card: ['reference'],
 };
 
-function transformFaults(
+function transformErrors(
   row: FieldMapping,
   local: CardField,
   direction: Mapping['sync_direction'],
@@ -313,26 +313,26 @@ function transformFaults(
   const allowed = transformsByKind[local.kind];
   if (!allowed.includes(row.transform_type)) {
     const message = `does not fit the card's field; ${allowed.join(' or ')} does`;
-    return fault('transform_type', 'transform_misfit', message);
+    return fieldError('transform_type', 'transform_misfit', message);
   }
   switch (row.transform_type) {
     case 'direct': {
       const as = local.kind === 'number' ? 'number' : undefined;
       if (row.transform_config.as === as) return [];
-      return fault('transform_config.as', 'transform_misfit', "does not fit the card's field");
+      return fieldError('transform_config.as', 'transform_misfit', "does not fit the card's field");
     }
     case 'value_map':
       return row.transform_config.pairs.flatMap(({ local: value }, index) =>
-        valueFault(local, value, `transform_config.pairs.${index}.local`),
+        valueErrors(local, value, `transform_config.pairs.${index}.local`),
       );
     case 'expression': {
       const { to_local, to_remote } = row.transform_config;
       const message = 'is required, since the mapping writes to the remote';
       return [
-        ...formulaFault(to_local, 'transform_config.to_local'),
-        ...(to_remote === null ? [] : formulaFault(to_remote, 'transform_config.to_remote')),
+        ...formulaErrors(to_local, 'transform_config.to_local'),
+        ...(to_remote === null ? [] : formulaErrors(to_remote, 'transform_config.to_remote')),
         ...(direction !== 'pull' && to_remote === null
-          ? fault('transform_config.to_remote', 'required', message)
+          ? fieldError('transform_config.to_remote', 'required', message)
           : []),
       ];
     }
@@ -341,9 +341,9 @@ function transformFaults(
   }
 }
 
-function valueFault(local: CardField, value: unknown, field: string): FieldError[] {
+function valueErrors(local: CardField, value: unknown, field: string): FieldError[] {
   const message = value === null ? undefined : local.validate(value);
-  return message === undefined ? [] : fault(field, 'bad_value', message);
+  return message === undefined ? [] : fieldError(field, 'bad_value', message);
 }
 
 const valueVariable: FormulaLine = {
@@ -352,7 +352,7 @@ const valueVariable: FormulaLine = {
 };
 
 /** Checks that a formula of a transform only uses `value`. */
-function formulaFault(formula: string, field: string): FieldError[] {
+function formulaErrors(formula: string, field: string): FieldError[] {
   try {
     const reads = readsOf([valueVariable, ...parseFormula(formula)]);
     const usesOthers =
@@ -361,6 +361,6 @@ function formulaFault(formula: string, field: string): FieldError[] {
     return [];
   } catch (error) {
     if (!(error instanceof FormulaError)) throw error;
-    return fault(field, 'bad_formula', error.message);
+    return fieldError(field, 'bad_formula', error.message);
   }
 }

@@ -1,4 +1,5 @@
-import type { DriftEntry, MappingCreate, RelationMappingInput } from './mappings.input.ts';
+import type { StaticOf } from '../../kernel/shapes.ts';
+import type { DriftEntry, mappingColumns, RelationMappingInput } from './mappings.input.ts';
 
 /** A value of a field on either side, as JSON. */
 export type Value = null | string | number | boolean | Value[] | { [key: string]: Value };
@@ -52,17 +53,7 @@ export interface DictionaryColumn {
 
 /** A stored mapping with its fields and relations in order. */
 export interface Mapping
-  extends Required<
-    Omit<
-      MappingCreate,
-      | 'skip_staging'
-      | 'schedule'
-      | 'field_mappings'
-      | 'relation_mappings'
-      | 'card_defaults'
-      | 'record_defaults'
-    >
-  > {
+  extends Omit<Required<StaticOf<typeof mappingColumns>>, 'card_defaults' | 'record_defaults'> {
   id: string;
   card_defaults: Record<string, Value>;
   record_defaults: Record<string, Value>;

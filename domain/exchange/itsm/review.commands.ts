@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -160,24 +160,24 @@ interface RelinkResult {
  * Open matches of a record with a card whose own record is gone, without an alternative: the only candidate has the same identity
  * fields and is the candidate of no other record. A record is gone according to its pair or to a row of the plan in review.
  */
-const selectRelinkable = `
+const selectRelinkable = (mapping: string) => fragment`
   with asked as (
     select q.id, q.remote_id, (q.candidates -> 0 ->> 'cardId')::uuid as card_id,
       count(*) over (partition by q.candidates -> 0 ->> 'cardId') as claims
     from itsm_review_items q
-    where q.mapping_id = :mapping and q.kind = 'match' and q.remote_id is not null
+    where q.mapping_id = ${mapping} and q.kind = 'match' and q.remote_id is not null
       and jsonb_array_length(q.candidates) = 1 and q.candidates -> 0 ->> 'score' = '1'
   ), own as (
     select p.*, count(*) over (partition by p.card_id) as records, p.gone is not distinct from 'remote' or exists (
         select from itsm_runs r join itsm_plan_rows w on w.run_id = r.id
         where r.mapping_id = p.mapping_id and r.status = 'review' and w.remote_id = p.remote_id
           and w.row -> 'state' ->> 'gone' = 'remote') as is_gone
-    from itsm_pairs p where p.mapping_id = :mapping and p.state <> 'unmapped'
+    from itsm_pairs p where p.mapping_id = ${mapping} and p.state <> 'unmapped'
   )
   select a.id, a.remote_id as to, o.remote_id as from, a.card_id
   from asked a join own o on o.card_id = a.card_id and o.records = 1 and o.is_gone
   where a.claims = 1 and not exists (
-    select from itsm_pairs p where p.mapping_id = :mapping and p.remote_id = a.remote_id)`;
+    select from itsm_pairs p where p.mapping_id = ${mapping} and p.remote_id = a.remote_id)`;
 
 /**
  * Pairs cards whose records are gone with the records that have the same identity fields. For remotes that were cloned or moved,
@@ -196,12 +196,12 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
       throw new EstateError('wrong_state', 'A run of the mapping is queued or running.', { extra });
     }
     await lockSyncState(sql, mappingId);
-    const { rows } = await sql.raw(selectRelinkable, { mapping: mappingId });
+    const rows = await query(sql).rows<Record<string, string>>`${embed(selectRelinkable(mappingId))}`;
     const open = await query(sql)
       .value<number>`select count(*)::int from itsm_review_items where mapping_id = ${mappingId} and kind = 'match'`;
     const result = { relinked: rows.length, left: open - rows.length };
     if (dryRun || rows.length === 0) return result;
-    const column = (name: string) => rows.map((row: Record<string, string>) => row[name]);
+    const column = (name: string) => rows.map((row) => row[name]);
     await query(sql).run`update itsm_pairs set state = 'ended', gone = 'remote', evidence = null, since = null
        where mapping_id = ${mappingId} and remote_id = any(${column('from')}::text[])`;
     await query(sql).run`insert into itsm_decisions (mapping_id, remote_id, card_id, created_by)

@@ -1,10 +1,11 @@
 import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
+import { pairColumns, reviewItemColumns } from './itsm.model.ts';
 import { equalConditions } from './runs.commands.ts';
 import { candidatesOf, hiddenPaths, unlessHidden } from './runs.queries.ts';
 
@@ -18,14 +19,9 @@ function reviewItemList(hidden: string[]): ListSpec {
     defaultSort: 'opened_at',
     defaultDir: 'asc',
     members: {
-      id: 'q.id',
-      mapping_id: 'q.mapping_id',
-      kind: 'q.kind',
-      remote_id: 'q.remote_id',
-      card_id: 'q.card_id',
+      ...columnMembers('q', { columns: reviewItemColumns }),
       card_name: 'c.name',
       record_name: `case when q.kind = 'match' and q.remote_id is not null then q.remote ->> 'name' end`,
-      path: 'q.path',
       local: shown('q.local'),
       remote: {
         sql: `case when q.kind = 'match' then q.remote - ?::text[] when not q.path = any(?::text[]) is true then q.remote end`,
@@ -33,8 +29,6 @@ function reviewItemList(hidden: string[]): ListSpec {
       },
       reason: reasonUnlessHidden(hidden),
       candidates: candidatesOf('q.candidates'),
-      run_id: 'q.run_id',
-      opened_at: 'utc(q.opened_at)',
     },
   };
 }
@@ -79,15 +73,7 @@ const pairList = (mappingId: string): ListSpec => ({
   sorts: { remote_id: { sql: 'p.remote_id', type: 'text', filled: true, immutable: true } },
   defaultSort: 'remote_id',
   defaultDir: 'asc',
-  members: {
-    remote_id: 'p.remote_id',
-    card_id: 'p.card_id',
-    origin: 'p.origin',
-    state: 'p.state',
-    gone: 'p.gone',
-    evidence: 'p.evidence',
-    since: 'utc(p.since)',
-  },
+  members: columnMembers('p', { columns: pairColumns }),
 });
 
 /** The pairs of a mapping. @throws EstateError `forbidden`, `not_found`. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { embed, query, queryRow, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { OwnerRefused } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
@@ -202,13 +202,12 @@ const needsFullRead = (direction: string): string => `coalesce(case
     or not ${isFresh('b.pushed_read_at')} or ${hasNewCards}
   else b.watermark is null or b.local_position is null or not ${isFresh('b.complete_read_at')} end, true)`;
 
-const selectRun = `select ${Object.entries(columnMembers('r', Run))
-  .map(([column, value]) => `${value} as ${column}`)
-  .join(', ')} from itsm_runs r where r.id = ?`;
+const runColumns = Object.entries(columnMembers('r', Run)).map(([column, value]) => `${value} as ${column}`);
 
 /** Loads a run. @throws EstateError `not_found`. */
 export async function loadRun(sql: Sql, id: string, lock: '' | 'for update' = ''): Promise<RunRow> {
-  const row = await queryRow<RunRow>(sql, `${selectRun} ${lock}`, [id]);
+  const row = await query(sql)
+    .row<RunRow>`select ${embed(runColumns.join(', '))} from itsm_runs r where r.id = ${id} ${embed(lock)}`;
   if (!row) throw notFound('run', id);
   return row;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -26,7 +26,8 @@ interface RowSelection {
   action?: string;
 }
 
-const isPending = `run_id = ? and progress = 'pending' and action not in ('conflict', 'stage', 'skip')`;
+const isPending = (runId: string) =>
+  fragment`run_id = ${runId} and progress = 'pending' and action not in ('conflict', 'stage', 'skip')`;
 
 /**
  * Approves or rejects rows of a plan in review. A later decision replaces an earlier one.
@@ -60,15 +61,12 @@ async function markRows(
   { rows, action }: RowSelection,
 ): Promise<number> {
   const selected = rows && [...new Set(rows)];
-  const { rows: marked } = await sql.raw(
-    `with marked as (
-       update itsm_plan_rows set approval = ?, decided_by = ?
-       where ${isPending} ${selected ? 'and no = any(?::integer[])' : ''} ${action ? 'and action = ?' : ''}
+  const count = await query(sql).value<number>`with marked as (
+       update itsm_plan_rows set approval = ${decision}, decided_by = ${ctx.caller.userId}
+       where ${embed(isPending(runId))} ${embed(selected ? fragment`and no = any(${selected}::integer[])` : '')}
+         ${embed(action ? fragment`and action = ${action}` : '')}
        returning 1
-     ) select count(*)::int as n from marked`,
-    [decision, ctx.caller.userId, runId, ...(selected ? [selected] : []), ...(action ? [action] : [])],
-  );
-  const count: number = marked[0].n;
+     ) select count(*)::int as n from marked`;
   if (selected && !action && count < selected.length) {
     throw invalidField('rows', 'unknown_row', 'Some of the rows are not in the plan, or are not pending.');
   }
@@ -99,12 +97,10 @@ export async function applyRows(
     }
     if (rows) await markRows(sql, ctx, runId, 'approved', { rows });
     else {
-      await sql.raw(
-        `update itsm_plan_rows set approval = 'approved', decided_by = ? where ${isPending} and approval is null
-           and not exists (select from itsm_plan_rows a where a.run_id = ? and a.progress = 'pending'
-             and a.approval = 'approved')`,
-        [ctx.caller.userId, runId, runId],
-      );
+      await query(sql).run`update itsm_plan_rows set approval = 'approved', decided_by = ${ctx.caller.userId}
+         where ${embed(isPending(runId))} and approval is null
+           and not exists (select from itsm_plan_rows a where a.run_id = ${runId} and a.progress = 'pending'
+             and a.approval = 'approved')`;
     }
     const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: runId });
     await changeRun(work, runId, 'itsm_run.applying', {

@@ -31,6 +31,15 @@ export interface RemoteTombstone {
   mergedInto?: string;
 }
 
+/**
+ * The result of reading one record by key; `unknown`: the remote does not report whether it exists. `reclassified`: the record
+ * is no longer in its table, but in the table of this class.
+ */
+export type RecordLookup =
+  | { kind: 'gone'; reclassified?: string }
+  | { kind: 'unknown' }
+  | { kind: 'there'; record: RemoteRecord };
+
 /** Why a call to a remote failed. */
 export type RemoteErrorCode = keyof typeof advice;
 

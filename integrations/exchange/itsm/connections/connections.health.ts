@@ -1,40 +1,43 @@
+import Type, { type Static } from 'typebox';
 import { VIEW_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
 import { type LoadedConnection, loadConnection } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
+import { Choice, component, Nullable, object, Timestamp } from '../../../../domain/kernel/shapes.ts';
 import type { Db } from '../../../../platform/database.ts';
-import { type Budget, budgetAt, type LimiterState } from '../limiter/limiter.state.ts';
+import { budgetAt, type LimiterState } from '../limiter/limiter.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
+const count = Type.Integer({ minimum: 0 });
+
 /** The recent state of a connection. */
-export interface ConnectionHealth {
-  /** `failing`: the last run failed or the circuit is open; `waiting`: a plan, a review item or drift needs a user. */
-  status: 'ok' | 'waiting' | 'failing' | 'paused';
-  /** RFC 3339. */
-  last_success_at: string | null;
-  last_failure_at: string | null;
-  last_failure: string | null;
-  /** Failed runs since the last successful one. */
-  failures_in_row: number;
-  runs_open: number;
-  plans_waiting: number;
-  questions_open: number;
-  mappings: { total: number; active: number; drifted: number };
-  /** Requests that were sent by runs of the last 24 hours. */
-  calls_last_day: number;
-  limiter: {
-    /** Maximum requests per second. */
-    rate: number;
-    /** RFC 3339; null if the remote has not requested a pause. */
-    paused_until: string | null;
-    circuit: 'closed' | 'open';
-    open_until: string | null;
-    /** Null if the remote does not report its rate limit. */
-    budget: Budget | null;
-    /** The requested part of the usual page size. */
-    page_scale: number;
-  } | null;
-}
+export const ConnectionHealth = component('ItsmConnectionHealth', {
+  status: Choice(
+    ['ok', 'waiting', 'failing', 'paused'],
+    '`failing`: the last run failed, or the circuit is open; `waiting`: a plan or a review item needs a decision',
+  ),
+  last_success_at: Nullable(Timestamp),
+  last_failure_at: Nullable(Timestamp),
+  last_failure: Nullable(Type.String()),
+  failures_in_row: Type.Integer({ minimum: 0, description: 'Failed runs since the last successful one' }),
+  runs_open: count,
+  plans_waiting: Type.Integer({ minimum: 0, description: 'Plans in review' }),
+  questions_open: Type.Integer({
+    minimum: 0,
+    description: 'Open review items: conflicts and uncertain matches',
+  }),
+  mappings: object({ total: count, active: count, drifted: count }),
+  calls_last_day: Type.Integer({ minimum: 0, description: 'Requests of the runs of the last 24 hours' }),
+  limiter: object({
+    rate: Type.Number({ description: 'The most requests that are sent per second' }),
+    paused_until: Nullable(Timestamp),
+    circuit: Choice(['closed', 'open'], 'Open: no request is sent, because several in a row failed'),
+    open_until: Nullable(Timestamp),
+    budget: Nullable(object({ limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp })),
+    page_scale: Type.Number({ description: 'The page size as a fraction of the usual one' }),
+  }),
+});
+export type ConnectionHealth = Static<typeof ConnectionHealth>;
 
 /**
  * Reads the recent state of a connection, without calling the remote.
@@ -44,8 +47,8 @@ export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Prom
   requirePermission(ctx.caller, VIEW_SYNC);
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const counts = await countRuns(ctx.db, id);
-  const limiter = limiterHealth(await limiterState(tools, connection));
-  const failing = counts.failures_in_row > 0 || limiter?.circuit === 'open';
+  const limiter = limiterHealth(await readLimiterState(tools, connection));
+  const failing = counts.failures_in_row > 0 || limiter.circuit === 'open';
   const needsUser = counts.plans_waiting + counts.questions_open + counts.mappings.drifted > 0;
   return {
     status: !connection.settings.is_active ? 'paused' : failing ? 'failing' : needsUser ? 'waiting' : 'ok',
@@ -76,17 +79,16 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
 }
 
 /** The state of the account's rate limiter. */
-async function limiterState(tools: RemoteTools, connection: LoadedConnection): Promise<LimiterState | null> {
+async function readLimiterState(tools: RemoteTools, connection: LoadedConnection): Promise<LimiterState> {
   const remote = openConnection(tools, connection);
   try {
-    return (await remote.limiter?.state()) ?? null;
+    return await remote.limiter.state();
   } finally {
     await remote.close();
   }
 }
 
-function limiterHealth(state: LimiterState | null): ConnectionHealth['limiter'] {
-  if (!state) return null;
+function limiterHealth(state: LimiterState): ConnectionHealth['limiter'] {
   const now = Date.now();
   const ifFuture = (ms: number) => (ms > now ? new Date(ms).toISOString() : null);
   return {

@@ -7,14 +7,13 @@ import {
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
-import type { HttpAuth } from '../connectors/http/config.ts';
-import { connectHttp } from '../connectors/http/http.ts';
+import { connectHttp, type HttpAuth } from '../connectors/http/http.ts';
 import { connectItop } from '../connectors/itop/itop.ts';
 import { connectNetBox } from '../connectors/netbox/netbox.ts';
-import { type CreateApi, defaultConfig, type ServiceNowAuth } from '../connectors/servicenow/config.ts';
 import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
+import { type CreateApi, defaultConfig, type ServiceNowAuth } from '../connectors/servicenow/session.ts';
 import type { ConnectorParts, TransportConfig } from '../connectors/transport.ts';
-import { databaseLimiterStore, type Limiter } from '../limiter/limiter.ts';
+import { databaseLimiterStore } from '../limiter/limiter.ts';
 
 /** What a connector needs besides its connection. */
 interface ConnectorDependencies extends Omit<ConnectorParts<unknown>, 'config' | 'random'> {
@@ -23,16 +22,10 @@ interface ConnectorDependencies extends Omit<ConnectorParts<unknown>, 'config' |
   refreshTokens: RefreshTokens;
 }
 
-/** An open connection. */
-export type OpenedRemote = Connector & {
-  /** Undefined if requests are not limited. */
-  limiter?: Limiter;
-};
-
 /** How connections of one kind are opened and tested. */
 interface RemoteKind {
   /** The credentials were checked when the connection was stored. */
-  open(connection: ConnectionWithSecrets, parts: ConnectorDependencies): OpenedRemote;
+  open(connection: ConnectionWithSecrets, parts: ConnectorDependencies): Connector;
   /** The rights that a connection test checks. */
   rightsToTest(connection: ConnectionWithSecrets): readonly TestedTable[];
 }
@@ -193,7 +186,7 @@ export function openConnection(
   tools: RemoteTools,
   connection: LoadedConnection,
   { transport, ...options }: OpenOptions = {},
-): OpenedRemote {
+): Connector {
   const { config, db, log } = tools;
   const { settings, secrets } = connection;
   const { ca, client_certificate: cert } = settings;

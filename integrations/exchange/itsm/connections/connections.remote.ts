@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { storeTestResult } from '../../../../domain/exchange/itsm/connections.commands.ts';
 import { MANAGE_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
 import {
@@ -11,9 +12,10 @@ import { runList } from '../../../../domain/kernel/lists/lists.run.ts';
 import { textLiteral } from '../../../../domain/kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
+import { arrayOf, Choice, component, Nullable } from '../../../../domain/kernel/shapes.ts';
 import { EstateError, notFound } from '../../../../platform/errors.ts';
 import type { Connector, Right, RightResult } from '../connectors/connector.ts';
-import { isRemoteError, RemoteError, withFallback } from '../remote.ts';
+import { advice, isRemoteError, RemoteError, type RemoteErrorCode, withFallback } from '../remote.ts';
 import { openConnection, type RemoteTools, remoteKinds, type TestedTable } from './connections.open.ts';
 
 /** Maximum duration of a request to a remote. */
@@ -21,20 +23,23 @@ const MAX_MS = 10_000;
 /** A test reads many tables, and the remote may be slow. */
 const MAX_TEST_MS = 30_000;
 
-/** A right that was tested. */
-interface TestedRight extends Omit<RightResult, 'blocksRuns'> {
-  /** The test fails without it. */
-  needed: boolean;
-}
-
 /** The result of a connection test. */
-export interface ConnectionTest {
-  success: boolean;
-  message: string;
-  /** Why the remote could not be called; null if it could. */
-  failure: RemoteError['code'] | null;
-  rights: TestedRight[];
-}
+export const ConnectionTest = component('ItsmConnectionTest', {
+  success: Type.Boolean({ description: 'Whether the account has all rights that are needed' }),
+  message: Type.String(),
+  failure: Nullable(Choice(Object.keys(advice) as RemoteErrorCode[], 'Why the remote could not be called')),
+  rights: arrayOf({
+    table: Type.String(),
+    right: Choice(['read', 'create', 'update', 'delete']),
+    needed: Type.Boolean({ description: 'Whether synchronisation needs the right' }),
+    granted: Nullable(Type.Boolean({ description: 'Null if the remote does not report it' })),
+    how: Type.String({
+      description: 'How that was determined, or what to request from the administrator',
+    }),
+  }),
+});
+export type ConnectionTest = Static<typeof ConnectionTest>;
+type TestedRight = ConnectionTest['rights'][number];
 
 /**
  * Logs in and tests the account's rights table by table, without writing to the remote; stores the result.

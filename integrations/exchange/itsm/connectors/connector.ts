@@ -1,4 +1,5 @@
-import type { RemoteRecord, RemoteTombstone } from '../remote.ts';
+import type { Limiter } from '../limiter/limiter.ts';
+import type { RecordLookup, RemoteRecord, RemoteTombstone } from '../remote.ts';
 
 /** A table of the remote. */
 export interface RemoteTable {
@@ -53,8 +54,6 @@ export interface ReadRequest {
   limit: number;
   /** `next` of the previous page; null for the first. */
   cursor: string | null;
-  /** Whether to read display values too; true by default. */
-  display?: boolean;
 }
 
 export interface DeltaRequest extends ReadRequest {
@@ -77,9 +76,6 @@ export interface Page {
 
 /** Values to write, by column; null empties a column. */
 export type RemoteValues = Record<string, string | number | boolean | null>;
-
-/** The result of reading one record by key. */
-export type RecordLookup = { kind: 'there'; record: RemoteRecord } | { kind: 'gone' } | { kind: 'unknown' };
 
 export interface WriteResult {
   record: RemoteRecord;
@@ -109,6 +105,8 @@ export interface RightResult {
  * All methods throw RemoteError.
  */
 export interface Connector {
+  /** The rate limiter of the account. */
+  limiter: Limiter;
   /** The column that stores the correlation id of created records, if records can be read with it. */
   correlationColumn?: string;
   /** The remote omits hidden records without reporting it: full reads do not prove that a record is gone. */
@@ -124,8 +122,6 @@ export interface Connector {
   findUnknownColumns(table: string, filter: string): Promise<string[]>;
   /** Those of the columns that have values but are returned empty to the account: their values are unknown. */
   findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
-  /** When the table last changed, by the remote's clock; the watermark of a full read, so call it before. */
-  findNewestChange(table: string, filter?: string): Promise<string | null>;
   /** Reads a page in the order of keys: a record that exists throughout is returned exactly once. */
   readPage(request: ReadRequest): Promise<Page>;
   /** Reads a page in the order of changes; a record that changes meanwhile may be returned twice. */

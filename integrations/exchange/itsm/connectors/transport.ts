@@ -6,11 +6,16 @@ import {
   type OutboundOptions,
   type OutboundTls,
 } from '../../../../platform/outbound.ts';
-import type { LimiterStore, RateHeaders } from '../limiter/limiter.state.ts';
-import { createLimiter, type Limiter } from '../limiter/limiter.ts';
+import { createLimiter, type Limiter, type LimiterStore, type RateHeaders } from '../limiter/limiter.ts';
 import { type Clock, RemoteError, systemClock } from '../remote.ts';
-import { type Mask, maskOf, secretsIn } from './masking.ts';
-import { connectionError, type ReadResponse, type ResponseReader } from './responses.ts';
+import {
+  connectionError,
+  type Mask,
+  maskOf,
+  type ReadResponse,
+  type ResponseReader,
+  secretsIn,
+} from './responses.ts';
 
 /** Timeouts and retries of calls. */
 export interface TransportConfig {

@@ -1,6 +1,6 @@
 import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { createSemaphore } from '../../../../platform/semaphore.ts';
-import type { RemoteRecord } from '../remote.ts';
+import type { RecordLookup, RemoteRecord } from '../remote.ts';
 import {
   type ApplyContext,
   appliedOutcome,
@@ -15,7 +15,7 @@ import {
   unappliedRow,
 } from './apply.rows.ts';
 import { canonical, formatValue, isEqual, remoteFields } from './fields.ts';
-import type { Path, RecordLookup, StateChange } from './model.types.ts';
+import type { Path, StateChange } from './model.types.ts';
 import type {
   LocalState,
   PlanRow,

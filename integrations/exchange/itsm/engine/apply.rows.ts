@@ -1,7 +1,7 @@
 import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.ts';
+import type { RecordLookup, RemoteRecord } from '../remote.ts';
 import { canonical, formatValue, isEqual, localFields, mapValues, remoteFields } from './fields.ts';
-import type { Agreed, LocalCard, Path, RecordLookup, StateChange } from './model.types.ts';
+import type { Agreed, LocalCard, Path, StateChange } from './model.types.ts';
 import type {
   EnginePort,
   LocalState,

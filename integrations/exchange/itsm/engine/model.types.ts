@@ -1,5 +1,5 @@
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord, RemoteTombstone } from '../remote.ts';
+import type { RecordLookup, RemoteRecord, RemoteTombstone } from '../remote.ts';
 
 /**
  * The path of a value in a card: `name`, `description`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; or of the cards at
@@ -98,15 +98,6 @@ export interface LocalCard {
   /** The time of the last change of each field, where known; RFC 3339. */
   changedAt?: Record<Path, string>;
 }
-
-/**
- * The result of reading one record by key; `unknown`: the remote does not report whether it exists. `reclassified`: the record
- * is no longer in its table, but in the table of this class.
- */
-export type RecordLookup =
-  | { kind: 'gone'; reclassified?: string }
-  | { kind: 'unknown' }
-  | { kind: 'there'; record: RemoteRecord };
 
 /** What a run has read from the remote. */
 export interface RemoteObservation {

@@ -5,21 +5,24 @@ import { matchByDecision, matchByScore, removeClaimed, type ScoredPair } from '.
 import type { Decision, Observation, Path, Side, SyncState } from './model.types.ts';
 import { type CreatingRows, type Ends, planLinks, planReferences } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
-import { createIdentityOwners, type IdentityOwners, planCards, unreadItems } from './plan.records.ts';
 import type { Match, MatchItem, PlanRow } from './plan.types.ts';
 import {
+  createIdentityOwners,
   type IdentityIndex,
+  type IdentityOwners,
   identityIndex,
   itemOfCard,
   itemOfRecord,
   linkedRecords,
   matchByIdentity,
   pairedItems,
+  planCards,
   planRecord,
   readRecords,
   restoredItems,
   unpairedCards,
   unpairedRecords,
+  unreadItems,
 } from './plan.unmatched.ts';
 import {
   beginPlanning,

@@ -1,6 +1,6 @@
 import type { rowActions, rowProgress } from '../../../../domain/exchange/itsm/itsm.model.ts';
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteRecord } from '../remote.ts';
+import type { RecordLookup, RemoteRecord } from '../remote.ts';
 import type {
   Agreed,
   AgreedLink,
@@ -9,7 +9,6 @@ import type {
   Pair,
   PairState,
   Path,
-  RecordLookup,
   Side,
   StateChange,
 } from './model.types.ts';

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import type { FieldMapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import type { FieldMapping, Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
 import {
   canonical,
+  convertCard,
   convertRecord,
   identityKey,
   isEqual,
@@ -11,7 +12,7 @@ import {
   remoteFields,
 } from './fields.ts';
 import type { LocalCard, Pair, Path, Side } from './model.types.ts';
-import { agreedFields, compareFields, planFields } from './plan.fields.ts';
+import { agreedFields, compareFields, planFields, recordStateOf } from './plan.fields.ts';
 import type { Match, MatchItem, PlanRow } from './plan.types.ts';
 import { addRow, defer, findActiveCard, type Planning, survivorOf } from './state.ts';
 
@@ -109,7 +110,7 @@ export function unpairedCards({
 }
 
 /** Pairs of a card whose record is gone: it can be linked with a new record, but none is created for it. */
-export const endedPairs = ({ pairsByCard }: Planning, cardId: string): Pair[] =>
+const endedPairs = ({ pairsByCard }: Planning, cardId: string): Pair[] =>
   (pairsByCard.get(cardId) ?? []).filter(
     (pair) => pair.cardId === cardId && pair.state.kind === 'ended' && pair.state.gone === 'remote',
   );
@@ -166,7 +167,7 @@ function planNewPair(planning: Planning, record: RemoteRecord, card: LocalCard, 
 }
 
 /** The filled values, as new ones. */
-export const newValues = (values: Record<Path, Value>): PlanRow['diff'] =>
+const newValues = (values: Record<Path, Value>): PlanRow['diff'] =>
   mapValues(values, (value) => (canonical(value) === null ? undefined : { old: null, new: value }));
 
 /** The values that a row writes, by path. */
@@ -178,7 +179,7 @@ export const writtenValues = (diff: PlanRow['diff']): Record<Path, Value> =>
  * What a side has refused with the same values remains a review item.
  * @param source the values of the object, by path.
  */
-export function planCreation(
+function planCreation(
   planning: Planning,
   side: Side,
   ids: { remoteId: string | null; cardId: string | null },
@@ -280,7 +281,7 @@ export function identityIndex(fields: readonly FieldMapping[]) {
 }
 
 /** A hash of the identity fields: 72 bits make collisions improbable. Null unless all of them are filled. */
-export function hashIdentity(fields: readonly FieldMapping[], item: MatchItem): string | null {
+function hashIdentity(fields: readonly FieldMapping[], item: MatchItem): string | null {
   const key = identityKey(fields, item.fields);
   return key === null ? null : hash('sha256', key, 'base64url').slice(0, 12);
 }
@@ -301,4 +302,74 @@ function describeAmbiguity({ records, cards, paired }: IdentityGroup): string {
   if (records.length > 1) return `${records.length} records have these identity fields`;
   if (paired.length > 0) return 'a card with these identity fields belongs to another record';
   return `${cards.length} cards have these identity fields`;
+}
+
+/**
+ * Records that were not read and have a pair, but are not the primary record of an active card, with the values of the base.
+ * @param only the records that are returned; the other pairs are only context.
+ */
+export function unreadItems(planning: Planning, only?: ReadonlySet<string>): MatchItem[] {
+  const { syncState, observation, mapping, index, pairIndex } = planning;
+  return [...syncState.pairs.values()].flatMap((pair) => {
+    const { remoteId: id, state, base } = pair;
+    if ((only && !only.has(id)) || state.kind === 'removed') return [];
+    if ('gone' in state && state.gone === 'remote') return [];
+    const cardId = survivorOf(pair.cardId, observation.local.redirects);
+    const isPaired = pairIndex.primary.get(cardId) === pair && findActiveCard(planning, cardId);
+    if (isPaired || recordStateOf(pair, mapping, index).kind !== 'unread') return [];
+    return [{ id, fields: mapValues(base, ({ local }) => local) }];
+  });
+}
+
+/** Finds the object that already has the same identity: the first by id, records before cards. */
+export type IdentityOwners = ReturnType<typeof createIdentityOwners>;
+
+export function createIdentityOwners({ fields }: Mapping) {
+  const owners = new Map<string, { kind: 'record' | 'card'; id: string }>();
+  return {
+    add(kind: 'record' | 'card', item: MatchItem): void {
+      const { id } = item;
+      const key = hashIdentity(fields, item);
+      if (key === null) return;
+      const other = owners.get(key);
+      if (!other || (kind === other.kind ? id < other.id : kind === 'record')) owners.set(key, { kind, id });
+    },
+    find: (item: MatchItem) => owners.get(hashIdentity(fields, item) ?? ''),
+  };
+}
+
+/** Plans records for cards without a record, unless another object has the same identity. */
+export function planCards(
+  planning: Planning,
+  cards: readonly LocalCard[],
+  claimedCards: ReadonlySet<string>,
+  owners: IdentityOwners,
+): void {
+  for (const card of cards) {
+    if (claimedCards.has(card.id) || endedPairs(planning, card.id).length > 0) continue;
+    const item = itemOfCard(planning, card);
+    const owner = owners.find(item);
+    if (owner === undefined) {
+      planCreateRemote(planning, card);
+      owners.add('card', item);
+      continue;
+    }
+    const reason = `${owner.kind === 'card' ? 'Card' : 'Record'} ${owner.id} has the same identity fields; they may be the same object`;
+    addRow(planning, { action: 'stage', cardId: card.id, reason });
+    // without the record in its delta, the next run would create another one for the card
+    if (owner.kind === 'record') planning.again.add(owner.id);
+  }
+}
+
+/** Plans a record for a card without one. */
+function planCreateRemote(planning: Planning, card: LocalCard): void {
+  const { mapping, transformContext } = planning;
+  const locals = localFields(mapping, card);
+  const converted = convertCard(mapping, card, transformContext);
+  planCreation(planning, 'remote', { remoteId: null, cardId: card.id }, converted, locals, {
+    diff: newValues(converted.fields),
+    reason: 'The card has no record',
+    expects: { unbound: true, card: { there: true, fields: locals } },
+    origin: 'pushed',
+  });
 }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ConnectionKind } from '../../../../domain/exchange/itsm/connections.input.ts';
 import { MANAGE_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
 import {
   loadMappedTypes,
   loadStoredMapping,
+  refuseDuplicate,
   requireMappingPermissions,
   takeOverConnection,
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
@@ -14,10 +16,9 @@ import { type Ctx, checkIfMatch, type Work } from '../../../../domain/kernel/con
 import { rowChanges } from '../../../../domain/kernel/events/row-changes.ts';
 import type { JsonText } from '../../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
-import { sqlState } from '../../../../platform/database.ts';
+import { query } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
-import { checkSettings, requireDirection } from './mapping.check.ts';
-import { applyInput, type MappingSettings } from './mapping.settings.ts';
+import { applyInput, checkSettings, type MappingSettings, requireDirection } from './mapping.settings.ts';
 import {
   columnsOf,
   deleteChangedBases,
@@ -26,6 +27,8 @@ import {
   writeRows,
   writeSchedule,
 } from './mapping.store.ts';
+
+const mappingExists = ['mapping_exists', 'This table is already mapped to this card type.'] as const;
 
 /**
  * Maps a card type to a table of a connection's remote, without calling it.
@@ -36,14 +39,13 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
   return await command(ctx, async (work) => {
     const { sql, metamodel } = work;
     const { connection_id, ...rest } = input;
-    const { rows } = await sql.raw('select kind from itsm_connections where id = ? for key share', [
-      connection_id,
-    ]);
-    if (!rows[0]) throw invalidField('connection_id', 'unknown_value', 'is no connection');
-    const id: string = (await sql.raw('select uuidv7() as id')).rows[0].id;
+    const [kind] = await query(sql)
+      .column<ConnectionKind>`select kind from itsm_connections where id = ${connection_id} for key share`;
+    if (kind === undefined) throw invalidField('connection_id', 'unknown_value', 'is no connection');
+    const id = await query(sql).value<string>`select uuidv7()`;
     const settings = applyInput(metamodel, rest);
     requireMappingPermissions(ctx.caller, metamodel, settings);
-    requireDirection(rows[0].kind, settings);
+    requireDirection(kind, settings);
     await checkSettings(ctx, metamodel, { ...settings, id }, await loadMappedTypes(sql, connection_id));
     await refuseDuplicate(
       sql('itsm_mappings').insert({
@@ -52,6 +54,7 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
         ...columnsOf(settings),
         created_by: ctx.caller.userId,
       }),
+      ...mappingExists,
     );
     await writeRows(sql, id, settings);
     if (input.schedule) await writeSchedule(sql, id, input.schedule);
@@ -83,7 +86,7 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     const before = await lockMapping(ctx, work, id);
     const old = await readMappingData(sql, id);
     const settings = applyInput(metamodel, patch, settingsOf(before));
-    const changed = changedMembers(settingsOf(before), settings);
+    const changed = changedMembers(before, settings);
     const pauses = patch.is_active === false && changed.every((member) => member === 'is_active');
     if (!pauses || patch.schedule) requireMappingPermissions(ctx.caller, metamodel, settings);
     const content = changed.filter((member) => !changeableDuringRun.includes(member));
@@ -148,7 +151,7 @@ async function replaceSettings(
 ): Promise<void> {
   const { sql } = work;
   const { id } = before;
-  const changed = changedMembers(settingsOf(before), settings);
+  const changed = changedMembers(before, settings);
   const needsDriftCheck = changed.some((member) => !limitMembers.includes(member));
   await refuseDuplicate(
     sql('itsm_mappings')
@@ -160,13 +163,11 @@ async function replaceSettings(
         ...(needsDriftCheck ? { drift: null, drift_checked_at: null } : {}),
         ...(settings.remote_table === before.remote_table ? {} : { dictionary: null, dictionary_at: null }),
       }),
+    ...mappingExists,
   );
   await writeRows(sql, id, settings);
-  await deleteChangedBases(sql, id, settingsOf(before), settings);
-  if (
-    changed.some((member) => selectingMembers.includes(member)) ||
-    mapsDifferently(settingsOf(before), settings)
-  )
+  await deleteChangedBases(sql, id, before, settings);
+  if (changed.some((member) => selectingMembers.includes(member)) || mapsDifferently(before, settings))
     await requireFullRead(sql, id);
   // relations of other types have not been read: the next run reads all relations, but not all records
   if (changed.includes('relations')) {
@@ -187,13 +188,10 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
     const old = await readMappingData(sql, id);
     await requireNoRun(work, id);
     await requireUnused(work, before);
-    await sql.raw(
-      `with runs as (select id from itsm_runs where mapping_id = ?),
+    await query(sql).run`with runs as (select id from itsm_runs where mapping_id = ${id}),
          plan as (delete from itsm_plan_rows p using runs r where p.run_id = r.id),
          records as (delete from itsm_run_records p using runs r where p.run_id = r.id)
-       delete from itsm_mappings where id = ?`,
-      [id, id],
-    );
+       delete from itsm_mappings where id = ${id}`;
     if (before.schedule_key !== null) await sql('job_schedules').where({ key: before.schedule_key }).delete();
     work.emit({
       event_type: 'itsm_mapping.deleted',
@@ -204,7 +202,7 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
 
 /** @throws EstateError `not_found`, `precondition_failed`. */
 async function lockMapping(ctx: Ctx, { sql, metamodel }: Work, id: string): Promise<Mapping> {
-  await sql.raw('select from itsm_mappings where id = ? for update', [id]);
+  await query(sql).run`select from itsm_mappings where id = ${id} for update`;
   const row = await loadStoredMapping(sql, id);
   checkIfMatch(ctx, await mappingText(sql, metamodel, id));
   return row;
@@ -251,34 +249,13 @@ async function requireNoPairs({ sql }: Work, id: string): Promise<void> {
 }
 
 async function requireUnused({ sql }: Work, { id }: Mapping): Promise<void> {
-  const { rows } = await sql.raw(
-    `select mapping_id from itsm_relation_mappings where target_mapping_id = ? and mapping_id <> ?
+  const mapping_ids = await query(sql)
+    .column<string>`select mapping_id from itsm_relation_mappings where target_mapping_id = ${id} and mapping_id <> ${id}
      union
      select mapping_id from itsm_field_mappings
-     where transform_type = 'reference' and transform_config ->> 'mapping_id' = ? and mapping_id <> ?
-     order by 1`,
-    [id, id, id, id],
-  );
-  if (rows.length === 0) return;
-  throw new EstateError(
-    'mapping_in_use',
-    'Other mappings refer to its cards, by a relation or a reference field.',
-    {
-      extra: { mapping_ids: rows.map((row: { mapping_id: string }) => row.mapping_id) },
-    },
-  );
-}
-
-/** Reports a unique violation as `mapping_exists`. */
-async function refuseDuplicate(write: PromiseLike<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (sqlState(error) === '23505') {
-      throw new EstateError('mapping_exists', 'This table is already mapped to this card type.', {
-        cause: error,
-      });
-    }
-    throw error;
-  }
+     where transform_type = 'reference' and transform_config ->> 'mapping_id' = ${id} and mapping_id <> ${id}
+     order by 1`;
+  if (mapping_ids.length === 0) return;
+  const message = 'Other mappings refer to its cards, by a relation or a reference field.';
+  throw new EstateError('mapping_in_use', message, { extra: { mapping_ids } });
 }

@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { VIEW_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
 import { loadStoredMapping } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import { findCardField } from '../../../../domain/exchange/itsm/mappings.rules.ts';
@@ -9,33 +10,25 @@ import { type Ctx, systemCaller } from '../../../../domain/kernel/context.ts';
 import type { CardType } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
+import { component, Nullable, object } from '../../../../domain/kernel/shapes.ts';
+
+const Paths = object({ mapped: Type.Array(Type.String()), unmapped: Type.Array(Type.String()) });
+const count = Type.Integer({ minimum: 0 });
 
 /** How much of both sides a mapping covers. */
-export interface MappingCoverage {
-  /** Fields of the card type that can be mapped. */
-  fields: { mapped: string[]; unmapped: string[] };
-  /** Columns of the stored dictionary; null if none is stored. */
-  columns: { mapped: string[]; unmapped: string[] } | null;
-  cards: {
-    /** Active cards of the type. */
-    total: number;
-    /** Those that match the mapping's filter. */
-    in_filter: number;
-    /** Those that match the filter and have a record. */
-    paired: number;
-  };
-  records: {
-    /** Number of records in the last full read; null if there was none. */
-    read: number | null;
-    paired: number;
-    /** Without a card. */
-    outside: number | null;
-  };
-  /** Pairs by state. */
-  pairs: Record<'linked' | 'quarantined' | 'ended' | 'unmapped' | 'removed', number>;
-  /** Open review items by kind. */
-  questions: Record<'conflict' | 'match', number>;
-}
+export const MappingCoverage = component('ItsmMappingCoverage', {
+  fields: Paths,
+  columns: Nullable(Paths),
+  cards: object({ total: count, in_filter: count, paired: count }),
+  records: object({
+    read: Nullable(Type.Integer({ description: 'Records of the last full read' })),
+    paired: count,
+    outside: Nullable(Type.Integer({ description: 'Records without a card' })),
+  }),
+  pairs: object({ linked: count, quarantined: count, ended: count, unmapped: count, removed: count }),
+  questions: object({ conflict: count, match: count }),
+});
+export type MappingCoverage = Static<typeof MappingCoverage>;
 
 /**
  * Counts what a mapping covers, without calling the remote.

@@ -9,6 +9,7 @@ import type {
 } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { query } from '../../../../platform/database.ts';
 import type { Connector, RemoteColumn } from '../connectors/connector.ts';
 import { type Clock, systemClock, withFallback } from '../remote.ts';
 import { requireFullRead } from './mapping.store.ts';
@@ -210,24 +211,17 @@ async function storeDrift(
   columns: RemoteColumn[] | null,
 ): Promise<void> {
   await command(ctx, async ({ sql, emit }) => {
-    await sql.raw('select from itsm_mappings where id = ? for update', [checked.id]);
+    await query(sql).run`select from itsm_mappings where id = ${checked.id} for update`;
     const now = await loadStoredMapping(sql, checked.id);
     // changed meanwhile: the next run checks again
     if (!isDeepStrictEqual(now, checked)) return;
     const first = now.dictionary === null && columns !== null;
     const changed = !isDeepStrictEqual(now.drift ?? [], drift);
-    await sql.raw(
-      `update itsm_mappings set drift_checked_at = clock_timestamp(), drift = ?::jsonb,
-         dictionary = coalesce(?::jsonb, dictionary),
-         dictionary_at = case when ? then date_trunc('milliseconds', clock_timestamp()) else dictionary_at end
-       where id = ?`,
-      [
-        drift.length > 0 ? JSON.stringify(drift) : null,
-        first ? JSON.stringify(dictionaryOf(columns)) : null,
-        first,
-        checked.id,
-      ],
-    );
+    const dictionary = first ? JSON.stringify(dictionaryOf(columns)) : null;
+    await query(sql).run`update itsm_mappings set drift_checked_at = clock_timestamp(),
+         drift = ${drift.length > 0 ? JSON.stringify(drift) : null}::jsonb, dictionary = coalesce(${dictionary}::jsonb, dictionary),
+         dictionary_at = case when ${first} then date_trunc('milliseconds', clock_timestamp()) else dictionary_at end
+       where id = ${checked.id}`;
     if (!changed) return;
     if (countStopped(now.drift) > countStopped(drift)) await requireFullRead(sql, checked.id);
     const hasNewStops = findNewStops(now.drift, drift).length > 0;

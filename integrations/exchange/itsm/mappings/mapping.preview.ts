@@ -1,23 +1,33 @@
+import Type, { type Static } from 'typebox';
 import { MANAGE_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
-import { loadMapping, referencedMappings } from '../../../../domain/exchange/itsm/itsm.load.ts';
+import { loadMapping } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import { findCardField } from '../../../../domain/exchange/itsm/mappings.rules.ts';
-import type { Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
+import {
+  arrayOf,
+  Choice,
+  component,
+  Nullable,
+  OpenObject,
+  object,
+  Uuid,
+} from '../../../../domain/kernel/shapes.ts';
+import { embed, query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { optionalFilter, pagesOf, recordIn } from '../connectors/responses.ts';
-import { convertRecord, localFields, type TransformContext, toRemote } from '../engine/fields.ts';
+import { convertRecord, localFields, mapValues, type TransformContext, toRemote } from '../engine/fields.ts';
 import { matchIdentities } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
 import type { Match, MatchItem } from '../engine/plan.types.ts';
-import { indexPairs, type PairIndex } from '../engine/state.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RemoteRecord } from '../remote.ts';
-import { loadPairs } from '../store/sync-state.ts';
+import { loadReferences } from '../store/sync-state.ts';
 import { createEvaluate } from './expressions.ts';
 
 /** Which records and cards to preview. */
@@ -28,38 +38,48 @@ export interface PreviewRequest {
   remote_ids?: string;
 }
 
-/** A record as a run would convert and match it. */
-interface PreviewedRecord {
-  remote_id: string;
-  remote_data: Record<string, Value>;
-  /** By card field. */
-  mapped: Record<string, Value>;
-  /** By card field, why a value cannot be converted. */
-  problems: Record<string, string>;
-  match: {
-    kind: 'linked' | 'link' | 'new' | 'stage';
-    card_id: string | null;
-    card_name: string | null;
-    why: string;
-    candidates: { card_id: string; card_name: string | null; score: number; why: string }[];
-  };
-}
+const Reasons = Type.Record(Type.String(), Type.String(), {
+  description: 'By field, why its value cannot be converted',
+});
+const NullableText = Nullable(Type.String());
 
-/** A card without a record, as it would be written to the remote. */
-interface PreviewedCard {
-  card_id: string;
-  card_name: string;
-  /** By column. */
-  mapped: Record<string, Value>;
-  problems: Record<string, string>;
-}
-
-export interface MappingPreview {
-  records: PreviewedRecord[];
-  /** Number of returned records. */
-  total: number;
-  cards: PreviewedCard[];
-}
+/** How a mapping converts and matches records, and converts cards. */
+export const MappingPreview = component('ItsmMappingPreview', {
+  records: arrayOf({
+    remote_id: Type.String(),
+    remote_data: { ...OpenObject, description: 'By column' },
+    mapped: { ...OpenObject, description: 'By the card’s field' },
+    problems: Reasons,
+    match: object({
+      kind: Choice(
+        ['linked', 'link', 'new', 'stage'],
+        '`linked`: already paired; `link`: matched by its identity fields; `new`: a new card; `stage`: needs a user’s decision',
+      ),
+      card_id: Nullable(Uuid),
+      card_name: NullableText,
+      why: Type.String(),
+      candidates: arrayOf({
+        card_id: Uuid,
+        card_name: NullableText,
+        score: Type.Number(),
+        why: Type.String(),
+      }),
+    }),
+  }),
+  total: Type.Integer({ description: 'The number of returned records' }),
+  cards: arrayOf(
+    {
+      card_id: Uuid,
+      card_name: Type.String(),
+      mapped: { ...OpenObject, description: 'By column' },
+      problems: Reasons,
+    },
+    { description: 'Cards without a record, as they would be written to the remote' },
+  ),
+});
+export type MappingPreview = Static<typeof MappingPreview>;
+type PreviewedRecord = MappingPreview['records'][number];
+type PreviewedCard = MappingPreview['cards'][number];
 
 /** Maximum number of cards that records are matched with. */
 const CARDS = 20_000;
@@ -86,7 +106,8 @@ export async function previewMapping(
   const shown = withoutCosts(ctx, mapping);
   const records = await callRemote(tools, connection, (remote) => readSample(remote, shown, request));
   const cards = await readCards(ctx, shown);
-  const context = await createTransformContext(ctx, shown, records, cards);
+  const references = await loadReferences(ctx.db, shown, records, [...cards.values()]);
+  const context = { ...references, evaluate: createEvaluate() };
   const matches = await matchSample(ctx, shown, records, cards, context);
   const isPushed = shown.sync_direction !== 'pull' && !request.remote_ids;
   return {
@@ -141,32 +162,6 @@ async function readCards(ctx: Ctx, mapping: Mapping): Promise<Map<string, LocalC
   return cards;
 }
 
-/** Finds the pairs that reference fields need, of the mapping itself and of the mappings that it refers to. */
-async function createTransformContext(
-  { db }: Ctx,
-  mapping: Mapping,
-  records: readonly RemoteRecord[],
-  cards: ReadonlyMap<string, LocalCard>,
-): Promise<TransformContext> {
-  const known: PairIndex[] = [];
-  for (const [path, mappingId] of Object.entries(referencedMappings(mapping))) {
-    const column = mapping.fields.find((field) => field.card_field === path)!.remote_field;
-    const texts = (values: unknown[]) =>
-      values.filter((value): value is string => typeof value === 'string' && value !== '');
-    const choice = {
-      remoteIds: texts(records.map((record) => record.fields[column]?.value)),
-      cardIds: texts([...cards.values()].map((card) => card.fields[path])),
-    };
-    const { pairs, redirects } = await loadPairs(db, mappingId, choice);
-    known.push(indexPairs(pairs, redirects));
-  }
-  return {
-    cardOf: (id) => known.map((one) => one.cardOf(id)).find((found) => found !== undefined),
-    recordOf: (id) => known.map((one) => one.recordOf(id)).find((found) => found !== undefined),
-    evaluate: createEvaluate(),
-  };
-}
-
 interface Matches {
   linked: ReadonlyMap<string, string>;
   found: ReadonlyMap<string, Match>;
@@ -180,14 +175,12 @@ async function matchSample(
   cards: ReadonlyMap<string, LocalCard>,
   context: TransformContext,
 ): Promise<Matches> {
-  const { rows } = await db.raw(
-    `select remote_id, card_id from itsm_pairs where mapping_id = ? and (remote_id = any(?::text[])
-       or state in ('linked', 'quarantined'))`,
-    [mapping.id, records.map(({ id }) => id)],
-  );
-  const linked = new Map<string, string>(
-    rows.map((row: { remote_id: string; card_id: string }) => [row.remote_id, row.card_id]),
-  );
+  const rows = await query(db).rows<{
+    remote_id: string;
+    card_id: string;
+  }>`select remote_id, card_id from itsm_pairs where mapping_id = ${mapping.id}
+       and (remote_id = any(${records.map(({ id }) => id)}::text[]) or state in ('linked', 'quarantined'))`;
+  const linked = new Map(rows.map(({ remote_id, card_id }) => [remote_id, card_id]));
   const taken = new Set(linked.values());
   const items = [...cards.values()].map(
     (card): MatchItem => ({ id: card.id, fields: localFields(mapping, card) }),
@@ -201,13 +194,10 @@ async function matchSample(
   });
   const cardIds = [
     ...records.flatMap(({ id }) => linked.get(id) ?? []),
-    ...[...found.values()].flatMap((match) =>
-      match.kind === 'link'
-        ? [match.cardId]
-        : match.kind === 'stage'
-          ? match.candidates.map((one) => one.cardId)
-          : [],
-    ),
+    ...[...found.values()].flatMap((match) => {
+      if (match.kind === 'link') return match.cardId;
+      return match.kind === 'stage' ? match.candidates.map(({ cardId }) => cardId) : [];
+    }),
   ];
   const cardRows = await db('cards').whereIn('id', cardIds).select('id', 'name');
   return { linked, found, names: new Map(cardRows.map((row) => [row.id, row.name])) };
@@ -217,51 +207,29 @@ function previewRecord(
   mapping: Mapping,
   record: RemoteRecord,
   context: TransformContext,
-  { linked, found, names }: Matches,
+  matches: Matches,
 ): PreviewedRecord {
-  const view = convertRecord(mapping, record, context);
-  const nameOf = (id: string) => names.get(id) ?? null;
-  const pairCard = linked.get(record.id);
-  const match = found.get(record.id);
-  const none = { card_id: null, card_name: null, candidates: [] };
+  const { fields, problems } = convertRecord(mapping, record, context);
   return {
     remote_id: record.id,
-    remote_data: Object.fromEntries(
-      Object.entries(record.fields).map(([column, { value }]) => [column, value]),
-    ),
-    mapped: view.fields,
-    problems: view.problems,
-    match:
-      pairCard !== undefined
-        ? {
-            ...none,
-            kind: 'linked',
-            card_id: pairCard,
-            card_name: nameOf(pairCard),
-            why: 'It already has a pair.',
-          }
-        : match?.kind === 'link'
-          ? {
-              ...none,
-              kind: 'link',
-              card_id: match.cardId,
-              card_name: nameOf(match.cardId),
-              why: match.reason,
-            }
-          : match?.kind === 'stage'
-            ? {
-                ...none,
-                kind: 'stage',
-                why: match.reason,
-                candidates: match.candidates.map(({ cardId, score, why }) => ({
-                  card_id: cardId,
-                  card_name: nameOf(cardId),
-                  score,
-                  why,
-                })),
-              }
-            : { ...none, kind: 'new', why: 'No card has the same identity fields.' },
+    remote_data: mapValues(record.fields, ({ value }) => value),
+    mapped: fields,
+    problems,
+    match: previewMatch(record.id, matches),
   };
+}
+
+function previewMatch(id: string, { linked, found, names }: Matches): PreviewedRecord['match'] {
+  const cardOf = (card_id: string) => ({ card_id, card_name: names.get(card_id) ?? null });
+  const none = { card_id: null, card_name: null, candidates: [] };
+  const pairCard = linked.get(id);
+  if (pairCard !== undefined)
+    return { ...none, ...cardOf(pairCard), kind: 'linked', why: 'It already has a pair.' };
+  const match = found.get(id);
+  if (match?.kind === 'link') return { ...none, ...cardOf(match.cardId), kind: 'link', why: match.reason };
+  if (match?.kind !== 'stage') return { ...none, kind: 'new', why: 'No card has the same identity fields.' };
+  const candidates = match.candidates.map(({ cardId, ...one }) => ({ ...one, ...cardOf(cardId) }));
+  return { ...none, kind: 'stage', why: match.reason, candidates };
 }
 
 async function previewCards(
@@ -271,12 +239,13 @@ async function previewCards(
   context: TransformContext,
   limit: number,
 ): Promise<PreviewedCard[]> {
-  const { rows } = await db.raw(
-    `select c.id, c.name from unnest(?::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
-     where c.id not in (select ${survivingCard('p.card_id')} from itsm_pairs p where p.mapping_id = ?) order by q.n limit ?`,
-    [[...cards.keys()], mapping.id, limit],
-  );
-  return rows.map(({ id, name }: { id: string; name: string }) => {
+  const rows = await query(db).rows<{
+    id: string;
+    name: string;
+  }>`select c.id, c.name from unnest(${[...cards.keys()]}::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
+     where c.id not in (select ${embed(survivingCard('p.card_id'))} from itsm_pairs p where p.mapping_id = ${mapping.id})
+     order by q.n limit ${limit}`;
+  return rows.map(({ id, name }) => {
     const values = localFields(mapping, cards.get(id)!);
     const shown: PreviewedCard = { card_id: id, card_name: name, mapped: {}, problems: {} };
     for (const field of mapping.fields) {

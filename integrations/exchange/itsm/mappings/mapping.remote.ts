@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import {
   type CardField,
   type CardFieldKind,
@@ -7,17 +8,24 @@ import {
 import type { FieldMapping, Mapping, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { arrayOf, Choice, component } from '../../../../domain/kernel/shapes.ts';
 import { counted } from '../../../../platform/counted.ts';
 import type { Connector, RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
 import { listChoices } from './mapping.drift.ts';
 
+/** The result of validating a mapping. */
+export const MappingValidation = component('ItsmMappingValidation', {
+  valid: Type.Boolean({ description: 'Whether there is no problem of the level `error`' }),
+  problems: arrayOf({
+    field: Type.String({ description: 'The path of the member of the mapping' }),
+    code: Type.String(),
+    message: Type.String(),
+    level: Choice(['error', 'warning']),
+  }),
+});
+export type MappingValidation = Static<typeof MappingValidation>;
 /** A problem of a mapping with the remote's schema; only errors make the mapping invalid. */
-export interface RemoteProblem {
-  field: string;
-  code: string;
-  message: string;
-  level: 'error' | 'warning';
-}
+export type RemoteProblem = MappingValidation['problems'][number];
 
 type Kind = RemoteColumn['kind'];
 

@@ -1,8 +1,9 @@
+import { rowsOfMapping, settingsOfMapping } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { MappingSchedule } from '../../../../domain/exchange/itsm/mappings.input.ts';
 import { itsmScheduleJob } from '../../../../domain/exchange/itsm/runs.job.ts';
 import type { StoredRow } from '../../../../domain/kernel/events/row-changes.ts';
 import { SCHEDULES_CHANNEL, scheduleErrors } from '../../../../domain/kernel/jobs/schedules.fire.ts';
-import type { Sql } from '../../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../../platform/database.ts';
 import { invalidFields } from '../../../../platform/errors.ts';
 import type { MappingSettings } from './mapping.settings.ts';
 
@@ -18,24 +19,19 @@ export function columnsOf(settings: MappingSettings): Record<string, unknown> {
 
 /** Replaces the rows of fields and relations. */
 export async function writeRows(sql: Sql, id: string, { fields, relations }: MappingSettings): Promise<void> {
-  await sql.raw('delete from itsm_field_mappings where mapping_id = ?', [id]);
-  await sql.raw('delete from itsm_relation_mappings where mapping_id = ?', [id]);
-  await sql.raw(
-    `insert into itsm_field_mappings (mapping_id, position, card_field, remote_field, direction, transform_type,
+  await query(sql).run`delete from itsm_field_mappings where mapping_id = ${id}`;
+  await query(sql).run`delete from itsm_relation_mappings where mapping_id = ${id}`;
+  await query(sql)
+    .run`insert into itsm_field_mappings (mapping_id, position, card_field, remote_field, direction, transform_type,
        transform_config, is_identity)
-     select ?, (f.n - 1)::int, f.row ->> 'card_field', f.row ->> 'remote_field', f.row ->> 'direction',
-       f.row ->> 'transform_type', f.row -> 'transform_config', (f.row ->> 'is_identity')::boolean
-     from jsonb_array_elements(?::jsonb) with ordinality as f(row, n)`,
-    [id, JSON.stringify(fields)],
-  );
-  await sql.raw(
-    `insert into itsm_relation_mappings (mapping_id, position, relation_type_key, remote_type, target_mapping_id,
-       reversed)
-     select ?, (r.n - 1)::int, r.row ->> 'relation_type_key', r.row ->> 'remote_type',
-       (r.row ->> 'target_mapping_id')::uuid, (r.row ->> 'reversed')::boolean
-     from jsonb_array_elements(?::jsonb) with ordinality as r(row, n)`,
-    [id, JSON.stringify(relations)],
-  );
+     select ${id}, (f.n - 1)::int, r.card_field, r.remote_field, r.direction, r.transform_type, r.transform_config, r.is_identity
+     from jsonb_array_elements(${JSON.stringify(fields)}::jsonb) with ordinality as f(row, n),
+       jsonb_populate_record(null::itsm_field_mappings, f.row) r`;
+  await query(sql)
+    .run`insert into itsm_relation_mappings (mapping_id, position, relation_type_key, remote_type, target_mapping_id, reversed)
+     select ${id}, (f.n - 1)::int, r.relation_type_key, r.remote_type, r.target_mapping_id, r.reversed
+     from jsonb_array_elements(${JSON.stringify(relations)}::jsonb) with ordinality as f(row, n),
+       jsonb_populate_record(null::itsm_relation_mappings, f.row) r`;
 }
 
 const keyOf = (id: string): string => `itsm:${id}`;
@@ -53,45 +49,27 @@ export async function writeSchedule(sql: Sql, id: string, input: MappingSchedule
     if (errors.length > 0) {
       throw invalidFields(errors.map((error) => ({ ...error, field: `schedule.${error.field}` })));
     }
-    const values = { cron, time_zone, enabled: input.enabled ?? true };
-    await sql.raw(
-      `insert into job_schedules (key, kind, queue, payload, cron, time_zone, enabled) values (?, ?, ?, ?, ?, ?, ?)
+    const { kind, queue } = itsmScheduleJob;
+    await query(sql).run`insert into job_schedules (key, kind, queue, payload, cron, time_zone, enabled)
+       values (${key}, ${kind}, ${queue}, ${JSON.stringify({ mapping_id: id })}, ${cron}, ${time_zone}, ${input.enabled ?? true})
        on conflict (key) do update set cron = excluded.cron, time_zone = excluded.time_zone,
          enabled = excluded.enabled, updated_at = now()
        where (job_schedules.cron, job_schedules.time_zone, job_schedules.enabled)
-         is distinct from (excluded.cron, excluded.time_zone, excluded.enabled)`,
-      [
-        key,
-        itsmScheduleJob.kind,
-        itsmScheduleJob.queue,
-        JSON.stringify({ mapping_id: id }),
-        values.cron,
-        values.time_zone,
-        values.enabled,
-      ],
-    );
+         is distinct from (excluded.cron, excluded.time_zone, excluded.enabled)`;
     await sql('itsm_mappings').where({ id }).update({ schedule_key: key });
   }
-  await sql.raw(`select pg_notify(?, '')`, [SCHEDULES_CHANNEL]);
+  await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
 }
 
 /** A mapping with its fields, relations and schedule, as events record it. */
 export async function readMappingData(sql: Sql, id: string): Promise<StoredRow> {
-  const { rows } = await sql.raw(
-    `select m.id, m.connection_id, m.card_type_key, m.remote_table, m.sync_direction, m.sync_mode, m.filter_query,
-       m.card_filter, m.card_defaults, m.record_defaults, m.max_deletions, m.max_deletion_ratio, m.quarantine_minutes,
-       m.complete_reads, m.auto_apply, m.auto_apply_max_changes, m.auto_apply_max_ratio, m.complete_every_hours,
-       m.follows_changes, m.is_active, m.created_by, utc(m.created_at) as created_at,
+  const row = await query(sql)
+    .row<StoredRow>`select m.id, ${embed(settingsOfMapping)}, m.created_by, utc(m.created_at) as created_at,
        (select jsonb_build_object('cron', s.cron, 'time_zone', s.time_zone, 'enabled', s.enabled)
         from job_schedules s where s.key = m.schedule_key) as schedule,
-       coalesce((select jsonb_agg(to_jsonb(f) - 'mapping_id' - 'position' order by f.position)
-         from itsm_field_mappings f where f.mapping_id = m.id), '[]') as field_mappings,
-       coalesce((select jsonb_agg(to_jsonb(r) - 'mapping_id' - 'position' order by r.position)
-         from itsm_relation_mappings r where r.mapping_id = m.id), '[]') as relation_mappings
-     from itsm_mappings m where m.id = ?`,
-    [id],
-  );
-  return rows[0];
+       ${embed(rowsOfMapping.fields)} as field_mappings, ${embed(rowsOfMapping.relations)} as relation_mappings
+     from itsm_mappings m where m.id = ${id}`;
+  return row!;
 }
 
 /** Makes the next run of the mapping read everything. */
@@ -118,19 +96,16 @@ export async function deleteChangedBases(
   const now = mappedAs(after);
   const paths = [...mappedAs(before)].filter(([path, how]) => now.get(path) !== how).map(([path]) => path);
   if (paths.length > 0) {
-    await sql.raw(
-      `update itsm_pairs set base = base - ?::text[] where mapping_id = ? and jsonb_exists_any(base, ?::text[])`,
-      [paths, id, paths],
-    );
+    await query(sql)
+      .run`update itsm_pairs set base = base - ${paths}::text[] where mapping_id = ${id} and jsonb_exists_any(base, ${paths}::text[])`;
   }
   const related = (settings: MappingSettings) =>
     new Set(settings.relations.map((row) => JSON.stringify(row)));
   const still = related(after);
-  const types = before.relations.filter((row) => !still.has(JSON.stringify(row)));
-  if (types.length > 0) {
-    await sql.raw('delete from itsm_links where mapping_id = ? and relation_type = any(?::text[])', [
-      id,
-      types.map(({ relation_type_key }) => relation_type_key),
-    ]);
-  }
+  const types = before.relations.flatMap((row) =>
+    still.has(JSON.stringify(row)) ? [] : [row.relation_type_key],
+  );
+  if (types.length > 0)
+    await query(sql)
+      .run`delete from itsm_links where mapping_id = ${id} and relation_type = any(${types}::text[])`;
 }

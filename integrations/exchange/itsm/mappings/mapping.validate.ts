@@ -4,33 +4,27 @@ import {
   loadMappingsOf,
   loadStoredMapping,
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
-import { metamodelFaults, stoppedColumns } from '../../../../domain/exchange/itsm/mappings.rules.ts';
+import { metamodelErrors, stoppedColumns } from '../../../../domain/exchange/itsm/mappings.rules.ts';
 import type { DictionaryColumn, Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
+import { query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';
 import { withFallback } from '../remote.ts';
-
 import { dictionaryOf } from './mapping.drift.ts';
 import {
   columnProblems,
+  type MappingValidation,
   type RemoteProblem,
   referenceProblems,
   relationProblems,
   textLengthProblems,
 } from './mapping.remote.ts';
 import { requireFullRead } from './mapping.store.ts';
-
-/** The result of validating a mapping. */
-export interface MappingValidation {
-  /** Whether no problem is an error. */
-  valid: boolean;
-  problems: RemoteProblem[];
-}
 
 /**
  * Checks a mapping against the metamodel and the remote's current schema. If it is valid, stores the dictionary of its table and
@@ -41,11 +35,11 @@ export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string):
   requirePermission(ctx.caller, MANAGE_SYNC);
   const version = await versionOf(ctx, id);
   const mapping = await loadStoredMapping(ctx.db, id);
-  const local = metamodelFaults(
+  const local = metamodelErrors(
     ctx.metamodel,
     mapping,
     new Map(Object.entries(await loadMappedTypes(ctx.db, mapping.connection_id))),
-  ).map((fault): RemoteProblem => ({ ...fault, level: 'error' }));
+  ).map((error): RemoteProblem => ({ ...error, level: 'error' }));
   const connection = await loadActive(ctx, tools, mapping.connection_id);
   const remote = await callRemote(tools, connection, (connector) => checkRemote(ctx, connector, mapping));
   const problems = [...local, ...remote.problems];
@@ -103,8 +97,8 @@ async function rightProblems(remote: Connector, mapping: Mapping): Promise<Remot
 }
 
 async function versionOf({ db }: Ctx, id: string): Promise<string | undefined> {
-  const { rows } = await db.raw('select updated_at::text as version from itsm_mappings where id = ?', [id]);
-  return rows[0]?.version;
+  const row = await query(db).row`select updated_at::text as version from itsm_mappings where id = ${id}`;
+  return row?.version;
 }
 
 async function storeDictionary(
@@ -114,20 +108,16 @@ async function storeDictionary(
   dictionary: DictionaryColumn[],
 ): Promise<void> {
   await command(ctx, async ({ sql, emit }) => {
-    const { rows } = await sql.raw(
-      `select updated_at::text as version, connection_id, drift, utc(dictionary_at) as dictionary_at
-       from itsm_mappings where id = ? for update`,
-      [id],
-    );
-    const [before] = rows;
+    const before = await query(sql)
+      .row`select updated_at::text as version, connection_id, drift, utc(dictionary_at) as dictionary_at
+       from itsm_mappings where id = ${id} for update`;
     if (before?.version !== version) {
       throw new EstateError('conflict', 'The mapping was changed while it was validated; validate it again.');
     }
-    const { rows: after } = await sql.raw(
-      `update itsm_mappings set dictionary = ?, dictionary_at = date_trunc('milliseconds', clock_timestamp()),
-         drift_checked_at = clock_timestamp(), drift = null where id = ? returning utc(dictionary_at) as dictionary_at`,
-      [JSON.stringify(dictionary), id],
-    );
+    const dictionary_at = await query(sql)
+      .value<string>`update itsm_mappings set dictionary = ${JSON.stringify(dictionary)},
+         dictionary_at = date_trunc('milliseconds', clock_timestamp()), drift_checked_at = clock_timestamp(), drift = null
+       where id = ${id} returning utc(dictionary_at) as dictionary_at`;
     // a delta does not contain what stopped fields have missed
     if (stoppedColumns(before.drift).size > 0) await requireFullRead(sql, id);
     emit({
@@ -136,7 +126,7 @@ async function storeDictionary(
         id,
         connection_id: before.connection_id,
         changes: {
-          dictionary_at: { old: before.dictionary_at, new: after[0].dictionary_at },
+          dictionary_at: { old: before.dictionary_at, new: dictionary_at },
           ...(before.drift === null ? {} : { drift: { old: before.drift, new: null } }),
         },
       },

@@ -65,8 +65,11 @@ export async function openCards(
   const paths = mapping.fields.map(({ card_field: path }) => path);
   const related = relatedFields(paths);
   const relations = relatedColumns(related);
-  const columns = `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
-    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at${relations.sql}`;
+  const columns = {
+    sql: `c.id, c.type, c.status, c.name, c.alias, c.description, c.subtype, c.external_id, c.parent_id,
+    c.lifecycle, c.attributes, utc(c.updated_at) as updated_at${relations.sql}`,
+    bindings: relations.bindings,
+  };
 
   const cardOf = (row: CardRow): LocalCard => ({
     id: row.id,
@@ -83,27 +86,16 @@ export async function openCards(
   return {
     async byIds(sql, ids) {
       if (ids.length === 0) return new Map();
-      const { rows } = await sql.raw(
-        `select ${columns}, coalesce(c.type = ? and (${filter.sql}), false) as in_filter from cards c
-         where c.id = any(?::uuid[]) and (${visible.sql})`,
-        [...relations.bindings, mapping.card_type_key, ...filter.bindings, ids, ...visible.bindings],
-      );
-      return new Map(rows.map((row: CardRow) => [row.id, cardOf(row)]));
+      const rows = await query(sql)
+        .rows<CardRow>`select ${embed(columns)}, coalesce(c.type = ${mapping.card_type_key} and (${embed(filter)}), false) as in_filter
+         from cards c where c.id = any(${ids}::uuid[]) and (${embed(visible)})`;
+      return new Map(rows.map((row) => [row.id, cardOf(row)]));
     },
     async page(sql, after, limit) {
-      const { rows } = await sql.raw(
-        `select ${columns}, true as in_filter from cards c
-         where c.type = ? and c.status = 'ACTIVE' and c.id > ?::uuid and (${filter.sql}) and (${visible.sql})
-         order by c.id limit ?`,
-        [
-          ...relations.bindings,
-          mapping.card_type_key,
-          after ?? FIRST,
-          ...filter.bindings,
-          ...visible.bindings,
-          limit,
-        ],
-      );
+      const rows = await query(sql).rows<CardRow>`select ${embed(columns)}, true as in_filter from cards c
+         where c.type = ${mapping.card_type_key} and c.status = 'ACTIVE' and c.id > ${after ?? FIRST}::uuid
+           and (${embed(filter)}) and (${embed(visible)})
+         order by c.id limit ${limit}`;
       return rows.map(cardOf);
     },
     async changedAfter(sql, position, limit) {

@@ -301,7 +301,6 @@ export async function changedSinceRead(
       cursor,
       since,
       overlapMs: 0,
-      display: false,
     });
     // the account may read records, but not which have changed
     const page: Page | null = await withFallback(read, ['forbidden'], null);

@@ -10,9 +10,8 @@ import { command } from '../../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import { inTransaction } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { verifyRows } from '../engine/verify.ts';
+import { verifyRows } from '../engine/apply.ts';
 import { readBudget } from '../limiter/limiter.ts';
 import { applyRun } from '../port/apply.run.ts';
 import { deleteUnrelatedLinks } from '../store/links.ts';
@@ -46,7 +45,7 @@ const MAX_LOGGED_FINDINGS = 100;
 export async function applyStage(
   job: RunJob,
   run: RunRow,
-  connector: OpenedRemote,
+  connector: Connector,
   { calls, watch: { seconds, timed } }: { calls: () => number; watch: Stopwatch },
 ): Promise<JobResult> {
   const rows = Object.values(run.stats.planned ?? {}).reduce((sum, n) => sum + n, 0);
@@ -68,7 +67,7 @@ export async function applyStage(
     throw new EstateError('wrong_state', `The plan was stopped: ${applied.message}`);
   await enterVerify(job, run.id);
   const findings = await timed('verify', () => verifyRemote(job, run, connector));
-  const budget = await readBudget(connector);
+  const budget = await readBudget(connector.limiter);
   return await finishRun(job, run.id, { remoteCalls: calls(), seconds, findings, budget });
 }
 

@@ -19,14 +19,7 @@ import {
   planInParts,
 } from '../engine/plan.ts';
 import type { Plan } from '../engine/plan.types.ts';
-import {
-  type Deferrals,
-  emptySyncState,
-  indexPairs,
-  isChange,
-  isRemoval,
-  removeResolved,
-} from '../engine/state.ts';
+import { type Deferrals, emptySyncState, isChange, isRemoval, removeResolved } from '../engine/state.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { readPairRows } from '../store/links.ts';
 import {
@@ -51,6 +44,7 @@ import { addPlanRows, deletePlan, findByCorrelationIds, readRestoredValues } fro
 import {
   findParentCycles,
   loadPairs,
+  loadReferences,
   type NewParent,
   readDecisions,
   readRefusals,
@@ -185,7 +179,9 @@ function createPlanSource(work: RunWork, decisions: Decisions): PartSource {
       ...redirects.values(),
     ]);
     const cards = await cardsWithTimes(work, [...wanted], pairs);
-    const references = await loadReferences(work, recordsOf(observed), cards.values());
+    const references = await loadReferences(db, mapping, recordsOf(observed), [...cards.values()], (ids) =>
+      findDeleted(db, runId, ids),
+    );
     const { cardOf } = references;
     const closesCycle = await createCycleCheck(work, pairs.values(), recordsOf(observed), cards, cardOf);
     return {
@@ -322,39 +318,4 @@ async function createCycleCheck(
   const found = await findParentCycles(db, { runId, mappingId, column }, wanted);
   const cycles = new Set(found.map(({ card_id, parent_id }) => `${card_id} ${parent_id}`));
   return (cardId, parentId) => cycles.has(`${cardId} ${parentId}`);
-}
-
-/** Resolves the cards and records that reference fields refer to, also those of other mappings. */
-async function loadReferences(
-  { db, mapping, runId }: RunWork,
-  records: readonly RemoteRecord[],
-  cards: Iterable<LocalCard>,
-): Promise<Part['references']> {
-  const known: Part['references'][] = [];
-  const all = [...cards];
-  const fields = mapping.fields.filter(({ transform_type }) => transform_type === 'reference');
-  const references = referencedMappings(mapping);
-  const byMapping = Map.groupBy(fields, ({ card_field }) => references[card_field]!);
-  for (const [mappingId, mapped] of byMapping) {
-    const texts = (values: unknown[]) => [
-      ...new Set(values.filter((value): value is string => typeof value === 'string' && value !== '')),
-    ];
-    const remoteIds = texts(
-      records.flatMap((record) => mapped.map(({ remote_field: remote }) => record.fields[remote]?.value)),
-    );
-    const cardIds = texts(all.flatMap((card) => mapped.map(({ card_field: path }) => card.fields[path])));
-    if (remoteIds.length + cardIds.length === 0) continue;
-    const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds, cardIds });
-    const gone = await findDeleted(db, runId, [...pairs.keys()]);
-    const pairIndex = indexPairs(pairs, redirects);
-    const recordOf = (id: string) => {
-      const record = pairIndex.presentRecordOf(id);
-      return record !== undefined && gone.has(record) ? undefined : record;
-    };
-    known.push({ cardOf: pairIndex.cardOf, recordOf });
-  }
-  return {
-    cardOf: (id) => known.map(({ cardOf }) => cardOf(id)).find((card) => card !== undefined),
-    recordOf: (id) => known.map(({ recordOf }) => recordOf(id)).find((record) => record !== undefined),
-  };
 }

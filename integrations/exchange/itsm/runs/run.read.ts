@@ -4,8 +4,7 @@ import {
   type SyncStateRow,
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
-import type { RecordLookup } from '../engine/model.types.ts';
-import type { RemoteRecord } from '../remote.ts';
+import type { RecordLookup, RemoteRecord } from '../remote.ts';
 import {
   createObservation,
   findDeferred,
@@ -80,7 +79,6 @@ async function readRecords(work: RunWork): Promise<void> {
     fields: columnsOf(work),
     ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
     limit: work.page,
-    display: false,
   };
   const pages = readAhead(work, (cursor) =>
     complete

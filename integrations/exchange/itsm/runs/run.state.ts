@@ -20,7 +20,7 @@ import type { Metamodel } from '../../../../domain/kernel/metamodel/metamodel.co
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { type Db, inTransaction, query, type Sql } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
-import { type OpenedRemote, openConnection } from '../connections/connections.open.ts';
+import { openConnection } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { checkDrift } from '../mappings/mapping.drift.ts';
 import { type CardReader, openCards } from '../port/local.cards.ts';
@@ -271,7 +271,7 @@ export async function openRemote(
   run: RunRow,
   signal: AbortSignal,
   clock: Clock,
-): Promise<OpenedRemote> {
+): Promise<Connector> {
   await requireActive(services.db, run.connection_id);
   const connection = await loadConnection(services.db, services.secrets, run.connection_id);
   return openConnection(services, connection, { signal, clock });

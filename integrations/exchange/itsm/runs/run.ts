@@ -6,7 +6,6 @@ import type { JobResult } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { counted } from '../../../../platform/counted.ts';
 import { type Db, isConnectionLoss, query } from '../../../../platform/database.ts';
-import type { OpenedRemote } from '../connections/connections.open.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { PlanningTools } from '../engine/plan.ts';
 import { readBudget } from '../limiter/limiter.ts';
@@ -90,7 +89,7 @@ async function storeUsage(db: Db, runId: string, calls: number, { seconds }: Sto
 async function createPlan(
   job: RunJob,
   run: RunRow,
-  connector: OpenedRemote,
+  connector: Connector,
   { conditions, watch: { seconds, timed, add } }: { conditions: RunConditions; watch: Stopwatch },
 ): Promise<boolean> {
   const work = await createRunWork(job, run, connector, conditions);
@@ -120,7 +119,7 @@ async function createPlan(
   const onProgress = (rows: number) => job.progress(0.4, `${rows} rows planned`);
   const plan = await planRun(work, tools, onProgress, run.auto_apply);
   add('plan', since);
-  return await storePlan(job, work, plan, { run, seconds, budget: await readBudget(connector) });
+  return await storePlan(job, work, plan, { run, seconds, budget: await readBudget(connector.limiter) });
 }
 
 /** Logs that other mappings block relations, if their number differs from that of the last completed run. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { survivingCard } from '../../../../domain/inventory/cards/merge/merge.redirect.ts';
-import { query, queryColumn, queryRows, type Sql } from '../../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../../platform/database.ts';
 
 /** A mapped relation type with its remote types, and the mappings of the cards at both ends. */
 export interface LinkType {
@@ -11,12 +11,6 @@ export interface LinkType {
   forward: string[];
   backward: string[];
 }
-
-// relations of the remote, in the direction of the inventory's relation
-const directedLinks = `(select mapping_id, remote_relation_id, from_id as source, to_id as target from itsm_remote_links
-    where remote_type = any(?::text[])
-  union all
-  select mapping_id, remote_relation_id, to_id, from_id from itsm_remote_links where remote_type = any(?::text[]))`;
 
 /** A relation as the remote reports it. */
 export interface RemoteLinkRow {
@@ -76,18 +70,25 @@ export async function deleteUnrelatedLinks(sql: Sql, mappingId: string, runId: s
 }
 
 // live pairs with their surviving cards
-const pairs = (mapping: string) => `(select p.remote_id, ${survivingCard('p.card_id')} as card_id
+const pairs = (mapping: string) =>
+  embed(`(select p.remote_id, ${survivingCard('p.card_id')} as card_id
   from itsm_pairs p
-  where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`;
+  where p.mapping_id = ${mapping} and p.state in ('linked', 'quarantined'))`);
 
-// the mappings and the type of a link type, and the pairs of both mappings
-const kindWithPairs = `kind as (select ?::uuid as mapping, ?::uuid as other, ?::text as type),
+/** The mappings and the type of a link type, the pairs of both mappings, and the relations of the remote in its direction. */
+const bothSides = ({ mapping_id, target_mapping_id, relation_type_key, forward, backward }: LinkType) =>
+  embed(fragment`kind as (
+       select ${mapping_id}::uuid as mapping, ${target_mapping_id}::uuid as other, ${relation_type_key}::text as type
+     ),
      source as materialized (select * from kind, lateral ${pairs('kind.mapping')} as p),
-     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p)`;
-
-const remoteLinks = `remote as materialized (
-       select l.source, l.target from ${directedLinks} l join kind on l.mapping_id = kind.mapping
-     )`;
+     target as materialized (select * from kind, lateral ${pairs('kind.other')} as p),
+     remote as materialized (
+       select l.from_id as source, l.to_id as target from itsm_remote_links l join kind on l.mapping_id = kind.mapping
+         where l.remote_type = any(${forward}::text[])
+       union all
+       select l.to_id, l.from_id from itsm_remote_links l join kind on l.mapping_id = kind.mapping
+         where l.remote_type = any(${backward}::text[])
+     )`);
 
 /**
  * The sources of relations of a type that differ between both sides and the sync state, if both ends have a pair or the plan
@@ -98,18 +99,16 @@ export async function findDifferingLinks(
   runId: string,
   linkType: LinkType,
 ): Promise<{ records: string[]; cards: string[] }> {
-  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
   // the planner does not know the sizes of these sets, and nested loops would take hours
   await query(sql).run`set local enable_nestloop = off`;
-  const { rows } = await sql.raw(
-    `with ${kindWithPairs},
+  const rows = await query(sql).rows<{ id: string; is_card: boolean }>`with ${bothSides(linkType)},
      new_cards as (
        select remote_id from itsm_plan_rows
-       where run_id = ? and remote_id is not null and (action = 'link' or (action = 'create' and side = 'local'))
+       where run_id = ${runId} and remote_id is not null and (action = 'link' or (action = 'create' and side = 'local'))
      ),
      new_records as (
        select remote_id, card_id from itsm_plan_rows
-       where run_id = ? and card_id is not null and (action = 'link' or (action = 'create' and side = 'remote'))
+       where run_id = ${runId} and card_id is not null and (action = 'link' or (action = 'create' and side = 'remote'))
      ),
      here as materialized (
        select remote_id, card_id from source union all select remote_id, card_id from new_records
@@ -123,7 +122,6 @@ export async function findDifferingLinks(
        select remote_id from target
        union select m.remote_id from new_cards m, kind where kind.mapping = kind.other
      ),
-     ${remoteLinks},
      agreed as materialized (
        select l.source, l.target from itsm_links l, kind
        where l.mapping_id = kind.mapping and l.relation_type = kind.type
@@ -145,11 +143,8 @@ export async function findDifferingLinks(
      union
      select coalesce(s.remote_id, s.card_id::text), s.remote_id is null from relations r join kind on r.type = kind.type
        join here s on s.card_id = r.source_id join there t on t.card_id = r.target_id
-       where not exists (select from agreed a where a.source = s.remote_id and a.target = t.remote_id)`,
-    [mapping_id, target_mapping_id, relation_type_key, runId, runId, forward, backward],
-  );
-  const found = (isCard: boolean) =>
-    rows.flatMap(({ id, is_card }: { id: string; is_card: boolean }) => (is_card === isCard ? [id] : []));
+       where not exists (select from agreed a where a.source = s.remote_id and a.target = t.remote_id)`;
+  const found = (isCard: boolean) => rows.flatMap(({ id, is_card }) => (is_card === isCard ? [id] : []));
   return { records: found(false), cards: found(true) };
 }
 
@@ -163,26 +158,20 @@ export async function findTargetsToCheck(
   wanted: { removals: boolean; additions: boolean },
 ): Promise<string[]> {
   if (!wanted.removals && !wanted.additions) return [];
-  const { mapping_id, target_mapping_id, relation_type_key, forward, backward } = linkType;
   await query(sql).run`set local enable_nestloop = off`;
-  return await queryColumn<string>(
-    sql,
-    `with ${kindWithPairs},
+  return await query(sql).column<string>`with ${bothSides(linkType)},
      here as materialized (
        select s.remote_id as source, t.remote_id as target, a.source is not null as agreed
        from relations r join kind on r.type = kind.type
          join source s on s.card_id = r.source_id join target t on t.card_id = r.target_id
          left join itsm_links a on a.mapping_id = kind.mapping and a.relation_type = kind.type
            and a.source = s.remote_id and a.target = t.remote_id
-     ),
-     ${remoteLinks}
+     )
      select distinct h.target as id from here h
-       where case when h.agreed then ?::boolean else ?::boolean end
+       where case when h.agreed then ${wanted.removals}::boolean else ${wanted.additions}::boolean end
          and not exists (select from remote o where o.source = h.source and o.target = h.target)
          and not exists (select from source s where s.remote_id = h.target)
-     order by id`,
-    [mapping_id, target_mapping_id, relation_type_key, forward, backward, wanted.removals, wanted.additions],
-  );
+     order by id`;
 }
 
 /** Relations of the remote of a type with these records as source. */
@@ -191,18 +180,16 @@ export async function readRemoteLinks(
   { mapping_id, forward, backward }: LinkType,
   sources: readonly string[],
 ): Promise<{ source: string; target: string; id: string }[]> {
-  return await queryRows(
-    sql, // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
-    `select l.source, l.target, l.id from unnest(?::text[]) as q(id) cross join lateral (
+  // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
+  return await query(sql)
+    .rows`select l.source, l.target, l.id from unnest(${sources}::text[]) as q(id) cross join lateral (
        select from_id as source, to_id as target, remote_relation_id as id from itsm_remote_links
-         where mapping_id = ? and from_id = q.id and remote_type = any(?::text[])
+         where mapping_id = ${mapping_id} and from_id = q.id and remote_type = any(${forward}::text[])
        union all
        select to_id, from_id, remote_relation_id from itsm_remote_links
-         where mapping_id = ? and to_id = q.id and remote_type = any(?::text[])
+         where mapping_id = ${mapping_id} and to_id = q.id and remote_type = any(${backward}::text[])
        offset 0) l
-     order by l.id`,
-    [sources, mapping_id, forward, mapping_id, backward],
-  );
+     order by l.id`;
 }
 
 /** Which of these records belong to the mapping of a type's targets. A remote type can also have targets of other mappings. */
@@ -244,10 +231,11 @@ export async function readPairRows(
 ): Promise<PairRow[]> {
   if (remoteIds.length + cardIds.length === 0) return [];
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
-  const found = (type: 'text' | 'uuid', column: string) =>
-    `select r.* from unnest(?::${type}[]) as q(id) cross join lateral (
+  const found = (ids: readonly string[], type: 'text' | 'uuid', column: string) =>
+    embed(fragment`select r.* from unnest(${ids}::${embed(type)}[]) as q(id) cross join lateral (
        select no, action, side, remote_id as "remoteId", card_id as "cardId" from itsm_plan_rows
-       where run_id = ? and ${column} = q.id and action in ('create', 'link', 'quarantine', 'unlink') offset 0) r`;
-  const text = `${found('text', 'remote_id')} union ${found('uuid', 'card_id')} order by no`;
-  return await queryRows(sql, text, [remoteIds, runId, cardIds, runId]);
+       where run_id = ${runId} and ${embed(column)} = q.id
+         and action in ('create', 'link', 'quarantine', 'unlink') offset 0) r`);
+  return await query(sql)
+    .rows`${found(remoteIds, 'text', 'remote_id')} union ${found(cardIds, 'uuid', 'card_id')} order by no`;
 }

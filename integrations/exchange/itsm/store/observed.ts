@@ -1,5 +1,5 @@
 import type { FieldMapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import { embed, query, queryColumn, type Sql } from '../../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../../platform/database.ts';
 import type { RemoteRecord } from '../remote.ts';
 
 /** What a run has observed of a record. */
@@ -27,7 +27,7 @@ export const createObservation = (remoteId: string, more: Partial<RecordObservat
   ...more,
 });
 
-const isLive = `p.state in ('linked', 'quarantined')`;
+const isLive = embed(`p.state in ('linked', 'quarantined')`);
 
 async function selectObservedIds(
   sql: Sql,
@@ -100,62 +100,64 @@ export type IdPage = (after: string, limit: number) => Promise<string[]>;
 
 /** @param from the tables and conditions of the rows, of which `id` identifies one. */
 const pageOf =
-  (sql: Sql, id: string, from: string, bindings: unknown[]): IdPage =>
+  (sql: Sql, id: string, from: ReturnType<typeof fragment>): IdPage =>
   async (after, limit) =>
-    await queryColumn(sql, `select ${id} as id from ${from} and ${id} > ? order by ${id} limit ?`, [
-      ...bindings,
-      after,
-      limit,
-    ]);
+    await query(sql)
+      .column<string>`select ${embed(id)} as id from ${embed(from)} and ${embed(id)} > ${after} order by ${embed(id)} limit ${limit}`;
 
 /** Observed records with a pair. */
-export const observedPairs = (sql: Sql, runId: string, mappingId: string): IdPage => {
-  const from =
-    'itsm_run_records r join itsm_pairs p on p.mapping_id = ? and p.remote_id = r.remote_id where r.run_id = ?';
-  return pageOf(sql, 'r.remote_id', from, [mappingId, runId]);
-};
+export const observedPairs = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    'r.remote_id',
+    fragment`itsm_run_records r join itsm_pairs p on p.mapping_id = ${mappingId} and p.remote_id = r.remote_id
+     where r.run_id = ${runId}`,
+  );
 
 export const allPairs = (sql: Sql, mappingId: string): IdPage =>
-  pageOf(sql, 'remote_id', 'itsm_pairs where mapping_id = ?', [mappingId]);
+  pageOf(sql, 'remote_id', fragment`itsm_pairs where mapping_id = ${mappingId}`);
 
 /** Records of linked and quarantined pairs. */
 export const livePairs = (sql: Sql, mappingId: string): IdPage =>
-  pageOf(sql, 'p.remote_id', `itsm_pairs p where p.mapping_id = ? and ${isLive}`, [mappingId]);
+  pageOf(sql, 'p.remote_id', fragment`itsm_pairs p where p.mapping_id = ${mappingId} and ${isLive}`);
 
-const isChanged = 'r.run_id = ? and r.shown and r.record is not null';
+const changedOf = (runId: string) =>
+  fragment`itsm_run_records r where r.run_id = ${runId} and r.shown and r.record is not null`;
 
 /** Records that were read as part of a page and have changed. */
 export const changedRecords = (sql: Sql, runId: string): IdPage =>
-  pageOf(sql, 'r.remote_id', `itsm_run_records r where ${isChanged}`, [runId]);
+  pageOf(sql, 'r.remote_id', changedOf(runId));
 
 /** The same without those that have a live pair. */
-export const unpairedRecords = (sql: Sql, runId: string, mappingId: string): IdPage => {
-  const from = `itsm_run_records r where ${isChanged} and not exists (
-    select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id and ${isLive})`;
-  return pageOf(sql, 'r.remote_id', from, [runId, mappingId]);
-};
+export const unpairedRecords = (sql: Sql, runId: string, mappingId: string): IdPage =>
+  pageOf(
+    sql,
+    'r.remote_id',
+    fragment`${embed(changedOf(runId))} and not exists (
+    select from itsm_pairs p where p.mapping_id = ${mappingId} and p.remote_id = r.remote_id and ${isLive})`,
+  );
 
 /** Active cards of a type without a live pair. */
 export const unpairedCards = (sql: Sql, mappingId: string, cardType: string): IdPage => {
-  const from = `cards c where c.type = ? and c.status = 'ACTIVE'
-    and not exists (select from itsm_pairs p where p.card_id = c.id and p.mapping_id = ? and ${isLive})`;
-  const page = pageOf(sql, 'c.id', from, [cardType, mappingId]);
+  const from = fragment`cards c where c.type = ${cardType} and c.status = 'ACTIVE'
+    and not exists (select from itsm_pairs p where p.card_id = c.id and p.mapping_id = ${mappingId} and ${isLive})`;
+  const page = pageOf(sql, 'c.id', from);
   return (after, limit) => page(after || '00000000-0000-0000-0000-000000000000', limit);
 };
 
 /** The number of linked and quarantined pairs. */
 export async function countLivePairs(sql: Sql, mappingId: string): Promise<number> {
   return await query(sql)
-    .value`select count(*)::int as n from itsm_pairs p where p.mapping_id = ${mappingId} and ${embed(isLive)}`;
+    .value`select count(*)::int as n from itsm_pairs p where p.mapping_id = ${mappingId} and ${isLive}`;
 }
 
 /** Records with a pair that a full read did not show, and of which nothing else is known. */
 export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPage => {
-  const from = `itsm_pairs p left join itsm_run_records r on r.run_id = ? and r.remote_id = p.remote_id
-     where p.mapping_id = ? and p.state <> 'unmapped' and coalesce(not r.shown and r.look is null
+  const from = fragment`itsm_pairs p left join itsm_run_records r on r.run_id = ${runId} and r.remote_id = p.remote_id
+     where p.mapping_id = ${mappingId} and p.state <> 'unmapped' and coalesce(not r.shown and r.look is null
        and r.tombstone is null, true)
        and (p.state <> 'removed' or exists (select from cards c where c.id = p.card_id and c.status = 'ACTIVE'))`;
-  return pageOf(sql, 'p.remote_id', from, [runId, mappingId]);
+  return pageOf(sql, 'p.remote_id', from);
 };
 
 /**
@@ -163,17 +165,17 @@ export const missingRecords = (sql: Sql, runId: string, mappingId: string): IdPa
  * read by key yet. A restored record keeps the tombstone of its deletion.
  */
 export const unconfirmedDeletions = (sql: Sql, runId: string, mappingId: string): IdPage => {
-  const from = `(
+  const from = fragment`(
        select r.remote_id as id from itsm_run_records r
-       where r.run_id = ? and r.tombstone is not null and r.look is null
-         and (r.shown or exists (select from itsm_pairs p where p.mapping_id = ? and p.remote_id = r.remote_id
+       where r.run_id = ${runId} and r.tombstone is not null and r.look is null
+         and (r.shown or exists (select from itsm_pairs p where p.mapping_id = ${mappingId} and p.remote_id = r.remote_id
            and p.state not in ('unmapped', 'removed')))
        union
        select t.tombstone ->> 'mergedInto' from itsm_run_records t
        left join itsm_run_records r on r.run_id = t.run_id and r.remote_id = t.tombstone ->> 'mergedInto'
-       where t.run_id = ? and t.tombstone ->> 'mergedInto' is not null and not coalesce(r.shown, false) and r.look is null
+       where t.run_id = ${runId} and t.tombstone ->> 'mergedInto' is not null and not coalesce(r.shown, false) and r.look is null
      ) doubtful where true`;
-  return pageOf(sql, 'id', from, [runId, mappingId, runId]);
+  return pageOf(sql, 'id', from);
 };
 
 /** Records without a pair for which reading by key was inconclusive. */
@@ -237,28 +239,28 @@ export async function observeDeferred(
   sql: Sql,
   { runId, mappingId, targets }: { runId: string; mappingId: string; targets: readonly string[] },
 ): Promise<void> {
-  const unchanged = 'r.record is null and r.look is null and r.tombstone is null';
+  const unchanged = embed('r.record is null and r.look is null and r.tombstone is null');
   // lateral joins with OFFSET 0 enforce index lookups: the planner underestimates rows that were just written
   await query(sql).run`with deferred as materialized (
        select w.remote_id, w.record, w.records, w.cards from itsm_deferred_records w
        where w.mapping_id = ${mappingId} and w.run_id is null
      ), reached as materialized (
        select w.remote_id, w.record from deferred w cross join lateral (
-         select 1 from itsm_run_records r where r.run_id = ${runId} and r.remote_id = w.remote_id and ${embed(unchanged)} offset 0) r
+         select 1 from itsm_run_records r where r.run_id = ${runId} and r.remote_id = w.remote_id and ${unchanged} offset 0) r
        union
        select w.remote_id, w.record from deferred w, unnest(w.records) as a(id), unnest(${targets}::uuid[]) as m(id)
          cross join lateral (
-           select 1 from itsm_pairs p where p.mapping_id = m.id and p.remote_id = a.id and ${embed(isLive)} offset 0) p
+           select 1 from itsm_pairs p where p.mapping_id = m.id and p.remote_id = a.id and ${isLive} offset 0) p
        union
        select w.remote_id, w.record from deferred w, unnest(w.cards) as a(id), unnest(${targets}::uuid[]) as m(id)
          cross join lateral (
-           select 1 from itsm_pairs p where p.mapping_id = m.id and p.card_id = a.id and ${embed(isLive)} offset 0) p
+           select 1 from itsm_pairs p where p.mapping_id = m.id and p.card_id = a.id and ${isLive} offset 0) p
      )
      insert into itsm_run_records as r (run_id, remote_id, record, shown)
      select ${runId}::uuid, w.remote_id, w.record, w.record is not null from reached w cross join lateral (
-       select 1 from itsm_pairs p where p.mapping_id = ${mappingId} and p.remote_id = w.remote_id and ${embed(isLive)} offset 0) p
+       select 1 from itsm_pairs p where p.mapping_id = ${mappingId} and p.remote_id = w.remote_id and ${isLive} offset 0) p
      on conflict (run_id, remote_id) do update set record = excluded.record, shown = r.shown or excluded.shown
-       where ${embed(unchanged)}`;
+       where ${unchanged}`;
 }
 
 /** Deletes deferred records of plans that were not completed. */
@@ -302,7 +304,7 @@ export async function commitDeferred(sql: Sql, mappingId: string, runId: string)
   await query(sql)
     .run`delete from itsm_deferred_records w where w.mapping_id = ${mappingId} and w.run_id is null
        and not exists (select from itsm_pairs p where p.mapping_id = w.mapping_id
-         and p.remote_id = w.remote_id and ${embed(isLive)} offset 0)`;
+         and p.remote_id = w.remote_id and ${isLive} offset 0)`;
   await sql('itsm_deferred_records').where({ run_id: runId }).whereNull('records').delete();
   await sql('itsm_deferred_records').where({ run_id: runId }).update({ run_id: null });
 }

@@ -1,5 +1,5 @@
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import { query, queryRows, type Sql } from '../../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../../platform/database.ts';
 import type { AppliedRow, PlanRow, Progress, RowResult, TrackedRow } from '../engine/plan.types.ts';
 import { emptyRow } from '../engine/state.ts';
 
@@ -24,27 +24,23 @@ export async function addPlanRows(
   approved: boolean,
 ): Promise<void> {
   if (rows.length === 0) return;
-  await sql.raw(
-    // json, since jsonb would parse the text of each row twice
-    `insert into itsm_plan_rows (run_id, no, action, side, remote_id, card_id, row, approval)
-     select ?::uuid, v.*, ? from json_to_recordset(?::json)
-       as v(no integer, action text, side text, "remoteId" text, "cardId" uuid, row jsonb)`,
-    [runId, approved ? 'approved' : null, JSON.stringify(rows.map(storedRow))],
-  );
+  // json, since jsonb would parse the text of each row twice
+  await query(sql)
+    .run`insert into itsm_plan_rows (run_id, no, action, side, remote_id, card_id, row, approval)
+     select ${runId}::uuid, v.*, ${approved ? 'approved' : null} from json_to_recordset(${JSON.stringify(rows.map(storedRow))}::json)
+       as v(no integer, action text, side text, "remoteId" text, "cardId" uuid, row jsonb)`;
 }
 
 async function selectRows(
   sql: Sql,
   runId: string,
-  condition: string,
-  bindings: unknown[] = [],
+  condition: ReturnType<typeof fragment>,
 ): Promise<(TrackedRow & AppliedRow)[]> {
-  const rows = await queryRows<StoredRow & Omit<TrackedRow & AppliedRow, 'row'>>(
-    sql,
-    `select no, action, side, remote_id as "remoteId", card_id as "cardId", row, progress, approval, made_id as "createdId"
-     from itsm_plan_rows where run_id = ? and ${condition}`,
-    [runId, ...bindings],
-  );
+  const rows = await query(sql).rows<
+    StoredRow & Omit<TrackedRow & AppliedRow, 'row'>
+  >`select no, action, side, remote_id as "remoteId", card_id as "cardId",
+       row, progress, approval, made_id as "createdId"
+     from itsm_plan_rows where run_id = ${runId} and ${embed(condition)}`;
   return rows.map(({ row, no, action, side, remoteId, cardId, ...tracked }) => ({
     ...tracked,
     row: { ...emptyRow, ...row, no, action, side, remoteId, cardId },
@@ -53,23 +49,23 @@ async function selectRows(
 
 /** Rows of a plan in their order, after the given number. */
 export const readRows = (sql: Sql, runId: string, after: number, limit: number) =>
-  selectRows(sql, runId, 'no > ? order by no limit ?', [after, limit]);
+  selectRows(sql, runId, fragment`no > ${after} order by no limit ${limit}`);
 
 /** Rows whose writes were sent without a response so far. */
 export const readBegunRows = (sql: Sql, runId: string) =>
-  selectRows(sql, runId, `progress = 'begun' order by no`);
+  selectRows(sql, runId, fragment`progress = 'begun' order by no`);
 
 /** Applied rows from the end of the plan, before the given number. */
 export const readAppliedBackwards = (sql: Sql, runId: string, before: number, limit: number) =>
-  selectRows(sql, runId, `progress = 'applied' and no < ? order by no desc limit ?`, [before, limit]);
+  selectRows(sql, runId, fragment`progress = 'applied' and no < ${before} order by no desc limit ${limit}`);
 
 /** Rows that were applied at the remote, except relations, in their order after the given number. */
 export const readAppliedAtRemote = (sql: Sql, runId: string, after: number, limit: number) =>
   selectRows(
     sql,
     runId,
-    `no > ? and side = 'remote' and progress = 'applied' and action not in ('relate', 'unrelate') order by no limit ?`,
-    [after, limit],
+    fragment`no > ${after} and side = 'remote' and progress = 'applied' and action not in ('relate', 'unrelate')
+       order by no limit ${limit}`,
   );
 
 /** Marks rows whose writes are about to be sent. */

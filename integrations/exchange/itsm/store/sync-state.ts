@@ -1,9 +1,21 @@
+import { referencedMappings } from '../../../../domain/exchange/itsm/itsm.load.ts';
+import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../../domain/inventory/cards/merge/merge.redirect.ts';
-import { embed, query, queryRows, type Sql } from '../../../../platform/database.ts';
-import type { AgreedLink, Decision, Pair, Refusal, Resolution, StateChange } from '../engine/model.types.ts';
+import { embed, query, type Sql } from '../../../../platform/database.ts';
+import type { TransformContext } from '../engine/fields.ts';
+import type {
+  AgreedLink,
+  Decision,
+  LocalCard,
+  Pair,
+  Refusal,
+  Resolution,
+  StateChange,
+} from '../engine/model.types.ts';
 import type { RowResult } from '../engine/plan.types.ts';
 import { writtenValues } from '../engine/plan.unmatched.ts';
-import { applyChanges, emptySyncState, linkKey } from '../engine/state.ts';
+import { applyChanges, emptySyncState, indexPairs, linkKey } from '../engine/state.ts';
+import type { RemoteRecord } from '../remote.ts';
 
 const columns = `p.remote_id as "remoteId", p.card_id as "cardId", p.origin, p.base, p.absences, jsonb_strip_nulls(
   jsonb_build_object('kind', p.state, 'gone', p.gone, 'evidence', p.evidence, 'since', utc(p.since))) as state`;
@@ -30,9 +42,9 @@ export async function loadPairs(
   { remoteIds = [], cardIds = [] }: PairChoice,
 ): Promise<LoadedPairs> {
   // one condition at a time: with OR between them PostgreSQL reads all pairs
-  const pairs = await selectPairs(sql, mappingId, 'p.remote_id = any(?::text[])', remoteIds);
+  const pairs = await selectPairs(sql, mappingId, 'remote_id', remoteIds);
   const { cards, redirects } = await findMerged(sql, [...cardIds, ...pairs.map(({ cardId }) => cardId)]);
-  pairs.push(...(await selectPairs(sql, mappingId, 'p.card_id = any(?::uuid[])', [...cards])));
+  pairs.push(...(await selectPairs(sql, mappingId, 'card_id', [...cards])));
   pairs.sort((left, right) => (left.remoteId < right.remoteId ? -1 : 1));
   return { pairs: new Map(pairs.map((pair) => [pair.remoteId, pair])), redirects };
 }
@@ -40,14 +52,12 @@ export async function loadPairs(
 async function selectPairs(
   sql: Sql,
   mappingId: string,
-  condition: string,
+  column: 'remote_id' | 'card_id',
   ids: readonly string[],
 ): Promise<Pair[]> {
   if (ids.length === 0) return [];
-  return await queryRows(sql, `select ${columns} from itsm_pairs p where p.mapping_id = ? and ${condition}`, [
-    mappingId,
-    ids,
-  ]);
+  return await query(sql).rows`select ${embed(columns)} from itsm_pairs p
+     where p.mapping_id = ${mappingId} and p.${embed(column)} = any(${ids})`;
 }
 
 /** The cards with all that they were merged into, or that were merged into them, transitively. */
@@ -70,6 +80,44 @@ async function findMerged(
     }
   }
   return { cards, redirects };
+}
+
+/**
+ * Finds the cards and records that the reference fields of these records and cards refer to, also those of other mappings.
+ * @param findDeleted which of these records are known to be deleted: no reference to them is written.
+ */
+export async function loadReferences(
+  sql: Sql,
+  mapping: Mapping,
+  records: readonly RemoteRecord[],
+  cards: readonly LocalCard[],
+  findDeleted: (remoteIds: string[]) => Promise<ReadonlySet<string>> = async () => new Set(),
+): Promise<Pick<TransformContext, 'cardOf' | 'recordOf'>> {
+  const known: Pick<TransformContext, 'cardOf' | 'recordOf'>[] = [];
+  const fields = mapping.fields.filter(({ transform_type }) => transform_type === 'reference');
+  const references = referencedMappings(mapping);
+  const texts = (values: unknown[]) => [
+    ...new Set(values.filter((value): value is string => typeof value === 'string' && value !== '')),
+  ];
+  for (const [mappingId, mapped] of Map.groupBy(fields, ({ card_field }) => references[card_field]!)) {
+    const remoteIds = texts(
+      records.flatMap((record) => mapped.map(({ remote_field: remote }) => record.fields[remote]?.value)),
+    );
+    const cardIds = texts(cards.flatMap((card) => mapped.map(({ card_field: path }) => card.fields[path])));
+    if (remoteIds.length + cardIds.length === 0) continue;
+    const { pairs, redirects } = await loadPairs(sql, mappingId, { remoteIds, cardIds });
+    const deleted = await findDeleted([...pairs.keys()]);
+    const { cardOf, presentRecordOf } = indexPairs(pairs, redirects);
+    const recordOf = (id: string) => {
+      const record = presentRecordOf(id);
+      return record !== undefined && deleted.has(record) ? undefined : record;
+    };
+    known.push({ cardOf, recordOf });
+  }
+  return {
+    cardOf: (id) => known.map(({ cardOf }) => cardOf(id)).find((card) => card !== undefined),
+    recordOf: (id) => known.map(({ recordOf }) => recordOf(id)).find((record) => record !== undefined),
+  };
 }
 
 /** Agreed relations with one of the records at either end. */
@@ -113,7 +161,7 @@ export async function storeChanges(
     else if (change.op === 'pair') ids.add(change.pair.remoteId);
     else if ('link' in change) links.set(linkKey(change.link), change.link);
   }
-  const stored = await selectPairs(sql, mappingId, 'p.remote_id = any(?::text[])', [...ids]);
+  const stored = await selectPairs(sql, mappingId, 'remote_id', [...ids]);
   const syncState = emptySyncState();
   for (const pair of stored) syncState.pairs.set(pair.remoteId, pair);
   applyChanges(syncState, changes);

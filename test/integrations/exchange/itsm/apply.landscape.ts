@@ -6,19 +6,10 @@ import { applyChanges, emptySyncState } from '../../../../integrations/exchange/
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';
-import type { Disruption, Setting } from './histories/steps.ts';
+import { type Disruption, type Setting, usualSetting } from './histories/steps.ts';
 import { planAtOnce, undoPlan } from './reference.ts';
 
-const usual: Setting = {
-  rules: ['remote_leads', 'remote_leads', 'remote_leads'],
-  deletion: 'strict',
-  hasTombstones: true,
-  hasLookups: true,
-  hasCorrelationIds: true,
-  normalizesTexts: false,
-
-  quarantine: 0,
-};
+const usual: Setting = { ...usualSetting, rules: ['remote_leads', 'remote_leads', 'remote_leads'] };
 export const mapping = mappingOf(usual);
 
 type Applied = ApplyOptions & { approvals?: Map<number, 'approved' | 'rejected'>; chunk?: number };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyRows } from '../../../../integrations/exchange/itsm/engine/verify.ts';
+import { verifyRows } from '../../../../integrations/exchange/itsm/engine/apply.ts';
 import { fields, landscape, mapping, started } from './apply.landscape.ts';
 import { Killed } from './histories/memory.port.ts';
 import type { Disruption } from './histories/steps.ts';

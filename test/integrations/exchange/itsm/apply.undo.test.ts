@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyRows } from '../../../../integrations/exchange/itsm/engine/verify.ts';
+import { verifyRows } from '../../../../integrations/exchange/itsm/engine/apply.ts';
 import { fields, mapping, started } from './apply.landscape.ts';
 
 describe('a plan that is undone', () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Divergence, everyHistoryConverges, expectConvergence } from './histories/convergence.ts';
 import type { Mutant } from './histories/memory.port.ts';
 import { createMemory } from './histories/memory.ts';
-import type { RunStep, Setting, Step } from './histories/steps.ts';
+import { type RunStep, type Setting, type Step, usualSetting } from './histories/steps.ts';
 
 // `npm run soak -- --histories 5000 --seed S` executes more of them
 const seed = Math.floor(Math.random() * 2 ** 31);
@@ -22,14 +22,12 @@ it.each<Mutant>(['no base', 'no journal', 'no check'])(
 
 it('a decision restores an archived card beside a card of the same key, which stays under review', async () => {
   const setting: Setting = {
+    ...usualSetting,
     rules: ['remote_leads', 'remote_leads', 'remote_leads', 'remote_leads'],
-    deletion: 'strict',
     hasTombstones: false,
     hasLookups: false,
     hasCorrelationIds: false,
-    normalizesTexts: false,
     batch: 1,
-    quarantine: 0,
   };
   const run: RunStep = { do: 'run', complete: false, between: null, disruptions: [] };
   const archiveNewest: Step = { do: 'delete', side: 'local', at: 1 };

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runRemoteScenarios } from '../../../soak/itsm/remotes.ts';
-import { createTestApp, type TestApp } from '../../../support/harness.ts';
+import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
 
 // `npm run soak -- --itsm --seed S` executes many more of them
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 
-let t: TestApp;
-beforeAll(async () => {
-  t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 
 /** Retries wait in virtual time, but query the database each time, so that some faults take long. */
 const PATIENCE_MS = 240_000;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { limiterBounds } from '../../../../integrations/exchange/itsm/limiter/limiter.state.ts';
-import { createLimiter } from '../../../../integrations/exchange/itsm/limiter/limiter.ts';
+import { createLimiter, limiterBounds } from '../../../../integrations/exchange/itsm/limiter/limiter.ts';
 import { RateRules } from '../../../emulators/servicenow/rate.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { memoryLimiterStore } from '../../../support/memory-limiter.ts';

@@ -6,7 +6,6 @@ import type {
   Observation,
   Pair,
   PairState,
-  RecordLookup,
   SyncState,
 } from '../../../../integrations/exchange/itsm/engine/model.types.ts';
 import {
@@ -32,7 +31,7 @@ import {
   removeResolved,
   survivorOf,
 } from '../../../../integrations/exchange/itsm/engine/state.ts';
-import type { RemoteRecord } from '../../../../integrations/exchange/itsm/remote.ts';
+import type { RecordLookup, RemoteRecord } from '../../../../integrations/exchange/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 import { planAtOnce, type Scorer } from './reference.ts';
 
@@ -40,15 +39,7 @@ const NOW = '2026-06-01T12:00:00.000Z';
 const KEYS = ['k0', 'k1', 'k2', 'k3', null] as const;
 
 const mapping = (direction: Mapping['sync_direction'], filtered: boolean): Mapping => ({
-  ...mappingOf({
-    rules: ['newest_wins', 'manual', 'remote_leads'],
-    deletion: 'strict',
-    hasTombstones: true,
-    hasLookups: true,
-    hasCorrelationIds: true,
-    normalizesTexts: false,
-    quarantine: 0,
-  }),
+  ...mappingOf({ rules: ['newest_wins', 'manual', 'remote_leads'] }),
   sync_direction: direction,
   filter_query: filtered ? 'name=a' : null,
   relations: [

@@ -3,26 +3,18 @@ import type {
   LocalCard,
   Observation,
   Pair,
-  RecordLookup,
   SyncState,
 } from '../../../../integrations/exchange/itsm/engine/model.types.ts';
 import type { Plan } from '../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../../integrations/exchange/itsm/engine/state.ts';
-import type { RemoteRecord } from '../../../../integrations/exchange/itsm/remote.ts';
+import type { RecordLookup, RemoteRecord } from '../../../../integrations/exchange/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
-import type { Setting } from './histories/steps.ts';
 import { planAtOnce, type Scorer } from './reference.ts';
 
-const setting: Setting = {
-  rules: ['manual', 'manual', 'manual'],
-  deletion: 'strict',
-  hasTombstones: true,
-  hasLookups: true,
-  hasCorrelationIds: true,
-  normalizesTexts: false,
-  quarantine: 60,
-};
-export const mapping = (over: Partial<Mapping> = {}): Mapping => ({ ...mappingOf(setting), ...over });
+export const mapping = (over: Partial<Mapping> = {}): Mapping => ({
+  ...mappingOf({ quarantine: 60 }),
+  ...over,
+});
 export const NOW = '2026-06-01T12:00:00.000Z';
 
 export const card = (id: string, name: string, key: string | null = null): LocalCard => ({

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { mergeCards } from '../../../../domain/inventory/cards/merge/merge.command.ts';
-import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Connector } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
 import type { StateChange } from '../../../../integrations/exchange/itsm/engine/model.types.ts';
 import { emptyRow } from '../../../../integrations/exchange/itsm/engine/state.ts';
@@ -12,9 +11,9 @@ import { applyRun } from '../../../../integrations/exchange/itsm/port/apply.run.
 import { undoRun } from '../../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { storeChanges } from '../../../../integrations/exchange/itsm/store/sync-state.ts';
 import { inTransaction } from '../../../../platform/database.ts';
-import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
+import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { created, createdRecord, type Draft, pair, pulled, pushed } from './drafts.ts';
 import { mappedField, plainMapping } from './mapping.support.ts';
 import { unmap } from './reference.ts';
@@ -22,19 +21,14 @@ import { connect } from './remote.ts';
 import { invertRows, loadSyncState, storeMapping, storePlan } from './stored.ts';
 
 const table = 'cmdb_ci_linux_server';
-let t: TestServices;
-let ctx: Ctx;
-let instance: ServiceNowEmulator;
+const t = closeAfterAll(await createTestServices());
+const ctx = await t.ctx();
+const instance = closeAfterAll(await startServiceNow({ clock: createVirtualClock() }));
 let remote: Connector;
 let mapping: Mapping;
 let connectionId: string;
 let mappings = 0;
 
-beforeAll(async () => {
-  t = await createTestServices();
-  ctx = await t.ctx();
-  instance = await startServiceNow({ clock: createVirtualClock() });
-});
 beforeEach(async () => {
   mappings += 1;
   remote = connect(instance);
@@ -54,10 +48,6 @@ beforeEach(async () => {
 afterEach(async () => {
   instance.heal();
   await remote.close();
-});
-afterAll(async () => {
-  await instance.close();
-  await t.close();
 });
 
 const plan = (drafts: Draft[], more: Parameters<typeof storePlan>[2] = {}) =>

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
-import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { Connector } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
 import { emptyRow } from '../../../../integrations/exchange/itsm/engine/state.ts';
 import { applyRun } from '../../../../integrations/exchange/itsm/port/apply.run.ts';
-import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
+import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { mappedField, plainMapping } from './mapping.support.ts';
 import { connect } from './remote.ts';
 import { loadSyncState, storeMapping, storePlan } from './stored.ts';
@@ -15,29 +14,16 @@ import { loadSyncState, storeMapping, storePlan } from './stored.ts';
 const table = 'cmdb_ci_linux_server';
 const relationType = 'relAppSuccessor';
 
-let t: TestServices;
-let ctx: Ctx;
-let instance: ServiceNowEmulator;
-let remote: Connector;
-let type: string;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  ctx = await t.ctx();
-  instance = await startServiceNow({ clock: createVirtualClock() });
-  const kind = {
-    name: 'Replaces::Replaced by',
-    parent_descriptor: 'Replaces',
-    child_descriptor: 'Replaced by',
-  };
-  type = instance.store.insert('cmdb_rel_type', kind, 'admin').values.sys_id!;
-  remote = connect(instance);
-});
-afterAll(async () => {
-  await remote.close();
-  await instance.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices());
+const ctx = await t.ctx();
+const instance = closeAfterAll(await startServiceNow({ clock: createVirtualClock() }));
+const remote = closeAfterAll(connect(instance));
+const kind = {
+  name: 'Replaces::Replaced by',
+  parent_descriptor: 'Replaces',
+  child_descriptor: 'Replaced by',
+};
+const type = instance.store.insert('cmdb_rel_type', kind, 'admin').values.sys_id!;
 
 /** A plan that creates two records and the relation of their cards. */
 async function planned(name: string) {

@@ -22,11 +22,6 @@ import {
   planReferences,
 } from '../../../../integrations/exchange/itsm/engine/plan.links.ts';
 import { planPairs } from '../../../../integrations/exchange/itsm/engine/plan.pairs.ts';
-import {
-  createIdentityOwners,
-  planCards,
-  unreadItems,
-} from '../../../../integrations/exchange/itsm/engine/plan.records.ts';
 import { checkDeletionLimit } from '../../../../integrations/exchange/itsm/engine/plan.ts';
 import type {
   Match,
@@ -35,15 +30,18 @@ import type {
   Plan,
 } from '../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import {
+  createIdentityOwners,
   itemOfCard,
   itemOfRecord,
   linkedRecords,
   pairedItems,
+  planCards,
   planRecord,
   readRecords,
   restoredItems,
   unpairedCards,
   unpairedRecords,
+  unreadItems,
 } from '../../../../integrations/exchange/itsm/engine/plan.unmatched.ts';
 import {
   beginPlanning,

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
-import { createDriver, type Driver } from '../../../soak/itsm/drive.ts';
+import { createDriver } from '../../../soak/itsm/drive.ts';
 import { applications, components } from '../../../soak/itsm/landscape.ts';
 import { createWorld, readLocal, readRemote, type World } from '../../../soak/itsm/world.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 const HISTORIES = 4;
 const RELATIONS = 'cmdb_rel_ci';
 
 const clock = createVirtualClock(Date.now());
-let t: TestServices;
-let driver: Driver;
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  driver = createDriver(t.services, clock, 3);
-});
-afterAll(async () => {
-  await driver.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const driver = closeAfterAll(createDriver(t.services, clock, 3));
 
 async function inWorld(name: string, live: (world: World) => Promise<void>): Promise<void> {
   const size = { applications: 5, components: 4, relations: 9 };

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import {
   liveManyRelations,
   openRelationHistories,
   RELATIONS,
-  type RelationHistories,
   relatedOf,
   relatedWorld,
 } from '../../../soak/itsm/relations.ts';
 import type { World } from '../../../soak/itsm/world.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 // `npm run soak -- --histories 500 --through relations --seed S` executes more of them
 const seed = Number(process.env.ITSM_SEED ?? 2611);
@@ -18,20 +17,11 @@ const HISTORIES = 1;
 const EVERY = Number(process.env.ITSM_EVERY ?? 8);
 const SIZE = { applications: 2, components: 1, relations: 2 };
 
-let t: TestServices;
-let histories: RelationHistories;
-let world: World;
 const clock = createVirtualClock(Date.now());
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  histories = openRelationHistories({ services: t.services, ctx: await t.ctx() }, clock);
-  world = await relatedWorld(histories, 'few', SIZE);
-});
-afterAll(async () => {
-  await world.close();
-  await histories.driver.close();
-  await t.close();
-});
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const histories = openRelationHistories({ services: t.services, ctx: await t.ctx() }, clock);
+closeAfterAll(histories.driver);
+const world = closeAfterAll(await relatedWorld(histories, 'few', SIZE));
 
 interface Row {
   id: string;

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Connector } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
 import { pagesOf } from '../../../../integrations/exchange/itsm/connectors/responses.ts';
 import {
@@ -40,6 +41,12 @@ export async function failure(call: Promise<unknown>): Promise<RemoteError> {
   throw error;
 }
 
+/** Requires that a call fails with a code, and with a text in its description. */
+export async function expectError(call: Promise<unknown>, code: string, text = ''): Promise<void> {
+  const { code: found, what } = await failure(call);
+  expect([found, what]).toEqual([code, expect.stringContaining(text)]);
+}
+
 /** The code of the error of a call; undefined if it succeeds. */
 export const codeOf = (call: Promise<unknown>): Promise<string | undefined> =>
   call.then(
@@ -54,16 +61,13 @@ export async function readAll(
   limit: number,
   more: { fields?: string[]; filter?: string } = {},
 ) {
-  const records = [];
-  let hasHiddenRows = false;
-  let pages = 0;
-  const { fields = ['name'], filter } = more;
-  for await (const page of pagesOf((cursor) => remote.readPage({ table, fields, filter, limit, cursor }))) {
-    records.push(...page.records);
-    hasHiddenRows ||= page.hasHiddenRows;
-    pages += 1;
-  }
-  return { records, hasHiddenRows, pages };
+  const request = { table, fields: ['name'], limit, ...more };
+  const pages = await allPages((cursor) => remote.readPage({ ...request, cursor }));
+  return {
+    records: pages.flatMap(({ records }) => records),
+    hasHiddenRows: pages.some((page) => page.hasHiddenRows),
+    pages: pages.length,
+  };
 }
 
 /** All pages of a paged read. */

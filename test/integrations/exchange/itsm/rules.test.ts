@@ -2,14 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { remoteStaleReason } from '../../../../integrations/exchange/itsm/engine/apply.rows.ts';
 import { isLocalEcho, isRemoteEcho } from '../../../../integrations/exchange/itsm/engine/fields.ts';
-import type {
-  Observation,
-  Pair,
-  RecordLookup,
-} from '../../../../integrations/exchange/itsm/engine/model.types.ts';
+import type { Observation, Pair } from '../../../../integrations/exchange/itsm/engine/model.types.ts';
 import type { Plan } from '../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../../integrations/exchange/itsm/engine/state.ts';
-import { fieldErrors } from '../../../../integrations/exchange/itsm/mappings/mapping.check.ts';
+import { fieldErrors } from '../../../../integrations/exchange/itsm/mappings/mapping.settings.ts';
+import type { RecordLookup } from '../../../../integrations/exchange/itsm/remote.ts';
 import { mappedField } from './mapping.support.ts';
 import {
   card,
@@ -332,7 +329,6 @@ describe('a mapping', () => {
     expect(fieldErrors(mapping({ fields: [end!, end!, oneWay] })).map(({ field }) => field)).toEqual([
       'field_mappings.1.card_field',
       'field_mappings.1.remote_field',
-      'field_mappings.2.transform_config',
       'field_mappings',
     ]);
     const boolean = mappedField(name!.card_field, name!.remote_field, {

@@ -14,7 +14,7 @@ import { documentedFaults, isFailure, nameInDocs } from '../../../soak/itsm/fail
 import { applications, components, relationType } from '../../../soak/itsm/landscape.ts';
 import { runScenarios } from '../../../soak/itsm/scenarios.run.ts';
 import { createWorld, readLocal, readRemote, type World } from '../../../soak/itsm/world.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 // `npm run soak -- --itsm --seed S` executes many more of them, with more objects
 const seed = Number(process.env.ITSM_SEED ?? 2611);
@@ -28,11 +28,7 @@ const rows = documentedFaults(guide).flatMap(({ name, ...row }) => {
   return row.codes.length === 0 ? [] : [{ name, fault, ...row }];
 });
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 
 it(`both sides converge after every fault of the remote, and after pairs of faults (seed ${seed})`, async () => {
   const size = { applications: 30, components: 20, relations: 30 };

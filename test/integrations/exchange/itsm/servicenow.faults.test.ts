@@ -3,7 +3,7 @@ import { type Fault, faults, isState } from '../../../emulators/servicenow/fault
 import { populate } from '../../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
-import { type Connected, connect, failure, readAll } from './remote.ts';
+import { type Connected, connect, expectError, failure, readAll } from './remote.ts';
 
 const table = 'cmdb_ci_linux_server';
 const oauth = {
@@ -147,15 +147,15 @@ describe('an error contains what failed, where and what to do', () => {
   test('addresses that are not allowed, or do not respond', async () => {
     instance.heal();
     const refused = connect(instance, {}, { outboundAllow: [] });
-    expect((await failure(refused.readPage(request))).code).toBe('address_refused');
+    await expectError(refused.readPage(request), 'address_refused');
     const blocked = connect(instance, { url: 'http://127.0.0.1:9' });
-    expect((await failure(blocked.create(table, { name: 'x' }, 'x'))).code).toBe('address_refused');
+    await expectError(blocked.create(table, { name: 'x' }, 'x'), 'address_refused');
     const closed = await startServiceNow({ clock: instance.clock });
     await closed.close();
     const nobody = connect(closed);
-    expect((await failure(nobody.create(table, { name: 'x' }, 'x'))).code).toBe('unreachable');
+    await expectError(nobody.create(table, { name: 'x' }, 'x'), 'unreachable');
     const elsewhere = connect(instance, {});
-    expect((await failure(elsewhere.readPage({ ...request, table: 'nothing' }))).code).toBe('not_found');
+    await expectError(elsewhere.readPage({ ...request, table: 'nothing' }), 'not_found');
     for (const remote of [refused, blocked, nobody, elsewhere]) await remote.close();
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { populate } from '../../../emulators/servicenow/landscape.ts';
 import { type ServiceNowEmulator, startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
-import { type Connected, connect, failure } from './remote.ts';
+import { type Connected, connect, expectError, failure } from './remote.ts';
 
 let clock: VirtualClock;
 let instance: ServiceNowEmulator;
@@ -41,7 +41,7 @@ test('a record is created, changed and deleted; the stored values are returned',
   expect(await remote.delete(table, id)).toBe(true);
   expect(await remote.delete(table, id)).toBe(false);
   expect(await remote.findCreated(table, 'estate:1')).toBeNull();
-  expect((await failure(remote.update(table, id, { name: 'x' }))).code).toBe('not_found');
+  await expectError(remote.update(table, id, { name: 'x' }), 'not_found');
 });
 
 test('a relation is created and deleted', async () => {
@@ -96,7 +96,7 @@ test('a write that fails at the remote is looked up and repeated', async () => {
   const made = await remote.create(table, { name: 'web' }, 'estate:1');
   expect([made.isRecovered, instance.writes.length]).toEqual([false, 1]);
   instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
-  expect((await failure(remote.create(table, { name: 'other' }, 'estate:2'))).code).toBe('answer_lost');
+  await expectError(remote.create(table, { name: 'other' }, 'estate:2'), 'answer_lost');
   expect(instance.writes).toHaveLength(1);
 });
 
@@ -111,7 +111,7 @@ test('a hidden record is neither created again nor treated as gone', async () =>
   expect(instance.store.of(table).filter(({ values }) => values.name === 'hidden')).toHaveLength(1);
   const id = instance.store.ids(table)[0]!;
   account.hidesRow = ({ values }) => values.sys_id === id;
-  expect((await failure(remote.delete(table, id))).code).toBe('not_found');
+  await expectError(remote.delete(table, id), 'not_found');
   expect(instance.store.rows.has(id)).toBe(true);
 });
 
@@ -135,9 +135,9 @@ test.each(['update', 'delete'] as const)('a lost %s is not repeated over a later
 test('an unrelated record is not mistaken for a created one', async () => {
   instance.elsewhere.insert(table, { name: 'a', correlation_id: 'estate:1' });
   instance.elsewhere.insert(table, { name: 'b', correlation_id: 'estate:1' });
-  expect((await failure(remote.findCreated(table, 'estate:1'))).code).toBe('ambiguous');
+  await expectError(remote.findCreated(table, 'estate:1'), 'ambiguous');
   const blind = connect(instance, { correlationField: 'u_no_such_column' });
-  expect((await failure(blind.findCreated(table, 'estate:1'))).code).toBe('refused');
+  await expectError(blind.findCreated(table, 'estate:1'), 'refused');
   await blind.close();
   await expect(remote.findCreated(table, '')).rejects.toThrow('must not be empty');
 });
@@ -155,7 +155,7 @@ test.each([
   instance.elsewhere.insert(table, { name: 'twin' });
   instance.elsewhere.insert(table, { name: 'twin' });
   if (createApi.kind === 'reconcile') {
-    expect((await failure(other.create(table, { name: 'twin' }, 'estate:2'))).code).toBe('ambiguous');
+    await expectError(other.create(table, { name: 'twin' }, 'estate:2'), 'ambiguous');
   }
   await other.close();
 });

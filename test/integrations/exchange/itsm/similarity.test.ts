@@ -4,15 +4,7 @@ import type { MatchItem } from '../../../../integrations/exchange/itsm/engine/pl
 import { type PartSizes, scoreSimilar } from '../../../../integrations/exchange/itsm/runs/run.score.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
 
-const mapping = mappingOf({
-  rules: [],
-  deletion: 'strict',
-  hasTombstones: true,
-  hasLookups: true,
-  hasCorrelationIds: true,
-  normalizesTexts: false,
-  quarantine: 0,
-});
+const mapping = mappingOf();
 const words = [
   'payroll',
   'ledger',

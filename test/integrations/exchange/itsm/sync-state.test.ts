@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { mergeCards } from '../../../../domain/inventory/cards/merge/merge.command.ts';
 import { createRelation, deleteRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
-import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type {
   Pair,
   PairState,
@@ -16,20 +15,14 @@ import { applyChanges, emptySyncState } from '../../../../integrations/exchange/
 import { openCards } from '../../../../integrations/exchange/itsm/port/local.cards.ts';
 import { storeChanges } from '../../../../integrations/exchange/itsm/store/sync-state.ts';
 import { inTransaction } from '../../../../platform/database.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { mappingOf } from './histories/landscape.ts';
 import { mappedField } from './mapping.support.ts';
 import { loadSyncState, storeMapping } from './stored.ts';
 
-let t: TestServices;
-let ctx: Ctx;
+const t = closeAfterAll(await createTestServices());
+const ctx = await t.ctx();
 let mappings = 0;
-
-beforeAll(async () => {
-  t = await createTestServices();
-  ctx = await t.ctx();
-});
-afterAll(() => t.close());
 
 const newMapping = async () => {
   mappings += 1;

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import { JobInterrupted } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import { emptyRow } from '../../../../integrations/exchange/itsm/engine/state.ts';
 import { undoRun } from '../../../../integrations/exchange/itsm/runs/run.undo.ts';
-import { createTestServices, type TestServices } from '../../../support/harness.ts';
+import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { plainMapping } from './mapping.support.ts';
 import { invertRows, storeMapping, storePlan } from './stored.ts';
 
-let t: TestServices;
-beforeAll(async () => {
-  t = await createTestServices();
-});
-afterAll(() => t.close());
+const t = closeAfterAll(await createTestServices());
 
 it('an undo is planned from the last row to the first, and resumes', async () => {
   const { db } = t.services;

@@ -1,6 +1,6 @@
 import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
 import type { RemoteColumn } from '../connector.ts';
-import { isRow, type Row } from './values.ts';
+import { isRow, type Row } from './records.ts';
 
 /** Maximum depth of nested objects whose members are columns. */
 const DEPTH = 3;

@@ -1,8 +1,7 @@
 import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
 import { sha256 } from '../../../../../platform/crypto.ts';
-import type { Limiter } from '../../limiter/limiter.ts';
-import { RemoteError } from '../../remote.ts';
-import type { Connector, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import { type RecordLookup, RemoteError } from '../../remote.ts';
+import type { Connector, Page, ReadRequest } from '../connector.ts';
 import {
   absentColumns,
   type Dialect,
@@ -12,14 +11,37 @@ import {
   searchTables,
 } from '../responses.ts';
 import { testRights } from '../rights.ts';
-import { basicAuth, type ConnectorParts, openTransport } from '../transport.ts';
-import { defaultConfig, type HttpAuth, type HttpConfig } from './config.ts';
+import {
+  basicAuth,
+  type ConnectorParts,
+  defaultTransport,
+  openTransport,
+  type TransportConfig,
+} from '../transport.ts';
 import { columnsOf } from './description.ts';
 import { createFetch, type Fetch } from './fetching.ts';
-import { createFiles, requireColumns } from './files.ts';
-import { type PagedSource, readList } from './lists.ts';
-import { columnsInFilter, idOf, keyIn, recordOf } from './records.ts';
-import { type Row, valueAt } from './values.ts';
+import { createFiles, type PagedSource, readList, requireColumns } from './lists.ts';
+import { columnsInFilter, idOf, keyIn, type Row, recordOf, valueAt } from './records.ts';
+
+export type HttpAuth =
+  | { kind: 'none' }
+  | { kind: 'basic'; username: string; password: string }
+  | { kind: 'token'; token: string };
+
+interface HttpConfig extends TransportConfig {
+  /** The address below which all sources are. */
+  url: string;
+  auth: HttpAuth;
+  sources: readonly HttpSource[];
+  /** Maximum size of a response; a file is read into memory. */
+  maxBytes: number;
+}
+
+const defaultConfig: Omit<HttpConfig, 'url' | 'auth' | 'sources'> = {
+  ...defaultTransport,
+  timeoutMs: 120_000,
+  maxBytes: 32 * 1024 * 1024,
+};
 
 /** How long before the watermark a delta starts. */
 const OVERLAP_MS = 60_000;
@@ -58,7 +80,7 @@ function accountOf(host: string, auth: HttpAuth): string {
 }
 
 /** Lists of rows at HTTP addresses: files, and paged JSON. They are read only. */
-export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } {
+export function connectHttp(parts: HttpParts): Connector {
   const config: HttpConfig = { ...defaultConfig, ...parts.config };
   const { origin, host } = new URL(config.url);
   const header = headerOf(config.auth);
@@ -118,12 +140,6 @@ export function connectHttp(parts: HttpParts): Connector & { limiter: Limiter } 
     },
     async findHiddenColumns(table, fields) {
       return absentColumns(await sampleOf(sourceOf(table)), fields, valueAt);
-    },
-    async findNewestChange(table) {
-      const source = sourceOf(table);
-      // before a paged list is read, only the server's current time is known
-      const found = isPaged(source) ? await fetch(source, { limit: 1 }) : await files.snapshot(source);
-      return found?.at ?? null;
     },
     readPage: async (request) => read(request),
     async readSince(request) {

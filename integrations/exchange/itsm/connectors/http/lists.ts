@@ -1,10 +1,111 @@
 import type { HttpSource, SourcePaging } from '../../../../../domain/exchange/itsm/connections.input.ts';
-import { RemoteError, type RemoteRecord } from '../../remote.ts';
+import { RemoteError, type RemoteErrorCode, type RemoteRecord } from '../../remote.ts';
 import type { Page } from '../connector.ts';
 import type { Fetch, Fetched, FetchOptions } from './fetching.ts';
-import { noRowsError, type PageRequest } from './files.ts';
-import { createRowFilter, recordOf } from './records.ts';
-import { valueAt } from './values.ts';
+import { createRowFilter, type Row, recordOf, valueAt } from './records.ts';
+
+/** HTTP dates have a precision of one second: a second write within it would not be detected. */
+const HTTP_DATE_PRECISION_MS = 2_000;
+
+/** A file as it was last fetched. */
+export interface Snapshot {
+  at: string;
+  etag: string | undefined;
+  lastModified: string | undefined;
+  /** In the order of keys. */
+  rows: { key: string; row: Row }[];
+  /** The names in the header of a file that has one. */
+  header: readonly string[] | undefined;
+}
+
+export interface PageRequest {
+  fields: string[];
+  filter?: string | undefined;
+  limit: number;
+  cursor: string | null;
+  /** Rows with an earlier time of change are omitted; milliseconds. */
+  from?: number | undefined;
+}
+
+/** Sources whose rows are all in one response; fetched again only if they have changed. */
+export interface Files {
+  /** @param since milliseconds. @returns null if the file has not changed since. */
+  snapshot(source: HttpSource, since?: number): Promise<Snapshot | null>;
+  page(source: HttpSource, request: PageRequest): Promise<Page>;
+}
+
+export function createFiles(fetch: Fetch): Files {
+  const known = new Map<string, Snapshot>();
+
+  const snapshot: Files['snapshot'] = async (source, since) => {
+    const before = known.get(source.name);
+    const fetched = await fetch(source, { headers: conditions(before, since) });
+    if (fetched === null) {
+      if (before || since !== undefined) return before ?? null;
+      throw noRowsError(source);
+    }
+    const { at, etag, lastModified, rows, header } = fetched;
+    const sorted = [...rows].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    const twice = sorted.find(({ key }, index) => sorted[index + 1]?.key === key);
+    if (twice) throw sourceError('ambiguous', source, `has two rows with the key ${twice.key}`);
+    const fresh = { at, etag, lastModified, rows: sorted, header };
+    known.set(source.name, fresh);
+    return fresh;
+  };
+
+  return {
+    snapshot,
+    async page(source, { fields, filter, limit, cursor, from }) {
+      // all pages are of the same file, unless another process read the first one
+      const cached = cursor === null ? undefined : known.get(source.name);
+      const current = cached ?? (await snapshot(source, cursor === null ? from : undefined));
+      if (current === null) return { records: [], next: null, hasHiddenRows: false };
+      const { at, rows } = current;
+      requireColumns(source, current, fields);
+      const isWanted = createRowFilter(filter);
+      const records: RemoteRecord[] = [];
+      let last: string | undefined;
+      for (const { key, row } of rows) {
+        if (cursor !== null && key <= cursor) continue;
+        if (records.length === limit) return { records, next: last!, hasHiddenRows: false };
+        if (!isWanted(row)) continue;
+        const record = recordOf(source, key, row, fields, at);
+        if (from !== undefined && Date.parse(record.updatedAt) < from && source.updated !== undefined)
+          continue;
+        records.push(record);
+        last = key;
+      }
+      return { records, next: null, hasHiddenRows: false };
+    },
+  };
+}
+
+/** Requires that the header of a file has these columns: otherwise their values would count as empty. @throws RemoteError */
+export function requireColumns(
+  source: HttpSource,
+  { header }: Pick<Snapshot, 'header'>,
+  fields: readonly string[],
+): void {
+  const lost = header && fields.find((name) => !header.includes(name));
+  if (lost !== undefined) throw sourceError('bad_rows', source, `has no column ${lost} any more`);
+}
+
+const sourceError = (code: RemoteErrorCode, { name }: HttpSource, what: string): RemoteError =>
+  new RemoteError(code, `source ${name}`, `${name} ${what}`);
+
+const noRowsError = (source: HttpSource): RemoteError =>
+  sourceError('unreadable_answer', source, 'returned no rows');
+
+/** Headers for a conditional request. */
+function conditions(
+  before: Snapshot | undefined,
+  since: number | undefined,
+): NonNullable<FetchOptions['headers']> {
+  if (before?.etag !== undefined) return { 'if-none-match': before.etag };
+  if (before?.lastModified !== undefined) return { 'if-modified-since': before.lastModified };
+  if (before || since === undefined) return {};
+  return { 'if-modified-since': new Date(since - HTTP_DATE_PRECISION_MS).toUTCString() };
+}
 
 /** A paged JSON list. */
 export type PagedSource = HttpSource & { paging: SourcePaging };

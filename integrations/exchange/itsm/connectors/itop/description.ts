@@ -1,22 +1,17 @@
 import { isRemoteError, RemoteError, withFallback } from '../../remote.ts';
-import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
+import type { Connector, RemoteColumn } from '../connector.ts';
 import { absentColumns, byName, searchTables } from '../responses.ts';
-import { standardClasses } from './classes.data.ts';
-import { findFilterProblem, namesInFilter } from './oql.ts';
-import { isReference, standardTarget } from './records.ts';
-import { standardLinkTypes } from './relations.types.ts';
-import type { ItopResponse, ItopTransport } from './transport.ts';
+import { isReference, standardClasses, standardLinkTypes, standardTarget } from './records.ts';
+import { findFilterProblem, type ItopResponse, type ItopTransport, namesInFilter } from './transport.ts';
 
 /** Number of objects from which the attributes of a class are derived. */
 const SAMPLE = 20;
 
-export interface Description {
-  describeTables(search?: string): Promise<RemoteTable[]>;
-  describeFields(table: string): Promise<RemoteColumn[]>;
-  describeRelationTypes(): Promise<RemoteRelationType[]>;
-  findUnknownColumns(table: string, filter: string): Promise<string[]>;
-  /** Attributes that no object of the class has. */
-  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
+export interface Description
+  extends Pick<
+    Connector,
+    'describeTables' | 'describeFields' | 'describeRelationTypes' | 'findUnknownColumns' | 'findHiddenColumns'
+  > {
   /** The attributes of a class in responses; empty while it has no object. */
   columnsOf(table: string): Promise<ReadonlySet<string>>;
 }
@@ -37,7 +32,7 @@ export function createDescription(transport: Pick<ItopTransport, 'get'>): Descri
   const columnNames = ({ objects }: ItopResponse): Set<string> =>
     new Set(objects.flatMap(({ fields }) => Object.keys(fields)));
 
-  const isStandard = (table: string): boolean => standardClasses.some(([name]) => name === table);
+  const isStandard = (table: string): boolean => standardClasses.some(({ name }) => name === table);
 
   return {
     async columnsOf(table) {
@@ -51,7 +46,7 @@ export function createDescription(transport: Pick<ItopTransport, 'get'>): Descri
     async describeTables(search = '') {
       // the list is constant, but only returned to an account that can log in
       await withFallback(sampleOf('Organization', '', 1), ['not_found', 'forbidden'], null);
-      const tables = standardClasses.map(([name, label, parent]): RemoteTable => ({ name, label, parent }));
+      const tables = [...standardClasses];
       const className = search.trim();
       if (/^[A-Za-z]\w*$/.test(className) && !isStandard(className)) {
         const found = await withFallback(sampleOf(className, '', 1), ['not_found', 'forbidden'], null);

@@ -1,11 +1,15 @@
+import { createLru } from '../../../../../platform/lru.ts';
 import { RemoteError } from '../../remote.ts';
 import { pagesOf } from '../responses.ts';
-import type { ItopConfig } from './config.ts';
-import { inList, quote } from './oql.ts';
-import { type RangePosition, readRange, startPosition } from './ranges.ts';
 import { remoteId } from './records.ts';
-import { earliestLocalTime, fromLocal } from './times.ts';
-import type { ItopObject, ItopTransport, Query } from './transport.ts';
+import {
+  type ItopConfig,
+  type ItopObject,
+  type ItopTransport,
+  inList,
+  type Query,
+  quote,
+} from './transport.ts';
 
 /**
  * How long before a time a read starts. An entry has the time of its change, which for an import or a synchronisation of
@@ -211,4 +215,143 @@ export function createHistory(
       return objects.map(({ fields }) => ({ class: String(fields.objclass), key: Number(fields.objkey) }));
     },
   };
+}
+
+/** Where the next range starts. */
+export interface RangePosition {
+  /** The last key of the ranges read. */
+  after: number;
+  /** Whether all remaining objects are requested, since they may fit on a page. */
+  rest: boolean;
+  /** Number of keys of a range; 0 while unknown. */
+  span: number;
+  /** Number of remaining objects when it was last known. */
+  left: number;
+}
+
+export const startPosition: RangePosition = { after: 0, rest: true, span: 0, left: 0 };
+
+export type RangeRequest = Omit<Query, 'isPage'>;
+
+export interface Range {
+  objects: ItopObject[];
+  next: RangePosition | null;
+}
+
+/** Maximum factor by which the next range is wider. */
+const MAX_WIDENING = 4;
+
+/**
+ * Reads objects in the order of their keys. The service only orders by name, and its pages by offset skip rows when others are
+ * deleted. So each request reads a complete range of keys: at least as many keys as a page has rows, more if keys are sparse.
+ * The remaining objects are requested together once they fit on a page.
+ */
+export async function readRange(
+  transport: Pick<ItopTransport, 'get'>,
+  request: RangeRequest,
+  position: RangePosition,
+): Promise<Range> {
+  let { rest, span, left } = position;
+  for (;;) {
+    const until = rest ? undefined : position.after + span;
+    const { objects, found, pageSize } = await transport.get({
+      ...request,
+      isPage: true,
+      conditions: [
+        ...(request.conditions ?? []),
+        `id > ${position.after}`,
+        ...(until === undefined ? [] : [`id <= ${until}`]),
+      ],
+    });
+    const unexpected = objects.find(
+      ({ key }) => Number(key) <= position.after || Number(key) > (until ?? Infinity),
+    );
+    if (unexpected) {
+      const what = `${request.doing} returned an object outside of the requested keys`;
+      throw new RemoteError('paging_ignored', `class ${request.class}`, what);
+    }
+    const isComplete = found <= objects.length;
+    if (isComplete || (!rest && span <= 1)) {
+      const next = rest
+        ? null
+        : nextOf({ after: position.after + span, span, left }, objects.length, pageSize);
+      return { objects: objects.sort((a, b) => Number(a.key) - Number(b.key)), next };
+    }
+    // more objects match than fit on a page, in an unknown order
+    if (rest) {
+      left = found;
+      span = Math.max(span, pageSize, 1);
+    } else {
+      const fitting = Math.floor((span * pageSize) / found / 2);
+      span = span > pageSize ? Math.max(pageSize, fitting, 1) : Math.ceil(span / 2);
+    }
+    rest = false;
+  }
+}
+
+function nextOf(
+  { after, span, left }: Omit<RangePosition, 'rest'>,
+  read: number,
+  pageSize: number,
+): RangePosition {
+  const remaining = left - read;
+  const fitting = read === 0 ? Infinity : Math.floor((span * pageSize * 0.8) / read);
+  const wider = Math.max(pageSize, Math.min(fitting, span * MAX_WIDENING));
+  // few remaining objects, or a gap in the keys: request all remaining ones
+  return { after, rest: remaining <= pageSize || read === 0, span: wider, left: remaining };
+}
+
+/** By time zone; creating one is slow, and each needs some 20 KB. */
+const formatters = createLru<Intl.DateTimeFormat>(2 * 1024 * 1024, () => 20_000);
+
+function formatter(timeZone: string): Intl.DateTimeFormat {
+  let cached = formatters.get(timeZone);
+  if (!cached) {
+    cached = new Intl.DateTimeFormat('en', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+    formatters.set(timeZone, cached);
+  }
+  return cached;
+}
+
+/** How far a zone is ahead of UTC at a time, in milliseconds. */
+function offsetAt(ms: number, timeZone: string): number {
+  const part = Object.fromEntries(
+    formatter(timeZone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const local = Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!, part.second!);
+  return local - Math.floor(ms / 1000) * 1000;
+}
+
+const text = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19).replace('T', ' ');
+
+/** The local time of a zone: `2026-01-31 23:59:59`. */
+export const toLocal = (ms: number, timeZone: string): string => text(ms + offsetAt(ms, timeZone));
+
+const BACK_MS = 3 * 3_600_000;
+
+/** The earliest local time that the zone's clocks show from a time on, also if they are set back soon after it. */
+export function earliestLocalTime(ms: number, timeZone: string): string {
+  const offset = offsetAt(ms, timeZone);
+  return text(ms + Math.min(offset, offsetAt(ms + BACK_MS, timeZone)));
+}
+
+/** The time of a local time in milliseconds, the earlier one if it is ambiguous; NaN if it is invalid. */
+export function fromLocal(local: string, timeZone: string): number {
+  const asUtc = Date.parse(`${local.replace(' ', 'T')}Z`);
+  if (Number.isNaN(asUtc)) return Number.NaN;
+  const day = 24 * 3_600_000;
+  const candidates = [asUtc - day, asUtc + day].map((around) => asUtc - offsetAt(around, timeZone));
+  const fitting = candidates.filter((ms) => ms + offsetAt(ms, timeZone) === asUtc);
+  return Math.min(...(fitting.length > 0 ? fitting : candidates));
 }

@@ -1,17 +1,15 @@
 import { sha256 } from '../../../../../platform/crypto.ts';
-import type { Limiter } from '../../limiter/limiter.ts';
 import { type RemoteTombstone, withFallback } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
 import { byTime } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import type { ConnectorParts } from '../transport.ts';
-import { defaultConfig, type ItopAuth, type ItopConfig } from './config.ts';
 import { createDescription } from './description.ts';
 import { type ChangeTimes, createHistory, MISSING_HISTORY_EFFECTS } from './history.ts';
 import { createReading } from './reading.ts';
 import { readRelations } from './relations.ts';
 import { rightsTest } from './rights.ts';
-import { openItopTransport } from './transport.ts';
+import { defaultConfig, type ItopAuth, type ItopConfig, openItopTransport } from './transport.ts';
 import { createWriting } from './writing.ts';
 
 export type ItopParts = ConnectorParts<Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>>;
@@ -24,7 +22,7 @@ function accountOf(url: string, auth: ItopAuth): string {
 }
 
 /** A connection to one instance as one account. */
-export function connectItop(parts: ItopParts): Connector & { limiter: Limiter } {
+export function connectItop(parts: ItopParts): Connector {
   const config: ItopConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
   const transport = openItopTransport({ ...parts, config }, base, accountOf(base, config.auth));

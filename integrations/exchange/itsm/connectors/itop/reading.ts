@@ -1,12 +1,17 @@
-import { RemoteError, withFallback } from '../../remote.ts';
-import type { DeltaRequest, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import { type RecordLookup, RemoteError, withFallback } from '../../remote.ts';
+import type { Connector, Page, ReadRequest } from '../connector.ts';
 import { chunksOf, optionalFilter } from '../responses.ts';
 import type { Description } from './description.ts';
-import { type ChangeTimes, type History, OVERLAP_MS } from './history.ts';
-import { findFilterProblem, inList } from './oql.ts';
-import { type RangePosition, readRange, startPosition } from './ranges.ts';
+import {
+  type ChangeTimes,
+  type History,
+  OVERLAP_MS,
+  type RangePosition,
+  readRange,
+  startPosition,
+} from './history.ts';
 import { outputFields, recordOf, remoteId, splitId, UNKNOWN_TIME } from './records.ts';
-import type { ItopObject, ItopTransport, Query } from './transport.ts';
+import { findFilterProblem, type ItopObject, type ItopTransport, inList, type Query } from './transport.ts';
 
 /** Number of objects in one lookup. */
 const IDS_PER_REQUEST = 200;
@@ -33,11 +38,7 @@ interface ClassPage {
   times: ChangeTimes;
 }
 
-export interface Reading {
-  readPage(request: ReadRequest): Promise<Page>;
-  readSince(request: DeltaRequest): Promise<Page>;
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
-  findNewestChange(table: string, filter?: string): Promise<string | null>;
+export interface Reading extends Pick<Connector, 'readPage' | 'readSince' | 'readByIds'> {
   /** All objects of a class, page by page. */
   readClass(request: ClassRequest): Promise<ClassPage>;
   /** Objects that were created or changed since a time. */
@@ -171,14 +172,6 @@ export function createReading(transport: ItopTransport, description: Description
         for (const { id } of missing) lookups.set(id, { kind: gone.has(id) ? 'gone' : 'unknown' });
       }
       return lookups;
-    },
-
-    async findNewestChange(table, filter) {
-      const conditions = [conditionOf(table, filter)];
-      const doing = `Reading when ${table} last changed`;
-      const { found } = await transport.get({ class: table, conditions, fields: 'id', limit: 1, doing });
-      // the history cannot be sorted by time; visible changes are not newer than the current time
-      return found === 0 ? null : new Date(Math.floor(history.now() / 1000) * 1000).toISOString();
     },
 
     async count(className) {

@@ -1,6 +1,20 @@
 import type { RemoteField, RemoteRecord } from '../../remote.ts';
-import { standardTargets } from './classes.data.ts';
+import type { RemoteRelationType, RemoteTable } from '../connector.ts';
+import dataModel from './data-model.json' with { type: 'json' };
 import type { ItopObject } from './transport.ts';
+
+/**
+ * The public data model: its classes with those that they extend, and its links. The service lists neither classes nor
+ * attributes; classes of an instance's own are found by their names.
+ */
+export const standardClasses: readonly RemoteTable[] = dataModel.classes;
+/**
+ * The classes that attributes refer to, if they have no subclasses: responses do not contain them. With the class before the
+ * point where others have an attribute of the same name that leads elsewhere.
+ */
+const standardTargets: Readonly<Record<string, string>> = dataModel.targets;
+const standardLinks: readonly (LinkType & Pick<RemoteRelationType, 'forward' | 'reverse'>)[] =
+  dataModel.links;
 
 /** A key is unique within a root class only; together with the object's own class, which never changes, it is unique. */
 export const remoteId = (className: string, key: string | number): string => `${className}::${key}`;
@@ -83,4 +97,36 @@ export function serializeValue(
   if (value === null) return refers ? 0 : '';
   if (!refers || typeof value !== 'string' || value === '') return value;
   return splitId(value)?.key ?? (/^\d+$/.test(value) ? value : { name: value });
+}
+
+/** A relation type: a class of links, the attributes of its ends, and the classes these refer to as far as known. */
+export interface LinkType {
+  class: string;
+  from: { attribute: string; class?: string };
+  to: { attribute: string; class?: string };
+}
+
+const linkTypeId = ({ class: className, from, to }: LinkType): string =>
+  `${className}:${from.attribute}:${to.attribute}`;
+
+export const standardLinkTypes: RemoteRelationType[] = standardLinks
+  .map((link) => ({ id: linkTypeId(link), name: link.class, forward: link.forward, reverse: link.reverse }))
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const linkTypeForm = /^([A-Za-z]\w*):([A-Za-z]\w*)(?:>([A-Za-z]\w*))?:([A-Za-z]\w*)(?:>([A-Za-z]\w*))?$/;
+
+/**
+ * Parses the id of a relation type, `<link class>:<attribute>:<attribute>`. Attributes of an instance's own links may be
+ * followed by `>` and the class they refer to, which is needed if no other class extends that one.
+ */
+export function linkTypeOf(id: string): LinkType | undefined {
+  const [, className, from, fromClass, to, toClass] = linkTypeForm.exec(id) ?? [];
+  if (className === undefined) return undefined;
+  const known = standardLinks.find((link) => linkTypeId(link) === id);
+  if (known) return known;
+  return {
+    class: className,
+    from: { attribute: from!, ...(fromClass ? { class: fromClass } : {}) },
+    to: { attribute: to!, ...(toClass ? { class: toClass } : {}) },
+  };
 }

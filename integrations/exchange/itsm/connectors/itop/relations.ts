@@ -2,8 +2,16 @@ import { RemoteError, withFallback } from '../../remote.ts';
 import type { Connector, RemoteRelation } from '../connector.ts';
 import { readListsInTurn } from '../responses.ts';
 import type { Reading } from './reading.ts';
-import { referenceOf, remoteId, splitId, standardTarget, UNKNOWN_TIME } from './records.ts';
-import { type LinkType, linkTypeOf, standardLinkTypes } from './relations.types.ts';
+import {
+  type LinkType,
+  linkTypeOf,
+  referenceOf,
+  remoteId,
+  splitId,
+  standardLinkTypes,
+  standardTarget,
+  UNKNOWN_TIME,
+} from './records.ts';
 import type { ItopObject } from './transport.ts';
 
 /** Reads links, one type after the other. */

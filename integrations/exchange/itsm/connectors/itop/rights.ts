@@ -1,10 +1,9 @@
 import { isRemoteError } from '../../remote.ts';
 import type { Right } from '../connector.ts';
 import type { RightsTest } from '../rights.ts';
-import type { ItopConfig } from './config.ts';
 import { type History, MISSING_HISTORY_EFFECTS } from './history.ts';
 import type { Reading } from './reading.ts';
-import type { ItopTransport, Operation } from './transport.ts';
+import type { ItopConfig, ItopTransport, Operation } from './transport.ts';
 
 const HISTORY = 'CMDBChangeOp';
 /** No class has such an attribute, and no object such a key. */

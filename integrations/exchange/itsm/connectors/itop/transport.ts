@@ -1,13 +1,48 @@
+import type { OutboundAnswer } from '../../../../../platform/outbound.ts';
+import { RemoteError, type RemoteErrorCode } from '../../remote.ts';
+import {
+  type Dialect,
+  inBrackets,
+  type ReadResponse,
+  type ResponseContext,
+  readJson,
+  uncertainFailure,
+} from '../responses.ts';
 import {
   basicAuth,
   type Call,
   type ConnectorParts,
+  defaultTransport,
   openTransport,
   type Transport as PlainTransport,
+  type TransportConfig,
 } from '../transport.ts';
-import type { ItopAuth, ItopConfig } from './config.ts';
-import { selectQuery } from './oql.ts';
-import { readResponse } from './responses.ts';
+
+/** How an account authenticates. */
+export type ItopAuth =
+  | { kind: 'basic'; username: string; password: string }
+  /** An application token or a personal one. */
+  | { kind: 'token'; token: string };
+
+export interface ItopConfig extends TransportConfig {
+  /** The address of iTop with its path, such as `https://itop.example.com/web`. */
+  url: string;
+  auth: ItopAuth;
+  /** The IANA zone of iTop's times: `timezone` of its configuration. */
+  timeZone: string;
+  /** How far back the history is read for the last change of objects. */
+  recentMs: number;
+  /**
+   * The reconciliation keys of each class: the attributes whose values together identify an object. An object with the same
+   * values is used instead of creating one; objects of other classes are always created.
+   */
+  reconciliation?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const defaultConfig: Omit<ItopConfig, 'url' | 'auth' | 'timeZone'> = {
+  ...defaultTransport,
+  recentMs: 30 * 24 * 3_600_000,
+};
 
 /** An operation of the service, such as `core/get`, with its parameters. */
 export interface Operation {
@@ -134,3 +169,132 @@ export function readObjects(document: unknown, pageSize = 0): ItopResponse {
     pageSize,
   };
 }
+
+/** An OQL text literal. */
+export const quote = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+export const inList = (field: string, values: readonly (string | number)[]): string =>
+  `${field} IN (${values.map((value) => (typeof value === 'number' ? value : quote(value))).join(',')})`;
+
+/** The query for objects of a class that match all conditions; empty conditions are omitted. */
+function selectQuery(className: string, conditions: readonly string[]): string {
+  const some = conditions.filter((condition) => condition !== '').map((condition) => `(${condition})`);
+  return `SELECT ${className}${some.length > 0 ? ` WHERE ${some.join(' AND ')}` : ''}`;
+}
+
+const token =
+  /\s+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]+`|[A-Za-z_]\w*|0x[0-9a-fA-F]+|\d+|->|[!<>]=|./gsy;
+const words = new Set(
+  `AND OR NOT IN LIKE REGEXP MATCHES NULL INTERVAL SECOND MINUTE HOUR DAY MONTH YEAR BELOW ABOVE STRICT
+  SELECT FROM AS JOIN ON WHERE UNION`.split(/\s+/),
+);
+
+function tokensOf(filter: string): string[] {
+  return (filter.match(token) ?? []).filter((part) => part.trim() !== '');
+}
+
+/** Why a filter cannot be combined with other conditions, in words; undefined if it can. */
+export function findFilterProblem(filter: string): string | undefined {
+  let depth = 0;
+  for (const part of tokensOf(filter)) {
+    if (part === '"' || part === "'" || part === '`') return 'contains an unclosed quote';
+    if (part === '(') depth += 1;
+    if (part === ')') depth -= 1;
+    if (depth < 0) return 'contains an unopened bracket';
+    if (depth === 0 && /^(SELECT|UNION|WHERE)$/i.test(part)) {
+      return `must be only a condition, without ${part.toUpperCase()}`;
+    }
+  }
+  return depth > 0 ? 'contains an unclosed bracket' : undefined;
+}
+
+/** The attributes that a condition names; names in nested queries are attributes of other classes. */
+export function namesInFilter(filter: string): string[] {
+  const parts = tokensOf(filter);
+  const names = new Set<string>();
+  let nested = 0;
+  let depth = 0;
+  for (const [at, part] of parts.entries()) {
+    if (part === '(') depth += 1;
+    if (part === ')') {
+      depth -= 1;
+      if (depth < nested) nested = 0;
+    }
+    if (/^SELECT$/i.test(part) && nested === 0) nested = depth;
+    const name = part.replaceAll('`', '');
+    if (nested > 0 || !/^[A-Za-z_]\w*$/.test(name) || words.has(name.toUpperCase())) continue;
+    // functions, parameters of the query, and aliases before a dot
+    if (['(', '.'].includes(parts[at + 1] ?? '') || [':', '->'].includes(parts[at - 1] ?? '')) continue;
+    names.add(name);
+  }
+  return [...names];
+}
+
+/**
+ * The service passes on the error number of an exception of its database as its own code; its own end at 100, those of
+ * MySQL and MariaDB begin here.
+ */
+const LOWEST_DATABASE_CODE = 1_000;
+/**
+ * Errors of the database about the statement or a value in it: the same request fails again. All others, such as a lost
+ * connection (2006, 2013), a deadlock (1213) or a lock that was not granted in time (1205), are failures of the database.
+ */
+const statementErrors: ReadonlySet<number> = new Set([
+  1048, 1052, 1054, 1062, 1064, 1116, 1139, 1146, 1242, 1264, 1265, 1292, 1365, 1366, 1406, 1411, 1451, 1452,
+  1690, 3140, 3685, 4025,
+]);
+
+/** Codes of responses; 0 is success. */
+const codes = { unauthorized: 1, missingUser: 5, missingPassword: 6, internalError: 100 } as const;
+
+interface Document {
+  code?: unknown;
+  message?: unknown;
+}
+
+const messageOf = (document: unknown): string => {
+  const { message } = (document ?? {}) as Document;
+  return typeof message === 'string' ? message : '';
+};
+
+// a response with a successful status has its own code
+const dialect: Dialect = {
+  errorOf: (document, status) => (status < 300 ? undefined : messageOf(document) || undefined),
+};
+
+/** Reads a response of the REST/JSON service by its own code, since refusals have the status 200. */
+export function readResponse(response: OutboundAnswer, context: ResponseContext): ReadResponse {
+  const read = readJson(response, context, dialect);
+  if (read.kind !== 'done') return read;
+  const { status } = response;
+  const refuse = (code: RemoteErrorCode, what: string): ReadResponse => ({
+    kind: code === 'credentials_refused' ? 'unauthenticated' : 'final',
+    error: new RemoteError(code, context.where, `${context.doing} ${what}`, { status }),
+  });
+  const code = Number((read.result as Document | undefined)?.code ?? Number.NaN);
+  if (code === 0) return read;
+  if (Number.isNaN(code))
+    return uncertainFailure(context, status, 'outage', 'unreadable_answer', 'returned unexpected data');
+  const message = messageOf(read.result);
+  const refusal = `was refused with the code ${code}${inBrackets(context, message)}`;
+  switch (code) {
+    case codes.missingUser:
+    case codes.missingPassword:
+      return refuse('credentials_refused', refusal);
+    case codes.unauthorized:
+      return refuse(isAboutRights(message) ? 'forbidden' : 'credentials_refused', refusal);
+  }
+  const isOutage = code >= LOWEST_DATABASE_CODE ? !statementErrors.has(code) : isTransient(message);
+  if (code !== codes.internalError && !isOutage) return refuse('refused', refusal);
+  if (isOutage) return uncertainFailure(context, status, 'outage', 'outage', refusal);
+  return refuse(isMissing(message) ? 'not_found' : 'refused', refusal);
+}
+
+// wrong credentials and missing rights have the same code
+const isAboutRights = (message: string): boolean =>
+  /enough permissions|not allowed|not authorized/i.test(message);
+// all internal errors have the same code
+const isMissing = (message: string): boolean =>
+  /^Error: (Invalid object |No item found|Unknown class)| is not a valid class/i.test(message);
+const isTransient = (message: string): boolean =>
+  /mysql|deadlock|lock wait|SQL query|ReadOnly mode|maintenance/i.test(message);

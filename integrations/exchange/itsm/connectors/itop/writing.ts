@@ -2,15 +2,19 @@ import { isRemoteError, RemoteError, type RemoteRecord, withFallback } from '../
 import type { Connector, RemoteValues, WriteResult } from '../connector.ts';
 import { recordIn } from '../responses.ts';
 import { createSafeWrite, requireRecord, requireUnchanged, type SafeWriteResult } from '../safe-write.ts';
-import type { ItopConfig } from './config.ts';
 import type { Description } from './description.ts';
 import type { History } from './history.ts';
 import type { Reading } from './reading.ts';
-import { findReconciled } from './reconciliation.ts';
-import { outputFields, recordOf, remoteId, serializeValue, splitId } from './records.ts';
+import { linkTypeOf, outputFields, recordOf, remoteId, serializeValue, splitId } from './records.ts';
 import { unknownTypeError } from './relations.ts';
-import { linkTypeOf } from './relations.types.ts';
-import { type ItopResponse, type ItopTransport, type Operation, readObjects } from './transport.ts';
+import {
+  type ItopConfig,
+  type ItopResponse,
+  type ItopTransport,
+  type Operation,
+  quote,
+  readObjects,
+} from './transport.ts';
 
 /** The comment of changes in the history. */
 const COMMENT = 'Estate';
@@ -277,4 +281,46 @@ export function createWriting(
         doing: 'Deleting a relation',
       }),
   };
+}
+
+/**
+ * The one object of a class or its subclasses with the values of the reconciliation keys, as iTop's own data
+ * synchronisation finds it; null if there is none.
+ * @throws RemoteError `ambiguous` if there are several, `refused` if the new object has no value for a key, since any object
+ * without one would fit.
+ */
+async function findReconciled(
+  transport: ItopTransport,
+  { table, keys, columns }: { table: string; keys: readonly string[]; columns: ReadonlySet<string> },
+  values: RemoteValues,
+): Promise<RemoteRecord | null> {
+  const where = `class ${table}`;
+  const empty = keys.find((key) => (values[key] ?? '') === '');
+  if (empty !== undefined) {
+    const what = `Objects of ${table} are reconciled by ${keys.join(', ')}, but the new one has no ${empty}`;
+    throw new RemoteError('refused', where, what);
+  }
+  const fields = [...new Set([...keys, ...Object.keys(values)])];
+  const { found, objects } = await transport.get({
+    class: table,
+    conditions: keys.map((key) => conditionOf(columns, key, values[key]!)),
+    fields: outputFields(fields, columns),
+    limit: 2,
+    doing: `Looking up an object of ${table}`,
+  });
+  if (found > 1)
+    throw new RemoteError('ambiguous', where, `Several objects of ${table} have this ${keys.join(', ')}`);
+  const [shown] = objects;
+  return shown ? recordOf(table, shown, fields) : null;
+}
+
+/** References are compared by key, or by name if the value is a name. */
+function conditionOf(
+  columns: ReadonlySet<string>,
+  key: string,
+  value: string | number | boolean | null,
+): string {
+  const stored = serializeValue(columns, key, value);
+  if (typeof stored === 'object') return `${key}_friendlyname = ${quote(stored.name)}`;
+  return `${key} = ${typeof stored === 'number' ? stored : quote(String(stored))}`;
 }

@@ -1,7 +1,26 @@
 import { isRemoteError, RemoteError } from '../../remote.ts';
-import type { Call, Response, Transport } from '../transport.ts';
-import { isTable } from './ids.ts';
-import type { Row } from './records.ts';
+import {
+  type Call,
+  defaultTransport,
+  type Response,
+  type Transport,
+  type TransportConfig,
+} from '../transport.ts';
+import { isTable, type Row } from './records.ts';
+
+export interface NetBoxConfig extends TransportConfig {
+  /** `https://netbox.example.com`, with the path under which NetBox is served if there is one. */
+  url: string;
+  /** A token of 40 hexadecimal digits, or `nbt_…`. */
+  token: string;
+  /** The custom field that stores the correlation id. */
+  correlationField: string;
+}
+
+export const defaultConfig: Omit<NetBoxConfig, 'url' | 'token'> = {
+  ...defaultTransport,
+  correlationField: 'estate_correlation',
+};
 
 /** One page of a list. */
 export interface ListPage {

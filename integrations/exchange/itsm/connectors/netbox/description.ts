@@ -1,11 +1,9 @@
 import { RemoteError, withFallback } from '../../remote.ts';
-import type { RemoteColumn, RemoteTable } from '../connector.ts';
+import type { Connector, RemoteColumn, RemoteTable } from '../connector.ts';
 import { byName, searchTables } from '../responses.ts';
 import type { Api } from './api.ts';
-import { isReserved, parametersOf } from './filters.ts';
-import { belowApi, isTable } from './ids.ts';
-import type { ObjectTypes } from './object-types.ts';
-import type { Row } from './records.ts';
+import type { ObjectTypes } from './changes.ts';
+import { belowApi, isReserved, isTable, parametersOf, type Row } from './records.ts';
 
 /** Number of objects from which the kinds of columns are derived. */
 const SAMPLE = 50;
@@ -34,10 +32,8 @@ const kinds: Record<string, RemoteColumn['kind']> = {
   object: 'reference',
 };
 
-export interface Description {
-  describeTables(search?: string): Promise<RemoteTable[]>;
-  describeFields(table: string): Promise<RemoteColumn[]>;
-  findUnknownColumns(table: string, filter: string): Promise<string[]>;
+export interface Description
+  extends Pick<Connector, 'describeTables' | 'describeFields' | 'findUnknownColumns'> {
   /** Columns by name, read once. */
   columns(table: string): Promise<Map<string, RemoteColumn>>;
 }

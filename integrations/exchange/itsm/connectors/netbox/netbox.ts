@@ -1,13 +1,10 @@
-import type { Limiter } from '../../limiter/limiter.ts';
 import type { Connector } from '../connector.ts';
 import { type Dialect, readJson } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import { type ConnectorParts, openTransport } from '../transport.ts';
-import { createApi } from './api.ts';
-import { createChangeLog } from './changes.ts';
-import { defaultConfig, type NetBoxConfig } from './config.ts';
+import { createApi, defaultConfig, type NetBoxConfig } from './api.ts';
+import { createChangeLog, createObjectTypes } from './changes.ts';
 import { createDescription } from './description.ts';
-import { createObjectTypes } from './object-types.ts';
 import { createReading } from './reading.ts';
 import { createRelations } from './relations.ts';
 import { rightsTest } from './rights.ts';
@@ -44,7 +41,7 @@ const textOf = (errors: unknown): string => {
 };
 
 /** A connection to one NetBox by one token. */
-export function connectNetBox(parts: NetBoxParts): Connector & { limiter: Limiter } {
+export function connectNetBox(parts: NetBoxParts): Connector {
   const config: NetBoxConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
   const header = headerOf(config.token);

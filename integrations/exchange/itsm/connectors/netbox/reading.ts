@@ -1,11 +1,9 @@
-import { RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
-import type { DeltaRequest, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import { type RecordLookup, RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
+import type { Connector, DeltaRequest, Page, ReadRequest } from '../connector.ts';
 import { absentColumns, chunksOf } from '../responses.ts';
 import { type Api, fieldsParameter, type ListPage } from './api.ts';
 import type { ChangeLog } from './changes.ts';
-import { filterOf } from './filters.ts';
-import { keyOf } from './ids.ts';
-import { microsOf, type Row, recordOf, timeOf, valueAt, versionByTime } from './records.ts';
+import { filterOf, keyOf, microsOf, type Row, recordOf, timeOf, valueAt, versionByTime } from './records.ts';
 
 /** How long before the watermark a delta starts: the time of an update is set before the update is visible. */
 const OVERLAP_MS = 60_000;
@@ -26,12 +24,8 @@ interface Cursor {
 const readCursor = (text: string | null): Cursor =>
   text === null ? { key: 0 } : (JSON.parse(text) as Cursor);
 
-export interface Reading {
-  readPage(request: ReadRequest): Promise<Page>;
-  readSince(request: DeltaRequest): Promise<Page>;
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
-  findNewestChange(table: string, filter?: string): Promise<string | null>;
-  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
+export interface Reading
+  extends Pick<Connector, 'readPage' | 'readSince' | 'readByIds' | 'findHiddenColumns'> {
   /** One object with its version; null if it does not exist. */
   readObject(table: string, key: number, fields: string[]): Promise<RemoteRecord | null>;
   /** When it was last changed, as NetBox writes it, and its version if it has one; null if it does not exist. */
@@ -185,14 +179,6 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
       const { rows } = await list({ table, fields, limit: SAMPLE }, { ordering: 'id' });
       // permissions apply to objects, not to columns: a column that no object has no longer exists
       return absentColumns(rows, fields, valueAt);
-    },
-
-    async findNewestChange(table, filter) {
-      // rows without a time would be first
-      const conditions = { last_updated__gte: timeOf(0), ordering: '-last_updated' };
-      const { rows } = await list({ table, fields: [], limit: 1, filter }, conditions);
-      const micros = microsOf(rows[0]?.last_updated);
-      return micros === undefined ? null : new Date(Math.floor(micros / 1000)).toISOString();
     },
   };
 }

@@ -1,6 +1,30 @@
 import type { Value } from '../../../../../domain/exchange/itsm/mappings.types.ts';
-import type { RemoteField, RemoteRecord } from '../../remote.ts';
-import { belowApi, idOf } from './ids.ts';
+import { RemoteError, type RemoteField, type RemoteRecord } from '../../remote.ts';
+
+/**
+ * A table is an endpoint below `/api/`, such as `dcim/devices` or `plugins/netbox-dns/zones`. Keys are unique within an endpoint
+ * only, so the id of a record contains both: `dcim/devices/231`.
+ */
+const tableForm = /^[a-z][a-z0-9_-]*(\/[a-z][a-z0-9_-]*){1,3}$/;
+const idForm = /^(.+)\/(\d+)$/;
+
+export const isTable = (table: string): boolean => tableForm.test(table);
+
+export const idOf = (table: string, key: number | string): string => `${table}/${key}`;
+
+/** The key of an object of the table; undefined for ids of other tables. */
+export function keyOf(table: string, id: string): number | undefined {
+  const [, found, key] = idForm.exec(id) ?? [];
+  return found === table ? Number(key) : undefined;
+}
+
+/** The path below `/api/` of an address that NetBox returned; undefined for other values. */
+export function belowApi(address: unknown): string | undefined {
+  if (typeof address !== 'string') return undefined;
+  const path = URL.canParse(address, 'http://netbox') ? new URL(address, 'http://netbox').pathname : '';
+  const at = path.indexOf('/api/');
+  return at < 0 ? undefined : path.slice(at + '/api/'.length).replace(/\/$/, '');
+}
 
 export type Row = Record<string, unknown>;
 
@@ -102,4 +126,38 @@ export function recordOf(
     updatedAt: new Date(Math.floor(micros / 1000)).toISOString(),
     ...(version === undefined ? {} : { version }),
   };
+}
+
+/** Parameters that the connector sets; a filter must not contain them. */
+const reserved = new Set([
+  'id',
+  'id__gt',
+  'last_updated',
+  'last_updated__gt',
+  'last_updated__gte',
+  'limit',
+  'offset',
+  'start',
+  'ordering',
+  'fields',
+  'omit',
+  'exclude',
+  'brief',
+  'format',
+  'export',
+]);
+
+/** The parameters of a filter such as `status=active&site=fra`. */
+export const parametersOf = (filter: string): URLSearchParams =>
+  new URLSearchParams(filter.trim().replace(/^\?/, ''));
+
+export const isReserved = (name: string): boolean => reserved.has(name);
+
+/** The filter of a mapping as query parameters. @throws RemoteError `refused` */
+export function filterOf(table: string, filter: string | undefined): URLSearchParams {
+  const parameters = parametersOf(filter ?? '');
+  const found = [...parameters.keys()].find(isReserved);
+  if (found === undefined) return parameters;
+  const what = `The filter on ${table} contains ${found}, which is reserved for paging`;
+  throw new RemoteError('refused', `table ${table}`, what);
 }

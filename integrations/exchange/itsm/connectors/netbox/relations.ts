@@ -1,13 +1,14 @@
 import { RemoteError, type RemoteRecord, type RemoteTombstone, withFallback } from '../../remote.ts';
 import type { Connector, RemoteRelation, RemoteRelationType } from '../connector.ts';
 import { readListsInTurn } from '../responses.ts';
-import type { ChangeLog } from './changes.ts';
-import { idOf, isTable, keyOf } from './ids.ts';
-import type { ObjectTypes } from './object-types.ts';
+import type { ChangeLog, ObjectTypes } from './changes.ts';
 import type { Reading } from './reading.ts';
-import { fieldOf, type Row } from './records.ts';
-import { type ReferenceKind, referenceKinds } from './relations.catalogue.ts';
+import { fieldOf, idOf, isTable, keyOf, type Row } from './records.ts';
+import referenceKinds from './relations.json' with { type: 'json' };
 import type { Writing } from './writing.ts';
+
+/** A reference column from one table to another; any other can be used as `table:column`. */
+type ReferenceKind = (typeof referenceKinds)[number];
 
 /** Cables connect the objects at their ends; they are read only. */
 const CABLES = 'dcim/cables';

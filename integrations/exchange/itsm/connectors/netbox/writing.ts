@@ -2,12 +2,10 @@ import { RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
 import type { Connector, RemoteColumn, RemoteValues } from '../connector.ts';
 import { createSafeWrite, requireRecord } from '../safe-write.ts';
 import type { Transport } from '../transport.ts';
-import { type Api, fieldsParameter, pathOf } from './api.ts';
-import type { NetBoxConfig } from './config.ts';
+import { type Api, fieldsParameter, type NetBoxConfig, pathOf } from './api.ts';
 import type { Description } from './description.ts';
-import { isTable, keyOf } from './ids.ts';
 import type { Reading } from './reading.ts';
-import { listOf, recordOf, timeInVersion, valueAt } from './records.ts';
+import { isTable, keyOf, listOf, recordOf, timeInVersion, valueAt } from './records.ts';
 
 export type Writing = Pick<Connector, 'create' | 'findCreated' | 'update' | 'delete'>;
 

@@ -1,5 +1,5 @@
 import { RemoteError } from '../../remote.ts';
-import type { RemoteColumn, RemoteRelationType, RemoteTable } from '../connector.ts';
+import type { Connector, RemoteColumn } from '../connector.ts';
 import { byName } from '../responses.ts';
 import { namesInFilter, type Reading, textOf, where } from './reading.ts';
 
@@ -34,11 +34,11 @@ const kinds: Record<string, RemoteColumn['kind']> = {
   ip_addr: 'text',
 };
 
-export interface Description {
-  describeTables(search?: string): Promise<RemoteTable[]>;
-  describeFields(table: string, whole?: boolean): Promise<RemoteColumn[]>;
-  describeRelationTypes(): Promise<RemoteRelationType[]>;
-  findUnknownColumns(table: string, filter: string): Promise<string[]>;
+export interface Description
+  extends Pick<
+    Connector,
+    'describeTables' | 'describeFields' | 'describeRelationTypes' | 'findUnknownColumns'
+  > {
   /** The table and all tables that extend it. */
   familyOf(table: string): Promise<string[]>;
 }

@@ -1,5 +1,6 @@
-import { RemoteError, type RemoteField, type RemoteRecord } from '../../remote.ts';
-import type { DeltaRequest, Page, ReadRequest, RecordLookup } from '../connector.ts';
+import type { Value } from '../../../../../domain/exchange/itsm/mappings.types.ts';
+import { type RecordLookup, RemoteError, type RemoteField, type RemoteRecord } from '../../remote.ts';
+import type { Connector, Page, ReadRequest } from '../connector.ts';
 import { chunksOf, pagesOf } from '../responses.ts';
 import type { Response, Transport } from '../transport.ts';
 
@@ -38,15 +39,11 @@ interface Query {
   filter?: string | undefined;
 }
 
-export interface Reading {
+export interface Reading extends Pick<Connector, 'readSince' | 'readByIds' | 'findHiddenColumns'> {
   /** @param counted requests the count with each page, instead of separately after a short page. */
   readPage(request: ReadRequest, counted?: boolean): Promise<Page>;
-  /** All pages of stored values, counted. */
-  readPages(request: Omit<ReadRequest, 'cursor' | 'display'>): AsyncGenerator<Page>;
-  readSince(request: DeltaRequest): Promise<Page>;
-  readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;
-  findNewestChange(table: string, filter?: string): Promise<string | null>;
-  findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
+  /** All pages, counted. */
+  readPages(request: Omit<ReadRequest, 'cursor'>): AsyncGenerator<Page>;
   /** How many rows match, hidden ones included, and the first visible one. */
   count(query: Query): Promise<{ total: number | undefined; rows: unknown[] }>;
 }
@@ -54,7 +51,7 @@ export interface Reading {
 type List = (
   query: Query,
   fields: string[],
-  more: { limit: number; offset?: number; counted: boolean; display?: boolean | undefined },
+  more: { limit: number; offset?: number; counted: boolean },
 ) => Promise<Response>;
 
 /** Looks up rows by id. A missing row counts as gone only if every match is visible. */
@@ -97,14 +94,14 @@ export function createReading(transport: Transport): Reading {
         sysparm_fields: [...new Set([...systemColumns, ...fields])].join(','),
         sysparm_limit: String(pageSize),
         ...(more.offset ? { sysparm_offset: String(more.offset) } : {}),
-        sysparm_display_value: more.display === false ? 'false' : 'all',
+        sysparm_display_value: 'false',
         sysparm_exclude_reference_link: 'true',
         ...(more.counted ? {} : { sysparm_no_count: 'true' }),
       }),
     });
 
   const count: Reading['count'] = async (query) => {
-    const { total, result } = await list(query, [], { limit: 1, counted: true, display: false });
+    const { total, result } = await list(query, [], { limit: 1, counted: true });
     return { total, rows: Array.isArray(result) ? result : [] };
   };
 
@@ -119,8 +116,8 @@ export function createReading(transport: Transport): Reading {
   ): Promise<Page> => {
     const { table } = query;
     const { hidden = 0 } = cursor;
-    const { limit, display, fields } = request;
-    const response = await list(query, fields, { limit, offset: hidden, counted, display });
+    const { limit, fields } = request;
+    const response = await list(query, fields, { limit, offset: hidden, counted });
     const { pageSize, result } = response;
     const records = recordsOf(table, result, fields);
     // a repeated row may be in place of a hidden one
@@ -165,7 +162,7 @@ export function createReading(transport: Transport): Reading {
   return {
     count,
     readPage,
-    readPages: (request) => pagesOf((cursor) => readPage({ ...request, cursor, display: false }, true)),
+    readPages: (request) => pagesOf((cursor) => readPage({ ...request, cursor }, true)),
 
     readSince(request) {
       const { table, filter, since, overlapMs = OVERLAP_MS } = request;
@@ -181,33 +178,11 @@ export function createReading(transport: Transport): Reading {
 
     readByIds: (table, ids, fields) => lookUpRows(list, table, ids, fields),
 
-    async findNewestChange(table, filter) {
-      const { result } = await transport.send({
-        method: 'GET',
-        path: pathOf(table),
-        doing: `Reading when ${table} last changed`,
-        query: () => ({
-          sysparm_query: [encodedQuery(filter, [], []), 'ORDERBYDESCsys_updated_on']
-            .filter((part) => part !== '')
-            .join('^'),
-          sysparm_fields: 'sys_updated_on',
-          sysparm_limit: '1',
-          sysparm_no_count: 'true',
-        }),
-      });
-      const [row] = Array.isArray(result) ? (result as { sys_updated_on?: string }[]) : [];
-      return fromRemoteTime(row?.sys_updated_on ?? '') ?? null;
-    },
-
     async findHiddenColumns(table, fields) {
       const hidden: string[] = [];
       for (const field of fields) {
         const query: Query = { table, conditions: [where(field, 'ISNOTEMPTY')] };
-        const { result, total = 0 } = await list(query, [field], {
-          limit: SAMPLE,
-          counted: true,
-          display: false,
-        });
+        const { result, total = 0 } = await list(query, [field], { limit: SAMPLE, counted: true });
         const rows = recordsOf(table, result, [field]);
         const isEmptied = rows.some(({ fields: shown }) => (shown[field]?.value ?? '') === '');
         // no visible row has a value: whether the column is readable is unknown
@@ -292,28 +267,22 @@ export const CHANGES = 'sys_mod_count';
 export const textOf = ({ fields }: Pick<RemoteRecord, 'fields'>, name: string): string =>
   String(fields[name]?.value ?? '');
 
-type Cell = string | { value?: string | null; display_value?: string | null } | null | undefined;
-
-const cellOf = (cell: Cell): RemoteField => {
-  if (typeof cell === 'object' && cell !== null) {
-    const value = cell.value ?? cell.display_value ?? '';
-    const display = cell.display_value ?? '';
-    return display === value || display === '' ? { value } : { value, display };
-  }
-  return { value: cell ?? '' };
-};
+/** The stored value of a column; a reference may be an object with its value. */
+const storedValue = (cell: unknown): Value =>
+  (typeof cell === 'object' && cell !== null ? (cell as { value?: Value }).value : (cell as Value)) ?? '';
 
 /** A row as a record; undefined if it is not a row of a table. */
 export function recordOf(table: string, row: unknown, fields: string[]): RemoteRecord | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
-  const cells = row as Record<string, Cell>;
-  const id = cellOf(cells.sys_id).value;
-  const updatedAt = fromRemoteTime(String(cellOf(cells.sys_updated_on).value));
+  const cells = row as Record<string, unknown>;
+  const id = storedValue(cells.sys_id);
+  const updatedAt = fromRemoteTime(String(storedValue(cells.sys_updated_on)));
   if (typeof id !== 'string' || id === '') return undefined;
   const values: Record<string, RemoteField> = {};
   // a missing column is unknown, not empty
-  for (const name of fields) if (cells[name] !== undefined) values[name] = cellOf(cells[name]);
-  const version = cells[CHANGES] === undefined ? '' : String(cellOf(cells[CHANGES]).value ?? '');
+  for (const name of fields)
+    if (cells[name] !== undefined) values[name] = { value: storedValue(cells[name]) };
+  const version = String(storedValue(cells[CHANGES]));
   return {
     table,
     id,

@@ -2,8 +2,8 @@ import { withFallback } from '../../remote.ts';
 import type { Right } from '../connector.ts';
 import type { RightsTest, WriteRight } from '../rights.ts';
 import type { Transport } from '../transport.ts';
-import type { ServiceNowConfig } from './config.ts';
 import type { Reading } from './reading.ts';
+import type { ServiceNowConfig } from './session.ts';
 
 /** What to request from the remote's administrator. */
 const remedies: Record<Right | 'load' | 'reconcile', string> = {

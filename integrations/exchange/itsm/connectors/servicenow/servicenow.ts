@@ -1,15 +1,13 @@
-import type { Limiter } from '../../limiter/limiter.ts';
 import { withFallback } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
 import { type Dialect, type ResponseReader, readJson, recordIn } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import { type ConnectorParts, openTransport } from '../transport.ts';
 import { readDeletions } from './audit.ts';
-import { defaultConfig, type ServiceNowAuth, type ServiceNowConfig } from './config.ts';
 import { createDescription } from './description.ts';
 import { createReading, textOf, where } from './reading.ts';
 import { rightsTest } from './rights.ts';
-import { createSession } from './session.ts';
+import { createSession, defaultConfig, type ServiceNowAuth, type ServiceNowConfig } from './session.ts';
 import { createWriting } from './writing.ts';
 
 const RELATIONS = 'cmdb_rel_ci';
@@ -50,7 +48,7 @@ function accountOf(url: string, auth: ServiceNowAuth): string {
 }
 
 /** A connection to one instance as one account. */
-export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter: Limiter } {
+export function connectServiceNow(parts: ServiceNowParts): Connector {
   const config: ServiceNowConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
   const transport = openTransport(
@@ -90,7 +88,6 @@ export function connectServiceNow(parts: ServiceNowParts): Connector & { limiter
         fields: ['parent', 'child', 'type'],
         limit,
         cursor,
-        display: false,
         ...(conditions.length > 0 ? { filter: conditions.join('^') } : {}),
       };
       const page = await (since === null

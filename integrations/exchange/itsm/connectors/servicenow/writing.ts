@@ -10,8 +10,8 @@ import {
 } from '../safe-write.ts';
 import type { Call, Transport } from '../transport.ts';
 import { findOverwritten } from './audit.ts';
-import type { CreateApi, ServiceNowConfig } from './config.ts';
 import { CHANGES, pathOf, type Reading, recordOf, recordsOf, systemColumns, where } from './reading.ts';
+import type { CreateApi, ServiceNowConfig } from './session.ts';
 
 export type Writing = Pick<
   Connector,
@@ -303,7 +303,7 @@ interface WritingParts {
 /** The query for a response with these columns. */
 const responseColumns = (fields: string[]) => () => ({
   sysparm_fields: [...new Set([...systemColumns, CHANGES, ...fields])].join(','),
-  sysparm_display_value: 'all',
+  sysparm_display_value: 'false',
   sysparm_exclude_reference_link: 'true',
 });
 

@@ -2,7 +2,7 @@ import type { Mapping, Value } from '../../../../../domain/exchange/itsm/mapping
 import type { Pair, Path, Side } from '../../../../../integrations/exchange/itsm/engine/model.types.ts';
 import type { Outcome, Plan, PlanRow } from '../../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { mappedField, plainMapping } from '../mapping.support.ts';
-import type { RunStep, Setting, UndoStep, UserAction } from './steps.ts';
+import { type RunStep, type Setting, type UndoStep, type UserAction, usualSetting } from './steps.ts';
 
 /** An undone run, and the plan of the undo. */
 export interface UndoResult {
@@ -53,7 +53,8 @@ export const PATHS = ['name', 'attributes.end', 'attributes.note', 'relations.re
 export const KEY = 'attributes.key';
 
 /** The mapping of a history's setting: four fields with a rule each, and the key as identity. */
-export function mappingOf(setting: Setting): Mapping {
+export function mappingOf(over: Partial<Setting> = {}): Mapping {
+  const setting = { ...usualSetting, ...over };
   const [name = 'manual', end = 'manual', note = 'manual', place = 'manual'] = setting.rules;
   return plainMapping({
     fields: [

@@ -3,7 +3,6 @@ import type { Mapping, Value } from '../../../../../domain/exchange/itsm/mapping
 import type {
   LocalCard,
   Path,
-  RecordLookup,
   Side,
   StateChange,
   SyncState,
@@ -26,7 +25,11 @@ import {
   indexPairs,
   isChange,
 } from '../../../../../integrations/exchange/itsm/engine/state.ts';
-import type { RemoteRecord, RemoteTombstone } from '../../../../../integrations/exchange/itsm/remote.ts';
+import type {
+  RecordLookup,
+  RemoteRecord,
+  RemoteTombstone,
+} from '../../../../../integrations/exchange/itsm/remote.ts';
 import type { ObjectState } from './landscape.ts';
 import type { Disruption, Setting, UserAction } from './steps.ts';
 

@@ -1,12 +1,12 @@
 import { applyPlan } from '../../../../../integrations/exchange/itsm/engine/apply.ts';
 import type {
-  RecordLookup,
   RemoteObservation,
   Resolution,
   StateChange,
 } from '../../../../../integrations/exchange/itsm/engine/model.types.ts';
 import type { Outcome, Plan } from '../../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../../../integrations/exchange/itsm/engine/state.ts';
+import type { RecordLookup } from '../../../../../integrations/exchange/itsm/remote.ts';
 import { planAtOnce, recordsToLookUp, undoPlan, unmap } from '../reference.ts';
 import {
   evaluate,

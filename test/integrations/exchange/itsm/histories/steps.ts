@@ -58,6 +58,17 @@ export interface Setting {
   quarantine: number;
 }
 
+/** Both sides with all that a remote can offer. */
+export const usualSetting: Setting = {
+  rules: [],
+  deletion: 'strict',
+  hasTombstones: true,
+  hasLookups: true,
+  hasCorrelationIds: true,
+  normalizesTexts: false,
+  quarantine: 0,
+};
+
 export interface History {
   setting: Setting;
   steps: Step[];
