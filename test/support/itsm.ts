@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { startWorkers } from '../../workers/runtime.ts';
 import { authority, serverCertificate } from '../emulators/certificates.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../emulators/servicenow/server.ts';
-import { createTestApp, type TestAnswer, type TestApp, type TestClient } from './harness.ts';
+import { closeAfterAll, ok, openApp, type TestAnswer, type TestApp, type TestClient } from './harness.ts';
 import { untilStatus } from './jobs.ts';
 
 export const syncBase = '/api/v1/itsm-sync';
@@ -11,25 +11,47 @@ export const syncBase = '/api/v1/itsm-sync';
 export const startInstance = (options: Options = {}): Promise<ServiceNowEmulator> =>
   startServiceNow({ tls: serverCertificate, ...options });
 
-/** A service with workers, and an instance to keep in step with. */
-export interface SyncTest {
-  t: TestApp;
-  admin: TestClient;
-  instance: ServiceNowEmulator;
-  close(): Promise<void>;
-}
-
-export async function openSyncTest(options: Options = {}): Promise<SyncTest> {
-  const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
-  const admin = await t.as('admin');
-  const workers = await startWorkers(t.services);
-  const instance = await startInstance(options);
-  const close = async () => {
-    await workers.close(5_000);
-    await instance.close();
-    await t.close();
+/** A service with workers and an instance to keep in step with, as its administrator uses them; closed after all tests. */
+export async function openSyncTest(options: Options = {}) {
+  const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
+  const instance = closeAfterAll(await startInstance(options));
+  closeAfterAll(await startWorkers(t.services));
+  const runPath = (id: string) => `${syncBase}/sync/runs/${id}`;
+  return {
+    t,
+    db,
+    admin,
+    instance,
+    connect: () => connectTo(admin, instance),
+    storeMapping: (input: MappingInput) => storeMapping(t, input),
+    createMapping: (input: object) => createSync(admin, 'mappings', input),
+    runMapping: (id: string, how?: Direction, query?: string) => runMapping(t, admin, id, how, query),
+    settled: (runId: string) => settled(t, admin, runId),
+    /** @returns the run that has undone a run. */
+    async undoRun(id: string) {
+      const started = await ok(admin.post(`${runPath(id)}/undo`), 202);
+      return await settled(t, admin, started.id);
+    },
+    /** Applies a plan in review. @returns the run afterwards. */
+    async applyPlan(id: string, body: object = {}) {
+      await ok(admin.post(`${runPath(id)}/apply`, body), 202);
+      return await settled(t, admin, id);
+    },
+    /** Rows of a plan. */
+    staged: async (runId: string, query = ''): Promise<TestAnswer['body'][]> =>
+      (await admin.get(`${runPath(runId)}/staged?page_size=200${query}`)).body.items,
+    /** Open review items of a mapping. */
+    questions: async (mappingId: string, query = ''): Promise<TestAnswer['body'][]> =>
+      (await admin.get(`${syncBase}/questions?mapping_id=${mappingId}${query}`)).body.items,
+    /** Inserts a record, as another user of the instance. @returns its id. */
+    insert: (table: string, values: Record<string, string>, id?: string): string =>
+      instance.store.insert(table, values, 'admin', id).values.sys_id!,
+    /** The values of a record. */
+    recordOf: (id: string) => instance.store.rows.get(id)!.values,
+    /** The card that is paired with a record. */
+    cardOf: async (remote_id: string): Promise<string> =>
+      (await db('itsm_pairs').where({ remote_id }).first()).card_id,
   };
-  return { t, admin, instance, close };
 }
 
 /** Makes what the body describes. @returns its id. */
@@ -118,12 +140,14 @@ export async function storeMapping({ services }: TestApp, input: MappingInput): 
   return id;
 }
 
+type Direction = 'pull' | 'push' | 'run';
+
 /** Starts a run and waits until it needs nobody but a person. @returns it as the API shows it. */
 export async function runMapping(
   t: TestApp,
   client: TestClient,
   mappingId: string,
-  how: 'pull' | 'push' | 'run' = 'run',
+  how: Direction = 'run',
   query = '',
 ): Promise<TestAnswer['body']> {
   const started = await client.post(`${syncBase}/sync/${how}/${mappingId}${query}`);

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLimiterState } from '../../../integrations/exchange/itsm/limiter/limiter.state.ts';
-import { databaseLimiterStore } from '../../../integrations/exchange/itsm/limiter/limiter.ts';
+import {
+  createLimiterState,
+  databaseLimiterStore,
+} from '../../../integrations/exchange/itsm/limiter/limiter.ts';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import { startServiceNow } from '../../emulators/servicenow/server.ts';
 import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';

@@ -5,27 +5,25 @@ import { checkDrift } from '../../../integrations/exchange/itsm/mappings/mapping
 import { failure } from '../../emulators/servicenow/http.ts';
 import { populate } from '../../emulators/servicenow/landscape.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
-import { closeAfterAll, ok } from '../../support/harness.ts';
-import { connectTo, openSyncTest, runMapping } from '../../support/itsm.ts';
+import { ok } from '../../support/harness.ts';
+import { openSyncTest } from '../../support/itsm.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 
-const sync = closeAfterAll(await openSyncTest());
-const { t, admin, instance } = sync;
+const { t, db, admin, instance, connect, createMapping, runMapping } = await openSyncTest();
 populate(instance, { items: { cmdb_ci_business_app: 4 }, relations: 0 });
-const connection = await connectTo(admin, instance);
+const connection = await connect();
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 /** A mapping that is gone after the look at it. */
 async function on<T>(more: object, look: (id: string) => Promise<T>): Promise<T> {
-  const answer = await admin.create(base, {
+  const id = await createMapping({
     connection_id: connection,
     card_type_key: 'Application',
     remote_table: 'cmdb_ci_business_app',
     field_mappings: [name],
     ...more,
   });
-  const { id } = answer;
   const found = await look(id);
   await ok(admin.delete(`${base}/${id}`), 204);
   return found;
@@ -45,7 +43,7 @@ describe('a dictionary that changes', () => {
     await remote.close();
     return { drift, calls: calls() };
   };
-  const load = async (id: string) => loadMapping(t.services.db, (await t.ctx()).metamodel, id);
+  const load = async (id: string) => loadMapping(db, (await t.ctx()).metamodel, id);
 
   it('stops fields whose columns vanished, notifies the owner once, and resumes the fields', async () => {
     await on(field('alias', 'version'), async (id) => {
@@ -164,7 +162,7 @@ describe('a dictionary that changes', () => {
         expect((await check(id)).drift).toMatchObject([{ change: 'table', stops: true }]);
         expect(await load(id)).toMatchObject({ broken_by_drift: true });
         instance.instead = undefined;
-        const run = await runMapping(t, admin, id, 'run');
+        const run = await runMapping(id, 'run');
         expect([run.status, run.stats.fetched]).toEqual(['review', 4]);
         expect((await load(id)).broken).toBeNull();
         await admin.post(`/api/v1/itsm-sync/sync/runs/${run.id}/cancel`);

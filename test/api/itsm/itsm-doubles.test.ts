@@ -1,21 +1,20 @@
-import { afterAll, expect, it } from 'vitest';
-import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+import { expect, it } from 'vitest';
+import { pluck } from '../../support/harness.ts';
+import { openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-const { t, admin, instance, close } = await openSyncTest();
-const connectionId = await connectTo(admin, instance);
-
-afterAll(() => close());
+const { db, admin, instance, connect, storeMapping, runMapping, questions, insert } = await openSyncTest();
+const connectionId = await connect();
 
 const named = (name: string) => instance.store.of(TABLE).filter(({ values }) => values.name === name);
 const cardsNamed = async (name: string): Promise<number> =>
-  (await t.services.db('cards').where({ type: 'ITComponent', name })).length;
+  (await db('cards').where({ type: 'ITComponent', name })).length;
 
 /** What a proxy does that sends a POST again: a second record with all the values of the first. */
 function repeat(name: string): void {
   const { sys_id: _, ...values } = named(name)[0]!.values;
-  instance.store.insert(TABLE, values, 'estate');
+  insert(TABLE, values as Record<string, string>);
 }
 
 it.each([
@@ -26,13 +25,12 @@ it.each([
 ] as const)(
   'a record that was made twice, %s, is a question, and nothing more is made',
   async (when, direction, lost) => {
-    await t.services.db('itsm_mappings').delete();
-    const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, direction });
-    const run = (query: string) =>
-      runMapping(t, admin, mapping, direction === 'push' ? 'push' : 'run', query);
+    await db('itsm_mappings').delete();
+    const mapping = await storeMapping({ connectionId, cardType: 'ITComponent', table: TABLE, direction });
+    const run = (query: string) => runMapping(mapping, direction === 'push' ? 'push' : 'run', query);
     const name = `Made twice ${when}`;
     await run('');
-    await admin.post('/api/v1/cards', { type: 'ITComponent', name });
+    await admin.card({ type: 'ITComponent', name });
     if (lost) {
       instance.faults.arm({ fault: 'reset_after_write', nth: 1, times: 1 });
       instance.watch = () => {
@@ -45,42 +43,32 @@ it.each([
     for (const complete of [false, true, false]) await run(`?complete=${complete}`);
     expect(named(name)).toHaveLength(2);
     expect(await cardsNamed(name)).toBe(1);
-    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
-    const asked = body.items.filter(({ kind }: { kind: string }) => kind === 'match');
-    expect(asked.length).toBeGreaterThan(0);
-    const { rows } = await t.services.db.raw(
-      `select count(*)::int as n from itsm_pairs where mapping_id = ?`,
-      [mapping],
-    );
-    expect(rows[0].n).toBe(lost ? 0 : 1);
+    expect(pluck(await questions(mapping), 'kind')).toContain('match');
+    expect(await db('itsm_pairs').where({ mapping_id: mapping })).toHaveLength(lost ? 0 : 1);
   },
 );
 
 it('duplicate records of a card become a review item even without identity fields', async () => {
-  await t.services.db('itsm_mappings').delete();
+  await db('itsm_mappings').delete();
   const fields = [{ card_field: 'name', remote_field: 'name' }];
-  const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, fields });
+  const mapping = await storeMapping({ connectionId, cardType: 'ITComponent', table: TABLE, fields });
   const name = 'Without identity';
-  await runMapping(t, admin, mapping);
-  await admin.post('/api/v1/cards', { type: 'ITComponent', name });
-  await runMapping(t, admin, mapping, 'run', '?complete=false');
+  await runMapping(mapping);
+  await admin.card({ type: 'ITComponent', name });
+  await runMapping(mapping, 'run', '?complete=false');
   const [made] = named(name);
   repeat(name);
-  for (const complete of [false, true]) await runMapping(t, admin, mapping, 'run', `?complete=${complete}`);
+  for (const complete of [false, true]) await runMapping(mapping, 'run', `?complete=${complete}`);
   expect([named(name).length, await cardsNamed(name)]).toEqual([2, 1]);
   // records of the tests before have no card of this mapping: each is a question too, since its name is taken
-  const questions = async () => {
-    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
-    return body.items.filter(
-      ({ reason }: { reason: string }) => !reason.startsWith('No card can be created'),
-    );
-  };
+  const asked = async () =>
+    (await questions(mapping)).filter(({ reason }) => !reason.startsWith('No card can be created'));
   const double = named(name).find(({ values }) => values.sys_id !== made!.values.sys_id)!.values.sys_id;
-  expect(await questions()).toMatchObject([
+  expect(await asked()).toMatchObject([
     { kind: 'match', remote_id: double, reason: expect.stringContaining(made!.values.sys_id!) },
   ]);
   // once it is removed there, nothing is left of it
   instance.elsewhere.remove(double!);
-  await runMapping(t, admin, mapping, 'run', '?complete=true');
-  expect(await questions()).toEqual([]);
+  await runMapping(mapping, 'run', '?complete=true');
+  expect(await asked()).toEqual([]);
 });

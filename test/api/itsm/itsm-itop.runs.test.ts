@@ -101,7 +101,7 @@ it('reads everything if the account may not read the history, and reports the co
   await runMapping(t, admin, mapping);
   instance.elsewhere.update(servers[2]!, { description: 'untold' });
   instance.elsewhere.remove(servers[3]!);
-  const card = (await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Made here' })).body;
+  const card = await admin.card({ type: 'ITComponent', name: 'Made here' });
   const run = await runMapping(t, admin, mapping);
   expect(run).toMatchObject({ status: 'completed', complete: true, stats: { errors: 0 } });
   expect(await warnings(run.id)).toContain('each run reads everything');
@@ -117,8 +117,7 @@ it('reads everything if the account may not read the history, and reports the co
 
 it('sends a refused new object again only when its card has changed or everything is read', async () => {
   const { mapping } = await mapServers('estate', 'Europe/Paris', { sync_direction: 'bidirectional' });
-  const card = (await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Without organisation' }))
-    .body;
+  const card = await admin.card({ type: 'ITComponent', name: 'Without organisation' });
   const run = async (complete: boolean) =>
     (await runMapping(t, admin, mapping, 'run', `?complete=${complete}`)).stats;
   const questions = async () => (await admin.get(`${syncBase}/questions?mapping_id=${mapping}`)).body.items;

@@ -1,45 +1,29 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../support/harness.ts';
-import {
-  syncBase as base,
-  connectTo,
-  openSyncTest,
-  runMapping,
-  settled,
-  storeMapping,
-} from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-const { t, admin, instance, close } = await openSyncTest();
-const connectionId = await connectTo(admin, instance);
+const { t, db, admin, instance, connect, storeMapping, runMapping, settled, staged, insert, cardOf } =
+  await openSyncTest();
+const connectionId = await connect();
 
-afterAll(() => close());
-
-const insert = (table: string, ...names: string[]): string[] =>
-  names.map((name) => instance.store.insert(table, { name }, 'admin').values.sys_id!);
-const make = async (type: string, name: string): Promise<string> =>
-  (await admin.post('/api/v1/cards', { type, name })).body.id;
-const staged = async (runId: string, query = ''): Promise<Record<string, unknown>[]> =>
-  (await admin.get(`${base}/sync/runs/${runId}/staged?page_size=200${query}`)).body.items;
+const make = async (type: string, name: string): Promise<string> => (await admin.card({ type, name })).id;
 
 describe('a run that is undone', () => {
   it('is undone by a job, except for later changes, which are reported by row', async () => {
     const table = 'cmdb_ci_server';
-    insert(table, 'One', 'Two', 'Three');
-    const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
-    const run = await runMapping(t, admin, mapping);
+    for (const name of ['One', 'Two', 'Three']) insert(table, { name });
+    const mapping = await storeMapping({ connectionId, cardType: 'ITComponent', table });
+    const run = await runMapping(mapping);
     expect(run.stats).toMatchObject({ created: 3 });
-    const cards = t.services.db('cards').where({ type: 'ITComponent' });
+    const cards = db('cards').where({ type: 'ITComponent' });
     const two = await cards.clone().where({ name: 'Two' }).first();
     await admin.patch(`/api/v1/cards/${two.id}`, { description: 'changed since' });
     const undo = () => admin.post(`${base}/sync/runs/${run.id}/undo`);
     const started = await ok(undo(), 202);
     expect(started).toMatchObject({ trigger: 'undo', undo_of: run.id, planned_at: null });
-    const back = await settled(t, admin, started.id);
-    expect(back).toMatchObject({
-      status: 'completed',
-      stats: { planned: { delete: 3 }, deleted: 2, errors: 1 },
-    });
+    const back = await settled(started.id);
+    expect(back.stats).toMatchObject({ planned: { delete: 3 }, deleted: 2, errors: 1 });
     expect(await staged(back.id, '&status=error')).toMatchObject([
       { card_id: two.id, outcome: 'stale', error_message: expect.stringContaining('changed since') },
     ]);
@@ -49,11 +33,9 @@ describe('a run that is undone', () => {
       detail: expect.stringContaining('already'),
     });
     // it finds what it found before, and proposes it again, though nothing has changed over there
-    await t.services.db.raw(
-      `update itsm_sync_states set watermark = now() + interval '1 hour' where mapping_id = ?`,
-      [mapping],
-    );
-    const next = await runMapping(t, admin, mapping, 'run', '?auto_apply=false');
+    const later = { watermark: db.raw(`now() + interval '1 hour'`) };
+    await db('itsm_sync_states').where({ mapping_id: mapping }).update(later);
+    const next = await runMapping(mapping, 'run', '?auto_apply=false');
     expect(next).toMatchObject({ complete: false, stats: { planned: { create: 2 } } });
     await admin.post(`${base}/sync/runs/${next.id}/cancel`);
   });
@@ -61,38 +43,33 @@ describe('a run that is undone', () => {
 
 describe('cards that were merged repeatedly', () => {
   it('are replaced by the survivor, also at the ends of relations', async () => {
-    const [type] = [
-      instance.store.insert('cmdb_rel_type', { name: 'Uses::Used by' }, 'admin').values.sys_id!,
-    ];
-    const [target] = insert('cmdb_ci_appl', 'Target');
-    const [source] = insert('cmdb_ci_service', 'Source');
-    const targets = await storeMapping(t, {
+    const type = insert('cmdb_rel_type', { name: 'Uses::Used by' });
+    const target = insert('cmdb_ci_appl', { name: 'Target' });
+    const source = insert('cmdb_ci_service', { name: 'Source' });
+    const targets = await storeMapping({
       connectionId,
       cardType: 'BusinessCapability',
       table: 'cmdb_ci_appl',
     });
-    const sources = await storeMapping(t, {
+    const sources = await storeMapping({
       connectionId,
       cardType: 'BusinessContext',
       table: 'cmdb_ci_service',
       relations: [{ relation_type_key: 'relBizCtxToBC', remote_type: type, target_mapping_id: targets }],
     });
-    await runMapping(t, admin, targets);
-    await runMapping(t, admin, sources);
-    const cardOf = async (remote_id: string): Promise<string> =>
-      (await t.services.db('itsm_pairs').where({ remote_id }).first()).card_id;
+    await runMapping(targets);
+    await runMapping(sources);
     const halfway = await make('BusinessContext', 'Halfway');
     const last = await make('BusinessContext', 'In the end');
     for (const [survivor_id, merged] of [
-      [halfway, await cardOf(source!)],
+      [halfway, await cardOf(source)],
       [last, halfway],
     ]) {
-      const merge = await admin.post('/api/v1/cards/merge', { survivor_id, merged_ids: [merged] });
-      expect(merge.status, merge.text).toBeLessThan(300);
+      await ok(admin.post('/api/v1/cards/merge', { survivor_id, merged_ids: [merged] }));
     }
-    const target_id = await cardOf(target!);
+    const target_id = await cardOf(target);
     await admin.relate('relBizCtxToBC', last, target_id);
-    const run = await runMapping(t, admin, sources);
+    const run = await runMapping(sources);
     expect(run.stats).toMatchObject({ planned: { relate: 1 }, errors: 0 });
     const [row] = await staged(run.id, '&action=relate');
     expect(row!.link).toMatchObject({ source, source_name: 'In the end', target_name: 'Target' });
@@ -104,25 +81,23 @@ describe('cards that were merged repeatedly', () => {
 describe('a mapping that is changed', () => {
   it('needs a full read only if the change may affect unchanged records', async () => {
     const table = 'cmdb_ci_service';
-    const [type] = [
-      instance.store.insert('cmdb_rel_type', { name: 'Kept by::Keeps' }, 'admin').values.sys_id!,
-    ];
+    const type = insert('cmdb_rel_type', { name: 'Kept by::Keeps' });
     const fields = [
       { card_field: 'name', remote_field: 'name', is_identity: true, direction: 'remote_leads' },
       { card_field: 'description', remote_field: 'short_description', direction: 'remote_leads' },
     ];
-    const made = await admin.post(`${base}/mappings`, {
+    const made = await admin.create(`${base}/mappings`, {
       connection_id: connectionId,
       card_type_key: 'DataObject',
       remote_table: table,
       auto_apply: true,
       field_mappings: fields,
     });
-    expect(made.body).toMatchObject({ auto_apply: true, skip_staging: true });
-    const { id } = made.body;
+    expect(made).toMatchObject({ auto_apply: true, skip_staging: true });
+    const { id } = made;
     const completeAfter = async (patch: object): Promise<boolean> => {
       await ok(admin.patch(`${base}/mappings/${id}`, patch));
-      const run = await runMapping(t, admin, id);
+      const run = await runMapping(id);
       expect(run.status).toBe('completed');
       return run.complete;
     };
@@ -152,7 +127,7 @@ describe('a mapping that is changed', () => {
 
 describe('a run that fails permanently', () => {
   it('ends with its job, and reports what failed', async () => {
-    const mapping = await storeMapping(t, { connectionId, cardType: 'Provider' });
+    const mapping = await storeMapping({ connectionId, cardType: 'Provider' });
     instance.faults.arm({ fault: 'unauthorised', table: 'cmdb_ci_business_app', times: 100 });
     const { body } = await admin.post(`${base}/sync/run/${mapping}`);
     const job = await untilStatus(t.services, body.job_id, 'failed', 30_000);
@@ -171,6 +146,6 @@ describe('a run that fails permanently', () => {
     const [, path] = /POST (\/api\/v1\/\S+)\.$/.exec(again.body.detail)!;
     expect(path).toBe(`${base}/sync/run/${mapping}`);
     const next = await admin.post(path!);
-    expect(await settled(t, admin, next.body.id)).toMatchObject({ status: 'completed' });
+    expect(await settled(next.body.id)).toMatchObject({ status: 'completed' });
   });
 });

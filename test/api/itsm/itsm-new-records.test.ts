@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok, pluck } from '../../support/harness.ts';
-import {
-  syncBase as base,
-  connectTo,
-  openSyncTest,
-  runMapping,
-  settled,
-  storeMapping,
-} from '../../support/itsm.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { pluck } from '../../support/harness.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 const ways = {
@@ -20,24 +13,22 @@ const names = {
   identification: ['Radar', 'Helpdesk', 'Badges', 'Canteen', 'Parking'],
 } as const;
 
-const { t, admin, instance, close } = await openSyncTest({
-  importSets: {
-    u_estate_apps: {
-      target: TABLE,
-      map: 'Estate',
-      coalesce: ['u_made_as'],
-      mandatory: ['short_description'],
-      ignores: ['passed over'],
+const { db, admin, instance, connect, storeMapping, runMapping, undoRun, staged, questions } =
+  await openSyncTest({
+    importSets: {
+      u_estate_apps: {
+        target: TABLE,
+        map: 'Estate',
+        coalesce: ['u_made_as'],
+        mandatory: ['short_description'],
+        ignores: ['passed over'],
+      },
     },
-  },
-});
+  });
 instance.changeField('cmdb_ci', { name: 'u_made_as', label: 'Made as', type: 'string' });
 
-afterAll(() => close());
-
-const cardOf = async (name: string, more: object = {}): Promise<string> =>
-  (await admin.post('/api/v1/cards', { type: 'Application', name, description: 'About it', ...more })).body
-    .id;
+const cardNamed = async (name: string, more: object = {}): Promise<string> =>
+  (await admin.card({ type: 'Application', name, description: 'About it', ...more })).id;
 const inserted = () => instance.writes.filter(({ kind }) => kind === 'insert').length;
 const record = (name: string) => [...instance.store.of(TABLE)].filter(({ values }) => values.name === name);
 
@@ -45,17 +36,16 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
   let connectionId: string;
   let mapping: string;
   beforeAll(async () => {
-    connectionId = await connectTo(admin, instance);
+    connectionId = await connect();
     const patch = { new_records: ways[way], correlation_column: 'u_made_as' };
     const { status, body } = await admin.patch(`${base}/connections/${connectionId}`, patch);
     expect([status, body.new_records]).toEqual([200, ways[way]]);
     const more = { sync_mode: 'conservative', max_deletion_ratio: 1, card_filter: `alias = "${way}"` };
-    mapping = await storeMapping(t, { connectionId, direction: 'push', more });
+    mapping = await storeMapping({ connectionId, direction: 'push', more });
   });
   const [one, two, three, four, five] = names[way];
-  const make = (name: string, more: object = {}) => cardOf(name, { alias: way, ...more });
-  const push = () => runMapping(t, admin, mapping, 'push');
-  const questions = async () => (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
+  const make = (name: string, more: object = {}) => cardNamed(name, { alias: way, ...more });
+  const push = () => runMapping(mapping, 'push');
   const door = way === 'import_set' ? 'import' : 'reconcile';
 
   it('are created once even if responses are lost, and changed by the Table API', async () => {
@@ -81,7 +71,7 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
     await Promise.all([make(three), make(four)]);
     if (way === 'import_set') {
       await make(five, { description: null });
-      await cardOf('passed over', { alias: way });
+      await cardNamed('passed over', { alias: way });
     } else {
       await make(five);
       // two of the name appear while the run is under way
@@ -95,17 +85,14 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
     const refused = way === 'import_set' ? 2 : 1;
     expect(run).toMatchObject({ status: 'completed', stats: { created: 2, errors: refused } });
     expect([record(three), record(four)].map(({ length }) => length)).toEqual([1, 1]);
-    const { body } = await admin.get(`${base}/sync/runs/${run.id}/staged?status=error`);
-    const messages: string[] = body.items.map(
-      ({ error_message: message }: { error_message: string }) => message,
-    );
+    const messages = pluck(await staged(run.id, '&status=error'), 'error_message');
     expect(messages).toHaveLength(refused);
     expect(messages.join('\n')).toMatch(
       way === 'import_set'
         ? /short_description is mandatory[\s\S]*skipped by the transform map|skipped by the transform map[\s\S]*short_description is mandatory/
         : /Found duplicate records/,
     );
-    const asked = await questions();
+    const asked = await questions(mapping);
     expect(asked).toHaveLength(refused);
     for (const { reason } of asked) expect(reason).toMatch(/^No record can be created: ./);
     expect(asked).toMatchObject(
@@ -121,18 +108,18 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
   if (way === 'import_set') {
     it('are planned again only after the refused card was changed', async () => {
       expect(await push()).toMatchObject({ complete: false, stats: { planned: {} } });
-      expect(await questions()).toHaveLength(2);
-      const card = await t.services.db('cards').where({ name: five, alias: way }).first('id');
+      expect(await questions(mapping)).toHaveLength(2);
+      const card = await db('cards').where({ name: five, alias: way }).first('id');
       await admin.patch(`/api/v1/cards/${card.id}`, { description: 'About it' });
       const run = await push();
       expect(run).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
       expect(record(five)).toHaveLength(1);
       // the other card was refused again
-      expect(await questions()).toMatchObject([{ card_name: 'passed over' }]);
-      const passedOver = await t.services.db('cards').where({ name: 'passed over' }).first('id');
+      expect(await questions(mapping)).toMatchObject([{ card_name: 'passed over' }]);
+      const passedOver = await db('cards').where({ name: 'passed over' }).first('id');
       await admin.post(`/api/v1/cards/${passedOver.id}/archive`);
       await push();
-      expect(await questions()).toEqual([]);
+      expect(await questions(mapping)).toEqual([]);
     });
   }
 
@@ -150,8 +137,7 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
         instance.watch = undefined;
         expect(run.stats).toMatchObject({ created: 1, errors: 0 });
         expect(record(name)).toHaveLength(1);
-        const undone = await ok(admin.post(`${base}/sync/runs/${run.id}/undo`), 202);
-        await settled(t, admin, undone.id);
+        await undoRun(run.id);
         expect(record(name)).toHaveLength(1);
         await push();
         await admin.post(`/api/v1/cards/${card}/archive`);

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import { ok } from '../../support/harness.ts';
-import { syncBase as base, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 const client = { client_id: 'estate-client', client_secret: 'client secret' };
 
 // clients without a certificate of the authority are rejected
 const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
-const { t, admin, instance, close } = await openSyncTest({ tls });
+const { admin, instance, storeMapping, runMapping } = await openSyncTest({ tls });
 instance.elsewhere.insert(TABLE, { name: 'Payroll' });
 
-afterAll(() => close());
-
-const connect = async (more: object): Promise<string> =>
+const connectBy = async (more: object): Promise<string> =>
   (
     await admin.create(`${base}/connections`, {
       name: `OAuth ${randomUUID()}`,
@@ -36,29 +34,27 @@ it.each([
 ] as const)(
   'by %s a connection is set up, tested and run, and its token renewed in mid-run',
   async (grant_type, more) => {
-    const id = await connect({ grant_type, ...more() });
+    const id = await connectBy({ grant_type, ...more() });
     expect(await test(id)).toMatchObject({ success: true, failure: null });
-    const mapping = await storeMapping(t, { connectionId: id, direction: 'bidirectional' });
-    expect(await runMapping(t, admin, mapping)).toMatchObject({ status: 'completed', stats: { errors: 0 } });
-    await admin.post('/api/v1/cards', { type: 'Application', name: `Made for ${grant_type}` });
+    const mapping = await storeMapping({ connectionId: id, direction: 'bidirectional' });
+    expect(await runMapping(mapping)).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+    await admin.card({ name: `Made for ${grant_type}` });
     instance.oauth.expireAll();
     const tokens = instance.count('token');
     instance.faults.arm({ fault: 'token_expired', kinds: ['list'], nth: 2, times: 1 });
     instance.faults.arm({ fault: 'token_expired', kinds: ['create'], times: 1 });
-    const run = await runMapping(t, admin, mapping, 'run', '?complete=true');
+    const run = await runMapping(mapping, 'run', '?complete=true');
     expect(run).toMatchObject({ status: 'completed', stats: { created: 1, errors: 0 } });
     expect(instance.count('token') - tokens).toBeGreaterThanOrEqual(3);
-    const made = [...instance.store.of(TABLE)].filter(
-      ({ values }) => values.name === `Made for ${grant_type}`,
-    );
-    expect(made).toHaveLength(1);
+    const names = [...instance.store.of(TABLE)].map(({ values }) => values.name);
+    expect(names.filter((name) => name === `Made for ${grant_type}`)).toHaveLength(1);
   },
 );
 
 it('a refresh token that is valid once is replaced, whichever process uses it', async () => {
   instance.oauth.rotates = true;
   const refresh_token = instance.oauth.grant('estate', client.client_id);
-  const id = await connect({ grant_type: 'refresh_token', refresh_token });
+  const id = await connectBy({ grant_type: 'refresh_token', refresh_token });
   const { body: before } = await admin.get(`${base}/connections/${id}`);
   for (let times = 0; times < 3; times += 1) {
     instance.oauth.expireAll();
@@ -81,7 +77,7 @@ it('a refresh token that is valid once is replaced, whichever process uses it', 
 
 it('without the authority or the client certificate the remote is unreachable', async () => {
   const plain = { grant_type: 'client_credentials' };
-  const stranger = await connect({ ...plain, client_certificate: null, client_key: null });
+  const stranger = await connectBy({ ...plain, client_certificate: null, client_key: null });
   expect(await test(stranger)).toMatchObject({ success: false, failure: 'unreachable' });
-  expect(await test(await connect({ ...plain, ca: null }))).toMatchObject({ failure: 'unreachable' });
+  expect(await test(await connectBy({ ...plain, ca: null }))).toMatchObject({ failure: 'unreachable' });
 });

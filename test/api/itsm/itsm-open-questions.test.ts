@@ -1,23 +1,20 @@
-import { afterAll, expect, it } from 'vitest';
-import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+import { expect, it } from 'vitest';
+import { openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-const { t, admin, instance, close } = await openSyncTest();
-const connectionId = await connectTo(admin, instance);
-const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE });
+const { db, admin, instance, connect, storeMapping, runMapping, staged, questions } = await openSyncTest();
+const connectionId = await connect();
+const mapping = await storeMapping({ connectionId, cardType: 'ITComponent', table: TABLE });
 
-afterAll(() => close());
-
-const run = () => runMapping(t, admin, mapping, 'run', '?complete=true');
-const conflicts = async (runId: string, more = '') =>
-  (await admin.get(`${base}/sync/runs/${runId}/staged?action=conflict${more}`)).body.items;
+const run = () => runMapping(mapping, 'run', '?complete=true');
+const conflicts = (runId: string, more = '') => staged(runId, `&action=conflict${more}`);
 
 /** A server of which both sides have changed the description. */
 async function dispute(name: string): Promise<string> {
   const id = instance.elsewhere.insert(TABLE, { name, short_description: 'first' }).values.sys_id!;
   await run();
-  const card = await t.services.db('cards').where({ name }).first('id');
+  const card = await db('cards').where({ name }).first('id');
   await admin.patch(`/api/v1/cards/${card.id}`, { description: 'here' });
   instance.elsewhere.update(id, { short_description: 'there' });
   return id;
@@ -28,7 +25,7 @@ it('a plan distinguishes review items that were open before from new ones', asyn
   const one = await run();
   expect(one.stats.already_open).toBe(0);
   expect(await conflicts(one.id)).toMatchObject([{ remote_id: first, open_since: null }]);
-  const [asked] = (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
+  const [asked] = await questions(mapping);
 
   const second = await dispute('Disputed second');
   const two = await run();

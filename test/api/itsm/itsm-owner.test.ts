@@ -1,14 +1,7 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { closeAfterAll, expectProblem, ok, type TestClient } from '../../support/harness.ts';
-import {
-  syncBase as base,
-  connectTo,
-  createSync,
-  openSyncTest,
-  runMapping,
-  startInstance,
-} from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest, startInstance } from '../../support/itsm.ts';
 import { until } from '../../support/until.ts';
 
 const table = 'cmdb_ci_business_app';
@@ -17,33 +10,24 @@ let connection: string;
 
 const sync = { 'itsm_sync.view': true, 'itsm_sync.manage': true };
 
-const { t, admin, instance, close } = await openSyncTest();
+const { t, db, admin, instance, connect, createMapping, runMapping } = await openSyncTest();
 /** Where the attacker would like to have the inventory. */
 const elsewhere = closeAfterAll(await startInstance());
-await t.services.db('roles').insert([
+await db('roles').insert([
   { key: 'narrow', label: 'Narrow', permissions: JSON.stringify(sync) },
   { key: 'steward', label: 'Steward', permissions: JSON.stringify({ ...sync, 'inventory.view': true }) },
 ]);
-await t.services.db.raw("select record_events('[]', '{roles}')");
-/** May manage synchronisation, and nothing else. */
-/** May see cards as well, without costs. */
+await db.raw("select record_events('[]', '{roles}')");
+/** One may manage synchronisation, and nothing else; the other may see cards as well, without costs. */
 const [narrow, steward] = await t.clients('narrow', 'steward');
 
-afterAll(async () => {
-  await close();
-});
 beforeEach(async () => {
-  const { db } = t.services;
   await db.raw('truncate itsm_connections, cards cascade');
   await db('job_schedules').where('key', 'like', 'itsm:%').delete();
-  connection = await connectTo(admin, instance);
+  connection = await connect();
   elsewhere.calls.length = 0;
-  await admin.post('/api/v1/cards', {
-    type: 'Application',
-    name: 'Ledger',
-    description: 'Books',
-    attributes: { costTotalAnnual: 4711 },
-  });
+  const attributes = { costTotalAnnual: 4711 };
+  await admin.card({ type: 'Application', name: 'Ledger', description: 'Books', attributes });
 });
 
 const field = (card_field: string, remote_field: string, more: object = {}) => ({
@@ -54,7 +38,7 @@ const field = (card_field: string, remote_field: string, more: object = {}) => (
 });
 const name = field('name', 'name', { is_identity: true });
 const pushing = (fields: object[] = [name], more: object = {}) =>
-  createSync(admin, 'mappings', {
+  createMapping({
     connection_id: connection,
     card_type_key: 'Application',
     remote_table: table,
@@ -68,8 +52,7 @@ const redirect = () => ({ instance_url: elsewhere.base, username: 'estate', pass
 const read = async () => (await admin.get(`${base}/connections/${connection}`)).body;
 const redirected = (client: TestClient, body: object = redirect()) =>
   client.patch(`${base}/connections/${connection}`, body);
-const fire = (mapping: string) =>
-  fireIfDue(t.services.db, `itsm:${mapping}`, new Date('2099-01-03T12:00:00Z'));
+const fire = (mapping: string) => fireIfDue(db, `itsm:${mapping}`, new Date('2099-01-03T12:00:00Z'));
 const newestRun = async (mapping: string) =>
   (await admin.get(`${base}/sync/runs?mapping_id=${mapping}`)).body.items[0];
 
@@ -114,14 +97,14 @@ describe('a connection', () => {
     const turned = () => steward.patch(`${base}/mappings/${mapping}`, { sync_direction: 'push' });
     await expectProblem(turned(), 403, 'costs.view');
     // the reason of a refused new record may quote a cost where the mapping has one
-    const card = await t.services.db('cards').where({ name: 'Ledger' }).first('id');
+    const card = await db('cards').where({ name: 'Ledger' }).first('id');
     const reason = 'No record can be created: 4711 is too much';
     for (const [mapping_id, shown] of [
       [mapping, reason],
       [other, null],
     ]) {
       const question = { mapping_id, kind: 'match', card_id: card.id, refused_side: 'remote', reason };
-      await t.services.db('itsm_review_items').insert(question);
+      await db('itsm_review_items').insert(question);
       const reasons = async (client: TestClient) =>
         (await client.get(`${base}/questions?mapping_id=${mapping_id}&fields=reason`)).body.items;
       expect(await reasons(admin)).toEqual([{ reason }]);
@@ -141,18 +124,13 @@ describe('a connection', () => {
 
 describe('a run', () => {
   it('is refused when the owner loses a needed right; an automatic run pauses the connection', async () => {
-    const { db } = t.services;
     const mapping = await pushing();
     const owner = await t.as('steward', 'leaving');
     await redirected(owner);
     await db('users').where({ id: owner.userId }).update({ role: 'narrow' });
-    const asked = await admin.post(`${base}/sync/push/${mapping}`);
     const message = 'The owner of the connection needs the permission inventory.view.';
-    expect([asked.status, asked.body.permission, asked.body.detail]).toEqual([
-      403,
-      'inventory.view',
-      message,
-    ]);
+    const asked = await admin.post(`${base}/sync/push/${mapping}`);
+    expect(asked.body).toMatchObject({ status: 403, permission: 'inventory.view', detail: message });
     expect(await read()).toMatchObject({ is_active: true });
     await fire(mapping);
     await until('the pause', async () => (await read()).is_active === false);
@@ -171,25 +149,23 @@ describe('a run', () => {
     ['deactivated', { is_active: false }, 'The owner of the connection is no longer active.'],
     ['deleted', null, 'The owner of the connection no longer exists.'],
   ])('is refused once its owner is %s, and so is a plan that waits', async (how, change, message) => {
-    const { db } = t.services;
     const mapping = await pushing([name], { auto_apply: false });
-    const plan = await runMapping(t, admin, mapping, 'push');
+    const plan = await runMapping(mapping, 'push');
     expect(plan.status).toBe('review');
     const owner = await t.as('steward', `leaving ${how}`);
     await redirected(owner);
     if (change) await db('users').where({ id: owner.userId }).update(change);
     else await admin.delete(`/api/v1/users/${owner.userId}`);
-    for (const asked of [
+    for (const { body } of [
       await admin.post(`${base}/sync/runs/${plan.id}/apply`, {}),
       await admin.post(`${base}/sync/push/${mapping}`),
-    ]) {
-      expect([asked.status, asked.body.detail]).toEqual([403, message]);
-    }
+    ])
+      expect(body).toMatchObject({ status: 403, detail: message });
     expect(elsewhere.calls).toEqual([]);
   });
 
   it('that a user starts has the rights that both the user and the owner have', async () => {
-    const pulling = await createSync(admin, 'mappings', {
+    const pulling = await createMapping({
       connection_id: connection,
       card_type_key: 'Application',
       remote_table: table,
@@ -199,14 +175,14 @@ describe('a run', () => {
     });
     instance.elsewhere.insert(table, { name: 'From outside' });
     await expectProblem(steward.post(`${base}/sync/pull/${pulling}`), 403, 'inventory.create');
-    const run = await runMapping(t, admin, pulling, 'pull');
+    const run = await runMapping(pulling, 'pull');
     expect(run).toMatchObject({ status: 'completed', stats: { created: 1 } });
-    const { created_by } = await t.services.db('cards').where({ name: 'From outside' }).first();
+    const { created_by } = await db('cards').where({ name: 'From outside' }).first();
     expect(created_by).toBe(admin.userId);
     instance.elsewhere.insert(table, { name: 'Later' });
     await admin.patch(`${base}/mappings/${pulling}`, { schedule: { cron: '30 2 * * *' } });
     await fire(pulling);
-    const card = await until('the card', () => t.services.db('cards').where({ name: 'Later' }).first());
+    const card = await until('the card', () => db('cards').where({ name: 'Later' }).first());
     expect(card.created_by).toBe(admin.userId);
   });
 });

@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { syncBase as base, connectTo, openSyncTest, runMapping, settled } from '../../support/itsm.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../support/harness.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
-const { t, admin, instance, close } = await openSyncTest();
-const connection = await connectTo(admin, instance);
+const { db, admin, instance, connect, runMapping, applyPlan, questions, insert } = await openSyncTest();
+const connection = await connect();
 const page = await readFile('docs/integrations/itsm-mappings.md', 'utf8');
 const blocks = page.slice(page.indexOf('## Recipes')).matchAll(/```json\n(.*?)```/gs);
 const recipes: Record<string, unknown>[] = [...blocks].map(([, block]) => JSON.parse(block!));
 
 beforeEach(async () => {
   // each recipe has the inventory to itself
-  await t.services.db('itsm_mappings').update({ is_active: false });
-  await t.services.db('cards').whereIn('type', ['Application', 'ITComponent']).update({ status: 'ARCHIVED' });
+  await db('itsm_mappings').update({ is_active: false });
+  await db('cards').whereIn('type', ['Application', 'ITComponent']).update({ status: 'ARCHIVED' });
 });
-afterAll(() => close());
-
 /** Sets up the recipe, but for when it runs by itself. @returns the mapping's id. */
 async function setUp(what: { mode: string; direction: string }): Promise<string> {
   const recipe = recipes.find(
@@ -23,22 +22,17 @@ async function setUp(what: { mode: string; direction: string }): Promise<string>
   expect(recipe).toBeDefined();
   const body = { ...recipe, connection_id: connection, schedule: null, follows_changes: false };
   const made = await admin.create(`${base}/mappings`, body);
-  const checked = await admin.post(`${base}/mappings/${made.id}/validate`);
-  expect(checked.body).toMatchObject({ valid: true });
+  expect(await ok(admin.post(`${base}/mappings/${made.id}/validate`))).toMatchObject({ valid: true });
   return made.id;
 }
 /** Lets what is in quarantine have been there for so many hours more. */
 const pass = async (hours: number) => {
-  const { db } = t.services;
   await db('itsm_pairs')
     .whereNotNull('since')
     .update({ since: db.raw('since - make_interval(hours => ?)', [hours]) });
 };
-const insert = (table: string, values: Record<string, string>): string =>
-  instance.elsewhere.insert(table, values).values.sys_id!;
 const named = async (type: string, status = 'ACTIVE'): Promise<string[]> =>
-  await t.services.db('cards').where({ type, status }).orderBy('name').pluck('name');
-const make = async (values: object): Promise<string> => (await admin.create('/api/v1/cards', values)).id;
+  await db('cards').where({ type, status }).orderBy('name').pluck('name');
 
 describe('what the recipes of the guide remove', () => {
   it('additive: nothing, neither cards of gone records nor those outside the filter', async () => {
@@ -47,18 +41,18 @@ describe('what the recipes of the guide remove', () => {
       insert(table, { name, operational_status: '1', install_date: '2020-01-31' }),
     );
     const mapping = await setUp({ mode: 'additive', direction: 'pull' });
-    const first = await runMapping(t, admin, mapping, 'pull', '?auto_apply=true');
+    const first = await runMapping(mapping, 'pull', '?auto_apply=true');
     expect(first).toMatchObject({ status: 'completed', stats: { created: 3, errors: 0 } });
     instance.elsewhere.remove(gone!);
     instance.elsewhere.update(unfit!, { operational_status: '2', short_description: 'not for us' });
     instance.elsewhere.update(edited!, { short_description: 'new' });
     for (const query of ['?auto_apply=true', '?auto_apply=true&complete=true']) {
-      const run = await runMapping(t, admin, mapping, 'pull', query);
+      const run = await runMapping(mapping, 'pull', query);
       expect(run).toMatchObject({ status: 'completed', stats: { deleted: 0 } });
       await pass(48);
     }
     expect(await named('Application')).toEqual(['Edited', 'Gone', 'No longer fits']);
-    const described = await t.services.db('cards').where({ type: 'Application', status: 'ACTIVE' });
+    const described = await db('cards').where({ type: 'Application', status: 'ACTIVE' });
     expect(described.map(({ description }) => description).filter(Boolean)).toEqual(['new']);
   });
 
@@ -67,9 +61,9 @@ describe('what the recipes of the guide remove', () => {
     const hosts = Array.from({ length: 40 }, (_, at) =>
       insert(table, { name: `Host ${at}`, serial_number: `S-${at}` }),
     );
-    await make({ type: 'ITComponent', name: 'Host 0', external_id: 'S-0' });
+    await admin.card({ type: 'ITComponent', name: 'Host 0', external_id: 'S-0' });
     const mapping = await setUp({ mode: 'conservative', direction: 'pull' });
-    const pull = (query = '') => runMapping(t, admin, mapping, 'pull', query);
+    const pull = (query = '') => runMapping(mapping, 'pull', query);
     // a plan that affects more than a tenth of all pairs is in review
     const first = await pull();
     expect(first).toMatchObject({
@@ -77,8 +71,7 @@ describe('what the recipes of the guide remove', () => {
       stopped: null,
       stats: { planned: { create: 39, link: 1 } },
     });
-    await admin.post(`${base}/sync/runs/${first.id}/apply`, {});
-    expect(await settled(t, admin, first.id)).toMatchObject({ status: 'completed' });
+    expect(await applyPlan(first.id)).toMatchObject({ status: 'completed' });
     const [linked, made, back, ...others] = hosts;
     instance.elsewhere.remove(linked!);
     instance.elsewhere.remove(made!);
@@ -109,10 +102,10 @@ describe('what the recipes of the guide remove', () => {
     const theirs = insert(table, { name: 'On both' });
     const cards: string[] = [];
     for (const name of ['On both', 'Made', 'Unfit'])
-      cards.push(await make({ type: 'Application', name, subtype }));
-    await make({ type: 'Application', name: 'Outside the filter' });
+      cards.push((await admin.card({ type: 'Application', name, subtype })).id);
+    await admin.card({ type: 'Application', name: 'Outside the filter' });
     const mapping = await setUp({ mode: 'strict', direction: 'push' });
-    const push = () => runMapping(t, admin, mapping, 'push', '?auto_apply=true');
+    const push = () => runMapping(mapping, 'push', '?auto_apply=true');
     expect(await push()).toMatchObject({ status: 'completed', stats: { created: 2, errors: 0 } });
     const records = () =>
       [...instance.store.of(table)]
@@ -140,9 +133,9 @@ describe('what the recipes of the guide remove', () => {
     const table = 'cmdb_ci_service';
     const record = insert(table, { name: 'Both', busines_criticality: '1 - most critical' });
     const mapping = await setUp({ mode: 'conservative', direction: 'bidirectional' });
-    const run = () => runMapping(t, admin, mapping);
+    const run = () => runMapping(mapping);
     expect(await run()).toMatchObject({ status: 'completed', stats: { created: 1, errors: 0 } });
-    const card = await t.services.db('cards').where({ name: 'Both', status: 'ACTIVE' }).first();
+    const card = await db('cards').where({ name: 'Both', status: 'ACTIVE' }).first();
     expect(card.attributes).toMatchObject({ businessCriticality: 'missionCritical' });
     await admin.patch(`/api/v1/cards/${card.id}`, { description: 'older', name: 'Ours' });
     instance.store.skew = 60_000;
@@ -152,11 +145,10 @@ describe('what the recipes of the guide remove', () => {
       status: 'completed',
       stats: { updated: 1, planned: { conflict: 1 } },
     });
-    expect(await t.services.db('cards').where({ id: card.id }).first()).toMatchObject({
+    expect(await db('cards').where({ id: card.id }).first()).toMatchObject({
       description: 'newer',
       name: 'Ours',
     });
-    const { body } = await admin.get(`${base}/questions?mapping_id=${mapping}`);
-    expect(body.items).toMatchObject([{ path: 'name', local: 'Ours', remote: 'Theirs' }]);
+    expect(await questions(mapping)).toMatchObject([{ path: 'name', local: 'Ours', remote: 'Theirs' }]);
   });
 });

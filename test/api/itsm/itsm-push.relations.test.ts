@@ -1,27 +1,14 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pluck } from '../../support/harness.ts';
-import {
-  syncBase as base,
-  connectTo,
-  openSyncTest,
-  runMapping,
-  settled,
-  storeMapping,
-} from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
-let type: string;
-
-const { t, admin, instance, close } = await openSyncTest();
-const connectionId = await connectTo(admin, instance);
-[type = ''] = instance.store.of('cmdb_rel_type').map(({ values }) => values.sys_id!);
-
-afterAll(() => close());
+const { db, admin, instance, connect, storeMapping, runMapping, settled, undoRun, applyPlan, staged } =
+  await openSyncTest();
+const connectionId = await connect();
+const type = instance.store.of('cmdb_rel_type')[0]!.values.sys_id!;
 
 const make = async (cardType: string, name: string): Promise<string> =>
-  (await admin.post('/api/v1/cards', { type: cardType, name })).body.id;
-const relate = async (key: string, source_id: string, target_id: string): Promise<void> => {
-  await admin.relate(key, source_id, target_id);
-};
+  (await admin.card({ type: cardType, name })).id;
 /** The relations outside, by the names of the records at their ends. */
 const outside = () => {
   const name = (id: string | undefined) => instance.store.rows.get(id ?? '')?.values.name;
@@ -30,8 +17,7 @@ const outside = () => {
     .map(({ values }) => `${name(values.parent)} > ${name(values.child)}`)
     .sort();
 };
-const relations = async (runId: string) =>
-  (await admin.get(`${base}/sync/runs/${runId}/staged?action=relate&page_size=200`)).body.items;
+const relations = (runId: string) => staged(runId, '&action=relate');
 
 describe('relations of cards whose records a run creates', () => {
   let sources: string;
@@ -40,39 +26,35 @@ describe('relations of cards whose records a run creates', () => {
   it('are written by the same run, also to records that are linked or existed before', async () => {
     const table = 'cmdb_ci_business_app';
     const relation = { relation_type_key: 'relAppSuccessor', remote_type: type };
-    const mapping = await storeMapping(t, { connectionId, table, relations: [relation] });
+    const mapping = await storeMapping({ connectionId, table, relations: [relation] });
     const there = await make('Application', 'There');
-    expect((await runMapping(t, admin, mapping)).stats).toMatchObject({ created: 1 });
+    expect((await runMapping(mapping)).stats).toMatchObject({ created: 1 });
     instance.elsewhere.insert(table, { name: 'Linked' });
     const [one, two, linked] = [
       await make('Application', 'One'),
       await make('Application', 'Two'),
       await make('Application', 'Linked'),
     ];
-    await relate('relAppSuccessor', one, two);
-    await relate('relAppSuccessor', two, there);
-    await relate('relAppSuccessor', there, one);
-    await relate('relAppSuccessor', linked, there);
-    const run = await runMapping(t, admin, mapping, 'run', '?auto_apply=false');
+    await admin.relate('relAppSuccessor', one, two);
+    await admin.relate('relAppSuccessor', two, there);
+    await admin.relate('relAppSuccessor', there, one);
+    await admin.relate('relAppSuccessor', linked, there);
+    const run = await runMapping(mapping, 'run', '?auto_apply=false');
     expect(run).toMatchObject({ status: 'review', stats: { planned: { create: 2, link: 1, relate: 4 } } });
     const planned = await relations(run.id);
     expect(pluck(planned, 'link')).toContainEqual(
       expect.objectContaining({ source: null, source_name: 'One', target: null, target_name: 'Two' }),
     );
-    await admin.post(`${base}/sync/runs/${run.id}/apply`, {});
-    expect(await settled(t, admin, run.id)).toMatchObject({
+    expect(await applyPlan(run.id)).toMatchObject({
       status: 'completed',
       stats: { created: 2, relations_created: 4, errors: 0, findings: 0 },
     });
     expect(outside()).toEqual(['Linked > There', 'One > Two', 'There > One', 'Two > There']);
-    const pair = await t.services.db('itsm_pairs').where({ mapping_id: mapping, card_id: one }).first();
-    expect((await relations(run.id)).map((row: { link: { source: string } }) => row.link.source)).toContain(
-      pair.remote_id,
-    );
-    expect((await runMapping(t, admin, mapping)).stats).toMatchObject({ planned: {} });
+    const pair = await db('itsm_pairs').where({ mapping_id: mapping, card_id: one }).first();
+    expect((await relations(run.id)).map(({ link }) => link.source)).toContain(pair.remote_id);
+    expect((await runMapping(mapping)).stats).toMatchObject({ planned: {} });
 
-    const undo = await admin.post(`${base}/sync/runs/${run.id}/undo`);
-    expect(await settled(t, admin, undo.body.id)).toMatchObject({
+    expect(await undoRun(run.id)).toMatchObject({
       status: 'completed',
       stats: { relations_deleted: 4, deleted: 2, errors: 0 },
     });
@@ -80,13 +62,13 @@ describe('relations of cards whose records a run creates', () => {
   });
 
   it('are written to records of another mapping, and by a mapping that only pushes', async () => {
-    const targets = await storeMapping(t, {
+    const targets = await storeMapping({
       connectionId,
       cardType: 'BusinessCapability',
       table: 'cmdb_ci_appl',
       direction: 'push',
     });
-    sources = await storeMapping(t, {
+    sources = await storeMapping({
       connectionId,
       cardType: 'BusinessContext',
       table: 'cmdb_ci_service',
@@ -97,30 +79,30 @@ describe('relations of cards whose records a run creates', () => {
     });
     const source = await make('BusinessContext', 'Source');
     target = await make('BusinessCapability', 'Target');
-    await relate('relBizCtxToBC', source, target);
-    await runMapping(t, admin, targets, 'push');
-    const run = await runMapping(t, admin, sources, 'push');
+    await admin.relate('relBizCtxToBC', source, target);
+    await runMapping(targets, 'push');
+    const run = await runMapping(sources, 'push');
     expect(run.stats).toMatchObject({ planned: { create: 1, relate: 1 }, relations_created: 1, errors: 0 });
     expect(outside()).toEqual(['Target > Source']);
-    expect((await runMapping(t, admin, sources, 'push')).stats).toMatchObject({ planned: {} });
+    expect((await runMapping(sources, 'push')).stats).toMatchObject({ planned: {} });
   });
 
   it('are omitted with a record that is not created', async () => {
     const left = await make('BusinessContext', 'Left');
-    await relate('relBizCtxToBC', left, target);
+    await admin.relate('relBizCtxToBC', left, target);
     const before = outside();
-    const run = await runMapping(t, admin, sources, 'push', '?auto_apply=false');
+    const run = await runMapping(sources, 'push', '?auto_apply=false');
     expect(run).toMatchObject({ status: 'review', stats: { planned: { create: 1, relate: 1 } } });
     const reject = { action: 'create' };
     expect((await admin.post(`${base}/sync/runs/${run.id}/reject`, reject)).body).toEqual({ rows: 1 });
     await admin.post(`${base}/sync/runs/${run.id}/apply`, {});
-    expect((await settled(t, admin, run.id)).status).toBe('completed');
+    expect((await settled(run.id)).status).toBe('completed');
     expect(await relations(run.id)).toMatchObject([
       { outcome: 'stale', link: { source: null, source_name: 'Left', target_name: 'Target' } },
     ]);
     expect(outside()).toEqual(before);
     // what was rejected is proposed again by the next run
-    expect(await runMapping(t, admin, sources, 'push', '?auto_apply=false')).toMatchObject({
+    expect(await runMapping(sources, 'push', '?auto_apply=false')).toMatchObject({
       status: 'review',
       complete: true,
       stats: { planned: { create: 1, relate: 1 } },

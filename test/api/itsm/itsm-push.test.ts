@@ -1,35 +1,26 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { ok, type TestClient } from '../../support/harness.ts';
-import {
-  syncBase as base,
-  connectTo,
-  openSyncTest,
-  runMapping,
-  settled,
-  storeMapping,
-} from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 
-const { t, admin, instance, close } = await openSyncTest();
+const { t, db, admin, instance, connect, storeMapping, runMapping, applyPlan, staged } = await openSyncTest();
 instance.rate.rule = { limit: 1_000, windowMs: 1_000, retryAfter: true, headers: true };
-const mapping = await storeMapping(t, {
-  connectionId: await connectTo(admin, instance),
+const mapping = await storeMapping({
+  connectionId: await connect(),
   direction: 'push',
   more: { sync_mode: 'conservative', max_deletion_ratio: 1 },
 });
 
-afterAll(() => close());
-
 const make = async (name: string): Promise<string> =>
-  (await admin.post('/api/v1/cards', { type: 'Application', name, description: `About ${name}` })).body.id;
-const push = (query = '') => runMapping(t, admin, mapping, 'push', query);
+  (await admin.card({ name, description: `About ${name}` })).id;
+const push = (query = '') => runMapping(mapping, 'push', query);
 const outside = () =>
   [...instance.store.of(TABLE)].map(({ values }) => [values.name, values.short_description]).sort();
-const recordOf = async (cardId: string): Promise<string> =>
-  (await t.services.db('itsm_pairs').where({ mapping_id: mapping, card_id: cardId }).first()).remote_id;
+const recordIdOf = async (cardId: string): Promise<string> =>
+  (await db('itsm_pairs').where({ mapping_id: mapping, card_id: cardId }).first()).remote_id;
 
 describe('a mapping that only pushes', () => {
   const cards: string[] = [];
@@ -45,18 +36,18 @@ describe('a mapping that only pushes', () => {
       expect.arrayContaining(['read', 'match', 'plan', 'apply', 'verify']),
     );
     expect(outside().map(([name]) => name)).toEqual(['On both', 'One', 'Theirs alone', 'Two']);
-    expect(await t.services.db('cards').where({ type: 'Application', status: 'ACTIVE' })).toHaveLength(3);
-    const pairs = await t.services.db('itsm_pairs').where({ mapping_id: mapping }).orderBy('origin');
+    expect(await db('cards').where({ type: 'Application', status: 'ACTIVE' })).toHaveLength(3);
+    const pairs = await db('itsm_pairs').where({ mapping_id: mapping }).orderBy('origin');
     expect(pairs.map(({ origin }) => origin)).toEqual(['linked', 'pushed', 'pushed']);
   });
 
   it('writes nothing when there is nothing to do', async () => {
     const writes = instance.writes.length;
-    const before = await t.services.db('cards').where({ type: 'Application' }).max('updated_at');
+    const before = await db('cards').where({ type: 'Application' }).max('updated_at');
     const run = await push();
     expect(run).toMatchObject({ status: 'completed', complete: false, stats: { created: 0, updated: 0 } });
     expect(instance.writes).toHaveLength(writes);
-    expect(await t.services.db('cards').where({ type: 'Application' }).max('updated_at')).toEqual(before);
+    expect(await db('cards').where({ type: 'Application' }).max('updated_at')).toEqual(before);
   });
 
   it('pushes changes, and reads everything before it creates records for new cards', async () => {
@@ -75,7 +66,7 @@ describe('a mapping that only pushes', () => {
 
   it('removes only the records that it has created', async () => {
     const [made, , linked] = cards;
-    const [gone, kept] = [await recordOf(made!), await recordOf(linked!)];
+    const [gone, kept] = [await recordIdOf(made!), await recordIdOf(linked!)];
     for (const id of [made, linked]) await ok(admin.post(`/api/v1/cards/${id}/archive`));
     const first = await push();
     expect(first).toMatchObject({ status: 'completed', stats: { planned: { quarantine: 1, unlink: 1 } } });
@@ -88,7 +79,7 @@ describe('a mapping that only pushes', () => {
 
   it('plans again for cards that were restored while its plan was in review', async () => {
     const card = cards[1]!;
-    const record = await recordOf(card);
+    const record = await recordIdOf(card);
     const pair = `${base}/mappings/${mapping}/pairs/${record}`;
     await ok(admin.post(`${pair}/unmap`), 204);
     await admin.patch(`/api/v1/cards/${card}`, { description: 'While it was out' });
@@ -96,22 +87,14 @@ describe('a mapping that only pushes', () => {
     const waiting = await push('?auto_apply=false');
     expect(waiting).toMatchObject({ status: 'review', stats: { planned: { update: 1 } } });
     await ok(admin.post(`${pair}/map`), 204);
-    await admin.post(`${base}/sync/runs/${waiting.id}/apply`, {});
-    expect(await settled(t, admin, waiting.id)).toMatchObject({ status: 'completed', stats: { updated: 1 } });
+    expect(await applyPlan(waiting.id)).toMatchObject({ status: 'completed', stats: { updated: 1 } });
     expect(await push()).toMatchObject({ status: 'completed', stats: { updated: 1 } });
     expect(outside()).toContainEqual(['Two', 'While it was out']);
   });
 
   it('hides costs in the texts of a run from users who may not see them', async () => {
-    const role = {
-      key: 'sync_reader',
-      label: 'Reads runs',
-      permissions: { 'inventory.view': true, 'itsm_sync.view': true },
-    };
-    await admin.create('/api/v1/roles', role);
-    const reader = await t.as('sync_reader');
+    const reader = await t.holding('inventory.view', 'itsm_sync.view');
     const run = await push('?complete=true');
-    const { db } = t.services;
     const column = JSON.stringify({ card_field: 'attributes.costTotalAnnual', remote_field: 'u_cost' });
     await db.raw(
       `update itsm_runs set mapping = jsonb_set(mapping, '{fields}', jsonb_build_array(?::jsonb)) where id = ?`,
@@ -146,7 +129,7 @@ describe('a mapping that only pushes', () => {
   it('does not remove a record that is changed just before', async () => {
     const card = await make('Four');
     await push();
-    const record = await recordOf(card);
+    const record = await recordIdOf(card);
     await admin.post(`/api/v1/cards/${card}/archive`);
     expect((await push()).stats).toMatchObject({ planned: { quarantine: 1 } });
     // it is read first with others, then alone
@@ -159,8 +142,7 @@ describe('a mapping that only pushes', () => {
     const run = await push();
     instance.watch = undefined;
     expect([looks >= 2, run.stats]).toMatchObject([true, { deleted: 0, errors: 1 }]);
-    const { body } = await admin.get(`${base}/sync/runs/${run.id}/staged?status=error`);
-    expect(body.items).toMatchObject([
+    expect(await staged(run.id, '&status=error')).toMatchObject([
       { outcome: 'stale', error_message: expect.stringContaining('just before it was to be deleted') },
     ]);
     expect(instance.store.rows.get(record)?.values.short_description).toBe('Still needed');
@@ -199,8 +181,8 @@ describe('a connection that is paused', () => {
       name: `Context ${row_index}`,
     }));
     await createCards(await t.ctx(), rows, false);
-    connection = await connectTo(admin, instance);
-    many = await storeMapping(t, {
+    connection = await connect();
+    many = await storeMapping({
       connectionId: connection,
       cardType: 'BusinessContext',
       table: TABLE,
@@ -214,31 +196,30 @@ describe('a connection that is paused', () => {
     await pausedAt('create', 3);
     expect(instance.store.of(TABLE)).toHaveLength(100);
     await active(true);
-    const { stats } = await runMapping(t, admin, many, 'push');
+    const { stats } = await runMapping(many, 'push');
     expect(stats).toMatchObject({ created: count - 100, errors: 0 });
     expect(instance.store.of(TABLE)).toHaveLength(count);
   });
 });
 
 describe('a bidirectional mapping that is only pulled or pushed', () => {
-  const make = async (type: string, name: string): Promise<string> =>
-    (await admin.post('/api/v1/cards', { type, name })).body.id;
+  const make = async (type: string, name: string): Promise<string> => (await admin.card({ type, name })).id;
   const describedHere = async (type: string, name: string) =>
-    (await t.services.db('cards').where({ type, name, status: 'ACTIVE' }).first('description'))?.description;
+    (await db('cards').where({ type, name, status: 'ACTIVE' }).first('description'))?.description;
   const told = (table: string) =>
     [...instance.store.of(table)].map(({ values }) => [values.name, values.short_description]);
 
   it('reads a delta after it has pulled everything, and leaves the other direction to bidirectional runs', async () => {
     const table = 'cmdb_ci_server';
     const ids = ['A', 'B', 'C'].map((name) => instance.elsewhere.insert(table, { name }).values.sys_id!);
-    const both = await storeMapping(t, {
-      connectionId: await connectTo(admin, instance),
+    const both = await storeMapping({
+      connectionId: await connect(),
       cardType: 'ITComponent',
       table,
     });
-    const pull = () => runMapping(t, admin, both, 'pull');
+    const pull = () => runMapping(both, 'pull');
     expect(await pull()).toMatchObject({ status: 'completed', complete: true, stats: { created: 3 } });
-    const card = await t.services.db('cards').where({ name: 'A', type: 'ITComponent' }).first('id');
+    const card = await db('cards').where({ name: 'A', type: 'ITComponent' }).first('id');
     await admin.patch(`/api/v1/cards/${card.id}`, { description: 'said here' });
     await make('ITComponent', 'Ours');
     instance.elsewhere.update(ids[1]!, { short_description: 'said outside' });
@@ -252,7 +233,7 @@ describe('a bidirectional mapping that is only pulled or pushed', () => {
     });
     expect(await pull()).toMatchObject({ status: 'completed', complete: false, stats: { planned: {} } });
     expect(instance.writes).toHaveLength(writes);
-    expect(await runMapping(t, admin, both)).toMatchObject({
+    expect(await runMapping(both)).toMatchObject({
       status: 'completed',
       complete: true,
       stats: { created: 1, updated: 1, errors: 0 },
@@ -263,7 +244,7 @@ describe('a bidirectional mapping that is only pulled or pushed', () => {
         ['Ours', undefined],
       ]),
     );
-    expect(await runMapping(t, admin, both)).toMatchObject({ complete: false, stats: { planned: {} } });
+    expect(await runMapping(both)).toMatchObject({ complete: false, stats: { planned: {} } });
   });
 
   it('reads a delta after a push, and everything before it creates a record for a new card', async () => {
@@ -271,14 +252,14 @@ describe('a bidirectional mapping that is only pulled or pushed', () => {
     const type = 'BusinessCapability';
     instance.elsewhere.insert(table, { name: 'Theirs' });
     const card = await make(type, 'Ours');
-    const both = await storeMapping(t, {
-      connectionId: await connectTo(admin, instance),
+    const both = await storeMapping({
+      connectionId: await connect(),
       cardType: type,
       table,
     });
-    const pushBoth = () => runMapping(t, admin, both, 'push');
+    const pushBoth = () => runMapping(both, 'push');
     expect(await pushBoth()).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
-    const { remote_id } = await t.services.db('itsm_pairs').where({ mapping_id: both }).first('remote_id');
+    const { remote_id } = await db('itsm_pairs').where({ mapping_id: both }).first('remote_id');
     await admin.patch(`/api/v1/cards/${card}`, { description: 'said here' });
     const late = instance.elsewhere.insert(table, { name: 'Late' }).values.sys_id!;
     expect(await pushBoth()).toMatchObject({ complete: false, stats: { created: 0, updated: 1 } });
@@ -286,12 +267,10 @@ describe('a bidirectional mapping that is only pulled or pushed', () => {
     // a record that the last reading has passed over is this card's
     await make(type, 'Late');
     expect(await pushBoth()).toMatchObject({ complete: true, stats: { created: 0, planned: { link: 1 } } });
-    expect(await t.services.db('itsm_pairs').where({ remote_id: late })).toMatchObject([
-      { origin: 'linked' },
-    ]);
+    expect(await db('itsm_pairs').where({ remote_id: late })).toMatchObject([{ origin: 'linked' }]);
     instance.elsewhere.update(remote_id, { short_description: 'said outside' });
     expect(await pushBoth()).toMatchObject({ complete: false, stats: { updated: 0, planned: { skip: 1 } } });
-    expect(await runMapping(t, admin, both)).toMatchObject({
+    expect(await runMapping(both)).toMatchObject({
       status: 'completed',
       complete: true,
       stats: { created: 1, updated: 1, errors: 0 },

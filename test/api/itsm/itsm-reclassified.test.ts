@@ -1,25 +1,22 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ok } from '../../support/harness.ts';
-import { syncBase as base, connectTo, openSyncTest, runMapping, storeMapping } from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 const OTHER = 'cmdb_ci_business_app';
 
-const { t, admin, instance, close } = await openSyncTest();
-const connectionId = await connectTo(admin, instance);
-const mapping = await storeMapping(t, {
+const { db, admin, instance, connect, storeMapping, runMapping, questions } = await openSyncTest();
+const connectionId = await connect();
+const mapping = await storeMapping({
   connectionId,
   cardType: 'ITComponent',
   table: TABLE,
   more: { max_deletion_ratio: 1 },
 });
 
-afterAll(() => close());
-
-const run = (complete = true) => runMapping(t, admin, mapping, 'run', `?complete=${complete}`);
+const run = (complete = true) => runMapping(mapping, 'run', `?complete=${complete}`);
 const statusOf = async (name: string): Promise<string> =>
-  (await t.services.db('cards').where({ name }).first('status')).status;
-const questions = async () => (await admin.get(`${base}/questions?mapping_id=${mapping}`)).body.items;
+  (await db('cards').where({ name }).first('status')).status;
 
 /** Changes the class of a record, as an administrator would; its key remains. */
 function reclassify(id: string, table: string): void {
@@ -40,7 +37,7 @@ it('a record that was reclassified out of its table becomes a review item, and i
     expect(stats.planned).toEqual({ conflict: 1 });
   }
   expect(await statusOf('Reclassified')).toBe('ACTIVE');
-  const [question] = await questions();
+  const [question] = await questions(mapping);
   expect(question).toMatchObject({ remote_id: id, kind: 'conflict', path: null, remote: OTHER });
   expect(question.reason).toContain(`reclassified to ${OTHER}`);
 
@@ -48,18 +45,18 @@ it('a record that was reclassified out of its table becomes a review item, and i
   await run(false);
   await run(false);
   expect(await statusOf('Reclassified')).toBe('ARCHIVED');
-  expect(await questions()).toEqual([]);
+  expect(await questions(mapping)).toEqual([]);
 });
 
 it('the card is retained if a user decides so, and is linked again when the record returns to its table', async () => {
   const id = await pulled('Kept');
   reclassify(id, OTHER);
   await run();
-  const [question] = await questions();
+  const [question] = await questions(mapping);
   await admin.post(`${base}/questions/${question.id}/answer`, { winner: 'local' });
   for (const complete of [false, true]) await run(complete);
   expect(await statusOf('Kept')).toBe('ACTIVE');
-  expect(await questions()).toEqual([]);
+  expect(await questions(mapping)).toEqual([]);
   expect(instance.store.of(TABLE).filter(({ values }) => values.name === 'Kept')).toEqual([]);
 
   reclassify(id, TABLE);
@@ -72,9 +69,9 @@ it('the review item is closed when the record returns to its table', async () =>
   const id = await pulled('Returned');
   reclassify(id, OTHER);
   await run();
-  expect(await questions()).toHaveLength(1);
+  expect(await questions(mapping)).toHaveLength(1);
   reclassify(id, TABLE);
   await run();
-  expect(await questions()).toEqual([]);
+  expect(await questions(mapping)).toEqual([]);
   expect(await statusOf('Returned')).toBe('ACTIVE');
 });

@@ -1,27 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { populate } from '../../emulators/servicenow/landscape.ts';
-import { closeAfterAll, expectProblem } from '../../support/harness.ts';
-import { connectTo, openSyncTest, runMapping, storeMapping, syncBase } from '../../support/itsm.ts';
+import { expectProblem } from '../../support/harness.ts';
+import { openSyncTest, syncBase } from '../../support/itsm.ts';
 
 const table = 'cmdb_ci_business_app';
 
-const sync = closeAfterAll(await openSyncTest());
-const { t, admin, instance } = sync;
+const { t, db, admin, instance, connect, storeMapping, runMapping } = await openSyncTest();
 populate(instance, { items: { [table]: 12 }, relations: 0 });
-const mapping = await storeMapping(t, {
-  connectionId: await connectTo(admin, instance),
+const mapping = await storeMapping({
+  connectionId: await connect(),
   more: { max_deletions: 2, max_deletion_ratio: 1, quarantine_minutes: 60 },
 });
-await runMapping(t, admin, mapping);
+await runMapping(mapping);
 
 const url = () => `${syncBase}/mappings/${mapping}`;
 const pairs = async (query = ''): Promise<{ remote_id: string; card_id: string; state: string }[]> =>
-  (await sync.admin.get(`${url()}/pairs?page_size=200${query}`)).body.items;
+  (await admin.get(`${url()}/pairs?page_size=200${query}`)).body.items;
 
 /** Gives every record another key, as on a cloned instance. */
 function cloneInstance(): void {
-  const { store } = sync.instance;
+  const { store } = instance;
   for (const { values } of [...store.of(table)]) {
     store.remove(store.rows.get(values.sys_id!)!, 'system');
     const { name, short_description } = values;
@@ -34,17 +33,16 @@ it('pairs and review items can be filtered by the key of the record', async () =
   const [one] = await pairs();
   expect(await pairs(`&remote_id=${one!.remote_id}`)).toEqual([one]);
   expect(await pairs('&remote_id=none')).toEqual([]);
-  expect((await sync.admin.get(`${syncBase}/questions?remote_id=none`)).body.items).toEqual([]);
+  expect((await admin.get(`${syncBase}/questions?remote_id=none`)).body.items).toEqual([]);
 });
 
 it('pairs the cards of gone records with the records of the same identity, all together', async () => {
-  const { t, admin, instance } = sync;
   const before = await pairs();
   cloneInstance();
   // two records claim one card: a user decides
   const [double] = instance.store.of(table);
   instance.store.insert(table, { name: double!.values.name! }, 'system');
-  const stopped = await runMapping(t, admin, mapping, 'run', '?complete=true');
+  const stopped = await runMapping(mapping, 'run', '?complete=true');
   expect([stopped.status, stopped.stats.planned]).toEqual(['review', { quarantine: 12, stage: 13 }]);
   expect(stopped.stats.skipped).toBe(13);
 
@@ -54,7 +52,7 @@ it('pairs the cards of gone records with the records of the same identity, all t
   expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 11, left: 2 });
   expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 0, left: 2 });
 
-  const run = await runMapping(t, admin, mapping);
+  const run = await runMapping(mapping);
   expect(run.stats.applied).toEqual({ link: 11, quarantine: 1 });
   expect(run.stats.skipped).toBe(run.stats.outcomes.skipped);
   const now = new Map((await pairs('&state=linked')).map(({ card_id, remote_id }) => [card_id, remote_id]));
@@ -66,14 +64,12 @@ it('pairs the cards of gone records with the records of the same identity, all t
   expect(cards).toHaveLength(11);
   for (const { id, name } of cards) expect(names.get(now.get(id)!)).toBe(name);
   expect(instance.writes.filter(({ kind }) => kind === 'insert')).toEqual([]);
-  const rest = await runMapping(t, admin, mapping, 'run', '?complete=true');
+  const rest = await runMapping(mapping, 'run', '?complete=true');
   expect([rest.stats.planned, rest.stats.skipped]).toEqual([{ skip: 1, stage: 2 }, 3]);
   expect(rest.stats.outcomes).toEqual({ skipped: 3 });
 });
 
 it('is refused while a run is active, and for unknown mappings', async () => {
-  const { t, admin } = sync;
-  const { db } = t.services;
   const { connection_id } = await db('itsm_mappings').where({ id: mapping }).first();
   const row = { connection_id, mapping_id: mapping, direction: 'pull', trigger: 'manual', stage: 'read' };
   const [{ id }] = await db('itsm_runs')

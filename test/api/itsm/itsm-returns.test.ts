@@ -1,33 +1,25 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../emulators/servicenow/store.ts';
-import {
-  syncBase as base,
-  connectTo,
-  openSyncTest,
-  runMapping,
-  settled,
-  storeMapping,
-} from '../../support/itsm.ts';
+import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-const { t, admin, instance, close } = await openSyncTest();
-const connectionId = await connectTo(admin, instance);
+const { db, admin, instance, connect, storeMapping, runMapping, undoRun, staged, insert, recordOf } =
+  await openSyncTest();
+const connectionId = await connect();
 const more = { max_deletion_ratio: 1, record_defaults: { os: 'By default' } };
-const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table: TABLE, more });
+const mapping = await storeMapping({ connectionId, cardType: 'ITComponent', table: TABLE, more });
 
-afterAll(() => close());
-
-const run = (query = '') => runMapping(t, admin, mapping, 'run', query);
+const run = (query = '') => runMapping(mapping, 'run', query);
 const cards = async (name: string): Promise<{ id: string; status: string }[]> =>
-  await t.services.db('cards').where({ type: 'ITComponent', name }).select('id', 'status').orderBy('id');
+  await db('cards').where({ type: 'ITComponent', name }).select('id', 'status').orderBy('id');
 const records = (name: string): string[] =>
   instance.store.of(TABLE).flatMap(({ values }) => (values.name === name ? [values.sys_id!] : []));
-const insert = (name: string): string => instance.store.insert(TABLE, { name }, 'admin').values.sys_id!;
+const add = (name: string): string => insert(TABLE, { name });
 
 /** A record whose card was archived after it: removed, put into quarantine, and archived by the next run. */
 async function archived(name: string): Promise<{ id: string; card: string }> {
-  const id = insert(name);
+  const id = add(name);
   await run();
   const [card] = await cards(name);
   instance.elsewhere.remove(id);
@@ -53,7 +45,7 @@ describe('a record that returns under its own key', () => {
   ])('%s gets its archived card back, with its relations', async (when, pass) => {
     const name = `Back ${when}`;
     const { id, card } = await archived(name);
-    const { body: other } = await admin.post('/api/v1/cards', { type: 'Application', name: `Uses ${name}` });
+    const other = await admin.card({ type: 'Application', name: `Uses ${name}` });
     await admin.post(`/api/v1/cards/${card}/restore`);
     const relation = { type: 'relAppToITC', source_id: other.id, target_id: card };
     await admin.create('/api/v1/relations', relation);
@@ -63,11 +55,11 @@ describe('a record that returns under its own key', () => {
     const back = await run('?complete=false');
     expect(back).toMatchObject({ complete: false, stats: { planned: { restore: 1 }, errors: 0 } });
     expect(await cards(name)).toEqual([{ id: card, status: 'ACTIVE' }]);
-    expect(await t.services.db('relations').where(relation)).toHaveLength(1);
+    expect(await db('relations').where(relation)).toHaveLength(1);
     // both are synchronised again
     instance.elsewhere.update(id, { short_description: 'since then' });
     await run();
-    expect(await t.services.db('cards').where({ id: card }).first()).toMatchObject({
+    expect(await db('cards').where({ id: card }).first()).toMatchObject({
       description: 'since then',
     });
     expect(records(name)).toEqual([id]);
@@ -110,7 +102,7 @@ describe('a record that returns under its own key', () => {
   });
 
   it('gets a card if it never had one', async () => {
-    const id = insert('Never seen');
+    const id = add('Never seen');
     instance.elsewhere.remove(id);
     comeBack(id, 'Never seen');
     await run('?complete=false');
@@ -121,8 +113,7 @@ describe('a record that returns under its own key', () => {
     const { id, card } = await archived('To and fro');
     comeBack(id, 'To and fro');
     const back = await run('?complete=false');
-    const undone = await admin.post(`${base}/sync/runs/${back.id}/undo`);
-    await settled(t, admin, undone.body.id);
+    await undoRun(back.id);
     expect(await cards('To and fro')).toEqual([{ id: card, status: 'ARCHIVED' }]);
     expect(await run('?complete=false')).toMatchObject({ stats: { planned: { restore: 1 } } });
     expect(await cards('To and fro')).toEqual([{ id: card, status: 'ACTIVE' }]);
@@ -142,25 +133,23 @@ it('a card that a user restores while its record is gone gets one new record', a
 describe('an undone deletion in the remote', () => {
   it('creates the record again with its values and relations, reports that, and is proposed again', async () => {
     const held = { serial_number: 'S-1', os: 'Linux', short_description: 'kept' };
-    const kind = instance.store.insert('cmdb_rel_type', { name: 'Runs on::Runs' }, 'admin').values.sys_id!;
-    const id = instance.store.insert(TABLE, { name: 'Deleted', ...held }, 'admin').values.sys_id!;
-    const other = insert('Other end');
-    instance.store.insert('cmdb_rel_ci', { type: kind, parent: other, child: id }, 'admin');
+    const kind = insert('cmdb_rel_type', { name: 'Runs on::Runs' });
+    const id = insert(TABLE, { name: 'Deleted', ...held });
+    const other = add('Other end');
+    insert('cmdb_rel_ci', { type: kind, parent: other, child: id });
     await run();
     const [card] = await cards('Deleted');
     await admin.post(`/api/v1/cards/${card!.id}/archive`);
     await run();
     const deleting = await run();
     expect(records('Deleted')).toEqual([]);
-    const started = await admin.post(`${base}/sync/runs/${deleting.id}/undo`);
-    const undone = await settled(t, admin, started.body.id);
+    const undone = await undoRun(deleting.id);
     expect(undone).toMatchObject({ status: 'completed', stats: { errors: 0 } });
     const [back] = records('Deleted');
-    expect(instance.store.rows.get(back!)!.values).toMatchObject(held);
+    expect(recordOf(back!)).toMatchObject(held);
     const related = instance.store.of('cmdb_rel_ci').map(({ values }) => [values.parent, values.child]);
     expect(related).toEqual([[other, back]]);
-    const { body } = await admin.get(`${base}/sync/runs/${undone.id}/staged?action=create`);
-    expect(body.items).toMatchObject([
+    expect(await staged(undone.id, '&action=create')).toMatchObject([
       { outcome: 'applied', note: expect.stringMatching(/^Created again .* 1 relation\.$/) },
     ]);
     const next = await run('?complete=false&auto_apply=false');
@@ -169,18 +158,17 @@ describe('an undone deletion in the remote', () => {
   });
 
   it('is refused if nothing was stored, and creates nothing', async () => {
-    const id = insert('Not kept');
+    const id = add('Not kept');
     await run('?complete=false&auto_apply=true');
     const [card] = await cards('Not kept');
     await admin.post(`/api/v1/cards/${card!.id}/archive`);
     await run('?complete=false&auto_apply=true');
     const deleting = await run('?complete=false&auto_apply=true');
     expect(instance.store.rows.has(id)).toBe(false);
-    await t.services.db('itsm_plan_rows').where({ run_id: deleting.id }).update({ removed: null });
-    const started = await admin.post(`${base}/sync/runs/${deleting.id}/undo`);
-    const undone = await settled(t, admin, started.body.id);
-    const { body } = await admin.get(`${base}/sync/runs/${undone.id}/staged?action=create&status=error`);
-    expect(body.items.at(-1)).toMatchObject({ outcome: 'refused' });
+    await db('itsm_plan_rows').where({ run_id: deleting.id }).update({ removed: null });
+    const undone = await undoRun(deleting.id);
+    const refused = await staged(undone.id, '&action=create&status=error');
+    expect(refused.at(-1)).toMatchObject({ outcome: 'refused' });
     expect(records('Not kept')).toEqual([]);
   });
 });

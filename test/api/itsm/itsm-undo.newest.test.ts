@@ -1,30 +1,20 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ok } from '../../support/harness.ts';
-import {
-  syncBase as base,
-  connectTo,
-  openSyncTest,
-  runMapping,
-  settled,
-  storeMapping,
-} from '../../support/itsm.ts';
+import { openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-const { t, admin, instance, close } = await openSyncTest();
-const mapping = await storeMapping(t, {
-  connectionId: await connectTo(admin, instance),
+const { db, admin, instance, connect, storeMapping, runMapping, undoRun, insert } = await openSyncTest();
+const mapping = await storeMapping({
+  connectionId: await connect(),
   cardType: 'ITComponent',
   table: TABLE,
   rule: 'newest_wins',
 });
 
-afterAll(() => close());
-
-const run = () => runMapping(t, admin, mapping);
+const run = () => runMapping(mapping);
 const undo = async (id: string) => {
-  const started = await ok(admin.post(`${base}/sync/runs/${id}/undo`), 202);
-  expect(await settled(t, admin, started.id)).toMatchObject({
+  expect(await undoRun(id)).toMatchObject({
     status: 'completed',
     stats: { errors: 0 },
   });
@@ -32,11 +22,11 @@ const undo = async (id: string) => {
 
 /** A pair, and the description on both sides. */
 async function paired(name: string) {
-  const remote = instance.store.insert(TABLE, { name }, 'admin').values.sys_id!;
+  const remote = insert(TABLE, { name });
   await run();
-  const { card_id } = await t.services.db('itsm_pairs').where({ remote_id: remote }).first('card_id');
+  const { card_id } = await db('itsm_pairs').where({ remote_id: remote }).first('card_id');
   const held = async () => {
-    const { description } = await t.services.db('cards').where({ id: card_id }).first('description');
+    const { description } = await db('cards').where({ id: card_id }).first('description');
     return [description, instance.store.rows.get(remote)!.values.short_description];
   };
   const change = async (description: string) => {

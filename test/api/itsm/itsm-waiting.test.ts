@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../support/harness.ts';
-import { connectTo, createSync, openSyncTest, runMapping, settled, syncBase } from '../../support/itsm.ts';
+import { openSyncTest, syncBase } from '../../support/itsm.ts';
 
-const { t, admin, instance, close } = await openSyncTest();
-
-afterAll(() => close());
+const { db, admin, instance, connect, createMapping, runMapping, undoRun, staged, cardOf } =
+  await openSyncTest();
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0 };
@@ -15,28 +14,25 @@ const referring = (column: string, reference: string) => ({
   reference,
 });
 const run = async (mapping: string) => {
-  const done = await runMapping(t, admin, mapping);
+  const done = await runMapping(mapping);
   expect(done).toMatchObject({ status: 'completed', stats: { errors: 0 } });
   return done;
 };
 const undo = async (runId: string) => {
-  const { body } = await admin.post(`${syncBase}/sync/runs/${runId}/undo`);
-  const done = await settled(t, admin, body.id);
-  expect(done).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+  expect(await undoRun(runId)).toMatchObject({ status: 'completed', stats: { errors: 0 } });
 };
 
 describe('references to objects that the same run creates', () => {
   it('are written by it to either side, and undone with it', async () => {
-    const { db } = t.services;
     const table = 'cmdb_ci_business_app';
     instance.changeField(table, referring('u_parent', table));
     const records = ['leaf', 'branch', 'trunk'].map((one) => instance.elsewhere.insert(table, { name: one }));
     const [leaf, branch, trunk] = records.map(({ values }) => values.sys_id!) as [string, string, string];
     instance.elsewhere.update(leaf, { u_parent: branch });
     instance.elsewhere.update(branch, { u_parent: trunk });
-    const mapping = await createSync(admin, 'mappings', {
+    const mapping = await createMapping({
       ...always,
-      connection_id: await connectTo(admin, instance),
+      connection_id: await connect(),
       card_type_key: 'Application',
       remote_table: table,
       sync_direction: 'bidirectional',
@@ -58,12 +54,12 @@ describe('references to objects that the same run creates', () => {
       trunk: null,
     });
     expect((await run(mapping)).stats.planned).toEqual({});
-    const staged = await admin.get(`${syncBase}/sync/runs/${pulled.id}/staged?action=update`);
-    expect(staged.body.items[0].reason).toContain('refers to an object of this plan');
+    const [row] = await staged(pulled.id, '&action=update');
+    expect(row.reason).toContain('refers to an object of this plan');
 
     // and the other way: below a card that has a record, and below one that is to get one
     const make = async (named: string, parent_id: string) =>
-      (await admin.post('/api/v1/cards', { type: 'Application', name: named, parent_id })).body.id;
+      (await admin.card({ type: 'Application', name: named, parent_id })).id;
     const { card_id } = await db('itsm_pairs').where({ mapping_id: mapping, remote_id: leaf }).first();
     await make('worm', await make('apple', card_id));
     const pushed = await run(mapping);
@@ -93,8 +89,8 @@ describe('references to objects without a card', () => {
       { length: count },
       (_, n) => instance.elsewhere.insert(table, { name: `app ${n}`, u_server: server }).values.sys_id!,
     );
-    const connection_id = await connectTo(admin, instance);
-    const servers = await createSync(admin, 'mappings', {
+    const connection_id = await connect();
+    const servers = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'ITComponent',
@@ -102,7 +98,7 @@ describe('references to objects without a card', () => {
       field_mappings: [name],
     });
     const config = { card_field: 'relations.relAppToITC', remote_field: 'u_server' };
-    const apps = await createSync(admin, 'mappings', {
+    const apps = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'Application',
@@ -121,8 +117,8 @@ describe('references to objects without a card', () => {
       expect(done.remote_calls).toBeLessThanOrEqual(5);
     };
     await idle();
-    const related = async () => (await t.services.db('relations').where({ type: 'relAppToITC' })).length;
-    await runMapping(t, admin, servers, 'pull');
+    const related = async () => (await db('relations').where({ type: 'relAppToITC' })).length;
+    await runMapping(servers, 'pull');
     const reached = await run(apps);
     expect([reached.stats.updated, await related()]).toEqual([count, count]);
     // no record is looked up for it
@@ -134,7 +130,7 @@ describe('references to objects without a card', () => {
     instance.elsewhere.update(one, { u_server: foreign });
     expect((await run(apps)).stats.planned).toEqual({ skip: 1 });
     await idle();
-    const { card_id } = await t.services.db('itsm_pairs').where({ mapping_id: apps, remote_id: one }).first();
+    const { card_id } = await db('itsm_pairs').where({ mapping_id: apps, remote_id: one }).first();
     await admin.patch(`/api/v1/cards/${card_id}`, { name: 'app renamed' });
     expect((await run(apps)).stats.planned).toEqual({ update: 1, skip: 1 });
     const { values } = instance.store.rows.get(one)!;
@@ -145,16 +141,15 @@ describe('references to objects without a card', () => {
     expect((await run(apps)).stats.planned).toEqual({ update: 1 });
     expect([values.u_server, await related()]).toEqual([server, count]);
     await idle();
-    expect(await t.services.db('itsm_deferred_records')).toEqual([]);
+    expect(await db('itsm_deferred_records')).toEqual([]);
   });
 });
 
 describe('relations to records of a mapping that is paused', () => {
   it('are deferred without a row, reported once, and planned when it runs again', async () => {
-    const { db } = t.services;
-    const connection_id = await connectTo(admin, instance);
+    const connection_id = await connect();
     const mapped = (card_type_key: string, remote_table: string, more: object = {}) =>
-      createSync(admin, 'mappings', {
+      createMapping({
         ...always,
         connection_id,
         card_type_key,
@@ -164,11 +159,11 @@ describe('relations to records of a mapping that is paused', () => {
         field_mappings: [name],
         ...more,
       });
-    const insert = (table: string, named: string) =>
+    const add = (table: string, named: string) =>
       instance.elsewhere.insert(table, { name: named }).values.sys_id!;
-    const type = insert('cmdb_rel_type', 'Uses::Used by');
-    const context = insert('cmdb_ci_linux_server', 'context');
-    const [led, lost, kept] = ['led', 'lost', 'kept'].map((one) => insert('cmdb_ci_appl', one));
+    const type = add('cmdb_rel_type', 'Uses::Used by');
+    const context = add('cmdb_ci_linux_server', 'context');
+    const [led, lost, kept] = ['led', 'lost', 'kept'].map((one) => add('cmdb_ci_appl', one));
     instance.elsewhere.insert('cmdb_rel_ci', { parent: context, child: led!, type });
     const targets = await mapped('BusinessCapability', 'cmdb_ci_appl');
     const relation = { relation_type_key: 'relBizCtxToBC', remote_type: type, target_mapping_id: targets };
@@ -181,8 +176,6 @@ describe('relations to records of a mapping that is paused', () => {
     const activate = (is_active: boolean) =>
       admin.patch(`${syncBase}/mappings/${targets}`, { is_active }, { 'if-match': '*' });
     await ok(activate(false));
-    const cardOf = async (remote_id: string) =>
-      (await db('itsm_pairs').where({ remote_id }).first()).card_id as string;
     for (const record of [lost!, kept!]) {
       const ends = { source_id: await cardOf(context), target_id: await cardOf(record) };
       await admin.create('/api/v1/relations', { type: 'relBizCtxToBC', ...ends });
