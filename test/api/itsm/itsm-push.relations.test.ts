@@ -2,10 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { pluck } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
-const { db, admin, instance, connect, storeMapping, runMapping, settled, undoRun, applyPlan, staged } =
-  await openSyncTest();
+const {
+  db,
+  admin,
+  instance,
+  connect,
+  storeMapping,
+  runMapping,
+  settled,
+  undoRun,
+  applyPlan,
+  staged,
+  insert,
+} = await openSyncTest();
 const connectionId = await connect();
-const type = instance.store.of('cmdb_rel_type')[0]!.values.sys_id!;
+const type = insert('cmdb_rel_type', { name: 'Uses::Used by' });
 
 const make = async (cardType: string, name: string): Promise<string> =>
   (await admin.card({ type: cardType, name })).id;
