@@ -11,20 +11,23 @@ export const syncBase = '/api/v1/itsm-sync';
 export const startInstance = (options: Options = {}): Promise<ServiceNowEmulator> =>
   startServiceNow({ tls: serverCertificate, ...options });
 
-/** A service with workers and an instance to keep in step with, as its administrator uses them; closed after all tests. */
-export async function openSyncTest(options: Options = {}) {
+/** A service with workers, as its administrator uses it; closed after all tests. */
+export async function openSyncService() {
   const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
-  const instance = closeAfterAll(await startInstance(options));
   closeAfterAll(await startWorkers(t.services));
   const runPath = (id: string) => `${syncBase}/sync/runs/${id}`;
   return {
     t,
     db,
     admin,
-    instance,
-    connect: () => connectTo(admin, instance),
+    connectKind: (kind: string, url: string, more: object) => connectKind(admin, kind, url, more),
     storeMapping: (input: MappingInput) => storeMapping(t, input),
     createMapping: (input: object) => createSync(admin, 'mappings', input),
+    /** The errors that the validation of a mapping reports. */
+    async validate(mappingId: string): Promise<{ field: string; code: string }[]> {
+      const { body } = await admin.post(`${syncBase}/mappings/${mappingId}/validate`);
+      return body.problems.filter(({ level }: { level: string }) => level === 'error');
+    },
     runMapping: (id: string, how?: Direction, query?: string) => runMapping(t, admin, id, how, query),
     settled: (runId: string) => settled(t, admin, runId),
     /** @returns the run that has undone a run. */
@@ -43,16 +46,37 @@ export async function openSyncTest(options: Options = {}) {
     /** Open review items of a mapping. */
     questions: async (mappingId: string, query = ''): Promise<TestAnswer['body'][]> =>
       (await admin.get(`${syncBase}/questions?mapping_id=${mappingId}${query}`)).body.items,
-    /** Inserts a record, as another user of the instance. @returns its id. */
-    insert: (table: string, values: Record<string, string>, id?: string): string =>
-      instance.store.insert(table, values, 'admin', id).values.sys_id!,
-    /** The values of a record. */
-    recordOf: (id: string) => instance.store.rows.get(id)!.values,
+    pairs: async (mappingId: string): Promise<TestAnswer['body'][]> =>
+      (await admin.get(`${syncBase}/mappings/${mappingId}/pairs?page_size=200`)).body.items,
     /** The card that is paired with a record. */
     cardOf: async (remote_id: string): Promise<string> =>
       (await db('itsm_pairs').where({ remote_id }).first()).card_id,
   };
 }
+
+/** The same, and an instance of ServiceNow to keep in step with. */
+export async function openSyncTest(options: Options = {}) {
+  const service = await openSyncService();
+  const instance = closeAfterAll(await startInstance(options));
+  return {
+    ...service,
+    instance,
+    connect: () => connectTo(service.admin, instance),
+    /** Inserts a record, as another user of the instance. @returns its id. */
+    insert: (table: string, values: Record<string, string>, id?: string): string =>
+      instance.store.insert(table, values, 'admin', id).values.sys_id!,
+    /** The values of a record. */
+    recordOf: (id: string) => instance.store.rows.get(id)!.values,
+  };
+}
+
+/** How the emulated iTop is reached. */
+export const itopAccess = {
+  auth_type: 'basic',
+  username: 'estate',
+  password: 'secret',
+  time_zone: 'Europe/Paris',
+};
 
 /** Makes what the body describes. @returns its id. */
 export async function createSync(admin: TestClient, path: string, body: object): Promise<string> {

@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
-import { startWorkers } from '../../../workers/runtime.ts';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { populate } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
-import { closeAfterAll, openApp, pluck } from '../../support/harness.ts';
-import { connectKind, createSync, runMapping, syncBase } from '../../support/itsm.ts';
+import { closeAfterAll, pluck } from '../../support/harness.ts';
+import { itopAccess, openSyncService, syncBase } from '../../support/itsm.ts';
 
-const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
-closeAfterAll(await startWorkers(t.services));
+const { db, admin, connectKind, createMapping, runMapping, questions, pairs } = await openSyncService();
 const instance = closeAfterAll(
   await startItop({
     tls: serverCertificate,
@@ -23,13 +21,8 @@ const { servers } = populate(instance, { servers: 4, applications: 3 });
 
 /** A mapping of servers, through an account, with a time zone. */
 async function mapServers(username: string, time_zone: string, more: object = {}) {
-  const connection_id = await connectKind(admin, 'itop', instance.base, {
-    auth_type: 'basic',
-    username,
-    password: 'secret',
-    time_zone,
-  });
-  const mapping = await createSync(admin, 'mappings', {
+  const connection_id = await connectKind('itop', instance.base, { ...itopAccess, username, time_zone });
+  const mapping = await createMapping({
     connection_id,
     card_type_key: 'ITComponent',
     remote_table: 'Server',
@@ -68,9 +61,9 @@ it('uses the zone in which iTop writes, regardless of its database, and misses n
     body.rights.find(({ table }) => table === 'CMDBChangeOp')!;
   const right = await test();
   expect([right.success, history(right).granted]).toEqual([true, true]);
-  await runMapping(t, admin, mapping, 'pull');
+  await runMapping(mapping, 'pull');
   instance.elsewhere.update(servers[0]!, { description: 'in Paris' });
-  const run = await runMapping(t, admin, mapping, 'pull');
+  const run = await runMapping(mapping, 'pull');
   expect([run.complete, run.stats.updated, await warnings(run.id)]).toEqual([false, 1, '']);
   // that of the database is ahead of what iTop writes
   const wrong = await (await mapServers('estate', 'UTC')).test();
@@ -83,9 +76,9 @@ it('misses no change with a zone in which the history lags behind, and reports t
   const found = await test();
   const { granted, how } = found.rights.find(({ table }: { table: string }) => table === 'CMDBChangeOp');
   expect([found.success, granted, how]).toEqual([true, null, expect.stringContaining('time_zone')]);
-  await runMapping(t, admin, mapping, 'pull');
+  await runMapping(mapping, 'pull');
   instance.elsewhere.update(servers[1]!, { description: 'in Tokyo' });
-  const run = await runMapping(t, admin, mapping, 'pull');
+  const run = await runMapping(mapping, 'pull');
   expect([run.complete, run.stats.updated]).toEqual([false, 1]);
   expect(await described(servers[1]!.values.name)).toBe('in Tokyo');
   expect(await warnings(run.id)).toContain('1 change with an earlier time was missing in the last read');
@@ -98,38 +91,34 @@ it('reads everything if the account may not read the history, and reports the co
   });
   const found = await test();
   expect([found.success, found.message]).toEqual([true, expect.stringContaining('read CMDBChangeOp')]);
-  await runMapping(t, admin, mapping);
+  await runMapping(mapping);
   instance.elsewhere.update(servers[2]!, { description: 'untold' });
   instance.elsewhere.remove(servers[3]!);
   const card = await admin.card({ type: 'ITComponent', name: 'Made here' });
-  const run = await runMapping(t, admin, mapping);
+  const run = await runMapping(mapping);
   expect(run).toMatchObject({ status: 'completed', complete: true, stats: { errors: 0 } });
   expect(await warnings(run.id)).toContain('each run reads everything');
   expect(await described(servers[2]!.values.name)).toBe('untold');
-  const pairs = await admin.get(`${syncBase}/mappings/${mapping}/pairs?page_size=200`);
-  expect(pluck(pairs.body.items, 'card_id')).toContain(card.id);
+  const paired = await pairs(mapping);
+  expect(pluck(paired, 'card_id')).toContain(card.id);
   // only the history says that an object is gone, and not hidden from the account
-  const gone = pairs.body.items.find(
-    (pair: { remote_id: string }) => pair.remote_id === `Server::${servers[3]!.id}`,
-  );
+  const gone = paired.find(({ remote_id }) => remote_id === `Server::${servers[3]!.id}`);
   expect(gone.state).toBe('linked');
 });
 
 it('sends a refused new object again only when its card has changed or everything is read', async () => {
   const { mapping } = await mapServers('estate', 'Europe/Paris', { sync_direction: 'bidirectional' });
   const card = await admin.card({ type: 'ITComponent', name: 'Without organisation' });
-  const run = async (complete: boolean) =>
-    (await runMapping(t, admin, mapping, 'run', `?complete=${complete}`)).stats;
-  const questions = async () => (await admin.get(`${syncBase}/questions?mapping_id=${mapping}`)).body.items;
+  const run = async (complete: boolean) => (await runMapping(mapping, 'run', `?complete=${complete}`)).stats;
   await run(true);
-  const asked = await questions();
+  const asked = await questions(mapping);
   const open = asked.length;
   expect(pluck(asked, 'card_id')).toContain(card.id);
   expect(await run(false)).toMatchObject({ planned: { stage: open }, already_open: open, errors: 0 });
   instance.elsewhere.update(servers[0]!, { description: 'changed meanwhile' });
   const planned = { stage: open, update: 1 };
   expect(await run(false)).toMatchObject({ planned, already_open: open, errors: 0 });
-  expect(pluck(await questions(), 'id', 'record_name')).toEqual(pluck(asked, 'id', 'record_name'));
+  expect(pluck(await questions(mapping), 'id', 'record_name')).toEqual(pluck(asked, 'id', 'record_name'));
   await admin.patch(`/api/v1/cards/${card.id}`, { description: 'still none' });
   expect(await run(false)).toMatchObject({ planned: { create: 1 }, errors: 1 });
   expect(await run(true)).toMatchObject({ planned: { create: open }, errors: open });
@@ -139,6 +128,6 @@ it('sends a refused new object again only when its card has changed or everythin
 it('waits for the database of iTop, and resumes', async () => {
   const { mapping } = await mapServers('estate', 'Europe/Paris');
   instance.faults.arm({ fault: 'database_error', nth: 2, times: 2 });
-  expect((await runMapping(t, admin, mapping, 'pull')).status).toBe('completed');
+  expect((await runMapping(mapping, 'pull')).status).toBe('completed');
   expect(instance.faults.fired.get('database_error')).toBe(2);
 });

@@ -1,47 +1,28 @@
-import { afterAll, expect, it } from 'vitest';
-import { startWorkers } from '../../../workers/runtime.ts';
+import { expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { populate as populateItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { populate as populateNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
-import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
-import { connectKind, createSync, runMapping, settled, syncBase } from '../../support/itsm.ts';
+import { closeAfterAll, expectProblem } from '../../support/harness.ts';
+import { itopAccess, openSyncService, syncBase } from '../../support/itsm.ts';
 
-const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
-closeAfterAll(await startWorkers(t.services));
-const itop = await startItop({ tls: serverCertificate });
-const netbox = await startNetBox({ tls: serverCertificate });
-const lists = await startLists({ tls: serverCertificate });
-
-afterAll(async () => {
-  await Promise.all([itop.close(), netbox.close(), lists.close()]);
-});
-
-const create = (path: string, body: object) => createSync(admin, path, body);
-const connect = (kind: string, address: string, more: object) => connectKind(admin, kind, address, more);
+const { db, admin, connectKind, createMapping, validate, runMapping, undoRun, pairs } =
+  await openSyncService();
+const itop = closeAfterAll(await startItop({ tls: serverCertificate }));
+const netbox = closeAfterAll(await startNetBox({ tls: serverCertificate }));
+const lists = closeAfterAll(await startLists({ tls: serverCertificate }));
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 const always = { auto_apply: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
 
-const validate = async (mapping: string) => {
-  const { body } = await admin.post(`${syncBase}/mappings/${mapping}/validate`);
-  expect(body.problems.filter(({ level }: { level: string }) => level === 'error')).toEqual([]);
-};
-const pairs = async (mapping: string): Promise<{ remote_id: string; card_id: string }[]> =>
-  (await admin.get(`${syncBase}/mappings/${mapping}/pairs?page_size=200`)).body.items;
-const cardOf = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body;
+const readCard = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body;
 
 it('synchronises iTop in both directions, with relations', async () => {
   const { servers } = populateItop(itop, { servers: 6, applications: 3 });
-  const connection_id = await connect('itop', itop.base, {
-    auth_type: 'basic',
-    username: 'estate',
-    password: 'secret',
-    time_zone: 'Europe/Paris',
-  });
-  const hosts = await create('mappings', {
+  const connection_id = await connectKind('itop', itop.base, itopAccess);
+  const hosts = await createMapping({
     ...always,
     connection_id,
     card_type_key: 'ITComponent',
@@ -54,7 +35,7 @@ it('synchronises iTop in both directions, with relations', async () => {
   const link = kinds.body.items.find(({ id }: { id: string }) =>
     id.startsWith('lnkApplicationSolutionToFunctionalCI'),
   );
-  const applications = await create('mappings', {
+  const applications = await createMapping({
     ...always,
     connection_id,
     card_type_key: 'Application',
@@ -62,24 +43,24 @@ it('synchronises iTop in both directions, with relations', async () => {
     sync_direction: 'pull',
     relation_mappings: [{ relation_type_key: 'relAppToITC', remote_type: link.id, target_mapping_id: hosts }],
   });
-  await validate(hosts);
-  await validate(applications);
-  expect(await runMapping(t, admin, hosts)).toMatchObject({
+  expect(await validate(hosts)).toEqual([]);
+  expect(await validate(applications)).toEqual([]);
+  expect(await runMapping(hosts)).toMatchObject({
     status: 'completed',
     stats: { created: 6, errors: 0 },
   });
-  const related = await runMapping(t, admin, applications, 'pull');
+  const related = await runMapping(applications, 'pull');
   expect(related.stats).toMatchObject({ planned: { create: 3, relate: 3 }, errors: 0 });
 
   const [mine, theirs] = await pairs(hosts);
-  await admin.patch(`/api/v1/cards/${mine!.card_id}`, { description: 'changed here' });
-  const outside = servers.find(({ id }) => theirs!.remote_id === `Server::${id}`)!;
+  await admin.patch(`/api/v1/cards/${mine.card_id}`, { description: 'changed here' });
+  const outside = servers.find(({ id }) => theirs.remote_id === `Server::${id}`)!;
   itop.elsewhere.update(outside, { description: 'changed there' });
-  await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Made here' });
-  expect((await runMapping(t, admin, hosts)).stats).toMatchObject({ created: 1, updated: 2, errors: 0 });
-  expect((await cardOf(theirs!.card_id)).description).toBe('changed there');
+  await admin.card({ type: 'ITComponent', name: 'Made here' });
+  expect((await runMapping(hosts)).stats).toMatchObject({ created: 1, updated: 2, errors: 0 });
+  expect((await readCard(theirs.card_id)).description).toBe('changed there');
   expect(itop.writes.length).toBeGreaterThanOrEqual(2);
-  expect((await runMapping(t, admin, hosts)).stats.planned).toEqual({});
+  expect((await runMapping(hosts)).stats.planned).toEqual({});
 
   // an object that appears while the run is under way is found by its reconciliation keys, and stays one that was not made here
   const way = { new_records: { through: 'reconciliation', keys: { Server: ['name', 'org_id'] } } };
@@ -92,19 +73,18 @@ it('synchronises iTop in both directions, with relations', async () => {
       itop.elsewhere.insert('Server', { name: 'Reading room', org_id: servers[0]!.values.org_id! });
     }
   };
-  await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Reading room' });
-  const run = await runMapping(t, admin, hosts);
+  await admin.card({ type: 'ITComponent', name: 'Reading room' });
+  const run = await runMapping(hosts);
   itop.watch = undefined;
   expect(run.stats).toMatchObject({ created: 1, errors: 0 });
-  const undone = await ok(admin.post(`${syncBase}/sync/runs/${run.id}/undo`), 202);
-  await settled(t, admin, undone.id);
+  await undoRun(run.id);
   expect(named()).toHaveLength(1);
 });
 
 it('synchronises NetBox in both directions', async () => {
   populateNetBox(netbox, 5);
-  const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
-  const devices = await create('mappings', {
+  const connection_id = await connectKind('netbox', netbox.base, { token: 'nbt_estate.secret' });
+  const devices = await createMapping({
     ...always,
     connection_id,
     card_type_key: 'ITComponent',
@@ -118,26 +98,26 @@ it('synchronises NetBox in both directions', async () => {
     ],
   });
   // a column that is not shown any more while a run is about to read empties nothing
-  expect((await runMapping(t, admin, devices)).stats).toMatchObject({ created: 5, errors: 0 });
+  expect((await runMapping(devices)).stats).toMatchObject({ created: 5, errors: 0 });
   const aliases = async () =>
     (await db('cards').where({ type: 'ITComponent', alias: 'ops' }).count())[0]!.count;
   const known = await aliases();
   const shown = netbox.store.rows('dcim/devices').map((row) => [row, row.custom_fields] as const);
   for (const [row] of shown) row.custom_fields = {};
-  const hidden = await runMapping(t, admin, devices, 'run', '?complete=true');
+  const hidden = await runMapping(devices, 'run', '?complete=true');
   expect(hidden.stats).toMatchObject({ planned: {}, errors: 0 });
   expect([Number(known) > 0, await aliases()]).toEqual([true, known]);
   for (const [row, custom] of shown) row.custom_fields = custom;
-  await validate(devices);
+  expect(await validate(devices)).toEqual([]);
   const [mine, theirs] = await pairs(devices);
-  await admin.patch(`/api/v1/cards/${mine!.card_id}`, { description: 'changed here' });
+  await admin.patch(`/api/v1/cards/${mine.card_id}`, { description: 'changed here' });
   const number = (id: string) => Number(id.split('/').at(-1));
-  netbox.store.update('dcim/devices', number(theirs!.remote_id), { serial: 'changed there' });
-  expect((await runMapping(t, admin, devices)).stats).toMatchObject({ updated: 2, errors: 0 });
-  const row = netbox.store.rows('dcim/devices').find(({ id }) => id === number(mine!.remote_id))!;
+  netbox.store.update('dcim/devices', number(theirs.remote_id), { serial: 'changed there' });
+  expect((await runMapping(devices)).stats).toMatchObject({ updated: 2, errors: 0 });
+  const row = netbox.store.rows('dcim/devices').find(({ id }) => id === number(mine.remote_id))!;
   expect(row.serial).toBe('changed here');
-  expect((await cardOf(theirs!.card_id)).description).toBe('changed there');
-  expect((await runMapping(t, admin, devices)).stats.planned).toEqual({});
+  expect((await readCard(theirs.card_id)).description).toBe('changed there');
+  expect((await runMapping(devices)).stats.planned).toEqual({});
 });
 
 it('archives the cards of rows that are missing in a file, after full reads and within the deletion limit', async () => {
@@ -147,8 +127,8 @@ it('archives the cards of rows that are missing in a file, after full reads and 
   };
   serve(rows);
   const source = { name: 'racks', path: 'racks.csv', format: 'csv', key: 'code' };
-  const connection_id = await connect('http', `${lists.base}/racks`, { sources: [source] });
-  const racks = await create('mappings', {
+  const connection_id = await connectKind('http', `${lists.base}/racks`, { sources: [source] });
+  const racks = await createMapping({
     ...always,
     connection_id,
     card_type_key: 'ITComponent',
@@ -160,7 +140,7 @@ it('archives the cards of rows that are missing in a file, after full reads and 
     field_mappings: [name, { card_field: 'external_id', remote_field: 'code' }],
   });
   const pull = async () => {
-    const { status, stats } = await runMapping(t, admin, racks, 'pull', '?complete=true');
+    const { status, stats } = await runMapping(racks, 'pull', '?complete=true');
     return [status, stats.planned];
   };
   const left = async () =>
@@ -180,7 +160,7 @@ it('archives the cards of rows that are missing in a file, after full reads and 
   serve(rows.slice(10));
   expect(await pull()).toEqual(['completed', { skip: 8 }]);
   serve(rows.slice(9));
-  const stopped = await runMapping(t, admin, racks, 'pull', '?complete=true');
+  const stopped = await runMapping(racks, 'pull', '?complete=true');
   expect(stopped).toMatchObject({ status: 'review', stats: { planned: { quarantine: 7 } } });
   expect(stopped.stopped).not.toBeNull();
   expect(await left()).toEqual(kept);
@@ -189,10 +169,10 @@ it('archives the cards of rows that are missing in a file, after full reads and 
 it('pulls HTTP lists with their references', async () => {
   lists.places.set('/x/apps.csv', { body: 'code,name,part_of\nA1,Payroll,\nA2,=SUM(1),A1\n' });
   const source = { name: 'apps', path: 'apps.csv', format: 'csv', key: 'code' };
-  const connection_id = await connect('http', `${lists.base}/x`, {
+  const connection_id = await connectKind('http', `${lists.base}/x`, {
     sources: [{ ...source, references: { part_of: 'apps' } }],
   });
-  const apps = await create('mappings', {
+  const apps = await createMapping({
     ...always,
     connection_id,
     card_type_key: 'BusinessCapability',
@@ -204,15 +184,15 @@ it('pulls HTTP lists with their references', async () => {
       { card_field: 'parent_id', remote_field: 'part_of', transform_type: 'reference' },
     ],
   });
-  await validate(apps);
-  expect(await runMapping(t, admin, apps, 'pull')).toMatchObject({
+  expect(await validate(apps)).toEqual([]);
+  expect(await runMapping(apps, 'pull')).toMatchObject({
     status: 'completed',
     stats: { created: 2, errors: 0 },
   });
-  const second = await runMapping(t, admin, apps, 'pull', '?complete=true');
+  const second = await runMapping(apps, 'pull', '?complete=true');
   expect(second.stats.errors).toBe(0);
   const [parent, child] = await pairs(apps);
-  expect(await cardOf(child!.card_id)).toMatchObject({ name: '=SUM(1)', parent_id: parent!.card_id });
-  expect((await runMapping(t, admin, apps, 'pull', '?complete=true')).stats.planned).toEqual({});
+  expect(await readCard(child.card_id)).toMatchObject({ name: '=SUM(1)', parent_id: parent.card_id });
+  expect((await runMapping(apps, 'pull', '?complete=true')).stats.planned).toEqual({});
   await expectProblem(admin.post(`${syncBase}/sync/push/${apps}`), 409, 'wrong_state');
 });

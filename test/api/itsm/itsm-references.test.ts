@@ -1,36 +1,18 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { startWorkers } from '../../../workers/runtime.ts';
+import { describe, expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { populate as populateItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
 import { populate as populateNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
-import { closeAfterAll, ok, openApp } from '../../support/harness.ts';
-import {
-  connectKind,
-  connectTo,
-  createSync,
-  runMapping,
-  startInstance,
-  syncBase,
-} from '../../support/itsm.ts';
+import { closeAfterAll, ok } from '../../support/harness.ts';
+import { itopAccess, openSyncTest, syncBase } from '../../support/itsm.ts';
 
-const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
-closeAfterAll(await startWorkers(t.services));
-const [instance, itop, netbox, lists] = await Promise.all([
-  startInstance(),
-  startItop({ tls: serverCertificate }),
-  startNetBox({ tls: serverCertificate }),
-  startLists({ tls: serverCertificate }),
-]);
-
-afterAll(async () => {
-  await Promise.all([instance.close(), itop.close(), netbox.close(), lists.close()]);
-});
-
-const create = (path: string, body: object) => createSync(admin, path, body);
-const connect = (kind: string, address: string, more: object) => connectKind(admin, kind, address, more);
+const { db, admin, instance, connect, connectKind, createMapping, validate, runMapping } =
+  await openSyncTest();
+const itop = closeAfterAll(await startItop({ tls: serverCertificate }));
+const netbox = closeAfterAll(await startNetBox({ tls: serverCertificate }));
+const lists = closeAfterAll(await startLists({ tls: serverCertificate }));
 
 const name = { card_field: 'name', remote_field: 'name', is_identity: true };
 const always = { skip_staging: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
@@ -41,10 +23,6 @@ const reference = (card_field: string, remote_field: string, mapping_id: string)
   transform_config: { mapping_id },
 });
 
-const faultsOf = async (mapping: string): Promise<{ field: string; code: string }[]> => {
-  const { body } = await admin.post(`${syncBase}/mappings/${mapping}/validate`);
-  return body.problems.filter(({ level }: { level: string }) => level === 'error');
-};
 const cardsOf = async (mapping: string): Promise<Map<string, string>> => {
   const rows = await db('itsm_pairs').where({ mapping_id: mapping }).select('remote_id', 'card_id');
   return new Map(rows.map(({ remote_id, card_id }) => [remote_id, card_id]));
@@ -74,7 +52,7 @@ async function walk({
   write,
 }: Referring) {
   const run = async () => {
-    const { status, stats } = await runMapping(t, admin, holders);
+    const { status, stats } = await runMapping(holders);
     expect(status).toBe('completed');
     return stats;
   };
@@ -85,8 +63,7 @@ async function walk({
   const related = async () =>
     (await db('relations').where({ type: relationType, [own]: card })).map((row) => row[far]);
   const relate = async (to: string) => {
-    const ends = { [own]: card, [far]: to };
-    await admin.create('/api/v1/relations', { type: relationType, ...ends });
+    await admin.create('/api/v1/relations', { type: relationType, [own]: card, [far]: to });
   };
   const unrelate = async () => {
     const [{ id }] = await db('relations').where({ type: relationType, [own]: card });
@@ -136,14 +113,14 @@ describe('a column that refers to a record, as a relation', () => {
       name: 'app',
       u_server: servers[0]!.values.sys_id!,
     });
-    const connection_id = await connectTo(admin, instance);
-    const targets = await create('mappings', {
+    const connection_id = await connect();
+    const targets = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'ITComponent',
       remote_table: 'cmdb_ci_server',
     });
-    const holders = await create('mappings', {
+    const holders = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'Application',
@@ -152,10 +129,10 @@ describe('a column that refers to a record, as a relation', () => {
       field_mappings: [name, reference('relations.relAppToITC', 'u_server', targets)],
     });
     // its other end is not known before: it follows once it is
-    expect((await runMapping(t, admin, holders)).stats).toMatchObject({ created: 1 });
+    expect((await runMapping(holders)).stats).toMatchObject({ created: 1 });
     expect(await db('relations').where({ type: 'relAppToITC' })).toHaveLength(0);
-    await runMapping(t, admin, targets, 'pull');
-    expect(await faultsOf(holders)).toEqual([]);
+    await runMapping(targets, 'pull');
+    expect(await validate(holders)).toEqual([]);
     await walk({
       holders,
       targets,
@@ -167,10 +144,10 @@ describe('a column that refers to a record, as a relation', () => {
     expect(app.values.name).toBe('app');
 
     const [record, server] = [...(await cardsOf(targets))][0]!;
-    const made = await admin.post('/api/v1/cards', { type: 'Application', name: 'made here' });
-    const ends = { source_id: made.body.id, target_id: server };
+    const made = await admin.card({ type: 'Application', name: 'made here' });
+    const ends = { source_id: made.id, target_id: server };
     await admin.post('/api/v1/relations', { type: 'relAppToITC', ...ends });
-    expect((await runMapping(t, admin, holders)).stats).toMatchObject({ created: 1, errors: 0 });
+    expect((await runMapping(holders)).stats).toMatchObject({ created: 1, errors: 0 });
     const rows = [...instance.store.of('cmdb_ci_business_app')].map(({ values }) => values);
     expect(rows.find((row) => row.name === 'made here')).toMatchObject({ u_server: record });
   });
@@ -178,19 +155,14 @@ describe('a column that refers to a record, as a relation', () => {
   it('is synchronised in both directions with iTop', async () => {
     const { org, servers } = populateItop(itop, { servers: 1 });
     itop.elsewhere.insert('Location', { name: 'Lyon', org_id: org.id });
-    const connection_id = await connect('itop', itop.base, {
-      auth_type: 'basic',
-      username: 'estate',
-      password: 'secret',
-      time_zone: 'Europe/Paris',
-    });
-    const targets = await create('mappings', {
+    const connection_id = await connectKind('itop', itop.base, itopAccess);
+    const targets = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'Platform',
       remote_table: 'Location',
     });
-    const holders = await create('mappings', {
+    const holders = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'ITComponent',
@@ -199,9 +171,9 @@ describe('a column that refers to a record, as a relation', () => {
       sync_direction: 'bidirectional',
       field_mappings: [name, reference('relations.relITCToPlatform', 'location_id', targets)],
     });
-    await runMapping(t, admin, targets, 'pull');
-    await runMapping(t, admin, holders, 'pull');
-    expect(await faultsOf(holders)).toEqual([]);
+    await runMapping(targets, 'pull');
+    await runMapping(holders, 'pull');
+    expect(await validate(holders)).toEqual([]);
     const key = (id: string) => Number(id.split('::')[1]);
     await walk({
       holders,
@@ -218,14 +190,14 @@ describe('a column that refers to a record, as a relation', () => {
   it('is synchronised in both directions with NetBox, where the mapped cards are the targets', async () => {
     populateNetBox(netbox, 1);
     netbox.store.insert('tenancy/tenants', { name: 'Fabrikam', slug: 'fabrikam' });
-    const connection_id = await connect('netbox', netbox.base, { token: 'nbt_estate.secret' });
-    const targets = await create('mappings', {
+    const connection_id = await connectKind('netbox', netbox.base, { token: 'nbt_estate.secret' });
+    const targets = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'Platform',
       remote_table: 'tenancy/tenants',
     });
-    const holders = await create('mappings', {
+    const holders = await createMapping({
       ...always,
       connection_id,
       card_type_key: 'ITComponent',
@@ -234,8 +206,8 @@ describe('a column that refers to a record, as a relation', () => {
       sync_direction: 'bidirectional',
       field_mappings: [name, reference('reverse_relations.relPlatformToITC', 'tenant', targets)],
     });
-    await runMapping(t, admin, targets, 'pull');
-    await runMapping(t, admin, holders, 'pull');
+    await runMapping(targets, 'pull');
+    await runMapping(holders, 'pull');
     const key = (id: string) => Number(id.split('/').at(-1));
     const device = () => netbox.store.rows('dcim/devices')[0]!;
     await walk({
@@ -247,7 +219,7 @@ describe('a column that refers to a record, as a relation', () => {
       write: (_, to) =>
         netbox.store.update('dcim/devices', device().id as number, { tenant: to === null ? null : key(to) }),
     });
-    expect(await faultsOf(holders)).toEqual([]);
+    expect(await validate(holders)).toEqual([]);
   });
 
   it('is read from HTTP lists', async () => {
@@ -256,41 +228,41 @@ describe('a column that refers to a record, as a relation', () => {
     put('S1');
     lists.places.set('/x/servers.csv', { body: 'code,name\nS1,Listed one\nS2,Listed two\n' });
     const source = { format: 'csv', key: 'code' };
-    const connection_id = await connect('http', `${lists.base}/x`, {
+    const connection_id = await connectKind('http', `${lists.base}/x`, {
       sources: [
         { ...source, name: 'apps', path: 'apps.csv', references: { server: 'servers' } },
         { ...source, name: 'servers', path: 'servers.csv' },
       ],
     });
     const list = { ...always, connection_id, sync_direction: 'pull' };
-    const targets = await create('mappings', {
+    const targets = await createMapping({
       ...list,
       card_type_key: 'ITComponent',
       remote_table: 'servers',
     });
-    const holders = await create('mappings', {
+    const holders = await createMapping({
       ...list,
       card_type_key: 'Application',
       remote_table: 'apps',
       field_mappings: [name, reference('relations.relAppToITC', 'server', targets)],
     });
-    await runMapping(t, admin, targets, 'pull');
-    await runMapping(t, admin, holders, 'pull');
+    await runMapping(targets, 'pull');
+    await runMapping(holders, 'pull');
     const [first, second] = [...(await cardsOf(targets))].sort().map(([, card]) => card);
     const [source_id] = [...(await cardsOf(holders)).values()];
     const related = async () =>
       (await db('relations').where({ source_id })).map(({ target_id }) => target_id);
     expect(await related()).toEqual([first]);
     put('S2');
-    await runMapping(t, admin, holders, 'pull', '?complete=true');
+    await runMapping(holders, 'pull', '?complete=true');
     expect(await related()).toEqual([second]);
-    expect(await faultsOf(holders)).toEqual([]);
+    expect(await validate(holders)).toEqual([]);
   });
 
   it('must match the metamodel, the mapping referred to, and its table', async () => {
-    const connection_id = await connectTo(admin, instance);
+    const connection_id = await connect();
     const plain = { ...always, connection_id };
-    const servers = await create('mappings', {
+    const servers = await createMapping({
       ...plain,
       card_type_key: 'ITComponent',
       remote_table: 'cmdb_ci_service',
@@ -317,8 +289,8 @@ describe('a column that refers to a record, as a relation', () => {
     expect(await refused({ ...related('relations.relAppToITC'), relation_mappings: [twice] })).toEqual([
       `${at}card_field bad_mapping`,
     ]);
-    const astray = await create('mappings', related('relations.relAppToITC'));
-    expect((await faultsOf(astray)).map(({ field, code }) => `${field} ${code}`)).toContain(
+    const astray = await createMapping(related('relations.relAppToITC'));
+    expect((await validate(astray)).map(({ field, code }) => `${field} ${code}`)).toContain(
       `${at}transform_config.mapping_id wrong_table`,
     );
   });
