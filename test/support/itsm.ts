@@ -167,7 +167,7 @@ export async function storeMapping({ services }: TestApp, input: MappingInput): 
 type Direction = 'pull' | 'push' | 'run';
 
 /** Starts a run and waits until it needs nobody but a person. @returns it as the API shows it. */
-export async function runMapping(
+async function runMapping(
   t: TestApp,
   client: TestClient,
   mappingId: string,
