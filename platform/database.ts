@@ -151,12 +151,6 @@ export async function queryRow<T>(
   return (await queryRows<T>(sql, text, bindings))[0];
 }
 
-/** The first column of all rows that a statement returns. */
-export async function queryColumn<T>(sql: Sql, text: string, bindings?: readonly unknown[]): Promise<T[]> {
-  const rows = await queryRows<Record<string, T>>(sql, text, bindings);
-  return rows.map((row) => Object.values(row)[0]!);
-}
-
 /**
  * Sets columns of the rows that a query selects; undefined ones are left. An empty object is allowed, unlike in the query builder.
  */
