@@ -142,15 +142,6 @@ export async function queryRows<T>(sql: Sql, text: string, bindings: readonly un
   return rows;
 }
 
-/** The first row that a statement returns; undefined when it returns none. */
-export async function queryRow<T>(
-  sql: Sql,
-  text: string,
-  bindings?: readonly unknown[],
-): Promise<T | undefined> {
-  return (await queryRows<T>(sql, text, bindings))[0];
-}
-
 /**
  * Sets columns of the rows that a query selects; undefined ones are left. An empty object is allowed, unlike in the query builder.
  */

@@ -21,13 +21,13 @@ import {
 } from '../../../integrations/exchange/itsm/connections/connections.remote.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
+import type { App } from '../../types.ts';
 import {
   ItsmConnectionSchema,
   ItsmRemoteFieldSchema,
   ItsmRemoteRelationTypeSchema,
   ItsmRemoteTableSchema,
 } from './itsm-connections.schemas.ts';
-import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const see = 'itsm_sync.view';

@@ -20,8 +20,8 @@ import { MappingValidation } from '../../../integrations/exchange/itsm/mappings/
 import { validateMapping } from '../../../integrations/exchange/itsm/mappings/mapping.validate.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
-import { ItsmMappingSchema } from './itsm-mappings.schemas.ts';
 import type { App } from '../../types.ts';
+import { ItsmMappingSchema } from './itsm-mappings.schemas.ts';
 import { usesNote } from './itsm-rights.ts';
 
 const see = 'itsm_sync.view';

@@ -10,9 +10,9 @@ import { listPairs, listReviewItems } from '../../../domain/exchange/itsm/review
 import { Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
-import { ItsmPairSchema, ItsmQuestionSchema } from './itsm-runs.schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
+import { ItsmPairSchema, ItsmQuestionSchema } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';

@@ -9,14 +9,9 @@ import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
-import {
-  ItsmPlanRowSchema,
-  ItsmRunLogLineSchema,
-  ItsmRunSchema,
-  rowStatuses,
-} from './itsm-runs.schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
+import { ItsmPlanRowSchema, ItsmRunLogLineSchema, ItsmRunSchema, rowStatuses } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
