@@ -202,7 +202,7 @@ async function readAll({ base, types }: Sync): Promise<void> {
     do ({ next: cursor } = await page(cursor));
     while (cursor !== null);
   };
-  const table = { table: TABLE, fields: ['name', 'short_description'], limit: PAGE, display: false };
+  const table = { table: TABLE, fields: ['name', 'short_description'], limit: PAGE };
   await readPages((cursor) => remote.readPage({ ...table, cursor }));
   await readPages((cursor) => remote.readRelations({ types, since: null, limit: PAGE, cursor }));
   await remote.close();

@@ -151,7 +151,7 @@ describe('a deleted record', () => {
     ]);
     const told = await remote.readRelationDeletions(since);
     expect(told.map(({ id }) => id).sort()).toEqual(relations.map(({ values }) => values.sys_id).sort());
-    instance.requirements.sys_audit_delete = { read: ['nobody'] };
+    instance.accounts.get('estate')!.roles.delete('audit_reader');
     await expectError(remote.readDeletions('cmdb_ci_server', since), 'forbidden');
   });
 
