@@ -4,7 +4,7 @@ import { StartupError } from '../platform/startup.ts';
 import { createApp } from './app.ts';
 import type { App } from './types.ts';
 
-export interface Served {
+export interface RunningApi {
   /** The listening URL, such as `http://127.0.0.1:8080`. */
   address: string;
   /** Ends streams, waits for running requests up to the time limit, and closes. */
@@ -16,7 +16,7 @@ const RESERVE_MS = 4_000;
 const LOOK_MS = 50;
 
 /** Serves the API. @throws StartupError if the port is not available. */
-export async function serve(services: Services): Promise<Served> {
+export async function serve(services: Services): Promise<RunningApi> {
   const { host, port } = services.config;
   const app = await createApp(services);
   try {

@@ -91,7 +91,7 @@ export function startThread<Question, Answer>(options: ThreadOptions): Thread<Qu
 }
 
 /** Sends a request to a thread. @throws Error that the thread reported. */
-export type Ask<Question, Answer> = (asked: Asked<Question>) => Promise<Answer>;
+export type SendToThread<Question, Answer> = (asked: Asked<Question>) => Promise<Answer>;
 
 /**
  * A pool of worker threads, which are started on demand; each request goes to the thread with the fewest pending ones.
@@ -99,7 +99,7 @@ export type Ask<Question, Answer> = (asked: Asked<Question>) => Promise<Answer>;
  */
 export function threadPool<Question, Answer>(
   options: ThreadOptions & { size: number },
-): Ask<Question, Answer> {
+): SendToThread<Question, Answer> {
   let running: Thread<Question, Answer>[] = [];
 
   return (asked) => {

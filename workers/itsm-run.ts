@@ -24,9 +24,9 @@ const temporary: ReadonlySet<string> = new Set([
   'timed_out',
   'limited',
   'outage',
-  'unreadable_answer',
-  'incomplete_answer',
-  'answer_lost',
+  'unreadable_response',
+  'incomplete_response',
+  'response_lost',
 ]);
 
 /** The processor of synchronisation runs. */

@@ -323,7 +323,7 @@ export const byName: Record<string, unknown> = {
   mapped: 'name',
   unmapped: 'serial_number',
   // switches that are off, most often
-  asked_again: false,
+  reopened: false,
   auto_apply: false,
   dry_run: false,
   is_archived: false,

@@ -1,9 +1,9 @@
 import type { OpenApiDocument, Schema } from './document.ts';
-import { mapParts, replaceInComponents, replaceInOperations, type Visit } from './walk.ts';
+import { type MapSchema, mapParts, replaceInComponents, replaceInOperations } from './walk.ts';
 
 /** Rewrites `anyOf` of constants as `enum` and of types as type lists, for which code generators create simple types. */
 export function plainSchemas(document: OpenApiDocument): void {
-  const visit: Visit = (schema, place) => nullable(enumeration(mapParts(schema, place, visit)));
+  const visit: MapSchema = (schema, place) => nullable(enumeration(mapParts(schema, place, visit)));
   replaceInOperations(document, visit);
   replaceInComponents(document, visit);
 }

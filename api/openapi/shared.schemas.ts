@@ -1,7 +1,7 @@
 import type { OpenApiDocument, Schema } from './document.ts';
 import { schemaNames } from './names.data.ts';
 import { bodyNameOf, candidateKey, listNameOf, type Place, placeName } from './schema-names.ts';
-import { mapParts, replaceInComponents, replaceInOperations, type Schemas, type Visit } from './walk.ts';
+import { type MapSchema, mapParts, replaceInComponents, replaceInOperations, type Schemas } from './walk.ts';
 
 /** A schema with all its locations. */
 interface Found {
@@ -20,7 +20,7 @@ export function shareSchemas(document: OpenApiDocument): void {
   const names = nameSchemas(found, schemas);
   const shared: Schemas = {};
 
-  const replace: Visit = (schema, place) => {
+  const replace: MapSchema = (schema, place) => {
     const key = candidateKey(schema);
     const name = key === undefined ? undefined : names.get(key);
     if (name === undefined || (isComponent(place) && place.root === name)) {
@@ -57,7 +57,7 @@ const isRequestBody = ({ kind, path }: Place): boolean => kind === 'body' && pat
 
 function findSchemas(document: OpenApiDocument): Map<string, Found> {
   const found = new Map<string, Found>();
-  const visit: Visit = (schema, place) => {
+  const visit: MapSchema = (schema, place) => {
     const key = candidateKey(schema);
     if (key !== undefined) {
       const known = found.get(key);

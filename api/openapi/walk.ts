@@ -3,10 +3,10 @@ import { capital, type Place } from './schema-names.ts';
 
 export type Schemas = Record<string, Schema>;
 /** Returns the replacement of a schema at a location. */
-export type Visit = (schema: Schema, place: Place) => Schema;
+export type MapSchema = (schema: Schema, place: Place) => Schema;
 
 /** Maps every subschema of a schema; values that are not objects, such as `false`, do not change. */
-export function mapParts(schema: Schema, place: Place, visit: Visit): Schema {
+export function mapParts(schema: Schema, place: Place, visit: MapSchema): Schema {
   const result: Schema = { ...schema };
   const at = (step: string): Place => ({ ...place, path: [...place.path, step] });
   for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
@@ -27,7 +27,7 @@ export function mapParts(schema: Schema, place: Place, visit: Visit): Schema {
 }
 
 /** Replaces every schema of parameters, request and response bodies. */
-export function replaceInOperations(document: OpenApiDocument, visit: Visit): void {
+export function replaceInOperations(document: OpenApiDocument, visit: MapSchema): void {
   for (const { operationId, parameters = [], requestBody, responses } of operationsOf(document)) {
     for (const one of parameters) {
       if (one.schema)
@@ -42,7 +42,7 @@ export function replaceInOperations(document: OpenApiDocument, visit: Visit): vo
 }
 
 /** Replaces every schema of the components. */
-export function replaceInComponents({ components: { schemas } }: OpenApiDocument, visit: Visit): void {
+export function replaceInComponents({ components: { schemas } }: OpenApiDocument, visit: MapSchema): void {
   for (const [name, schema] of Object.entries(schemas)) {
     schemas[name] = visit(schema, { kind: 'component', root: name, path: [] });
   }

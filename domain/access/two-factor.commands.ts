@@ -21,7 +21,7 @@ import {
 import { lockUsers, type UserRow } from './users.store.ts';
 
 /** A proof that the request is from the account's owner. */
-export interface Proof {
+export interface AccountProof {
   password: string;
   /** Required if a second factor is confirmed. */
   code?: string;
@@ -39,7 +39,7 @@ export interface Enrolment {
  * confirmed.
  * @throws EstateError `session_required`, `wrong_state` for accounts without a password, `validation_failed`.
  */
-export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<Enrolment> {
+export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: AccountProof): Promise<Enrolment> {
   const secret = newTotpSecret();
   return await proved(ctx, secrets, proof, async ({ sql, emit }, user) => {
     const pending_secret = sealSecret(secrets, user.id, secret);
@@ -85,7 +85,11 @@ export async function confirmTwoFactor(
  * Removes the caller's second factor and ends the other logins.
  * @throws EstateError `wrong_state` if there is none, or if the workspace requires one; `validation_failed`.
  */
-export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proof): Promise<TokenSubject> {
+export async function disableTwoFactor(
+  ctx: Ctx,
+  secrets: SecretBox,
+  proof: AccountProof,
+): Promise<TokenSubject> {
   return await proved(ctx, secrets, proof, async (work, user, factor) => {
     if (!factor) throw new EstateError('wrong_state', 'No second factor is in force.');
     if (factor.secret && (await readSetting(work.sql, 'two_factor_required'))) {
@@ -100,7 +104,7 @@ export async function disableTwoFactor(ctx: Ctx, secrets: SecretBox, proof: Proo
 export async function renewRecoveryCodes(
   ctx: Ctx,
   secrets: SecretBox,
-  proof: Proof,
+  proof: AccountProof,
 ): Promise<{ recoveryCodes: string[]; subject: TokenSubject }> {
   return await proved(ctx, secrets, proof, async ({ sql, emit, raise }, user, factor) => {
     if (!factor?.secret) throw new EstateError('wrong_state', 'No second factor is in force.');
@@ -157,7 +161,7 @@ async function removeTwoFactor(
 async function proved<T>(
   ctx: Ctx,
   secrets: SecretBox,
-  proof: Proof,
+  proof: AccountProof,
   act: (work: Work, user: UserRow, factor: TwoFactorRow | undefined) => Promise<T>,
 ): Promise<T> {
   requireSession(ctx.caller);

@@ -50,7 +50,7 @@ export function eachLine(lines: Buffer, visit: (from: number, to: number) => voi
 }
 
 /** Runs `work` while the database executes `read`, and returns both results. */
-export async function meanwhile<R, W>(read: Promise<R>, work: () => W): Promise<[R, W]> {
+export async function runDuringRead<R, W>(read: Promise<R>, work: () => W): Promise<[R, W]> {
   // lets the statement be sent first
   return await Promise.all([read, nextTurn().then(work)]);
 }

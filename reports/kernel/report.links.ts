@@ -1,7 +1,7 @@
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { embed, fragment, joinFragments } from '../../platform/database.ts';
 import { ID, IdNumbers } from './report.ids.ts';
-import type { Way } from './report.related.ts';
+import type { RelationPath } from './report.related.ts';
 import type { ReportInput } from './report.ts';
 
 /** A pair in binary form: two consecutive ids. */
@@ -26,7 +26,7 @@ export interface Ends {
  */
 export async function readEnds(
   lines: ReportInput<unknown>['lines'],
-  ways: ReadonlyMap<string, Way[]>,
+  ways: ReadonlyMap<string, RelationPath[]>,
   visible: Fragment,
 ): Promise<Ends> {
   const relationTypes = [...new Set([...ways.values()].flat().map(({ relationType }) => relationType))];
@@ -101,7 +101,7 @@ export interface OwnedPairs {
 }
 
 /** The pairs along some relation paths, with the near card as owner, or the far card if `isReverse`. */
-export function pairsOfPaths(ends: Ends, ways: readonly Way[], isReverse = false): OwnedPairs[] {
+export function pairsOfPaths(ends: Ends, ways: readonly RelationPath[], isReverse = false): OwnedPairs[] {
   return ways.map(({ relationType, near }) => {
     const owner = (near === 'source_id') === isReverse ? ID.bytes : 0;
     return { pairs: ends.relations.get(relationType) ?? NONE, owner, other: ID.bytes - owner };

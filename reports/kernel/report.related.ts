@@ -35,16 +35,16 @@ export const relationAttributes = (ctx: Ctx): string =>
   withoutCosts(ctx, 'r', ctx.metamodel.relationTypes.values());
 
 /** One direction of a relation type: the columns of the near and the far card. */
-export interface Way {
+export interface RelationPath {
   relationType: string;
   near: 'source_id' | 'target_id';
   far: 'source_id' | 'target_id';
 }
 
 /** The relation paths from cards of a type to each visible type, by target type. */
-export function waysFrom(ctx: Ctx, type: string): Map<string, Way[]> {
-  const ways = new Map<string, Way[]>();
-  const add = (other: string, way: Way) => {
+export function relationPathsFrom(ctx: Ctx, type: string): Map<string, RelationPath[]> {
+  const ways = new Map<string, RelationPath[]>();
+  const add = (other: string, way: RelationPath) => {
     if (ctx.metamodel.visibleTypes.includes(other)) ways.set(other, [...(ways.get(other) ?? []), way]);
   };
   for (const relationType of ctx.metamodel.visibleRelationTypes) {

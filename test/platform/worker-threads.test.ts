@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ask, boundedThreadPool, threadPool } from '../../platform/worker-threads.ts';
+import { boundedThreadPool, type SendToThread, threadPool } from '../../platform/worker-threads.ts';
 
 type Question = { add: [number, number] } | { fail: string } | { end: true };
 
-let ask: Ask<Question, { sum: number; thread: number }>;
+let ask: SendToThread<Question, { sum: number; thread: number }>;
 beforeAll(() => {
   ask = threadPool({ module: new URL('./fixtures/adding.worker.ts', import.meta.url), size: 2, idleMs: 200 });
 });

@@ -76,7 +76,7 @@ const { similarities: _similarities, bits: _bits, model_id: _model, ...pairColum
 const pairMembers = {
   ...pairColumns,
   status,
-  asked_again: Type.Boolean({
+  reopened: Type.Boolean({
     description: 'It was decided, but the compared values of a card have changed since',
   }),
   decided_by,

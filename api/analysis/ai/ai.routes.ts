@@ -46,7 +46,7 @@ const QuestionAnswerSchema = component('QuestionAnswer', {
   query: object(ReportQueryBody.properties, {
     description: 'The query: a body of POST /reports/query',
   }),
-  read_by: Choice(['rules', 'model']),
+  translated_by: Choice(['rules', 'model']),
   reading: Type.Array(Type.String(), { description: 'The interpretation of each part of the question' }),
   model: Nullable(
     object(

@@ -43,7 +43,7 @@ export async function answerQuestion(
   const answer = run ? await runQuery(ctx, read.query, page) : 'null';
   const members = {
     query: { ...read.query, ...page },
-    read_by: byRules ? 'rules' : 'model',
+    translated_by: byRules ? 'rules' : 'model',
     reading: read.reading,
     model: read.model ?? null,
   };

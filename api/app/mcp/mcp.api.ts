@@ -81,6 +81,6 @@ async function textOf(stream: Readable): Promise<string> {
 /** The problem document of a response that exceeds the limit of a tool. */
 export const tooLarge = (advice: string) => ({
   status: 413,
-  code: 'answer_too_large',
+  code: 'result_too_large',
   detail: `The response is too large. ${advice}`,
 });

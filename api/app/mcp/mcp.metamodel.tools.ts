@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { ApiError, type CallApi } from './mcp.api.ts';
-import { answer, bounded, Id, Key, MOST_ITEMS, reading, Thing, type Tool, tool } from './mcp.tool.ts';
+import { answer, bounded, Id, JsonObject, Key, MOST_ITEMS, reading, type Tool, tool } from './mcp.tool.ts';
 
 interface Option {
   key: string;
@@ -39,8 +39,8 @@ export const metamodelTools: Tool[] = [
       'The card types and relation types of this workspace; with `type` the fields, options, subtypes and roles of one card type. Filters, queries and writes take the keys that it returns.',
     input: object({ type: Type.Optional(Key('A card type, to be described in full')) }),
     output: answer({
-      card_types: Type.Array(Thing('A card type')),
-      relation_types: Type.Array(Thing('A relation type; with `type` only those that connect it')),
+      card_types: Type.Array(JsonObject('A card type')),
+      relation_types: Type.Array(JsonObject('A relation type; with `type` only those that connect it')),
     }),
     annotations: reading,
     async run({ type }, api) {
@@ -147,9 +147,9 @@ export const cardTools: Tool[] = [
       }),
     }),
     output: answer({
-      card: Thing('The card'),
+      card: JsonObject('The card'),
       etag: Type.String({ description: 'The version of the card; for update_card' }),
-      included: Thing('By name; data that the caller may not see has `code` and `detail`'),
+      included: JsonObject('By name; data that the caller may not see has `code` and `detail`'),
     }),
     annotations: reading,
     async run({ id, include }, api) {
@@ -182,9 +182,9 @@ export const cardTools: Tool[] = [
       depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Steps' }),
     }),
     output: answer({
-      nodes: Type.Array(Thing('A card')),
-      edges: Type.Array(Thing('A relation')),
-      archiving: Thing('Children, descendants and related cards that archiving would affect'),
+      nodes: Type.Array(JsonObject('A card')),
+      edges: Type.Array(JsonObject('A relation')),
+      archiving: JsonObject('Children, descendants and related cards that archiving would affect'),
     }),
     annotations: reading,
     async run({ id, depth }, api) {

@@ -8,12 +8,12 @@ import {
   answer,
   bounded,
   Id,
+  JsonObject,
   listed,
   MOST_ITEMS,
   Parameters,
   paging,
   reading,
-  Thing,
   type Tool,
   tool,
   writing,
@@ -117,7 +117,7 @@ const written = (description: string) =>
     batch_id: Type.Union([Type.String(), Type.Null()], {
       description: 'The batch, which undo_batch undoes; null if nothing was written',
     }),
-    result: Thing(description),
+    result: JsonObject(description),
   });
 
 interface OpenBatch {
@@ -188,7 +188,7 @@ export const batchTools: Tool[] = [
     title: 'Close a batch',
     description: 'Closes a batch of open_batch; only a closed batch can be undone.',
     input: Batch,
-    output: answer({ batch: Thing('The batch') }),
+    output: answer({ batch: JsonObject('The batch') }),
     annotations: writing,
     async run({ batch_id }, api) {
       const { body } = await api({ method: 'POST', path: `${batches}/${batch_id}/commit`, body: {} });
@@ -201,7 +201,10 @@ export const batchTools: Tool[] = [
     description:
       'Undoes all writes of a closed batch; with `dry_run` (the default) previews the rollback. Requires the permission admin.rollback, and those that the writes required.',
     input: object({ ...Batch.properties, dry_run: writeArguments.dry_run }),
-    output: answer({ dry_run: Type.Boolean(), report: Thing('What was undone, or the job that undoes it') }),
+    output: answer({
+      dry_run: Type.Boolean(),
+      report: JsonObject('What was undone, or the job that undoes it'),
+    }),
     annotations: { ...writing, destructiveHint: true },
     async run({ batch_id, dry_run }, api) {
       const { body } = await api({
@@ -315,7 +318,7 @@ function inputOf(
 function outputOf({ list, member, members, write: writes }: OperationTool) {
   if (list !== undefined) return listed(list);
   if (writes !== undefined) return written(writes);
-  if (member !== undefined) return answer({ [member]: Thing(`The ${member}`) });
+  if (member !== undefined) return answer({ [member]: JsonObject(`The ${member}`) });
   return answer(
     Object.fromEntries(
       Object.entries(members!).map(([name, description = '']) => [name, Type.Unknown({ description })]),

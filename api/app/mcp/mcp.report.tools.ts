@@ -2,7 +2,17 @@ import Type from 'typebox';
 import { OpenObject, object } from '../../../domain/kernel/shapes.ts';
 import type { OperationSpec } from '../../operation.ts';
 import { ApiError } from './mcp.api.ts';
-import { answer, bounded, Key, MOST_ITEMS, Parameters, reading, Thing, type Tool, tool } from './mcp.tool.ts';
+import {
+  answer,
+  bounded,
+  JsonObject,
+  Key,
+  MOST_ITEMS,
+  Parameters,
+  reading,
+  type Tool,
+  tool,
+} from './mcp.tool.ts';
 
 const PREFIX = '/api/v1/reports/';
 
@@ -76,7 +86,7 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
       parameters: Parameters('As list_reports describes them; `filter` selects the cards'),
       items: Type.Integer({ minimum: 1, maximum: MOST_ITEMS, default: 50 }),
     }),
-    output: answer({ report: Type.String(), answer: Thing("The report's own members") }),
+    output: answer({ report: Type.String(), answer: JsonObject("The report's own members") }),
     annotations: reading,
     async run({ report, parameters, items }, api) {
       reportNamed(reports, report);

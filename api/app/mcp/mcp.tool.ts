@@ -48,7 +48,8 @@ export const MOST_ITEMS = 100;
 export const Id = (description: string) => Type.String({ ...Uuid, description });
 export const Key = (description: string) => Type.String({ minLength: 1, maxLength: 100, description });
 /** An object whose members depend on the metamodel, or are those of an operation's response. */
-export const Thing = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+export const JsonObject = (description: string) =>
+  Type.Record(Type.String(), Type.Unknown(), { description });
 /** Parameters of an operation's query. */
 export const Parameters = (description: string) =>
   Type.Record(

@@ -39,7 +39,7 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
       id: 'startArchimateImport',
       summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
       description:
-        'The Open Group’s model exchange file format, 3.0 to 3.2. Invalid objects are skipped: the job’s result file is the report as NDJSON with `kind`, `identifier`, `name`, `outcome`, `errors` and, for data that is not imported, `not_kept`; `result.not_kept` of the job counts these. All objects are written in one transaction, or none if the job fails.',
+        'The Open Group’s model exchange file format, 3.0 to 3.2. Invalid objects are skipped: the job’s result file is the report as NDJSON with `kind`, `identifier`, `name`, `outcome`, `errors` and, for data that is not imported, `not_imported`; `result.not_imported` of the job counts these. All objects are written in one transaction, or none if the job fails.',
       permission: 'inventory.create',
       permissionNote: 'relations.manage; diagrams.manage; inventory.edit in the mode upsert',
       query: object(archimateOptions),

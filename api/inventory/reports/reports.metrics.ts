@@ -10,7 +10,7 @@ declare module 'fastify' {
 }
 
 /** Values of the metric's `outcome` label. */
-const outcomes = { kept: 'hits', stale: 'stale', waited: 'waits', computed: 'computed' } as const;
+const outcomes = { cached: 'hits', stale: 'stale', shared: 'waits', computed: 'computed' } as const;
 
 /** Registers cache hits, misses and ages of reports. */
 export function registerReportMetrics(app: App, metrics: Metrics): void {
@@ -18,7 +18,7 @@ export function registerReportMetrics(app: App, metrics: Metrics): void {
     read: (figure: ReportFigure) => { labels: Record<L, string>; value: number }[],
   ) => app.reportFigures.all().flatMap(read);
   metrics.counter(
-    'estate_report_answers_total',
+    'estate_report_responses_total',
     'Report responses: cached, stale within max_staleness, shared with a concurrent request, computed',
     ['report', 'outcome'],
     () =>

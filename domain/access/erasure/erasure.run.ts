@@ -77,7 +77,7 @@ interface FeedRange {
  * @param which `identity` for the events with former names, `others` for the rest.
  * @returns the number of rewritten events.
  */
-export async function sweepEvents(
+export async function pseudonymiseEvents(
   sql: Sql,
   stretch: FeedRange,
   person: ErasedUser,
@@ -199,8 +199,13 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
   await command(ctx, async (work) => {
     await job.hold(work);
     const { newest: end } = await feedEnds(work.sql);
-    counts.events! += await sweepEvents(work.sql, { after: behind, through: end }, person, 'others');
-    counts.events! += await sweepEvents(work.sql, { after: purgedThrough, through: end }, person, 'identity');
+    counts.events! += await pseudonymiseEvents(work.sql, { after: behind, through: end }, person, 'others');
+    counts.events! += await pseudonymiseEvents(
+      work.sql,
+      { after: purgedThrough, through: end },
+      person,
+      'identity',
+    );
     work.emit({ event_type: 'user.erased', data: { id, display_name: person.pseudonym.name } });
     await job.finish(work, { result: { user_id: id, pseudonym: person.pseudonym.name }, counts });
   });
@@ -236,7 +241,7 @@ async function sweepFeed(
     job.signal.throwIfAborted();
     const through = Math.min(after + STRETCH, end);
     counts.events += await inTransaction(job.ctx.db, (sql) =>
-      sweepEvents(sql, { after, through }, person, 'others'),
+      pseudonymiseEvents(sql, { after, through }, person, 'others'),
     );
     job.progress((through - begin) / (end - begin));
   }

@@ -26,7 +26,7 @@ export interface OutgoingCard {
 }
 
 /** A card with all fields that can be sent. */
-interface CardToTell {
+interface SendableCard {
   id: string;
   type: string;
   name: string;
@@ -52,7 +52,7 @@ export function isFieldAllowed(settings: AiSettings, type: CardType, field: stri
  * The fields of a card that may be sent: those in the settings, without empty ones and costs that the caller may not
  * see.
  */
-function outgoingCard(ctx: Ctx, settings: AiSettings, card: CardToTell): OutgoingCard {
+function outgoingCard(ctx: Ctx, settings: AiSettings, card: SendableCard): OutgoingCard {
   const type = ctx.metamodel.cardTypes.get(card.type);
   const outgoing: OutgoingCard = { id: card.id, type: card.type };
   if (!type) return outgoing;
@@ -82,7 +82,7 @@ export async function readOutgoingCards(
     c.lifecycle, c.attributes
      from cards c where c.id = any(${ids}::uuid[]) and ${embed(seen)}
      order by array_position(${ids}::uuid[], c.id)`;
-  return (rows as CardToTell[]).map((card) => outgoingCard(ctx, settings, card));
+  return (rows as SendableCard[]).map((card) => outgoingCard(ctx, settings, card));
 }
 
 /** The errors of lists of fields that may be sent, by index. */
@@ -114,7 +114,7 @@ export function outgoingErrors(metamodel: Metamodel, lists: AiSettings['outgoing
 }
 
 /** The filled fields of a card, besides id and type, by their names in the settings. */
-function fieldsOf(card: CardToTell | OutgoingCard): string[] {
+function fieldsOf(card: SendableCard | OutgoingCard): string[] {
   return [
     ...members.filter((member) => filled(card[member])),
     ...Object.entries(card.attributes ?? {}).flatMap(([key, value]) =>
@@ -141,7 +141,7 @@ export async function previewOutgoing(
   const rows = await query(ctx.db).rows`select c.id, c.type, c.name, c.alias, c.description, c.subtype,
     c.lifecycle, c.attributes
      from cards c where c.id = ${id}::uuid and ${embed(seen)}`;
-  const stored: CardToTell | undefined = rows[0];
+  const stored: SendableCard | undefined = rows[0];
   if (!stored) throw notFound('card', id);
   const card = outgoingCard(ctx, settings, stored);
   const costKeys = ctx.metamodel.cardTypes.get(stored.type)?.costKeys ?? [];

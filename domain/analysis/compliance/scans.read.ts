@@ -12,8 +12,8 @@ import type { ModelPart } from '../runs/runs.types.ts';
 import {
   type FindingChanges,
   reconcileFindings,
-  type SeenContent,
-  type SeenFinding,
+  type ScannedContent,
+  type ScannedFinding,
   type Source,
 } from './scans.reconcile.ts';
 import { FIRST, nextKnownPage, type RulePlace, readKnownFindings } from './scans.rule.ts';
@@ -108,7 +108,7 @@ export async function executeReadingPage(
   return await command(ctx, async (work) => {
     const upto = (await nextKnownPage(work, source, after ?? FIRST, reached)) ?? reached;
     const within = cards.filter(({ id }) => upto === null || id <= upto);
-    const seen = within.flatMap((card): SeenFinding[] => {
+    const seen = within.flatMap((card): ScannedFinding[] => {
       const reading = read.get(card.id);
       return reading?.applies ? [{ card, content: contentOf(rule, reading) }] : [];
     });
@@ -210,7 +210,7 @@ async function storeReadings(
        quote = excluded.quote, reason = excluded.reason, read_at = now()`;
 }
 
-function contentOf(rule: ReadingRule, { quote, reason }: Reading): SeenContent {
+function contentOf(rule: ReadingRule, { quote, reason }: Reading): ScannedContent {
   return {
     regulation_article: rule.article,
     category: rule.category,

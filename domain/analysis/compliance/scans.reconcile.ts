@@ -5,7 +5,7 @@ import { findingEvent } from '../../governance/compliance/findings.list.ts';
 import type { Work } from '../../kernel/context.ts';
 
 /** The content of a finding from a scan; a user may have changed some of it. */
-export type SeenContent = Pick<
+export type ScannedContent = Pick<
   FindingRow,
   | 'regulation_article'
   | 'category'
@@ -19,9 +19,9 @@ export type SeenContent = Pick<
 >;
 
 /** A gap or confirmation found by a scan, on a card or on the landscape. */
-export interface SeenFinding {
+export interface ScannedFinding {
   card: { id: string; type: string } | null;
-  content: SeenContent;
+  content: ScannedContent;
 }
 
 /** A finding of an earlier scan. */
@@ -64,7 +64,7 @@ export const noChanges = (): FindingChanges => ({
 export async function reconcileFindings(
   work: Work,
   source: Source,
-  seen: readonly SeenFinding[],
+  seen: readonly ScannedFinding[],
   known: readonly KnownFinding[],
 ): Promise<FindingChanges> {
   const kept = noChanges();
@@ -73,7 +73,7 @@ export async function reconcileFindings(
     const at = finding.card?.id ?? '';
     if (!leads.has(at)) leads.set(at, finding);
   }
-  const fresh: SeenFinding[] = [];
+  const fresh: ScannedFinding[] = [];
   const changes = new Map<string, Change>();
   for (const sight of seen) {
     const at = sight.card?.id ?? '';
@@ -111,7 +111,7 @@ const unseen =
     row.auto_resolved ? undefined : { ...row, auto_resolved: true, last_seen_run_id: last ?? row.run_id };
 
 /** The change of a finding that is found again; undefined if nothing differs. */
-function seenAgain(row: FindingRow, content: SeenContent): FindingRow | undefined {
+function seenAgain(row: FindingRow, content: ScannedContent): FindingRow | undefined {
   const after: FindingRow = { ...row, auto_resolved: false, last_seen_run_id: null };
   for (const [column, value] of Object.entries(content)) {
     if (!row.edited.includes(column)) (after as Record<string, unknown>)[column] = value;
@@ -129,7 +129,7 @@ async function lastScan({ sql }: Work, { regulation }: Source): Promise<string |
 }
 
 /** Inserts new findings, except those on cards that were deleted meanwhile. @returns their number. */
-async function insert(work: Work, source: Source, seen: readonly SeenFinding[]): Promise<number> {
+async function insert(work: Work, source: Source, seen: readonly ScannedFinding[]): Promise<number> {
   if (seen.length === 0) return 0;
   const cards = new Map(seen.map(({ card }) => [card?.id ?? null, card]));
   const values = seen.map(({ card, content }) => ({ ...source, ...content, card_id: card?.id ?? null }));

@@ -8,8 +8,8 @@ import {
   type FindingChanges,
   type KnownFinding,
   reconcileFindings,
-  type SeenContent,
-  type SeenFinding,
+  type ScannedContent,
+  type ScannedFinding,
   type Source,
 } from './scans.reconcile.ts';
 
@@ -62,7 +62,7 @@ async function readGaps(
   rule: ComplianceRule,
   today: string,
   after: string,
-): Promise<SeenFinding[]> {
+): Promise<ScannedFinding[]> {
   const { gap, severity, facts } = compileRule(work.metamodel, rule, today);
   const rows = await query(work.sql).rows`select c.id, c.type, ${embed(severity)} as severity,
     ${embed(facts)} as facts
@@ -81,7 +81,7 @@ interface GapRow {
   facts: unknown[];
 }
 
-function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow, 'id'>): SeenContent {
+function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow, 'id'>): ScannedContent {
   return {
     regulation_article: rule.article,
     category: rule.category,
@@ -139,7 +139,7 @@ export async function endRule(
   const rows = await query(work.sql).rows`select count(*)::int as checked from cards c
     where c.status = 'ACTIVE' and (${embed(applies)})`;
   const checked: number = rows[0].checked;
-  const met: SeenFinding = {
+  const met: ScannedFinding = {
     card: null,
     content: {
       regulation_article: rule.article,

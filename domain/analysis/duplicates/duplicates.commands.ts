@@ -123,7 +123,7 @@ const {
 export const pairMembers = {
   ...pairColumns,
   status: `coalesce(${decision}, 'pending')`,
-  asked_again: 'coalesce(e.has_lapsed, false)',
+  reopened: 'coalesce(e.has_lapsed, false)',
   decided_by: 'e.decided_by',
   decided_at: 'utc(e.decided_at)',
 };

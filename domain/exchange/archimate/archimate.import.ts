@@ -50,7 +50,7 @@ interface ReportLine {
   name: string;
   outcome: Outcome;
   errors: FieldError[];
-  not_kept?: NotImported;
+  not_imported?: NotImported;
 }
 
 /** Counts of the parts of imported concepts that are not stored. */
@@ -147,13 +147,15 @@ function reportRows(
       ? [fault]
       : (errors ?? []).map((error) => ({ ...error, message: named(error.message) }));
     const line = { kind, identifier, name, outcome, errors: found };
-    return [isEmpty(notKept) ? line : { ...line, not_kept: notKept }];
+    return [isEmpty(notKept) ? line : { ...line, not_imported: notKept }];
   });
 }
 
 function countNotImported(lines: ReportLine[], relations: ModelRow[], model: Model): NotImportedCounts {
   const counts = { properties: 0, names: 0, languages: 0, types: 0, attributes: 0 };
-  const imported = lines.filter(({ outcome }) => outcome !== 'failed').map(({ not_kept }) => not_kept ?? {});
+  const imported = lines
+    .filter(({ outcome }) => outcome !== 'failed')
+    .map(({ not_imported }) => not_imported ?? {});
   const parents = relations.filter(({ row, fault }) => !row && !fault).map(({ notKept }) => notKept);
   for (const { properties = [], name, languages = 0, type, attributes = [] } of [...imported, ...parents]) {
     counts.properties += properties.length;
@@ -177,7 +179,7 @@ async function importOneView(
     kind: 'view' as const,
     identifier: view.identifier,
     name: view.name,
-    ...(isEmpty(notKept) ? {} : { not_kept: notKept }),
+    ...(isEmpty(notKept) ? {} : { not_imported: notKept }),
   };
   try {
     return {
@@ -205,7 +207,7 @@ async function endWith(
     name: 'archimate',
     report: lines.map((line) => `${JSON.stringify(line)}\n`),
     counts,
-    facts: { not_kept: notKept },
+    facts: { not_imported: notKept },
   });
 }
 

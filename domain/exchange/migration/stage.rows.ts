@@ -41,7 +41,7 @@ interface HeldCard extends NewRecord {
   added: { user_id: string; role: string }[];
 }
 
-interface Around {
+interface StagingLookups {
   staging: Staging;
   linkTypes: ReadonlyMap<string, string>;
   /** User ids by address in lower case. */
@@ -64,7 +64,7 @@ export async function stageOthers(staging: Staging, sql: Knex.Transaction, rows:
     ...peopleOf(named),
     ...(['', 'reply.'] as const).flatMap((prefix) => authorOf(named, prefix) ?? []),
   ]);
-  const around: Around = {
+  const around: StagingLookups = {
     staging,
     linkTypes: await readLinkTypes(sql),
     users: await readUserIds(sql, addresses),
@@ -136,7 +136,11 @@ function typeOfReference(staging: Staging, row: OtherRow, reference: CardReferen
 }
 
 /** Looks up the cards that rows refer to. */
-async function findCards(staging: Staging, sql: Knex.Transaction, rows: OtherRow[]): Promise<Around['find']> {
+async function findCards(
+  staging: Staging,
+  sql: Knex.Transaction,
+  rows: OtherRow[],
+): Promise<StagingLookups['find']> {
   const typesInFile = [...new Set([...staging.mapped.values()].flatMap(({ type }) => type?.key ?? []))];
   const wanted = rows.flatMap((row) =>
     referencesOf(row.target).flatMap((reference) => {
@@ -173,7 +177,7 @@ async function findCards(staging: Staging, sql: Knex.Transaction, rows: OtherRow
 
 /** The record of a row before its values are looked at. */
 function newRecord(
-  { staging }: Around,
+  { staging }: StagingLookups,
   { row, named }: OtherRow,
   entity_kind: NewRecord['entity_kind'],
   display_name: string,
@@ -209,7 +213,7 @@ function complete(record: NewRecord, card: Found, { payload, left_out, error }: 
   };
 }
 
-type Converter = (around: Around, row: OtherRow) => NewRecord[];
+type Converter = (around: StagingLookups, row: OtherRow) => NewRecord[];
 
 const converters: Record<RecordTarget['kind'], Converter> = {
   relation: (around, row) => [relationRecord(around, row)],
@@ -225,7 +229,7 @@ const converters: Record<RecordTarget['kind'], Converter> = {
 
 const joined = ({ named }: OtherRow) => `${textOf(named, 'source')} → ${textOf(named, 'target')}`;
 
-function relationRecord(around: Around, row: OtherRow): NewRecord {
+function relationRecord(around: StagingLookups, row: OtherRow): NewRecord {
   const record = newRecord(around, row, 'relation', joined(row));
   if (record.action) return record;
   const type = relationTypeOf(around.staging, row);
@@ -247,7 +251,7 @@ function relationRecord(around: Around, row: OtherRow): NewRecord {
   };
 }
 
-function parentRecord(around: Around, row: OtherRow): NewRecord {
+function parentRecord(around: StagingLookups, row: OtherRow): NewRecord {
   const record = newRecord(around, row, 'relation', joined(row));
   if (record.action) return record;
   const [child, parent] = [around.find(row, 'source'), around.find(row, 'target')];
@@ -263,7 +267,7 @@ function parentRecord(around: Around, row: OtherRow): NewRecord {
   };
 }
 
-function commentRecords(around: Around, row: OtherRow): NewRecord[] {
+function commentRecords(around: StagingLookups, row: OtherRow): NewRecord[] {
   const card = around.find(row, 'card');
   const records: NewRecord[] = [];
   for (const prefix of ['', 'reply.'] as const) {
@@ -286,7 +290,7 @@ export const NO_PARENT = 'the comment that it replies to is not imported';
  * Adds the people of a row to the stakeholders of a card of the file, which are written with the card. Nobody gets an
  * account: addresses without one are conflicts.
  */
-function subscriptionRecords(around: Around, row: OtherRow): NewRecord[] {
+function subscriptionRecords(around: StagingLookups, row: OtherRow): NewRecord[] {
   const { staging, users, cards } = around;
   const { named } = row;
   const name = `${textOf(named, 'card')}: ${textOf(named, 'role')} ${textOf(named, 'person')}`;

@@ -50,7 +50,7 @@ export async function decidedPairs(
 }
 
 /** Decisions that a model learns from; pairs under review are not decided. */
-export const lessons = ({ valid }: Decided): Decision[] =>
+export const trainingDecisions = ({ valid }: Decided): Decision[] =>
   valid
     .filter(({ decision }) => decision !== 'investigating')
     .map(({ left_id, right_id, decision }) => ({

@@ -2,7 +2,7 @@ import type { ComparedField } from '../../../domain/analysis/duplicates/duplicat
 import type { ClusterStatus, PairDecision } from '../../../domain/analysis/duplicates/duplicates.model.ts';
 import { idFor, lockDecisions, statusOf } from '../../../domain/analysis/duplicates/duplicates.records.ts';
 import type { Work } from '../../../domain/kernel/context.ts';
-import { clustersOf, type Tie } from '../matching/clusters.ts';
+import { type ClusterEdge, clustersOf } from '../matching/clusters.ts';
 import { decidedPairs, type PairFacts, versionOf } from './decisions.ts';
 import type { Found, FoundPair } from './find.types.ts';
 
@@ -208,7 +208,7 @@ interface FoundCluster {
 /**
  * Clusters the pairs with decisions: confirmed pairs are certain, and dismissed pairs are never in one cluster.
  */
-function clustersWith(pairs: readonly Tie[], valid: readonly PairFacts[]): FoundCluster[] {
+function clustersWith(pairs: readonly ClusterEdge[], valid: readonly PairFacts[]): FoundCluster[] {
   const decided = new Map<string, PairDecision>(valid.map(({ id, decision }) => [id, decision]));
   const apart = new Map<string, Set<string>>();
   for (const { left_id, right_id, decision } of valid)
@@ -218,7 +218,7 @@ function clustersWith(pairs: readonly Tie[], valid: readonly PairFacts[]): Found
         [right_id, left_id],
       ] as const)
         apart.set(one, (apart.get(one) ?? new Set()).add(other));
-  const ties = new Map<string, Tie>();
+  const ties = new Map<string, ClusterEdge>();
   for (const { left, right, score } of pairs) {
     const id = idFor('pair', [left, right]);
     if (decided.get(id) !== 'dismissed') ties.set(id, { left, right, score });

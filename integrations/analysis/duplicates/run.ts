@@ -13,7 +13,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { type Db, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
 import { unpack } from '../../../platform/pack.ts';
 import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
-import { decidedPairs, lessons, versionOf as versionOfDecided } from './decisions.ts';
+import { decidedPairs, trainingDecisions, versionOf as versionOfDecided } from './decisions.ts';
 import { type Find, openSearch } from './find.ts';
 import { type Packed, type Stage, stages } from './find.types.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
@@ -125,7 +125,7 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
     base,
     previous,
     records: inSnapshot(db, metamodel, key, fields),
-    decisions: lessons(decided),
+    decisions: trainingDecisions(decided),
     maySkip: last?.decided === versionOfDecided(decided),
     stored: (stage) => parts.read(partOf(stage)),
     async store(stage, packed) {

@@ -1,6 +1,6 @@
 import { agreementOf } from './agreement.ts';
 import { BINS } from './bits.ts';
-import { type Corpus, inPieces, isName, isWordy, joined, wordsFor } from './corpus.ts';
+import { type Corpus, hasWords, inPieces, isName, joined, wordsFor } from './corpus.ts';
 import { listSimilarity } from './lists.ts';
 import {
   ALL_CODES,
@@ -88,7 +88,7 @@ export function* aspectsOf(
   const first = firstName(used);
   for (const aspect of own) if (aspect.name === first?.name) aspect.isNaming = true;
   const sets = spaces.filter(({ name }) => name.startsWith('ids '));
-  const wordy = used.filter(isWordy);
+  const wordy = used.filter(hasWords);
   if (wordy.length === 0) return { aspects: own, near: sets, spaces };
   const weight = Math.max(...wordy.map(({ weight = 1 }) => weight));
   const all = yield* wordSpaces(corpus, 'all', yield* joinedFields(corpus, wordy), space);

@@ -14,7 +14,7 @@ const MOST_MEMBERS = 50;
 const MOST_TIES = 6;
 
 /** A pair for clustering. */
-export type Tie = Pick<MatchPair, 'left' | 'right' | 'score'>;
+export type ClusterEdge = Pick<MatchPair, 'left' | 'right' | 'score'>;
 
 interface Group {
   members: string[];
@@ -26,7 +26,7 @@ interface Group {
  * A record is in at most one cluster, and two records that are `apart` (given in both directions) are never in the same.
  */
 export function clustersOf(
-  pairs: readonly Tie[],
+  pairs: readonly ClusterEdge[],
   least = 0.5,
   apart: ReadonlyMap<string, ReadonlySet<string>> = new Map(),
 ): Cluster[] {

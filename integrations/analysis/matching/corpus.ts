@@ -1,5 +1,5 @@
 import { acronymsIn, writtenOut } from './acronyms.ts';
-import { jointsIn } from './joints.ts';
+import { findCompounds } from './joints.ts';
 import type { Dictionary, FieldKind, MatchField, MatchRecord } from './matching.types.ts';
 import {
   addressWords,
@@ -51,7 +51,7 @@ const LEAST_LEADING = 2;
 const MOST_VENDORS = 5_000;
 
 /** Whether a field consists of words and is part of the aspect of all words. */
-export const isWordy = ({ kind }: MatchField): boolean => WORDY.has(kind);
+export const hasWords = ({ kind }: MatchField): boolean => WORDY.has(kind);
 /** Whether a field contains names of the object. */
 export const isName = ({ kind }: MatchField): boolean => kind === 'name' || kind === 'list';
 
@@ -64,7 +64,7 @@ export function* corpusOf(
   fields: readonly MatchField[],
   known?: Dictionary,
 ): Paused<Corpus> {
-  const wordy = fields.filter(isWordy);
+  const wordy = fields.filter(hasWords);
   const dictionary = known ?? (yield* dictionaryOf(right ? left.concat(right) : left, fields));
   const lexicon = new Lexicon();
   const rowsIn = (records: readonly MatchRecord[], words: Words) =>
@@ -161,7 +161,7 @@ function* spellingsOf(
     for (const { name } of names) for (const item of itemsOf(record, name)) texts.add(item);
   });
   const raw = yield* mapped([...texts], rawNameWords);
-  const spellings = { joints: jointsIn(raw), umlauts: umlautsIn(raw), acronyms: none.acronyms };
+  const spellings = { joints: findCompounds(raw), umlauts: umlautsIn(raw), acronyms: none.acronyms };
   const acronyms = acronymsIn(texts);
   if (acronyms.length === 0) return spellings;
   const read = wordReader({ ...none, ...spellings });

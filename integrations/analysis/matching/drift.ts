@@ -23,7 +23,7 @@ export interface Drift {
 }
 
 /** Shares of similarities in each bin, and of missing ones. */
-export function seenIn(similarities: Float32Array): number[] {
+export function binShares(similarities: Float32Array): number[] {
   const counts = new Array<number>(BINS + 1).fill(0);
   for (const similarity of similarities) counts[Number.isNaN(similarity) ? BINS : binOf(similarity)]! += 1;
   return counts.map((count) => count / Math.max(1, similarities.length));
@@ -47,7 +47,7 @@ export function driftOf(
 ): Drift {
   const indexes = aspects.map(({ name, similarities }) => {
     const then = model.aspects.find(({ aspect }) => aspect === name)?.seen;
-    return { aspect: name, index: then ? stability(then, seenIn(similarities)) : 0 };
+    return { aspect: name, index: then ? stability(then, binShares(similarities)) : 0 };
   });
   const most = indexes.reduce((a, b) => (b.index > a.index ? b : a), {
     aspect: null as string | null,

@@ -18,7 +18,7 @@ function* runsIn(words: readonly string[]): Generator<readonly string[]> {
 /**
  * Words that some names join and others separate, as parts separated by a space: `sales force` if `salesforce` occurs too.
  */
-export function jointsIn(names: readonly (readonly string[])[]): string[] {
+export function findCompounds(names: readonly (readonly string[])[]): string[] {
   const single = new Set(names.flat());
   const joints = new Set<string>();
   for (const words of names)

@@ -1,7 +1,7 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
 import type { FieldKind } from './matching.types.ts';
 import { priorOf } from './prior.ts';
-import { type PairGraph, transitivityOf, withRivals } from './rivals.ts';
+import { oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
 
 /** The similarities of the candidate pairs by aspect, NaN if missing. */
 export interface Compared {
@@ -248,7 +248,7 @@ export function oddsOf(
 
 /** Converts odds to probabilities, with or without rivals. */
 export function probabilitiesOf(graph: PairGraph, odds: Float64Array, exclusive: boolean): Float64Array {
-  return exclusive ? withRivals(graph, odds) : odds.map((odd) => odd / (1 + odd));
+  return exclusive ? oneToOneProbabilities(graph, odds) : odds.map((odd) => odd / (1 + odd));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
 import { withDecisions } from './decisions.ts';
-import { type Drift, driftOf, newWordsIn, seenIn } from './drift.ts';
+import { binShares, type Drift, driftOf, newWordsIn } from './drift.ts';
 import {
   type Compared,
   learn,
@@ -157,7 +157,7 @@ export function* learnModel(
     fields: comparison.fields.map(fieldOf),
     aspects: learned.aspects.map((aspect) => ({
       ...aspect,
-      seen: seenIn(similaritiesBy.get(aspect.aspect)!),
+      seen: binShares(similaritiesBy.get(aspect.aspect)!),
     })),
     priorBits: learned.priorBits,
     exclusive: learned.exclusive,

@@ -37,7 +37,7 @@ export function fold(text: string): string {
 }
 
 /** The letters and digits of a folded text. */
-export const squeeze = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
+export const lettersAndDigits = (folded: string): string => folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
 /** Longer texts are not memoized. */
 const LONGEST = 200;

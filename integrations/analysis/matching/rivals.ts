@@ -23,7 +23,7 @@ export function graphOf(candidates: Candidates, lefts: number, rights: number | 
  * The probability of each pair if a record matches at most one other: the marginals of the monomer-dimer model, in which each
  * matching is weighted by the product of its pairs' odds. Computed by belief propagation, which is exact without cycles.
  */
-export function withRivals({ nodes, left, right }: PairGraph, odds: Float64Array): Float64Array {
+export function oneToOneProbabilities({ nodes, left, right }: PairGraph, odds: Float64Array): Float64Array {
   const fromLeft = new Float64Array(odds.length).fill(1);
   const fromRight = new Float64Array(odds.length).fill(1);
   const taken = new Float64Array(nodes);

@@ -1,5 +1,5 @@
 import type { MatchValue } from './matching.types.ts';
-import { fold, squeeze } from './normalise.ts';
+import { fold, lettersAndDigits } from './normalise.ts';
 
 /** Maximum similarity of different codes. */
 const NEARLY = 0.9;
@@ -7,7 +7,7 @@ const NEARLY = 0.9;
 const LONGEST_VALUE = 128;
 
 /** Normalises a code: letters and digits only. */
-export const codeOf = (text: string): string => squeeze(fold(text)).slice(0, LONGEST_VALUE);
+export const codeOf = (text: string): string => lettersAndDigits(fold(text)).slice(0, LONGEST_VALUE);
 
 /**
  * The similarity of two codes of codeOf: 1 if equal; else Dice's coefficient of their bigrams, at most 0.9.

@@ -1,4 +1,4 @@
-import { fold, squeeze } from './normalise.ts';
+import { fold, lettersAndDigits } from './normalise.ts';
 import { unitOf } from './vocabulary.ts';
 
 /** Maximum tokens of a text. */
@@ -47,7 +47,7 @@ export function codesOf(text: string): string[] {
   const codes: string[] = [];
   for (const [run] of fold(text).matchAll(RUN)) {
     if (codes.length >= MOST_TOKENS) break;
-    const code = squeeze(run);
+    const code = lettersAndDigits(run);
     if (isCode(code)) codes.push(code.slice(0, LONGEST_TOKEN));
   }
   return codes;

@@ -56,9 +56,9 @@ export const advice = {
     'The remote accepts no more requests at present. Run later, or have the rate limit of the account raised.',
   outage:
     'The remote has an internal error. No action is needed here: the run resumes when the remote responds again.',
-  unreadable_answer:
+  unreadable_response:
     'The response is not from the API of the remote, but for example a login or maintenance page. Check the address, and the proxies in between.',
-  incomplete_answer:
+  incomplete_response:
     'The remote truncates its responses, also with the smaller pages that the run has tried. If it happens again, narrow the filter.',
   not_found:
     'The table or record does not exist, or is hidden from the account. Check the mapping against the tables of the remote.',
@@ -68,7 +68,7 @@ export const advice = {
   ambiguous: 'The remote has several records with the same identity. Remove the duplicates there.',
   bad_rows:
     'Correct the list at its source, or its description in the connection: each row needs a key, and each line the columns of the header.',
-  answer_lost:
+  response_lost:
     'It is unknown whether the write was executed. Repeat the run: it looks up the write before it sends it again.',
   paging_ignored:
     'The remote ignores the requested order. Check that its table has the columns by which pages are sorted.',

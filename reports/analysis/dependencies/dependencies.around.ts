@@ -2,7 +2,7 @@ import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sq
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
 import { embed, query, type Sql } from '../../../platform/database.ts';
-import { type Around, fragment } from './dependencies.graph.ts';
+import { fragment, type Neighbourhood } from './dependencies.graph.ts';
 
 interface CardRow {
   id: string;
@@ -25,7 +25,7 @@ export async function cardsAround(
   { centers, depth }: { centers: string[]; depth: number },
   condition: Condition,
   visibleCards: Condition,
-): Promise<Around> {
+): Promise<Neighbourhood> {
   const types = ctx.metamodel.visibleRelationTypes;
   const cards = fragment(condition);
   const visible = fragment(visibleCards);
@@ -64,7 +64,7 @@ export async function cardsAround(
 }
 
 /** Reads the names of visible cards and of their visible ancestors, root first, as JSON. */
-async function readPaths(db: Sql, ids: string[], visible: Fragment): Promise<Around['paths']> {
+async function readPaths(db: Sql, ids: string[], visible: Fragment): Promise<Neighbourhood['paths']> {
   const known = new Map<string, CardRow>();
   for (let next = ids; next.length > 0; ) {
     const rows = await rowsOf(

@@ -10,7 +10,7 @@ export interface GraphParams {
 }
 
 /** The center cards, and the visible cards around them. */
-export interface Around {
+export interface Neighbourhood {
   centers: string[];
   ids: string[];
   /** The keys of their types. */
@@ -22,7 +22,7 @@ export interface Around {
 /** The requested part of the graph. */
 interface GraphPart extends Pick<GraphParams, 'type'> {
   /** Absent: the complete graph. */
-  around?: Around;
+  around?: Neighbourhood;
 }
 
 /**
@@ -126,5 +126,5 @@ const allPaths = (visible: Fragment): Fragment => sql`
     w as (select up.id, array_agg(up.name order by up.height desc) as path from up group by up.id)`;
 
 /** The common table `w (id, path)` of the names from the root to each parent card. */
-const pathsAround = ({ paths }: Around): Fragment => sql`
+const pathsAround = ({ paths }: Neighbourhood): Fragment => sql`
     w as (select * from unnest(${paths.below}::uuid[], ${paths.paths}::json[]) as w (id, path))`;

@@ -1,6 +1,6 @@
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
-import type { Way } from './question.verbs.ts';
+import type { RelationPath } from './question.verbs.ts';
 import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
 
 export type FieldMeaning = Extract<Meaning, { kind: 'field' }>;
@@ -59,7 +59,7 @@ export class QuestionNames {
   }
 
   /** The relations of the cards that the question is about. */
-  get ways(): readonly Way[] {
+  get ways(): readonly RelationPath[] {
     const { types } = this;
     return types.length === 1 && !this.#scope ? this.#vocabulary.ways(types[0]!) : [];
   }

@@ -3,7 +3,7 @@ import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { QuestionNames } from './question.names.ts';
-import { isSuccession, stem, verbLength, type Way } from './question.verbs.ts';
+import { isSuccession, type RelationPath, stem, verbLength } from './question.verbs.ts';
 import { type CardMeaning, quoted } from './question.vocabulary.ts';
 
 /** How many related cards: none, each (a group), a number, or most. */
@@ -15,7 +15,7 @@ type Quantifier =
   | { kind: 'most'; dir: 'asc' | 'desc' };
 
 interface Objects {
-  ways: readonly Way[];
+  ways: readonly RelationPath[];
   isNegated: boolean;
   /** Whether a text in a name, instead of a whole name, can stand for the cards. */
   takesParts: boolean;
@@ -24,7 +24,7 @@ interface Objects {
   /** Whether a card must be named. */
   isNamed?: boolean;
   /** Consumes what follows the cards, such as the verb; false: these are not the cards. */
-  after?: (way: Way) => boolean;
+  after?: (way: RelationPath) => boolean;
 }
 
 const comparisons = Object.entries(grammar.comparisons).filter(([op]) => op !== '=') as [
@@ -80,7 +80,7 @@ export class RelatedReader {
   #verbFirst(isNegated: boolean): boolean {
     const cursor = this.#cursor;
     const { ways } = this.#names;
-    const lengthOf = (way: Way) => verbLength(this.#verbsOf(way), cursor.norms, cursor.at);
+    const lengthOf = (way: RelationPath) => verbLength(this.#verbsOf(way), cursor.norms, cursor.at);
     const lengths = [...new Set(ways.map(lengthOf))].filter(Boolean).sort((a, b) => b - a);
     return cursor.attempt(() => {
       for (const length of lengths) {
@@ -97,7 +97,7 @@ export class RelatedReader {
   }
 
   /** In German "welche Anwendungen nutzt Billing" has the subject last. */
-  #verbsOf({ path, verbs, reverseVerbs }: Way): string[][] {
+  #verbsOf({ path, verbs, reverseVerbs }: RelationPath): string[][] {
     return this.#isTranslated && !isSuccession(path.split('.')[1]!)
       ? [...verbs, ...reverseVerbs.filter((verb) => verb.at(-1) !== 'by')]
       : verbs;
@@ -108,7 +108,7 @@ export class RelatedReader {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
       if (!cursor.takeAny(['by', 'of', 'from'])) return false;
-      const after = ({ verbs }: Way) => {
+      const after = ({ verbs }: RelationPath) => {
         const passive = verbs.filter((verb) => verb.at(-1) === 'by').map((verb) => verb.slice(0, -1));
         return this.#takeVerb(passive);
       };
@@ -121,7 +121,7 @@ export class RelatedReader {
     const cursor = this.#cursor;
     return cursor.attempt(() => {
       if (!cursor.takeAny(['do', 'does', 'did'])) return false;
-      const after = ({ reverseVerbs }: Way) =>
+      const after = ({ reverseVerbs }: RelationPath) =>
         this.#takeVerb(reverseVerbs) || (cursor.takePhrase('have') && !isNegated);
       return this.#objects({ ways: this.#names.ways, isNegated, takesParts: false, after });
     });
@@ -310,7 +310,12 @@ export class RelatedReader {
   }
 
   /** Names of cards: "Billing", "Billing or Rating". */
-  #takeNames(type: string, way: Way, takesParts: boolean, isNegated: boolean): Condition | undefined {
+  #takeNames(
+    type: string,
+    way: RelationPath,
+    takesParts: boolean,
+    isNegated: boolean,
+  ): Condition | undefined {
     const cursor = this.#cursor;
     const names = [this.#takeName(type, takesParts)].filter((name) => name !== undefined);
     if (names.length === 0) return undefined;

@@ -3,7 +3,7 @@ import grammar from './question.grammar.json' with { type: 'json' };
 import { normalised } from './question.words.ts';
 
 /** A relation type as it is followed from cards of one type to cards of another, or of the same. */
-export interface Way {
+export interface RelationPath {
   /** In the filter language, such as `relation.relAppToITC.target`. */
   path: string;
   /** The type at the other end. */
@@ -38,7 +38,10 @@ function verbsOf(label: string): string[][] {
 export const isSuccession = (key: string): boolean => /successor$/i.test(key);
 
 /** The relation types that lead from cards of a type. */
-export function waysFrom({ visibleRelationTypes, relationTypes }: Metamodel, from: string): Way[] {
+export function relationPathsFrom(
+  { visibleRelationTypes, relationTypes }: Metamodel,
+  from: string,
+): RelationPath[] {
   return visibleRelationTypes.flatMap((key) => {
     const relation = relationTypes.get(key)!;
     const { source_type_key: source, target_type_key: target } = relation;

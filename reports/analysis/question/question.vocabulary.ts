@@ -8,7 +8,7 @@ import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/met
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
-import { type Way, waysFrom } from './question.verbs.ts';
+import { type RelationPath, relationPathsFrom } from './question.verbs.ts';
 import { phraseOf, wordsOf } from './question.words.ts';
 
 /** The value type of a field, for questions. */
@@ -42,7 +42,7 @@ export interface Vocabulary {
   phrases: ReadonlyMap<string, Meaning[]>;
   /** Words of the longest phrase. */
   longest: number;
-  ways(from: string): Way[];
+  ways(from: string): RelationPath[];
 }
 
 /** More tags than that are not looked for in questions. */
@@ -139,7 +139,7 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
       });
     }
   }
-  const ways = new Map(visibleTypes.map((key) => [key, waysFrom(metamodel, key)]));
+  const ways = new Map(visibleTypes.map((key) => [key, relationPathsFrom(metamodel, key)]));
   return { metamodel, phrases, longest, ways: (from) => ways.get(from) ?? [] };
 }
 

@@ -4,7 +4,7 @@ import { notFound } from '../../../platform/errors.ts';
 import type { EntitySet, ODataModel, ODataProperty } from './model/model.types.ts';
 import { contextOf } from './odata.context.ts';
 import { prepareItems, readItems } from './odata.items.ts';
-import { isVisibleEntity, selectEntities, type Via } from './odata.page.ts';
+import { isVisibleEntity, type NavigationOrigin, selectEntities } from './odata.page.ts';
 import { inSnapshot } from './odata.run.ts';
 import type { Wire } from './odata.wire.ts';
 import { readOptions } from './query/query.options.ts';
@@ -17,7 +17,7 @@ export interface EntityQuery {
   set: EntitySet;
   /** The entity's own key; without it, `via` selects the entity. */
   key?: string;
-  via?: Via;
+  via?: NavigationOrigin;
   options: NestedOptions;
   wire: Wire;
   references?: boolean;

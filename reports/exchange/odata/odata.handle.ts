@@ -12,9 +12,9 @@ import {
   countEntities,
   DEFAULT_PAGE_SIZE,
   MAX_PAGE_SIZE,
+  type NavigationOrigin,
   type PageQuery,
   readPage,
-  type Via,
 } from './odata.page.ts';
 import { hashQuery, readDeltaToken, readSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
@@ -108,7 +108,7 @@ async function readCount(
 async function readRelated(
   ctx: Ctx,
   model: ODataModel,
-  via: Via,
+  via: NavigationOrigin,
   suffix: Suffix | undefined,
   request: ODataRequest,
   options: NestedOptions,
@@ -128,7 +128,7 @@ async function readSet(
   ctx: Ctx,
   model: ODataModel,
   set: EntitySet,
-  via: Via | undefined,
+  via: NavigationOrigin | undefined,
   request: ODataRequest,
   options: NestedOptions,
   references = false,

@@ -26,7 +26,7 @@ export const DEFAULT_PAGE_SIZE = 1_000;
 export const MAX_PAGE_SIZE = 5_000;
 
 /** The source entity and the navigation of a path such as `Application(<id>)/successors`. */
-export interface Via {
+export interface NavigationOrigin {
   set: EntitySet;
   key: string;
   navigation: Navigation;
@@ -36,7 +36,7 @@ export interface Via {
 export interface PageQuery {
   model: ODataModel;
   set: EntitySet;
-  via?: Via;
+  via?: NavigationOrigin;
   options: NestedOptions;
   wire: Wire;
   pageSize: number;
@@ -120,7 +120,7 @@ function orderedCandidates(
 }
 
 /** The condition that an entity is related to the source entity by the navigation. */
-function isRelated(statement: StatementContext, { set, key, navigation }: Via): Fragment {
+function isRelated(statement: StatementContext, { set, key, navigation }: NavigationOrigin): Fragment {
   const own = statement.alias();
   const to = statement.alias();
   const source = navigationSource(statement, navigation.path, own, to);

@@ -4,20 +4,25 @@ import { embed, fragment } from '../../../platform/database.ts';
 import type { IdRange, Snapshot, Statement } from '../../../platform/snapshot.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
-import { ORGANIZATION, relationAttributes, type Way, waysFrom } from '../../kernel/report.related.ts';
+import {
+  ORGANIZATION,
+  type RelationPath,
+  relationAttributes,
+  relationPathsFrom,
+} from '../../kernel/report.related.ts';
 import { jsonLine, jsonText } from '../../kernel/report.sql.ts';
 
 /** A relation type with its other card type. */
 export interface RelationKind {
   relationType: string;
   other: string;
-  ways: Way[];
+  ways: RelationPath[];
 }
 
 /** The relation types of a card type that have relations, in the order of the response. */
 export async function relationKinds(snapshot: Snapshot, ctx: Ctx, type: string): Promise<RelationKind[]> {
   const kinds = new Map<string, RelationKind>();
-  for (const [other, ways] of waysFrom(ctx, type)) {
+  for (const [other, ways] of relationPathsFrom(ctx, type)) {
     for (const way of ways) {
       const { relationType } = way;
       const known = kinds.get(relationType);
@@ -45,9 +50,13 @@ export function itemRows(
 ): (range: IdRange) => Statement {
   const attributes = relationAttributes(ctx);
   const keys = kinds.map(({ relationType }) => relationType);
-  const nearBy = (near: Way['near']) =>
+  const nearBy = (near: RelationPath['near']) =>
     kinds.filter(({ ways }) => ways.some((way) => way.near === near)).map(({ relationType }) => relationType);
-  const relations = (near: Way['near'], far: Way['far'], range: IdRange) => fragment`union all
+  const relations = (
+    near: RelationPath['near'],
+    far: RelationPath['far'],
+    range: IdRange,
+  ) => fragment`union all
       select r.${embed(near)}, array_position(${keys}::text[], r.type), r.id, r.${embed(far)}, null, null,
         ${embed(attributes)}, null
       from relations r where ${embed(range(`r.${near}`))} and r.type = any(${nearBy(near)}::text[])`;

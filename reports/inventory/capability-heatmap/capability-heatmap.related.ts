@@ -10,7 +10,7 @@ import {
   pairsOfTags,
 } from '../../kernel/report.links.ts';
 import type { NumberedLines } from '../../kernel/report.numbered.ts';
-import { ORGANIZATION, type Way } from '../../kernel/report.related.ts';
+import { ORGANIZATION, type RelationPath } from '../../kernel/report.related.ts';
 
 /** The related objects of each application, by number. */
 export interface Related {
@@ -26,7 +26,7 @@ export function relatedOf(
   apps: NumberedLines,
   { numbers, types }: NumberedCards,
   ends: Ends,
-  ways: ReadonlyMap<string, Way[]>,
+  ways: ReadonlyMap<string, RelationPath[]>,
 ): Related {
   const byType = new Map<string, Lists>();
   const room = new PairBuffers();

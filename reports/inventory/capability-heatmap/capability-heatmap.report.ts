@@ -12,7 +12,7 @@ import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { ID, IdNumbers } from '../../kernel/report.ids.ts';
 import { type JsonValue, jsonRows } from '../../kernel/report.json-rows.ts';
-import { meanwhile } from '../../kernel/report.lines.ts';
+import { runDuringRead } from '../../kernel/report.lines.ts';
 import { type Lists, listsOf, numberedCards, pairsOfPaths, readEnds } from '../../kernel/report.links.ts';
 import { type NumberedLines, numberedLines } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -23,9 +23,9 @@ import {
   Named,
   readText,
   relatedCard,
+  relationPathsFrom,
   TagGroups,
   tagGroupsOf,
-  waysFrom,
 } from '../../kernel/report.related.ts';
 import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
 import { reportSchema } from '../../kernel/report.schema.ts';
@@ -143,22 +143,22 @@ export const capabilityHeatmapReport = defineReport({
   async compute(input) {
     const { sql, ctx, params, lines, visible } = input;
     await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
-    const ways = waysFrom(ctx, APP);
+    const ways = relationPathsFrom(ctx, APP);
     const seesCosts = may(ctx.caller, 'costs.view');
     // results are processed while the database executes the next statement
     const readOfCapabilities = await readCapabilities(input);
-    const [readOfApps, capabilities] = await meanwhile(readApps(input), () =>
+    const [readOfApps, capabilities] = await runDuringRead(readApps(input), () =>
       numberedLines(readOfCapabilities),
     );
-    const [ends, { apps, costs }] = await meanwhile(readEnds(lines, ways, visible), () => {
+    const [ends, { apps, costs }] = await runDuringRead(readEnds(lines, ways, visible), () => {
       const numbered = numberedLines(readOfApps);
       return { apps: numbered, costs: seesCosts ? extractCosts(numbered) : undefined };
     });
     const risks = may(ctx.caller, 'risks.view') ? readRiskLinks(sql) : Promise.resolve(undefined);
-    const [riskLinks, cards] = await meanwhile(risks, () => numberedCards(ends));
+    const [riskLinks, cards] = await runDuringRead(risks, () => numberedCards(ends));
     const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
     const isRelated = new Uint8Array(cards.numbers.count);
-    const [readOfCards, body] = await meanwhile(lines(cardsByName(named, visible), relatedCard), () => {
+    const [readOfCards, body] = await runDuringRead(lines(cardsByName(named, visible), relatedCard), () => {
       const supporting = listsOf(
         capabilities.numbers,
         apps.numbers,

@@ -1,10 +1,10 @@
 import {
   axis,
   groupColour,
-  halo,
   heading,
   namesAxis,
   omittedNote,
+  textBorder,
   widthOfNames,
   withNote,
 } from './charts.parts.ts';
@@ -75,7 +75,7 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
         itemStyle: { color: colourOf(at) },
         data: items.map(({ values }) => values[at] ?? 0),
         label: {
-          ...halo,
+          ...textBorder,
           show: beside || at === last,
           position: 'right',
           fontSize: FONT_SIZE,

@@ -1,5 +1,5 @@
 import { NAME_GAP, type NamePosition, placeNames } from './charts.names.ts';
-import { axis, groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
+import { axis, groupColour, groupNames, heading, omittedNote, textBorder, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { BubbleAxis, BubblesChart, ChartWorkspace, Layout } from './charts.types.ts';
@@ -84,7 +84,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
               label: labelOf(named[index], () => labels.fit(item.name, NAME_WIDTH, FONT_SIZE)),
             };
           }),
-          label: { ...halo, distance: NAME_GAP, fontFamily: 'sans-serif', fontSize: FONT_SIZE },
+          label: { ...textBorder, distance: NAME_GAP, fontFamily: 'sans-serif', fontSize: FONT_SIZE },
         },
       ],
     },

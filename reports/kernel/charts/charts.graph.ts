@@ -7,7 +7,7 @@ import {
   type SimulationNodeDatum,
 } from 'd3-force';
 import { NAME_GAP, placeNames } from './charts.names.ts';
-import { groupColour, groupNames, halo, heading, omittedNote, withNote } from './charts.parts.ts';
+import { groupColour, groupNames, heading, omittedNote, textBorder, withNote } from './charts.parts.ts';
 import { Labels, plain, shorten, textWidth } from './charts.text.ts';
 import { FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
 import type { GraphChart, Layout } from './charts.types.ts';
@@ -105,7 +105,7 @@ export function layoutGraph(chart: GraphChart): Layout {
           })),
           links: edges.map(({ source, target }) => ({ source: at.get(source), target: at.get(target) })),
           label: {
-            ...halo,
+            ...textBorder,
             distance: NAME_GAP,
             fontFamily: 'sans-serif',
             fontSize: FONT_SIZE,

@@ -8,7 +8,7 @@ const LEGEND_LINE = 24;
 const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: INK };
 
 /** A border that makes text readable on marks of any colour. */
-export const halo = { color: INK, textBorderColor: PAPER, textBorderWidth: 3 };
+export const textBorder = { color: INK, textBorderColor: PAPER, textBorderWidth: 3 };
 
 /** The heading of a chart: title, note, legend. */
 export interface Heading {

@@ -167,7 +167,7 @@ function styleOf(color: string): string {
   return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${inkOn(color)};spacing=6;`;
 }
 
-interface Around {
+interface DependenciesRequest {
   card_id: string;
   depth: number;
   direction: 'both' | 'outgoing' | 'incoming';
@@ -185,7 +185,7 @@ interface FoundGraph {
 }
 
 /** Reads the cards around one, hop by hop, up to a maximum. @throws EstateError `not_found`, and as the filter's. */
-async function readAround(ctx: Ctx, asked: Around): Promise<FoundGraph> {
+async function readAround(ctx: Ctx, asked: DependenciesRequest): Promise<FoundGraph> {
   const active = activeCards(ctx);
   const middle = await query(ctx.db)
     .rows`select c.id, c.name, c.type from cards c where c.id = ${asked.card_id}::uuid and ${embed(active)}`;

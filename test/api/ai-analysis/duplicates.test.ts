@@ -108,7 +108,7 @@ describe('a search for duplicates', () => {
     await admin.patch(`${cards}/${card_ids[0]}`, { alias: 'The other one' });
     await search();
     const { items } = (await admin.get(`${base}/duplicate-pairs?card_id=${card_ids[0]}`)).body;
-    expect(items).toMatchObject([{ status: 'pending', asked_again: true }]);
+    expect(items).toMatchObject([{ status: 'pending', reopened: true }]);
     expect(await clusters('&status=dismissed')).toEqual([]);
   });
 

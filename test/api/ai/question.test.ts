@@ -23,7 +23,7 @@ describe('by rules', () => {
     expect({ status, body }).toMatchObject({
       status: 200,
       body: {
-        read_by: 'rules',
+        translated_by: 'rules',
         model: null,
         reading: ['cards: Application', 'by Hosting Type'],
         answer: {
@@ -162,7 +162,7 @@ describe('by a model', () => {
     expect(world.asked).toHaveLength(0);
     const { body } = await ask(viewer, hard);
     expect(body).toMatchObject({
-      read_by: 'model',
+      translated_by: 'model',
       reading: ['Counts applications whose name begins with C.'],
       model: { provider: 'openai', model: 'small', prompt: 'question@1' },
       query: { filter: 'name starts with "C"' },

@@ -204,11 +204,11 @@ describe('a model of another tool', () => {
     for (const id of ['f1', 'f2', 'f3']) expect(lines.get(id).errors[0].code).toBe('unmapped_type');
     expect(lines.get('f1').errors[0].message).toContain('Flow from Application to Application');
     expect(lines.get('f6').errors[0].code).toBe('second_parent');
-    expect(lines.get('a1').not_kept).toEqual({ properties: ['Owner'], languages: 2 });
-    expect(lines.get('a2').not_kept).toEqual({ type: 'ApplicationCollaboration' });
-    expect(lines.get('f4').not_kept).toEqual({ name: 'reads', attributes: ['accessType'] });
+    expect(lines.get('a1').not_imported).toEqual({ properties: ['Owner'], languages: 2 });
+    expect(lines.get('a2').not_imported).toEqual({ type: 'ApplicationCollaboration' });
+    expect(lines.get('f4').not_imported).toEqual({ name: 'reads', attributes: ['accessType'] });
     expect(lines.has('f5')).toBe(false);
-    expect(job.result?.not_kept).toEqual({
+    expect(job.result?.not_imported).toEqual({
       properties: 1,
       names: 1,
       languages: 2,

@@ -146,7 +146,7 @@ describe('the health of a connection', () => {
     expect(await ok(admin.get(url))).toMatchObject({
       status: 'ok',
       last_success_at: null,
-      failures_in_row: 0,
+      consecutive_failures: 0,
       mappings: { total: 0, active: 0, drifted: 0 },
       limiter: { rate: 20, circuit: 'closed', budget: null },
     });
@@ -173,8 +173,8 @@ describe('the health of a connection', () => {
     expect(body).toMatchObject({
       status: 'failing',
       last_failure: 'Away.',
-      failures_in_row: 1,
-      plans_waiting: 1,
+      consecutive_failures: 1,
+      plans_in_review: 1,
       calls_last_day: 15,
       mappings: { total: 1, active: 1 },
       limiter: { rate: 3, circuit: 'open', budget: { limit: 100, remaining: 40 }, page_scale: 0.5 },

@@ -193,7 +193,7 @@ describe('reading', () => {
     const query = { from: ['Application'], measures: [{ fn: 'count' }] };
     expect((await answer(asViewer, 'query_inventory', query)).rows[0][0]).toBeGreaterThan(0);
     const asked = await answer(asViewer, 'ask_inventory', { question: 'how many applications' });
-    expect(asked).toMatchObject({ read_by: 'rules', query: { from: ['Application'] } });
+    expect(asked).toMatchObject({ translated_by: 'rules', query: { from: ['Application'] } });
     expect(asked.answer.rows[0][0]).toBeGreaterThan(0);
     const { next } = await answer(asViewer, 'changes_since', { after: 'now' });
     await admin.patch(`/api/v1/cards/${card}`, { alias: 'CD' });

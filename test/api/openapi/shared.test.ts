@@ -8,7 +8,12 @@ import { candidateKey, singular } from '../../../api/openapi/schema-names.ts';
 import { shareParameters } from '../../../api/openapi/shared.parameters.ts';
 import { shareResponses } from '../../../api/openapi/shared.responses.ts';
 import { shareSchemas } from '../../../api/openapi/shared.schemas.ts';
-import { mapParts, replaceInComponents, replaceInOperations, type Visit } from '../../../api/openapi/walk.ts';
+import {
+  type MapSchema,
+  mapParts,
+  replaceInComponents,
+  replaceInOperations,
+} from '../../../api/openapi/walk.ts';
 import { openApp } from '../../support/harness.ts';
 
 const { t } = await openApp();
@@ -46,7 +51,7 @@ test('the kept description has at most 3 MB', () => {
 
 test('no schema that is worth a name stands at two places', () => {
   const places = new Map<string, string[]>();
-  const visit: Visit = (schema, { root, path: steps }) => {
+  const visit: MapSchema = (schema, { root, path: steps }) => {
     const key = candidateKey(schema);
     if (key) places.set(key, [...(places.get(key) ?? []), [root, ...steps].join('.')]);
     return mapParts(schema, { kind: 'answer', root, path: steps }, visit);

@@ -307,7 +307,7 @@ describe('freshness and single flight', () => {
     const before = (await admin.get('/metrics')).text;
     const count = (text: string, outcome: string) =>
       Number(
-        new RegExp(`estate_report_answers_total\\{report="roadmap",outcome="${outcome}"\\} (\\d+)`).exec(
+        new RegExp(`estate_report_responses_total\\{report="roadmap",outcome="${outcome}"\\} (\\d+)`).exec(
           text,
         )?.[1] ?? 0,
       );
@@ -319,7 +319,7 @@ describe('freshness and single flight', () => {
     const after = (await admin.get('/metrics')).text;
     expect(count(after, 'computed') - count(before, 'computed')).toBe(1);
     expect(
-      count(after, 'waited') + count(after, 'kept') - count(before, 'waited') - count(before, 'kept'),
+      count(after, 'shared') + count(after, 'cached') - count(before, 'shared') - count(before, 'cached'),
     ).toBe(199);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readIdentity } from '../../../domain/access/erasure/erasure.identity.ts';
 import type { EraseUserPayload } from '../../../domain/access/erasure/erasure.job.ts';
 import { createEraser, pseudonymOf } from '../../../domain/access/erasure/erasure.rules.ts';
-import { eraseUser, patternsOf, sweepEvents } from '../../../domain/access/erasure/erasure.run.ts';
+import { eraseUser, patternsOf, pseudonymiseEvents } from '../../../domain/access/erasure/erasure.run.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { eraseUserProcessor } from '../../../workers/processors.ts';
@@ -166,7 +166,7 @@ describe('erasure', () => {
     const eraser = createEraser(known, pseudonymOf(user.id));
     const { newest } = await feedEnds(db);
     const found = { id: user.id, patterns: patternsOf(known), eraser };
-    await db.transaction((sql) => sweepEvents(sql, { after: 0, through: newest }, found, 'others'));
+    await db.transaction((sql) => pseudonymiseEvents(sql, { after: 0, through: newest }, found, 'others'));
     await erase(user.id);
     const left = await everything();
     expect(left.includes(`First ${word}`) || left.includes(`Second ${word}`)).toBe(false);

@@ -60,7 +60,9 @@ const CLIENTS = 200;
 async function computedAtOnce({ api, client }: Context): Promise<number> {
   const count = async () => {
     const text = await (await fetch(`${api.url}/metrics`, { headers: api.headers })).text();
-    const found = /estate_report_answers_total\{report="data-quality",outcome="computed"\} (\d+)/.exec(text);
+    const found = /estate_report_responses_total\{report="data-quality",outcome="computed"\} (\d+)/.exec(
+      text,
+    );
     return Number(found?.[1] ?? 0);
   };
   await invalidate(client);

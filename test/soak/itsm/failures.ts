@@ -9,20 +9,20 @@ export const failsWith: Record<Fault, RemoteErrorCode[]> = {
   unauthorised: ['credentials_refused'],
   token_expired: ['credentials_refused'],
   server_error: ['outage'],
-  html_answer: ['unreadable_answer'],
-  truncated_json: ['incomplete_answer'],
-  error_after_part: ['incomplete_answer'],
+  html_answer: ['unreadable_response'],
+  truncated_json: ['incomplete_response'],
+  error_after_part: ['incomplete_response'],
   rows_between_pages: [],
   equal_timestamps: [],
   clock_skew: [],
   duplicate_ids: [],
   slow_page: ['timed_out'],
-  reset_after_write: ['answer_lost'],
+  reset_after_write: ['response_lost'],
   acl_change: [],
 };
 
 /** Whatever fails may open the circuit, and may leave open whether a write was done. */
-const besides: RemoteErrorCode[] = ['outage', 'answer_lost'];
+const besides: RemoteErrorCode[] = ['outage', 'response_lost'];
 
 /** Whether a line of a run's log reports a failure, final or not. */
 export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>

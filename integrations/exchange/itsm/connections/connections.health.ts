@@ -19,10 +19,13 @@ export const ConnectionHealth = component('ItsmConnectionHealth', {
   last_success_at: Nullable(Timestamp),
   last_failure_at: Nullable(Timestamp),
   last_failure: Nullable(Type.String()),
-  failures_in_row: Type.Integer({ minimum: 0, description: 'Failed runs since the last successful one' }),
+  consecutive_failures: Type.Integer({
+    minimum: 0,
+    description: 'Failed runs since the last successful one',
+  }),
   runs_open: count,
-  plans_waiting: Type.Integer({ minimum: 0, description: 'Plans in review' }),
-  questions_open: Type.Integer({
+  plans_in_review: Type.Integer({ minimum: 0, description: 'Plans in review' }),
+  open_review_items: Type.Integer({
     minimum: 0,
     description: 'Open review items: conflicts and uncertain matches',
   }),
@@ -48,8 +51,8 @@ export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Prom
   const connection = await loadConnection(ctx.db, tools.secrets, id);
   const counts = await countRuns(ctx.db, id);
   const limiter = limiterHealth(await readLimiterState(tools, connection));
-  const failing = counts.failures_in_row > 0 || limiter.circuit === 'open';
-  const needsUser = counts.plans_waiting + counts.questions_open + counts.mappings.drifted > 0;
+  const failing = counts.consecutive_failures > 0 || limiter.circuit === 'open';
+  const needsUser = counts.plans_in_review + counts.open_review_items + counts.mappings.drifted > 0;
   return {
     status: !connection.settings.is_active ? 'paused' : failing ? 'failing' : needsUser ? 'waiting' : 'ok',
     ...counts,
@@ -65,11 +68,11 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
      select utc((select at from good)) as last_success_at, utc((select completed_at from bad)) as last_failure_at,
        (select error_message from bad) as last_failure,
        (select count(*) from own, good where own.status = 'failed'
-         and own.completed_at > coalesce(good.at, '-infinity')) as failures_in_row,
+         and own.completed_at > coalesce(good.at, '-infinity')) as consecutive_failures,
        (select count(*) from own where status in ('queued', 'running')) as runs_open,
-       (select count(*) from own where status = 'review') as plans_waiting,
+       (select count(*) from own where status = 'review') as plans_in_review,
        (select count(*) from itsm_review_items q join itsm_mappings m on m.id = q.mapping_id
-         where m.connection_id = ?) as questions_open,
+         where m.connection_id = ?) as open_review_items,
        (select json_build_object('total', count(*), 'active', count(*) filter (where is_active),
          'drifted', count(*) filter (where drift is not null)) from itsm_mappings where connection_id = ?) as mappings,
        (select coalesce(sum(remote_calls), 0) from own where created_at > now() - interval '1 day') as calls_last_day`,

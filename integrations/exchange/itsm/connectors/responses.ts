@@ -44,13 +44,13 @@ export function readJson(response: OutboundAnswer, context: ResponseContext, dia
     const html = /text\/html/i.test(headers['content-type'] ?? '');
     if (html) {
       const what = 'returned a web page instead of data';
-      return uncertainFailure(context, status, 'outage', 'unreadable_answer', what);
+      return uncertainFailure(context, status, 'outage', 'unreadable_response', what);
     }
     return uncertainFailure(
       context,
       status,
       'incomplete',
-      'incomplete_answer',
+      'incomplete_response',
       'returned a truncated response',
     );
   }
@@ -58,7 +58,7 @@ export function readJson(response: OutboundAnswer, context: ResponseContext, dia
   const message = dialect.errorOf(document, status);
   if (message === undefined) return { kind: 'done', result: document };
   const what = `returned a partial response${inBrackets(context, message)}`;
-  return uncertainFailure(context, status, 'incomplete', 'incomplete_answer', what);
+  return uncertainFailure(context, status, 'incomplete', 'incomplete_response', what);
 }
 
 /** What the status of an unsuccessful response means; undefined for a successful one. */
@@ -84,7 +84,7 @@ export function readRefusal(
   const quoted = inBrackets(context, message);
   if (status >= 500)
     return uncertainFailure(context, status, 'outage', 'outage', `returned the status ${status}${quoted}`);
-  if (status < 400) return final('unreadable_answer', `was redirected with the status ${status}`);
+  if (status < 400) return final('unreadable_response', `was redirected with the status ${status}`);
   const code = dialect.meaningOf?.(status, message) ?? usualMeanings[status] ?? 'refused';
   switch (code) {
     case 'credentials_refused':
@@ -113,7 +113,7 @@ export const uncertainFailure = (
   what: string,
 ): ReadResponse => ({
   kind,
-  error: new RemoteError(isRead ? code : 'answer_lost', where, `${doing} ${what}`, { status }),
+  error: new RemoteError(isRead ? code : 'response_lost', where, `${doing} ${what}`, { status }),
 });
 
 /** A message of the remote in brackets. Secrets are removed before the text is cut, so that no part of one remains. */
@@ -168,7 +168,7 @@ export function connectionError(
   if (error instanceof OutboundRefusal) return of('address_refused', error.message);
   if (error instanceof OutboundOverflow) {
     const what = `${doing} returned a response that is too long`;
-    return of(isRead ? 'incomplete_answer' : 'answer_lost', what, { canRetry: isRead, isTooSlow: true });
+    return of(isRead ? 'incomplete_response' : 'response_lost', what, { canRetry: isRead, isTooSlow: true });
   }
   const { code: causeCode, message } = (error.cause ?? {}) as { code?: unknown; message?: unknown };
   // Fetch standard, port blocking
@@ -181,7 +181,7 @@ export function connectionError(
   const named = isCertificate ? ` (${code})` : '';
   const what = isTooSlow ? `${doing} timed out` : `${doing} lost its connection${named}`;
   if (!isRead && !isCertificate && !notConnected.has(code))
-    return of('answer_lost', what, { isTooSlow, ...(isTooSlow ? { mayBeRunning: true } : {}) });
+    return of('response_lost', what, { isTooSlow, ...(isTooSlow ? { mayBeRunning: true } : {}) });
   return of(isTooSlow ? 'timed_out' : 'unreachable', what, { canRetry: !isCertificate, isTooSlow });
 }
 

@@ -6,7 +6,7 @@ import type { Right, RightResult } from './connector.ts';
 const CONCURRENCY = 4;
 
 /** The rights to test on a table. */
-export interface Need {
+export interface TableRights {
   table: string;
   rights: Right[];
 }
@@ -28,7 +28,7 @@ export interface RightsTest {
  * Tests rights table by table, in the given order. The first table is tested before the others, since errors such as invalid
  * credentials would repeat for each. @throws RemoteError
  */
-export async function testRights(needs: readonly Need[], test: RightsTest): Promise<RightResult[]> {
+export async function testRights(needs: readonly TableRights[], test: RightsTest): Promise<RightResult[]> {
   const testOne = async (table: string, right: Right): Promise<Verdict> => {
     if (right !== 'read') return await test.write(table, right);
     try {
@@ -39,7 +39,7 @@ export async function testRights(needs: readonly Need[], test: RightsTest): Prom
     }
   };
   let hasFailed = false;
-  const testTable = async ({ table, rights }: Need): Promise<RightResult[]> => {
+  const testTable = async ({ table, rights }: TableRights): Promise<RightResult[]> => {
     const found: RightResult[] = [];
     try {
       for (const right of hasFailed ? [] : rights)

@@ -13,8 +13,8 @@ export interface SafeWriteResult<T> {
 /**
  * Sends a write; when its response is lost, looks up whether it was executed before it is sent again.
  * @param find finds the result of the write; null if it was not executed.
- * @param read reads the response; throws `answer_lost` when the response does not show what was written.
- * @throws RemoteError `answer_lost` when it is unknown whether the write was executed.
+ * @param read reads the response; throws `response_lost` when the response does not show what was written.
+ * @throws RemoteError `response_lost` when it is unknown whether the write was executed.
  */
 export type SafeWrite = <T>(
   call: Call,
@@ -34,7 +34,7 @@ export function createSafeWrite(
         const { result, headers } = await send(call);
         return { value: read(result, headers), isRecovered: false };
       } catch (error) {
-        if (!isRemoteError(error, 'answer_lost')) throw error;
+        if (!isRemoteError(error, 'response_lost')) throw error;
         lost = error;
       }
       // a lookup is reliable only after the remote has settled; after an abort it fails too
@@ -48,15 +48,15 @@ export function createSafeWrite(
       if (found !== null) return { value: found, isRecovered: true };
       if (attempt < ATTEMPTS) continue;
       const what = `${call.doing} got no response ${ATTEMPTS} times and was not executed`;
-      throw new RemoteError('answer_lost', call.path, what);
+      throw new RemoteError('response_lost', call.path, what);
     }
   };
 }
 
-/** The record in the response to a write. @throws RemoteError `answer_lost` if there is none. */
+/** The record in the response to a write. @throws RemoteError `response_lost` if there is none. */
 export function requireRecord(table: string, record: RemoteRecord | undefined): RemoteRecord {
   if (record) return record;
-  throw new RemoteError('answer_lost', `table ${table}`, 'The response to the write contains no record');
+  throw new RemoteError('response_lost', `table ${table}`, 'The response to the write contains no record');
 }
 
 /** The error of a write whose lookup failed too. */
@@ -65,7 +65,7 @@ function lookupError(lost: RemoteError, lookup: RemoteError): RemoteError {
   const { retryAfterMs } = lookup;
   const more = retryAfterMs === undefined ? {} : { retryAfterMs };
   return new RemoteError(
-    'answer_lost',
+    'response_lost',
     lost.where,
     `${lost.what}, and the lookup failed: ${lookup.what}`,
     more,

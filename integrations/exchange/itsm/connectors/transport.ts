@@ -250,7 +250,7 @@ export function openTransport(
       } catch (error) {
         // a write that was sent may have been executed
         if (signal?.aborted && !isRead)
-          throw new RemoteError('answer_lost', where, `${call.doing} was stopped`);
+          throw new RemoteError('response_lost', where, `${call.doing} was stopped`);
         signal?.throwIfAborted();
         const lost = connectionError({ doing: call.doing, isRead, where }, error as Error);
         await limiter.recordOutcome({ kind: lost.isTooSlow ? 'too_slow' : 'outage' });

@@ -38,7 +38,10 @@ export function matchIdentities(
 }
 
 /** Removes the cards that matches claim, so that they are not matched with another record. */
-export function removeClaimed(free: Pick<Map<string, unknown>, 'delete'>, matches: Iterable<Match>): void {
+export function removeMatchedCards(
+  free: Pick<Map<string, unknown>, 'delete'>,
+  matches: Iterable<Match>,
+): void {
   for (const match of matches) {
     if (match.kind === 'link') free.delete(match.cardId);
     if (match.kind === 'stage') for (const { cardId } of match.candidates) free.delete(cardId);

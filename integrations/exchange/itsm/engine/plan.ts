@@ -1,7 +1,7 @@
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteRecord } from '../remote.ts';
 import type { TransformContext } from './fields.ts';
-import { matchByDecision, matchByScore, removeClaimed, type ScoredPair } from './match.ts';
+import { matchByDecision, matchByScore, removeMatchedCards, type ScoredPair } from './match.ts';
 import type { Decision, Observation, Path, Side, SyncState } from './model.types.ts';
 import { type CreatingRows, type Ends, planLinks, planReferences } from './plan.links.ts';
 import { planPairs } from './plan.pairs.ts';
@@ -269,12 +269,12 @@ async function matchSimilar(
   tools: PlanningTools,
 ): Promise<void> {
   const free = new Set(all);
-  removeClaimed(free, matches.values());
+  removeMatchedCards(free, matches.values());
   const records: MatchItem[] = [];
   for await (const one of unpairedRecordItems(source, begin, claimed)) {
     if (matches.has(one.id)) continue;
     const match = matchByIdentity(index.find(one));
-    if (match) removeClaimed(free, [match]);
+    if (match) removeMatchedCards(free, [match]);
     else records.push(one);
   }
   if (records.length === 0 || free.size === 0) return;

@@ -65,7 +65,7 @@ export interface ApplyTools {
 /**
  * Applies the approved rows of a run's plan. Resumes an interrupted run. The caller stores the final changes of the sync state,
  * depending on undecided rows. All writes to the inventory are one mutation batch with the run's id.
- * @throws RemoteError for errors that do not concern single rows; `answer_lost` if the outcome of a write is unknown.
+ * @throws RemoteError for errors that do not concern single rows; `response_lost` if the outcome of a write is unknown.
  */
 export async function applyRun(
   tools: ApplyTools,
@@ -87,7 +87,7 @@ export async function applyRun(
     mayHaveChanged: (id) => changed === null || changed.has(id),
   });
   if (applied.status === 'lost')
-    throw new RemoteError('answer_lost', `table ${mapping.remote_table}`, applied.message!);
+    throw new RemoteError('response_lost', `table ${mapping.remote_table}`, applied.message!);
   return applied;
 }
 

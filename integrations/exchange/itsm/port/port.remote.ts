@@ -151,7 +151,7 @@ const refused = (message: string): RemoteWriteResult => ({ kind: 'refused', mess
 /** The result for an error that concerns a single row. @throws all other errors. */
 function resultOfError(error: unknown): RemoteWriteResult {
   if (!isRemoteError(error)) throw error;
-  if (error.code === 'answer_lost') return { kind: 'lost' };
+  if (error.code === 'response_lost') return { kind: 'lost' };
   if (error.code === 'changed_meanwhile') return { kind: 'stale', message: error.message };
   if (recordErrors.has(error.code)) return refused(error.message);
   throw error;

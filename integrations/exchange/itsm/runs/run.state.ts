@@ -188,7 +188,7 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
  * @throws OwnerRefused when the owner is gone or lacks a permission that the run uses; EstateError `forbidden` when the
  *   requesting user lacks one.
  */
-export async function asOwner(job: RunJob, run: RunRow): Promise<RunJob> {
+export async function withOwnerRights(job: RunJob, run: RunRow): Promise<RunJob> {
   const { ctx } = job;
   const mapping = { ...(await loadStoredMapping(ctx.db, run.mapping_id)), sync_direction: run.direction };
   const owner = await callerOfConnection(ctx.db, ctx.metamodel, run.connection_id, mapping);

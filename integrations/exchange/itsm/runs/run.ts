@@ -20,7 +20,6 @@ import { type PlanSummary, planRun } from './run.plan.ts';
 import { readForRun } from './run.read.ts';
 import { scoreSimilar } from './run.score.ts';
 import {
-  asOwner,
   beginRun,
   createRunWork,
   defaultConditions,
@@ -32,6 +31,7 @@ import {
   readAllIfChangesHidden,
   type Stopwatch,
   stopwatch,
+  withOwnerRights,
 } from './run.state.ts';
 import { planUndo } from './run.undo.ts';
 
@@ -47,7 +47,7 @@ export async function executeRun(
 ): Promise<JobResult> {
   const run = await beginRun(started);
   if (!run) return { message: 'the run has ended', result: { run_id: started.payload.run_id } };
-  const job = await asOwner(started, run);
+  const job = await withOwnerRights(started, run);
   const connector = await openRemote(services, run, job.signal, conditions.clock);
   const watch = stopwatch(run);
   try {
@@ -228,7 +228,7 @@ async function settleEarlierRuns(job: RunJob, run: RunRow, connector: Connector)
       const text = `Looked up ${counted(count, 'write')} of an earlier run without a response.`;
       await logRun(ctx.db, run.id, 'read', 'info', text);
     } catch (error) {
-      if (!isRemoteError(error, 'answer_lost')) throw error;
+      if (!isRemoteError(error, 'response_lost')) throw error;
     }
   }
 }

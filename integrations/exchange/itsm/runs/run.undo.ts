@@ -20,7 +20,7 @@ import {
   findPlannedRecords,
   readAppliedBackwards,
 } from '../store/plan-rows.ts';
-import { loadPairs, type PairChoice } from '../store/sync-state.ts';
+import { loadPairs, type PairSelector } from '../store/sync-state.ts';
 import type { RunClosing } from './run.plan.ts';
 import { fullReadNext } from './run.read.ts';
 import type { RunJob, Stopwatch } from './run.state.ts';
@@ -133,7 +133,7 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
 }
 
 /** The records of the rows, and the cards of rows whose record the plan has created. */
-const recordsAndCardsOf = (rows: readonly AppliedRow[]): PairChoice => ({
+const recordsAndCardsOf = (rows: readonly AppliedRow[]): PairSelector => ({
   remoteIds: rows.flatMap(
     ({ row, createdId }) => row.remoteId ?? (row.side === 'remote' ? createdId : null) ?? [],
   ),

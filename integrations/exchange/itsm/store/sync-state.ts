@@ -21,7 +21,7 @@ const columns = `p.remote_id as "remoteId", p.card_id as "cardId", p.origin, p.b
   jsonb_build_object('kind', p.state, 'gone', p.gone, 'evidence', p.evidence, 'since', utc(p.since))) as state`;
 
 /** Selects pairs by their records and by their cards. */
-export interface PairChoice {
+export interface PairSelector {
   remoteIds?: readonly string[];
   cardIds?: readonly string[];
 }
@@ -39,7 +39,7 @@ export interface LoadedPairs {
 export async function loadPairs(
   sql: Sql,
   mappingId: string,
-  { remoteIds = [], cardIds = [] }: PairChoice,
+  { remoteIds = [], cardIds = [] }: PairSelector,
 ): Promise<LoadedPairs> {
   // one condition at a time: with OR between them PostgreSQL reads all pairs
   const pairs = await selectPairs(sql, mappingId, 'remote_id', remoteIds);

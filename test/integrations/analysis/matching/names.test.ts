@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { acronymsIn, withAcronyms, writtenOut } from '../../../../integrations/analysis/matching/acronyms.ts';
 import { wordsFor } from '../../../../integrations/analysis/matching/corpus.ts';
-import { jointsIn, jointWriter } from '../../../../integrations/analysis/matching/joints.ts';
+import { findCompounds, jointWriter } from '../../../../integrations/analysis/matching/joints.ts';
 import { withoutLegalForm } from '../../../../integrations/analysis/matching/legal-forms.ts';
 import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
 import {
@@ -74,7 +74,7 @@ test('what some write as one word and others as several is one', () => {
   const names = ['sales force', 'salesforce portal', 'office 365', 'office365', 'car port'].map((name) =>
     name.split(' '),
   );
-  const joints = jointsIn(names);
+  const joints = findCompounds(names);
   expect(joints).toEqual(['office 365', 'sales force']);
   const write = jointWriter(joints);
   expect(names.map((words) => write(words).join(' '))).toEqual([

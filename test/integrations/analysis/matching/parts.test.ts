@@ -3,7 +3,11 @@ import { bitsAt, bitsOf } from '../../../../integrations/analysis/matching/bits.
 import { Pairs, Search } from '../../../../integrations/analysis/matching/candidates.ts';
 import { fold } from '../../../../integrations/analysis/matching/normalise.ts';
 import { finish, rowsOf } from '../../../../integrations/analysis/matching/numbers.ts';
-import { graphOf, transitivityOf, withRivals } from '../../../../integrations/analysis/matching/rivals.ts';
+import {
+  graphOf,
+  oneToOneProbabilities,
+  transitivityOf,
+} from '../../../../integrations/analysis/matching/rivals.ts';
 import {
   codeOf,
   codeSimilarity,
@@ -133,7 +137,7 @@ describe('rivals', () => {
 
   test('share what a record has to give, exactly where pairs make no circle', () => {
     // sets without a common record: none 1, each alone 2 + 3 + 4, first and last 2 * 4: 18 in all
-    const [first, middle, last] = withRivals(graph, Float64Array.of(2, 3, 4));
+    const [first, middle, last] = oneToOneProbabilities(graph, Float64Array.of(2, 3, 4));
     expect(first).toBeCloseTo(10 / 18, 4);
     expect(middle).toBeCloseTo(3 / 18, 4);
     expect(last).toBeCloseTo(12 / 18, 4);
@@ -141,7 +145,7 @@ describe('rivals', () => {
 
   test('leave a pair alone that has none', () => {
     const lone = graphOf({ left: Uint32Array.of(0), right: Uint32Array.of(0) }, 1, 1);
-    expect(withRivals(lone, Float64Array.of(3))[0]).toBeCloseTo(0.75, 6);
+    expect(oneToOneProbabilities(lone, Float64Array.of(3))[0]).toBeCloseTo(0.75, 6);
   });
 });
 

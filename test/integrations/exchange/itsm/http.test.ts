@@ -170,7 +170,7 @@ describe('a file', () => {
     [Buffer.from('id;name\r\nS1;M\xfcller', 'latin1'), 'bad_rows', 'not UTF-8'],
     [Buffer.from('id;name\r\nS1;a', 'utf16le'), 'bad_rows', ''],
     ['', 'bad_rows', 'is empty'],
-    ['<html><body>Log in</body></html>', 'unreadable_answer', 'a web page'],
+    ['<html><body>Log in</body></html>', 'unreadable_response', 'a web page'],
   ])('%j is rejected completely', async (body, code, words) => {
     lists.places.set('/exports/servers.csv', { body });
     await expectError(remote.readPage({ table: 'servers', fields: [], limit: 9, cursor: null }), code, words);
@@ -257,7 +257,7 @@ describe('a list', () => {
     [{ status: 403 }, 'forbidden'],
     [{ status: 401 }, undefined],
     [{ status: 404 }, 'not_found'],
-    [{ status: 302, headers: { location: '/login' } }, 'unreadable_answer'],
+    [{ status: 302, headers: { location: '/login' } }, 'unreadable_response'],
   ])('with one response %j ends as %s', async (answer, code) => {
     lists.places.set('/exports/api/cursors', () => ({ body: { data: { items: rows } } }));
     lists.instead.push(answer as Lists['instead'][number]);

@@ -207,8 +207,8 @@ describe('an error contains what failed, where and what to do', () => {
     ['unauthorised', 'credentials_refused'],
     ['server_error', 'outage'],
     ['database_error', 'outage'],
-    ['html_answer', 'unreadable_answer'],
-    ['truncated_json', 'incomplete_answer'],
+    ['html_answer', 'unreadable_response'],
+    ['truncated_json', 'incomplete_response'],
     ['slow_page', 'timed_out'],
   ] as const satisfies readonly (readonly [Fault, string])[])('%s ends as %s', async (fault, code) => {
     instance.faults.arm({ fault, times: 99 });
@@ -262,7 +262,7 @@ describe('an error contains what failed, where and what to do', () => {
   test('a write that fails permanently was looked up before each attempt', async () => {
     instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
     const failed = await failure(remote.create('Server', { name: 'x', org_id: org() }, 'estate:1'));
-    expect([failed.code, instance.writes]).toEqual(['answer_lost', []]);
+    expect([failed.code, instance.writes]).toEqual(['response_lost', []]);
   });
 });
 

@@ -358,8 +358,8 @@ test.each(ofReadings)('nothing is lost or duplicated in a read with %s', async (
 test.each([
   ['limited_with_wait', 'limited'],
   ['server_error', 'outage'],
-  ['html_answer', 'unreadable_answer'],
-  ['truncated_json', 'incomplete_answer'],
+  ['html_answer', 'unreadable_response'],
+  ['truncated_json', 'incomplete_response'],
   ['slow_page', 'timed_out'],
 ] as const)('%s ends as %s', async (fault, code) => {
   netbox.faults.arm({ fault, times: 99 });

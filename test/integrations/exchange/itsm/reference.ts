@@ -4,7 +4,7 @@ import {
   matchByDecision,
   matchByScore,
   matchIdentities,
-  removeClaimed,
+  removeMatchedCards,
   type ScoredPair,
   type UnmatchedItems,
 } from '../../../../integrations/exchange/itsm/engine/match.ts';
@@ -133,10 +133,10 @@ function matchRecords(
     (cardId) => free.has(cardId),
   );
   const open = () => unmatched.records.filter(({ id }) => !matches.has(id));
-  removeClaimed(free, matches.values());
+  removeMatchedCards(free, matches.values());
   const rest = { records: open(), cards: [...free.values()], paired: unmatched.paired };
   for (const [id, match] of matchIdentities(mapping, rest)) if (match.kind !== 'new') matches.set(id, match);
-  removeClaimed(free, matches.values());
+  removeMatchedCards(free, matches.values());
   for (const [id, match] of matchByScore(score(open(), [...free.values()]))) matches.set(id, match);
   for (const { id } of open()) matches.set(id, { kind: 'new' });
   return matches;

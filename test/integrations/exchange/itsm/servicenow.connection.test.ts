@@ -64,7 +64,7 @@ test('an aborted write may have been executed', async () => {
   });
   open.push(remote);
   instance.watch = () => stop.abort(new Error('cancelled'));
-  await expectError(remote.create(table, { name: 'x' }, 'x'), 'answer_lost');
+  await expectError(remote.create(table, { name: 'x' }, 'x'), 'response_lost');
 });
 
 test('all users of an account share its limits; another account has its own', async () => {

@@ -99,9 +99,9 @@ describe('an error contains what failed, where and what to do', () => {
     ['limited_without_wait', 'limited'],
     ['unauthorised', 'credentials_refused'],
     ['server_error', 'outage'],
-    ['html_answer', 'unreadable_answer'],
-    ['truncated_json', 'incomplete_answer'],
-    ['error_after_part', 'incomplete_answer'],
+    ['html_answer', 'unreadable_response'],
+    ['truncated_json', 'incomplete_response'],
+    ['error_after_part', 'incomplete_response'],
     ['slow_page', 'timed_out'],
   ] as const)('%s ends as %s', async (fault, code) => {
     instance.heal();

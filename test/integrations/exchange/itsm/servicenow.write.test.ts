@@ -96,7 +96,7 @@ test('a write that fails at the remote is looked up and repeated', async () => {
   const made = await remote.create(table, { name: 'web' }, 'estate:1');
   expect([made.isRecovered, instance.writes.length]).toEqual([false, 1]);
   instance.faults.arm({ fault: 'server_error', kinds: ['create'], times: 9 });
-  await expectError(remote.create(table, { name: 'other' }, 'estate:2'), 'answer_lost');
+  await expectError(remote.create(table, { name: 'other' }, 'estate:2'), 'response_lost');
   expect(instance.writes).toHaveLength(1);
 });
 
@@ -105,7 +105,7 @@ test('a hidden record is neither created again nor treated as gone', async () =>
   account.hidesRow = ({ values }) => values.correlation_id === 'estate:hidden';
   instance.faults.arm({ fault: 'reset_after_write', kinds: ['create'] });
   expect(await failure(remote.create(table, { name: 'hidden' }, 'estate:hidden'))).toMatchObject({
-    code: 'answer_lost',
+    code: 'response_lost',
     what: expect.stringContaining('is hidden from the account'),
   });
   expect(instance.store.of(table).filter(({ values }) => values.name === 'hidden')).toHaveLength(1);

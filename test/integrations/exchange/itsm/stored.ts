@@ -10,7 +10,7 @@ import { stopwatch } from '../../../../integrations/exchange/itsm/runs/run.state
 import { planUndo } from '../../../../integrations/exchange/itsm/runs/run.undo.ts';
 import {
   loadPairs,
-  type PairChoice,
+  type PairSelector,
   readLinks,
 } from '../../../../integrations/exchange/itsm/store/sync-state.ts';
 import type { Sql } from '../../../../platform/database.ts';
@@ -108,7 +108,7 @@ export async function invertRows(ctx: Ctx, runId: string, checkpoint = async () 
 export async function loadSyncState(
   sql: Sql,
   mappingId: string,
-  choice?: PairChoice,
+  choice?: PairSelector,
 ): Promise<{ syncState: SyncState; redirects: Map<string, string> }> {
   const all = async (table: string, column: string) =>
     await sql(table).where({ mapping_id: mappingId }).pluck(column);

@@ -75,7 +75,7 @@ export function createFetch(transport: Transport, address: string): Fetch {
       try {
         return await once(source, url, options);
       } catch (error) {
-        if (attempt === ATTEMPTS || !isRemoteError(error, 'incomplete_answer')) throw error;
+        if (attempt === ATTEMPTS || !isRemoteError(error, 'incomplete_response')) throw error;
       }
     }
   };
@@ -132,7 +132,7 @@ async function parseRows(source: HttpSource, body: Buffer, where: string): Promi
     case 'json': {
       document = parseJson(body.toString('utf8'));
       if (document === undefined)
-        throw new RemoteError('incomplete_answer', where, `Reading ${source.name} returned truncated JSON`);
+        throw new RemoteError('incomplete_response', where, `Reading ${source.name} returned truncated JSON`);
       const list = source.rows === undefined ? document : valueAt(document, source.rows);
       if (!Array.isArray(list)) throw bad(`has no list${source.rows ? ` at ${source.rows}` : ''}`);
       rows = list.map((row, at) => ({ row: row as Row, place: `row ${at + 1}` }));

@@ -64,7 +64,7 @@ const readResponse: ResponseReader = (response, context) => {
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
   if (!isPage) return { kind: 'done', result: body };
   const what = `${context.doing} returned a web page instead of data`;
-  return { kind: 'outage', error: new RemoteError('unreadable_answer', context.where, what, { status }) };
+  return { kind: 'outage', error: new RemoteError('unreadable_response', context.where, what, { status }) };
 };
 
 function headerOf(auth: HttpAuth): string {

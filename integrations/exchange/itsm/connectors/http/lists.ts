@@ -94,7 +94,7 @@ const sourceError = (code: RemoteErrorCode, { name }: HttpSource, what: string):
   new RemoteError(code, `source ${name}`, `${name} ${what}`);
 
 const noRowsError = (source: HttpSource): RemoteError =>
-  sourceError('unreadable_answer', source, 'returned no rows');
+  sourceError('unreadable_response', source, 'returned no rows');
 
 /** Headers for a conditional request. */
 function conditions(

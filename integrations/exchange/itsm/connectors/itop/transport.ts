@@ -274,7 +274,7 @@ export function readResponse(response: OutboundAnswer, context: ResponseContext)
   const code = Number((read.result as Document | undefined)?.code ?? Number.NaN);
   if (code === 0) return read;
   if (Number.isNaN(code))
-    return uncertainFailure(context, status, 'outage', 'unreadable_answer', 'returned unexpected data');
+    return uncertainFailure(context, status, 'outage', 'unreadable_response', 'returned unexpected data');
   const message = messageOf(read.result);
   const refusal = `was refused with the code ${code}${inBrackets(context, message)}`;
   switch (code) {

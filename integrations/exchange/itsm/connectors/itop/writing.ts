@@ -94,7 +94,7 @@ async function createLink(
     (response) => {
       const id = idOf(response);
       if (id === undefined)
-        throw new RemoteError('answer_lost', link.class, 'The response contains no relation');
+        throw new RemoteError('response_lost', link.class, 'The response contains no relation');
       return id;
     },
   );
@@ -179,7 +179,7 @@ export function createWriting(
     );
     if (!created) {
       const what = `Whether an object of ${table} was created can only be read from the history, which the account may not read`;
-      throw new RemoteError('answer_lost', `class ${table}`, what);
+      throw new RemoteError('response_lost', `class ${table}`, what);
     }
     const ids = created.map((one) => remoteId(one.class, one.key));
     const lookups = await reading.readByIds(table, ids, fields);

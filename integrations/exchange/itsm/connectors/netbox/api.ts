@@ -101,7 +101,7 @@ export function createApi(transport: Transport): Api {
     const { result } = await send({ method: 'GET', path, doing, query, pageSize: limit });
     const { results, next } = (result ?? {}) as { results?: unknown; next?: unknown };
     if (!Array.isArray(results))
-      throw new RemoteError('unreadable_answer', path, `${doing} returned no list`);
+      throw new RemoteError('unreadable_response', path, `${doing} returned no list`);
     return { rows: results as Row[], hasMore: typeof next === 'string' };
   };
 

@@ -98,7 +98,7 @@ export function createReading(api: Api, changes: ChangeLog): Reading {
     const record = recordOf(table, result, fields, headers.etag ?? versionByTime((result ?? {}) as Row));
     if (record) return record;
     const what = `Looking up an object of ${table} returned none`;
-    throw new RemoteError('unreadable_answer', `table ${table}`, what);
+    throw new RemoteError('unreadable_response', `table ${table}`, what);
   };
 
   return {

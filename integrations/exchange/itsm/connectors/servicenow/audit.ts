@@ -34,7 +34,7 @@ export async function readDeletions(
   })) {
     if (page.hasRepeatedRows) {
       const what = `Reading ${DELETIONS} returned repeated rows in place of others`;
-      throw new RemoteError('incomplete_answer', `table ${DELETIONS}`, what);
+      throw new RemoteError('incomplete_response', `table ${DELETIONS}`, what);
     }
     for (const record of page.records) {
       const id = textOf(record, 'documentkey');

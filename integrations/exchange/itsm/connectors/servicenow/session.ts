@@ -115,7 +115,7 @@ export function createSession(
       const { access_token: access, expires_in: seconds, refresh_token: refresh } = document;
       if (status !== 200 || typeof access !== 'string') {
         const what = `The response to the token request had the status ${status} and no token`;
-        throw new RemoteError('unreadable_answer', where, what);
+        throw new RemoteError('unreadable_response', where, what);
       }
       if (typeof refresh === 'string') refreshToken = refresh;
       return { header: `Bearer ${access}`, expiresAt: clock.now() + (Number(seconds) || 60) * 1000 };
@@ -125,7 +125,7 @@ export function createSession(
       const code = deadline.signal.aborted
         ? 'timed_out'
         : error instanceof SyntaxError
-          ? 'unreadable_answer'
+          ? 'unreadable_response'
           : 'unreachable';
       throw new RemoteError(code, where, 'The token request got no usable response');
     } finally {

@@ -148,7 +148,7 @@ interface RelationResponse {
 function readRelationResponse(result: unknown, from: string, to: string): RelationResponse {
   const row = (result ?? {}) as Record<string, unknown>;
   if (typeof row.sys_id !== 'string')
-    throw new RemoteError('answer_lost', RELATIONS, 'The response contains no relation');
+    throw new RemoteError('response_lost', RELATIONS, 'The response contains no relation');
   const isConfirmed = { [from]: row[endPaths.from] === from, [to]: row[endPaths.to] === to };
   return { id: row.sys_id, unconfirmed: [from, to].filter((end) => !isConfirmed[end]) };
 }
@@ -218,7 +218,11 @@ interface Created {
   adopted?: boolean;
 }
 
-type Refuse = (code: 'refused' | 'ambiguous' | 'answer_lost', why: string, message?: unknown) => RemoteError;
+type Refuse = (
+  code: 'refused' | 'ambiguous' | 'response_lost',
+  why: string,
+  message?: unknown,
+) => RemoteError;
 
 /** The API that creates records of a table, if it is not the Table API. */
 function identifyingApi(
@@ -273,7 +277,7 @@ function readImportResponse(result: unknown, refuse: Refuse): Created {
     throw refuse('refused', 'was refused by the transform map', message);
   }
   if (typeof row?.sys_id === 'string') return { id: row.sys_id, adopted: row.status !== 'inserted' };
-  if (row?.status === undefined) throw refuse('answer_lost', 'returned no record');
+  if (row?.status === undefined) throw refuse('response_lost', 'returned no record');
   throw refuse('refused', 'was skipped by the transform map', row.status_message ?? row.status);
 }
 
@@ -289,7 +293,7 @@ function readReconcileResponse(result: unknown, refuse: Refuse): Created {
   }
   if (item?.sysId && item.sysId !== 'Unknown')
     return { id: item.sysId, adopted: item.operation !== 'INSERT' };
-  throw refuse('answer_lost', 'returned no record');
+  throw refuse('response_lost', 'returned no record');
 }
 
 /** The dependencies of every write. */
@@ -321,7 +325,7 @@ const recordFrom =
 
 /**
  * The only record whose columns have these values; null if there is none.
- * @throws RemoteError `ambiguous` if there are several, `answer_lost` if one is hidden from the account, `refused` if the
+ * @throws RemoteError `ambiguous` if there are several, `response_lost` if one is hidden from the account, `refused` if the
  * table cannot be queried by one of the columns.
  */
 async function findOne(
@@ -345,7 +349,7 @@ async function findOne(
     }),
   });
   const records = recordsOf(table, result, all);
-  const problem = (code: 'refused' | 'ambiguous' | 'answer_lost', what: string) =>
+  const problem = (code: 'refused' | 'ambiguous' | 'response_lost', what: string) =>
     new RemoteError(code, `table ${table}`, what);
   // the remote ignores a condition on an unknown column, so that any record would match
   const ignoredColumn = names.find((name) =>
@@ -360,7 +364,7 @@ async function findOne(
   // a hidden record must not be created again
   if (total > records.length) {
     const what = `A record of ${table} with this ${names.join(', ')} is hidden from the account`;
-    throw problem('answer_lost', what);
+    throw problem('response_lost', what);
   }
   return records[0] ?? null;
 }

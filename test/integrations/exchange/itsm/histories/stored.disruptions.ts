@@ -43,7 +43,7 @@ export function withDisruptions(
       if (lost?.kind === 'lost') {
         disruptions.splice(disruptions.indexOf(lost), 1);
         if (lost.done) await original(...args);
-        throw new RemoteError('answer_lost', 'the remote', 'The response was lost');
+        throw new RemoteError('response_lost', 'the remote', 'The response was lost');
       }
       const response = await original(...args);
       if (ends) throw new Killed();

@@ -280,7 +280,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       });
     } catch (error) {
       if (error instanceof Killed) return false;
-      if (isRemoteError(error, 'answer_lost')) return false;
+      if (isRemoteError(error, 'response_lost')) return false;
       throw error;
     }
     await finishRun(jobOf(open), open, { remoteCalls: 0, seconds: {}, findings: 0 });
