@@ -79,10 +79,10 @@ export const analysisTools: Tool[] = [
       const request = { method: 'POST', path: starts[analysis], body: options };
       if (dry_run) {
         await write(api, 'start_analysis', { dry_run }, request);
-        return { dry_run, run_id: null, job_id: null, cuts: [] };
+        return { dry_run, run_id: null, job_id: null, truncations: [] };
       }
       const { run_id, job_id } = (await api(request)).body;
-      return { dry_run, run_id, job_id, cuts: [] };
+      return { dry_run, run_id, job_id, truncations: [] };
     },
   }),
   tool({
@@ -181,7 +181,7 @@ export const batchTools: Tool[] = [
     }),
     output: answer({ batch_id: Type.String() }),
     annotations: writing,
-    run: async ({ title }, api) => ({ batch_id: (await openBatch(api, title, false)).id, cuts: [] }),
+    run: async ({ title }, api) => ({ batch_id: (await openBatch(api, title, false)).id, truncations: [] }),
   }),
   tool({
     name: 'close_batch',
@@ -192,7 +192,7 @@ export const batchTools: Tool[] = [
     annotations: writing,
     async run({ batch_id }, api) {
       const { body } = await api({ method: 'POST', path: `${batches}/${batch_id}/commit`, body: {} });
-      return { batch: body, cuts: [] };
+      return { batch: body, truncations: [] };
     },
   }),
   tool({

@@ -72,15 +72,15 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     output: answer({ reports: Type.Array(OpenObject) }),
     annotations: reading,
     async run({ report }) {
-      if (report === undefined) return { reports: reports.map(briefly), cuts: [] };
-      return { reports: [{ ...reportNamed(reports, report) }], cuts: [] };
+      if (report === undefined) return { reports: reports.map(briefly), truncations: [] };
+      return { reports: [{ ...reportNamed(reports, report) }], truncations: [] };
     },
   }),
   tool({
     name: 'run_report',
     title: 'Run a report',
     description:
-      'Figures of one report of list_reports. Lists in the response are truncated to `items` elements; `cuts` lists the truncations with the total numbers.',
+      'Figures of one report of list_reports. Lists in the response are truncated to `items` elements; `truncations` lists the truncations with the total numbers.',
     input: object({
       report: Type.String({ minLength: 1, maxLength: 100, description: 'A name of list_reports' }),
       parameters: Parameters('As list_reports describes them; `filter` selects the cards'),
@@ -91,8 +91,8 @@ export const reportTools = (reports: OfferedReport[]): Tool[] => [
     async run({ report, parameters, items }, api) {
       reportNamed(reports, report);
       const { body } = await api({ method: 'GET', path: `/reports/${report}`, query: parameters });
-      const { cuts, ...figures } = bounded(body, { items, text: 1_000 });
-      return { report, answer: figures, cuts };
+      const { truncations, ...figures } = bounded(body, { items, text: 1_000 });
+      return { report, answer: figures, truncations };
     },
   }),
 ];

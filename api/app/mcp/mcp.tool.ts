@@ -78,7 +78,7 @@ export const paging = {
 export const answer = <T extends Record<string, TSchema>>(members: T) =>
   object({
     ...members,
-    cuts: Type.Array(object({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }), {
+    truncations: Type.Array(object({ path: Type.String(), shown: Type.Integer(), of: Type.Integer() }), {
       description: 'Truncated lists and texts',
     }),
   });
@@ -106,13 +106,13 @@ interface Cut {
 const MOST_CUTS = 50;
 
 /**
- * Truncates long lists and texts of a response, and lists the truncations in `cuts`.
+ * Truncates long lists and texts of a response, and lists the truncations in `truncations`.
  * @param limits elements of each list, and characters of each text.
  */
 export function bounded<T extends object>(members: T, limits: { items: number; text: number }) {
-  const cuts: Cut[] = [];
+  const truncations: Cut[] = [];
   const note = (cut: Cut) => {
-    if (cuts.length < MOST_CUTS) cuts.push(cut);
+    if (truncations.length < MOST_CUTS) truncations.push(cut);
   };
   const visit = (part: unknown, path: string): unknown => {
     if (typeof part === 'string') {
@@ -130,5 +130,5 @@ export function bounded<T extends object>(members: T, limits: { items: number; t
       Object.entries(part).map(([key, member]) => [key, visit(member, path === '' ? key : `${path}.${key}`)]),
     );
   };
-  return { ...(visit(members, '') as T), cuts };
+  return { ...(visit(members, '') as T), truncations };
 }

@@ -52,7 +52,7 @@ const scan = {
   summary: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        '`regulations`: by key the numbers of rules, checked cards, gaps, and findings that were found, reopened, changed, resolved and unchanged, the `skipped` rules, and in `read_by_model` the number of cards that a language model assessed; `without_rules`: regulations without rules; `model_stopped`: why the model was no longer used',
+        '`regulations`: by key the numbers of rules, checked cards, gaps, and findings that were found, reopened, changed, resolved and unchanged, the `skipped` rules, and in `assessed_by_model` the number of cards that a language model assessed; `without_rules`: regulations without rules; `model_stopped`: why the model was no longer used',
     }),
   ),
 };

@@ -58,7 +58,7 @@ export const ImpactSchema = Type.Object(
         to: FieldTypeName,
         affected: Affected,
         converted: Affected,
-        misfits: Affected,
+        unconvertible: Affected,
         examples: Type.Array(object({ id: Type.String(), value: Type.Optional(Type.Unknown()) })),
       }),
     ),

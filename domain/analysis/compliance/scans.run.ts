@@ -144,10 +144,10 @@ async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> 
         const sums = summaryOf(reached.summary, key, filters.length + readings.length);
         add(sums, kept);
         sums.checked += counts.cards;
-        sums.read_by_model ??= { cards: 0, asked: 0, unread: 0 };
-        sums.read_by_model.cards += counts.cards;
-        sums.read_by_model.asked += counts.asked;
-        sums.read_by_model.unread += counts.unread;
+        sums.assessed_by_model ??= { cards: 0, asked: 0, unread: 0 };
+        sums.assessed_by_model.cards += counts.cards;
+        sums.assessed_by_model.asked += counts.asked;
+        sums.assessed_by_model.unread += counts.unread;
         if (!more) sums.gaps += at.gaps;
         next = more ? { ...reached, at } : nextRule(reached);
         await job.checkpoint(work, stepAt(all, next));
@@ -190,7 +190,7 @@ interface RegulationSummary extends FindingChanges {
   checked: number;
   gaps: number;
   /** Set if cards were read by a language model; over all rules. */
-  read_by_model?: ReadCounts;
+  assessed_by_model?: ReadCounts;
 }
 
 /** The results of a scan. */

@@ -99,7 +99,7 @@ export const RunStats = component('ItsmRunStats', {
   deleted: count('Cards archived and records deleted'),
   relations_created: count('Relations created, on either side'),
   relations_deleted: count('Relations deleted, on either side'),
-  relations_waiting: Type.Optional(
+  relations_deferred: Type.Optional(
     count(
       'Relations that were deferred, because they refer to records of a mapping that is paused or cannot run',
     ),

@@ -60,7 +60,7 @@ const found = async (article: string, more = '') =>
 it('reads nothing where no model is set up, and says nothing of it', async () => {
   const { results, ...told } = await scan();
   expect(told).toMatchObject({ rules: 9, skipped: [], parts: [] });
-  expect(told).not.toHaveProperty('read_by_model');
+  expect(told).not.toHaveProperty('assessed_by_model');
   expect(world.asked).toEqual([]);
 });
 
@@ -70,7 +70,7 @@ it('finds what a model reads, in words of the card, and asks again only of what 
   expect(first).toMatchObject({
     rules: 11,
     // what is quoted of one was never sent, so that it counts for nothing
-    read_by_model: { cards: 3, asked: 2, unread: 1 },
+    assessed_by_model: { cards: 3, asked: 2, unread: 1 },
     parts: [{ part: 'compliance readings', prompt: 'compliance-reading@1', calls: 1 }],
   });
   // descriptions stay in the house until they are listed
@@ -81,7 +81,7 @@ it('finds what a model reads, in words of the card, and asks again only of what 
   await set({
     outgoing_fields: { '*': ['name', 'description', 'attributes.*', 'attributes.costTotalAnnual'] },
   });
-  expect(await scan()).toMatchObject({ read_by_model: { cards: 3, asked: 3 }, found: 1 });
+  expect(await scan()).toMatchObject({ assessed_by_model: { cards: 3, asked: 3 }, found: 1 });
   expect(JSON.stringify(world.asked[1]!.data)).toContain('policyholders');
   expect(JSON.stringify(world.asked[1]!.data)).not.toContain('777123');
   expect(await found('Art. 3(1)', '&ai_detected=true')).toMatchObject([
@@ -94,10 +94,10 @@ it('finds what a model reads, in words of the card, and asks again only of what 
       gap_description: expect.stringMatching(/does not say whether it is used\. It writes texts\.$/),
     },
   ]);
-  expect(await scan()).toMatchObject({ read_by_model: { cards: 3, asked: 0, unread: 0 }, unchanged: 1 });
+  expect(await scan()).toMatchObject({ assessed_by_model: { cards: 3, asked: 0, unread: 0 }, unchanged: 1 });
   expect(world.asked).toHaveLength(2);
   await admin.patch(`/api/v1/cards/${id.get('Granite')}`, { description: 'Keeps the ledger of all houses.' });
-  expect(await scan()).toMatchObject({ read_by_model: { cards: 3, asked: 1, unread: 0 } });
+  expect(await scan()).toMatchObject({ assessed_by_model: { cards: 3, asked: 1, unread: 0 } });
 });
 
 it('takes nothing that a hostile card has the model say of it or of others', async () => {
@@ -117,8 +117,8 @@ it('takes nothing that a hostile card has the model say of it or of others', asy
       })),
     ],
   });
-  const { read_by_model } = await scan();
-  expect(read_by_model).toEqual({ cards: 3, asked: 1, unread: 1 });
+  const { assessed_by_model } = await scan();
+  expect(assessed_by_model).toEqual({ cards: 3, asked: 1, unread: 1 });
   const all = await found('Art. 3(1)');
   expect(pluck(all, 'card_name').sort()).toEqual(['Granite', 'Velvet']);
   const granite = all.find((one: { card_name: string }) => one.card_name === 'Granite');
@@ -130,7 +130,7 @@ it('leaves findings as they are where nobody can read, and resolves those that a
   await admin.patch(`/api/v1/cards/${id.get('Velvet')}`, { description: 'Drafts letters.' });
   await set({ tokens_per_run: 1 });
   const spent = await scan();
-  expect(spent).toMatchObject({ read_by_model: { asked: 0, unread: 2 }, parts: [], resolved: 0 });
+  expect(spent).toMatchObject({ assessed_by_model: { asked: 0, unread: 2 }, parts: [], resolved: 0 });
   expect(spent.results.model_stopped).toBe('budget');
   await set({ tokens_per_run: null, enabled: false });
   expect(await scan()).toMatchObject({ resolved: 0 });
@@ -168,7 +168,7 @@ it('goes on after a worker’s end without asking again', async () => {
   // two rules, each of three questions, and the one that was cut off
   expect(world.asked).toHaveLength(7);
   expect(run.model_parts).toMatchObject([{ calls: 6 }]);
-  expect(run.results.regulations.gdpr.read_by_model).toMatchObject({ cards: 2 * Number(all), unread: 0 });
+  expect(run.results.regulations.gdpr.assessed_by_model).toMatchObject({ cards: 2 * Number(all), unread: 0 });
   for (const article of ['Art. 30(1)(c)', 'Art. 9(1)']) {
     const read = (await found(article)).filter(({ evidence }: { evidence: string }) =>
       /^read by/.test(evidence),

@@ -171,7 +171,7 @@ describe('relations to records of a mapping that is paused', () => {
       relation_mappings: [relation],
     });
     await run(targets);
-    expect((await run(sources)).stats).toMatchObject({ relations_created: 1, relations_waiting: 0 });
+    expect((await run(sources)).stats).toMatchObject({ relations_created: 1, relations_deferred: 0 });
 
     const activate = (is_active: boolean) =>
       admin.patch(`${syncBase}/mappings/${targets}`, { is_active }, { 'if-match': '*' });
@@ -186,7 +186,7 @@ describe('relations to records of a mapping that is paused', () => {
     const told: number[] = [];
     for (let time = 1; time <= 2; time += 1) {
       const waits = await run(sources);
-      expect(waits.stats).toMatchObject({ planned: {}, relations_waiting: 3 });
+      expect(waits.stats).toMatchObject({ planned: {}, relations_deferred: 3 });
       const log = await admin.get(`${syncBase}/sync/runs/${waits.id}/log`);
       const lines = log.body.items.filter(({ message }: { message: string }) =>
         message.startsWith('Mappings that are paused or cannot run block 3 relations: BusinessCapability'),
@@ -201,7 +201,7 @@ describe('relations to records of a mapping that is paused', () => {
     for (const [at, planned] of [{ relate: 1, skip: 2 }, { skip: 2 }].entries()) {
       if (at > 0) await run(targets);
       const { stats } = await run(sources);
-      expect(stats).toMatchObject({ planned, relations_deleted: 0, relations_waiting: 0 });
+      expect(stats).toMatchObject({ planned, relations_deleted: 0, relations_deferred: 0 });
       expect(await db('relations').where({ type: 'relBizCtxToBC' })).toHaveLength(3);
     }
     const made = instance.writes.slice(written).filter(({ table }) => table === 'cmdb_rel_ci');

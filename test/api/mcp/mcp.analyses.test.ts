@@ -122,7 +122,7 @@ describe('long lists', () => {
     );
     const found = await answer(asViewer, 'search_cards', { type: 'Organization', page_size: 100 });
     expect(found.items).toHaveLength(100);
-    expect(found.cuts[0]).toEqual({ path: 'items[0].description', shown: 1_000, of: 3_600 });
+    expect(found.truncations[0]).toEqual({ path: 'items[0].description', shown: 1_000, of: 3_600 });
     expect(JSON.stringify(found).length).toBeLessThan(200_000);
     await db('cards').where({ type: 'Organization' }).delete();
   });
@@ -157,7 +157,7 @@ describe('analyses', () => {
       dry_run: true,
       run_id: null,
       job_id: null,
-      cuts: [],
+      truncations: [],
     });
     expect(await count()).toBe(before);
     for (const [analysis, options] of [

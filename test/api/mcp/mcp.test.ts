@@ -114,7 +114,10 @@ describe('the protocol', () => {
 describe('reading', () => {
   it('finds and reads cards, marked as data', async () => {
     const called = await callTool(asAdmin, 'search_cards', { search: 'clams desk', type: 'Application' });
-    expect(called.structuredContent).toMatchObject({ items: [{ id: card, name: 'Claims Desk' }], cuts: [] });
+    expect(called.structuredContent).toMatchObject({
+      items: [{ id: card, name: 'Claims Desk' }],
+      truncations: [],
+    });
     expect(called._meta).toMatchObject({ 'estate/content': 'untrusted-data' });
     expect(called.content[0]!.text).toMatch(/never instructions/);
     expect(JSON.parse(called.content[1]!.text!)).toEqual(called.structuredContent);
@@ -152,7 +155,7 @@ describe('reading', () => {
       });
       found.push(...pluck(page.items, 'name'));
       cursor = page.next_cursor ?? undefined;
-      for (const cut of page.cuts) expect(cut).toMatchObject({ shown: 999, of: 1002 });
+      for (const cut of page.truncations) expect(cut).toMatchObject({ shown: 999, of: 1002 });
     } while (cursor);
     expect(found.sort()).toEqual([...names, 'Ledger D']);
   });

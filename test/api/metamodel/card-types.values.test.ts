@@ -121,7 +121,7 @@ describe('fields of another type', () => {
       to: 'number',
       affected: 2,
       converted: 1,
-      misfits: 1,
+      unconvertible: 1,
       examples: [{ id: bad.id, value: 'about 12' }],
     });
     const refusal = await refused(t, patch(type, { fields_schema }));
@@ -149,7 +149,7 @@ describe('fields of another type', () => {
     const body = { fields_schema: schema(field('price', 'boolean')) };
     const blind = await t.holding('admin.metamodel');
     const hidden = await blind.patch(`${types}/${type}?dry_run=true`, body);
-    expect(hidden.body.changed_fields[0]).toMatchObject({ misfits: 1, examples: [] });
+    expect(hidden.body.changed_fields[0]).toMatchObject({ unconvertible: 1, examples: [] });
     const costless = await t.holding('admin.metamodel', 'inventory.view');
     const cut = await costless.patch(`${types}/${type}`, body);
     expect(cut.status).toBe(409);

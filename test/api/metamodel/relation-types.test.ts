@@ -200,7 +200,7 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
       relations: 1,
       removed_fields: [{ field_key: 'price', affected: 1 }],
       removed_options: [{ field_key: 'state', option_key: 'a', affected: 1 }],
-      changed_fields: [{ field_key: 'size', converted: 1, misfits: 0 }],
+      changed_fields: [{ field_key: 'size', converted: 1, unconvertible: 0 }],
     });
     const { events, kinds } = await eventsBy(t, patch(key, body));
     expect(kinds).toEqual({ 'relation.updated': 1, 'relation_type.updated': 1 });

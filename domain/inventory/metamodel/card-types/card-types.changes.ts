@@ -166,7 +166,7 @@ export async function writeCardType(
     removed_subtypes: run.dryRun ? await countSubtypes(run, type, removedSubtypes) : [],
     required_fields: run.dryRun ? await countMissing(run, type, fields.before, fields.after) : [],
     mandatory_sides: [],
-    needs_force: measured.changed_fields.some(({ misfits }) => misfits > 0),
+    needs_force: measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
     as_job: converted.cards + converted.relations > run.limit,
   };
 }

@@ -67,7 +67,7 @@ export interface Impact {
     to: string;
     affected: number;
     converted: number;
-    misfits: number;
+    unconvertible: number;
     /** Examples of values that do not fit; absent for callers who may not see them. */
     examples: { id: string; value?: unknown }[];
   }[];

@@ -193,7 +193,7 @@ async function measureRetyped(
   { table, type }: Holder,
   { from, to }: ValueChanges['retyped'][number],
 ): Promise<Impact['changed_fields'][number]> {
-  const found = { affected: 0, converted: 0, misfits: 0 };
+  const found = { affected: 0, converted: 0, unconvertible: 0 };
   const examples: { id: string; value?: unknown }[] = [];
   const seen = may(ctx.caller, 'inventory.view') && (table === 'cards' || may(ctx.caller, 'relations.view'));
   const shown = from.type !== 'cost' || may(ctx.caller, 'costs.view');
@@ -206,7 +206,7 @@ async function measureRetyped(
       found.affected += 1;
       if (convertValue(to, value) !== undefined) found.converted += 1;
       else {
-        found.misfits += 1;
+        found.unconvertible += 1;
         if (seen && examples.length < EXAMPLES) {
           examples.push(shown ? { id, value: shortened(value) } : { id });
         }
@@ -227,12 +227,12 @@ function shortened(value: unknown): unknown {
  * @throws EstateError `values_do_not_fit` with the fields and some of the values.
  */
 export function refuseValueLoss(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {
-  const misfits = changed_fields.filter((field) => field.misfits > 0);
-  if (run.force || run.dryRun || misfits.length === 0) return;
-  const names = misfits.map((field) => `${field.field_key} (${field.misfits})`).join(', ');
+  const unconvertible = changed_fields.filter((field) => field.unconvertible > 0);
+  if (run.force || run.dryRun || unconvertible.length === 0) return;
+  const names = unconvertible.map((field) => `${field.field_key} (${field.unconvertible})`).join(', ');
   throw new EstateError(
     'values_do_not_fit',
     `Stored values do not fit the new type of ${names}. Change them, or give them up with force=true.`,
-    { extra: { changed_fields: misfits } },
+    { extra: { changed_fields: unconvertible } },
   );
 }

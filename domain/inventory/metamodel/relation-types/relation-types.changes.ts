@@ -263,7 +263,7 @@ export async function writeRelationType(
     removed_subtypes: [],
     required_fields: [],
     mandatory_sides: run.dryRun ? await countLacking(run, before, after) : [],
-    needs_force: measured.changed_fields.some(({ misfits }) => misfits > 0),
+    needs_force: measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
     as_job: converted.cards + converted.relations > run.limit,
   };
 }

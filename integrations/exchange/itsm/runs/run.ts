@@ -125,7 +125,7 @@ async function createPlan(
 /** Logs that other mappings block relations, if their number differs from that of the last completed run. */
 async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
   const [last = 0] = await query(sql)
-    .column<number>`select coalesce((stats ->> 'relations_waiting')::int, 0) from itsm_runs
+    .column<number>`select coalesce((stats ->> 'relations_deferred')::int, 0) from itsm_runs
      where mapping_id = ${work.mappingId} and status = 'completed' and undo_of is null order by id desc limit 1`;
   if (count === 0 || count === last) return;
   const others = Object.values(work.mapping.blocked_targets).join(', ');
@@ -185,7 +185,7 @@ async function storePlan(
       ...stats,
       fetched: state.fetched,
       relations_fetched: state.relations,
-      relations_waiting: plan.blockedRelations,
+      relations_deferred: plan.blockedRelations,
       already_open,
       skipped: skip + stage + conflict,
       planned,
