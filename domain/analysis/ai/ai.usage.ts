@@ -2,7 +2,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { AiUsage, equalTo } from '../runs/runs.ts';
+import { AiUsage } from '../runs/runs.ts';
 
 const { provider: provider_type, ...columns } = columnMembers('u', AiUsage);
 
@@ -16,15 +16,15 @@ const usageList: ListSpec = {
   },
   defaultSort: 'day',
   defaultDir: 'desc',
+  filters: { day: 'u.day = ?', run_id: 'u.run_id = ?' },
   members: { ...columns, provider_type },
 };
 
 /** The usage of models, by day, run, purpose and model. @throws EstateError `forbidden`. */
 export async function listAiUsage(
   ctx: Ctx,
-  { day, run_id, ...params }: ListParams & { day?: string; run_id?: string },
+  params: ListParams & { day?: string; run_id?: string },
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.settings');
-  const conditions = equalTo({ 'u.day': day, 'u.run_id': run_id });
-  return await runList(ctx, usageList, conditions, params);
+  return await runList(ctx, usageList, [], params);
 }

@@ -8,25 +8,10 @@ const MOST_RELATIONS = 1000;
 /** The maximum number of reasons of a card or relation. */
 const MOST_REASONS = 20;
 
-/** Collects the cards and relations of a target architecture, without duplicates. */
-export interface Builder {
-  /** Proposes a new card. @returns its id for relations; undefined if the limit is reached. */
-  add(card: Omit<ProposedCard, 'id' | 'change' | 'reasons'>, reasons: string[]): CardName | undefined;
-  /** Proposes to change or retire a stored card; retiring takes precedence. */
-  touch(
-    card: CardName,
-    change: 'changed' | 'retired',
-    attributes: Record<string, unknown>,
-    reasons: string[],
-  ): void;
-  /** Proposes a relation between two cards, if the metamodel has a relation type for their types. */
-  relate(one: CardName, other: CardName, reason: string): void;
-  /** Proposes a relation of a given type. */
-  relateBy(type: string, source: CardName, target: CardName, reason: string): void;
-  architecture(): Architecture;
-}
+export type Builder = ReturnType<typeof createBuilder>;
 
-export function createBuilder(metamodel: Metamodel): Builder {
+/** Collects the cards and relations of a target architecture, without duplicates. */
+export function createBuilder(metamodel: Metamodel) {
   const cards = new Map<string, ProposedCard>();
   const relations = new Map<string, ProposedRelation>();
   const names = new Set<string>();
@@ -52,8 +37,34 @@ export function createBuilder(metamodel: Metamodel): Builder {
     }
   };
 
-  const builder: Builder = {
-    add(card, reasons) {
+  /** Proposes a relation of a given type. */
+  const relateBy = (type: string, source: CardName, target: CardName, reason: string): void => {
+    const key = `${type}/${source.id}/${target.id}`;
+    const before = relations.get(key);
+    if (before) {
+      if (before.reasons.length < MOST_REASONS && !before.reasons.includes(reason))
+        before.reasons.push(reason);
+      return;
+    }
+    if (source.id === target.id) return;
+    if (relations.size >= MOST_RELATIONS) {
+      left_out += 1;
+      return;
+    }
+    relations.set(key, {
+      type,
+      label: metamodel.relationTypes.get(type)!.label,
+      source_id: source.id,
+      target_id: target.id,
+      source_name: source.name,
+      target_name: target.name,
+      reasons: [reason],
+    });
+  };
+
+  return {
+    /** Proposes a new card. @returns its id for relations; undefined if the limit is reached. */
+    add(card: Omit<ProposedCard, 'id' | 'change' | 'reasons'>, reasons: string[]): CardName | undefined {
       const id = `new-${made + 1}`;
       const name = freeName(card.type, card.name);
       if (!put({ ...card, id, name, change: 'new', reasons: reasons.slice(0, MOST_REASONS) }))
@@ -61,7 +72,13 @@ export function createBuilder(metamodel: Metamodel): Builder {
       made += 1;
       return { id, name, type: card.type };
     },
-    touch({ id, name, type }, change, attributes, reasons) {
+    /** Proposes to change or retire a stored card; retiring takes precedence. */
+    touch(
+      { id, name, type }: CardName,
+      change: 'changed' | 'retired',
+      attributes: Record<string, unknown>,
+      reasons: string[],
+    ): void {
       const before = cards.get(id);
       const retired = before?.change === 'retired' || change === 'retired';
       put({
@@ -76,36 +93,18 @@ export function createBuilder(metamodel: Metamodel): Builder {
         reasons: [...new Set([...(before?.reasons ?? []), ...reasons])].slice(0, MOST_REASONS),
       });
     },
-    relate(one, other, reason) {
+    /** Proposes a relation between two cards, if the metamodel has a relation type for their types. */
+    relate(one: CardName, other: CardName, reason: string): void {
       const way = findRelationType(metamodel, one.type, other.type);
       if (!way) return;
       const [source, target] = way.forward ? [one, other] : [other, one];
-      builder.relateBy(way.type.key, source, target, reason);
+      relateBy(way.type.key, source, target, reason);
     },
-    relateBy(type, source, target, reason) {
-      const key = `${type}/${source.id}/${target.id}`;
-      const before = relations.get(key);
-      if (before) {
-        if (before.reasons.length < MOST_REASONS && !before.reasons.includes(reason))
-          before.reasons.push(reason);
-        return;
-      }
-      if (source.id === target.id) return;
-      if (relations.size >= MOST_RELATIONS) {
-        left_out += 1;
-        return;
-      }
-      relations.set(key, {
-        type,
-        label: metamodel.relationTypes.get(type)!.label,
-        source_id: source.id,
-        target_id: target.id,
-        source_name: source.name,
-        target_name: target.name,
-        reasons: [reason],
-      });
-    },
-    architecture: () => ({ cards: [...cards.values()], relations: [...relations.values()], left_out }),
+    relateBy,
+    architecture: (): Architecture => ({
+      cards: [...cards.values()],
+      relations: [...relations.values()],
+      left_out,
+    }),
   };
-  return builder;
 }

@@ -26,14 +26,6 @@ export interface ProposalInput {
   products: string[];
 }
 
-/** Gaps of a single application. */
-const ofApplications: readonly GapKind[] = [
-  'end_of_life',
-  'component_end_of_life',
-  'low_fit',
-  'planned_exit',
-];
-
 /** The target architecture of an option, computed by rules only: equal facts result in an equal proposal. */
 export function proposeArchitecture(brief: ProposalInput, option: OptionId): Architecture {
   const builder = createBuilder(brief.metamodel);
@@ -73,7 +65,7 @@ function introduceCapabilities({ facts }: ProposalInput, builder: Builder): Map<
 /** The applications with weaknesses, with the gaps that are their weaknesses. */
 function weak({ facts, gaps }: ProposalInput): { application: ScopeApplication; gaps: Gap[] }[] {
   const byCard = Map.groupBy(
-    gaps.filter(({ kind }) => ofApplications.includes(kind)),
+    gaps.filter(({ kind }) => kind in burden),
     ({ card }) => card.id,
   );
   return facts.applications.flatMap((application) => {
@@ -119,7 +111,7 @@ function coverByPresent(plan: Plan, gone: ReadonlySet<string>): void {
   }
 }
 
-/** How much a weakness counts against using an application: most of all a planned retirement. */
+/** The gaps of single applications, with how much each counts against using one: most of all a planned retirement. */
 const burden: Partial<Record<GapKind, number>> = {
   end_of_life: 8,
   planned_exit: 8,

@@ -4,13 +4,13 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { insertRow, lockRow, type RowOf, rowModel, updateRow } from '../../kernel/resources/rows.ts';
+import { changeRow, createRow } from '../../kernel/resources/items.ts';
+import { lockRow, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
-import { equalTo } from '../runs/runs.ts';
 
 /** A session about a target architecture. */
 export class Assessment extends rowModel('assessments', {
@@ -30,12 +30,7 @@ type AssessmentRow = RowOf<typeof Assessment>;
 /** The event of a written assessment. The session may contain costs, so events only show it to users who may see costs. */
 export function assessmentEvent(before: AssessmentRow | null, after: AssessmentRow | null): EventDraft {
   const { id, title } = (after ?? before)!;
-  const verb = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: `assessment.${verb}`,
-    cost_keys: ['session_data'],
-    data: { id, title, changes: rowChanges(before, after) },
-  };
+  return { ...rowEvent('assessment', before, after, { id, title }), cost_keys: ['session_data'] };
 }
 
 /** The member of sessions that contains costs, besides the cost attributes of cards. */
@@ -69,6 +64,7 @@ function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
     defaultSort: 'created_at',
     defaultDir: 'desc',
     search: `fold(a.title || ' ' || a.requirement)`,
+    filters: { status: 'a.status = ?' },
     members: {
       ...columnMembers('a', Assessment),
       initiative_name: fragment`(select c.name from cards c
@@ -85,8 +81,7 @@ export async function listAssessments(
   ctx: Ctx,
   params: ListParams & StaticOf<typeof assessmentFilters>,
 ): Promise<JsonText> {
-  const where = equalTo({ 'a.status': params.status });
-  return await runList(ctx, assessmentList(ctx, false), where, params);
+  return await runList(ctx, assessmentList(ctx, false), [], params);
 }
 
 /** One session without values that the caller may not see. @throws EstateError `not_found`. */
@@ -106,12 +101,9 @@ export interface AssessmentInput {
 export async function createAssessment(ctx: Ctx, input: AssessmentInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   return await command(ctx, async (work) => {
-    const row = await insertRow(work.sql, Assessment, {
-      ...checked(input),
-      created_by: ctx.caller.userId,
-    });
-    work.emit(assessmentEvent(null, row));
-    return await assessmentText(work.sql, ctx, row.id);
+    const values = { ...checked(input), created_by: ctx.caller.userId };
+    const { id } = await createRow(work, Assessment, values, assessmentEvent);
+    return await assessmentText(work.sql, ctx, id);
   });
 }
 
@@ -124,11 +116,7 @@ export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInp
   return await command(ctx, async (work) => {
     const before = await lockAssessment(work, ctx, id);
     requireSaved(before);
-    const changed = differingMembers(before, checked(input));
-    if (Object.keys(changed).length > 0) {
-      const after = await updateRow(work.sql, Assessment, { id: before.id }, changed);
-      work.emit(assessmentEvent(before, after));
-    }
+    await changeRow(work, Assessment, before, checked(input), assessmentEvent);
     return await assessmentText(work.sql, ctx, id);
   });
 }

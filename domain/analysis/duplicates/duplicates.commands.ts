@@ -11,7 +11,6 @@ import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../..
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, updateRow } from '../../kernel/resources/rows.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo } from '../runs/runs.ts';
 import { comparedFields } from './duplicates.fields.ts';
 import {
   type ClusterStatus,
@@ -63,6 +62,11 @@ function clusterList(ctx: Ctx): ListSpec {
     sorts: clusterSorts,
     defaultSort: 'cohesion',
     defaultDir: 'desc',
+    filters: {
+      card_type: 'd.card_type = ?',
+      status: 'd.status = ?',
+      card_id: 'd.card_ids @> array[?::uuid]',
+    },
     members: {
       ...clusterColumns,
       cluster_name: best,
@@ -94,14 +98,9 @@ export const pairFilters = {
 };
 
 /** Clusters with at least two visible cards, the most cohesive first. @throws EstateError `forbidden`. */
-export async function listClusters(
-  ctx: Ctx,
-  { card_type, status, card_id, ...params }: ListParams & ClusterFilter,
-): Promise<JsonText> {
+export async function listClusters(ctx: Ctx, params: ListParams & ClusterFilter): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
-  const where = [visibleClusters(ctx), ...equalTo({ 'd.card_type': card_type, 'd.status': status })];
-  if (card_id !== undefined) where.push(fragment`d.card_ids @> array[${card_id}::uuid]`);
-  return await runList(ctx, clusterList(ctx), where, params);
+  return await runList(ctx, clusterList(ctx), [visibleClusters(ctx)], params);
 }
 
 /** One cluster as an item of the list. @throws EstateError `forbidden`, `not_found`. */
@@ -147,6 +146,12 @@ const pairList: ListSpec = {
   sorts: pairSorts,
   defaultSort: 'score',
   defaultDir: 'desc',
+  filters: {
+    card_type: 'p.card_type = ?',
+    class: 'p.class = ?',
+    status: `${pairMembers.status} = ?`,
+    card_id: '?::uuid in (p.left_id, p.right_id)',
+  },
   members: {
     ...pairMembers,
     left_name: '(select c.name from cards c where c.id = p.left_id)',
@@ -157,14 +162,10 @@ const pairList: ListSpec = {
 /** Pairs whose cards are both visible, the most probable first. @throws EstateError `forbidden`. */
 export async function listPairs(
   ctx: Ctx,
-  { card_type, status, card_id, class: wanted, ...params }: ListParams & StaticOf<typeof pairFilters>,
+  params: ListParams & StaticOf<typeof pairFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
-  const equal = { 'p.card_type': card_type, 'p.class': wanted, [pairMembers.status]: status };
-  const where = [visiblePairs(ctx), ...equalTo(equal)];
-  if (card_id !== undefined)
-    where.push(fragment`(p.left_id = ${card_id}::uuid or p.right_id = ${card_id}::uuid)`);
-  return await runList(ctx, pairList, where, params);
+  return await runList(ctx, pairList, [visiblePairs(ctx)], params);
 }
 
 const MANAGE = 'ai_analysis.manage';

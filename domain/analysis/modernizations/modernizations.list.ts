@@ -10,7 +10,6 @@ import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import {
-  equalTo,
   modernizationsJob,
   requireFindings,
   type StartedRun,
@@ -83,6 +82,14 @@ function candidateList(ctx: Ctx): ListSpec {
       decided_at: 'utc(d.decided_at)',
     },
     search: `fold(concat_ws(' ', c.name, m.current_tech, m.recommendation))`,
+    filters: {
+      target_type: 'm.target_type = ?',
+      modernization_type: 'm.modernization_type = ?',
+      effort: 'm.effort = ?',
+      card_id: 'm.card_id = ?',
+      status: `${STATUS} = ?`,
+      priority: `${priorityBy(scoreFor(ctx))} = ?`,
+    },
   };
 }
 
@@ -97,15 +104,7 @@ export async function listModernizations(
   filter: ListParams & StaticOf<typeof modernizationFilters>,
 ): Promise<JsonText> {
   requireFindings(ctx);
-  const equal = equalTo({
-    'm.target_type': filter.target_type,
-    'm.modernization_type': filter.modernization_type,
-    'm.effort': filter.effort,
-    'm.card_id': filter.card_id,
-    [STATUS]: filter.status,
-    [priorityBy(scoreFor(ctx))]: filter.priority,
-  });
-  return await runList(ctx, candidateList(ctx), [...current(ctx), ...equal], filter);
+  return await runList(ctx, candidateList(ctx), current(ctx), filter);
 }
 
 /** One proposal as an item of the list. @throws EstateError `forbidden`, `not_found`. */

@@ -4,7 +4,7 @@ import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.t
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { StaticOf } from '../../kernel/shapes.ts';
-import { AnalysisRun, equalTo } from './runs.ts';
+import { AnalysisRun } from './runs.ts';
 
 /** A run ends with its job. */
 const status = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
@@ -27,6 +27,7 @@ const runs: ListSpec = {
   sorts: runSorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
+  filters: { analysis_type: 'r.analysis_type = ?', status: `${status} = ?` },
   members: {
     ...columnMembers('r', AnalysisRun),
     status,
@@ -42,8 +43,7 @@ export async function listRuns(
   filter: ListParams & StaticOf<typeof runFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'ai_analysis.view');
-  const conditions = equalTo({ 'r.analysis_type': filter.analysis_type, [status]: filter.status });
-  return await runList(ctx, runs, conditions, filter);
+  return await runList(ctx, runs, [], filter);
 }
 
 /** One run. @throws EstateError `forbidden`, `not_found`. */

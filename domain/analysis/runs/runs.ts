@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { embed, fragment, inTransaction, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { inTransaction, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { withLiterals } from '../../../platform/literals.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -11,7 +11,6 @@ import { defineJob, type JobDefinition } from '../../kernel/jobs/jobs.define.ts'
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
 import { JobCancelled, type JobStep, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
-import type { Condition } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
@@ -347,12 +346,6 @@ export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun
     },
   };
 }
-
-/** Conditions that SQL expressions have the given values; those with the value undefined are omitted. */
-export const equalTo = (values: Readonly<Record<string, unknown>>): Condition[] =>
-  Object.entries(values).flatMap(([sql, value]) =>
-    value === undefined ? [] : [fragment`${embed(sql)} = ${value}`],
-  );
 
 /** Results of analyses reveal cards and relations, so both permissions are required. @throws EstateError `forbidden`. */
 export function requireFindings(ctx: Ctx): void {

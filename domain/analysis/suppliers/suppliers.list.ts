@@ -4,7 +4,7 @@ import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { equalTo, requireFindings, visibleCardsSql } from '../runs/runs.ts';
+import { requireFindings, visibleCardsSql } from '../runs/runs.ts';
 import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
@@ -56,27 +56,25 @@ const counts = {
   total_cost: 'f.total_cost',
 };
 
-type SupplierList = Pick<ListSpec, 'name' | 'sorts' | 'defaultSort' | 'members' | 'search'>;
+type SupplierList = Pick<ListSpec, 'name' | 'sorts' | 'defaultSort' | 'members' | 'search' | 'filters'>;
 
 /** @throws EstateError `forbidden`, also naming `costs.view`: sorting by costs would reveal them. */
 async function listSuppliers(
   ctx: Ctx,
   spec: SupplierList,
   condition: string,
-  equal: Record<string, unknown>,
   params: ListParams,
 ): Promise<JsonText> {
   requireFindings(ctx);
   if (params.sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
   const list = { ...spec, from: figures(ctx), id: 's.id', idType: 'uuid', defaultDir: 'asc' } as const;
-  const where = [{ sql: condition, bindings: [] }, visibleSuppliers(ctx), ...equalTo(equal)];
-  return await runList(ctx, list, where, params);
+  return await runList(ctx, list, [{ sql: condition, bindings: [] }, visibleSuppliers(ctx)], params);
 }
 
 /** Suppliers with their categories, and the reasons for these. @throws EstateError `forbidden`. */
 export async function listVendors(
   ctx: Ctx,
-  { category, ...params }: ListParams & StaticOf<typeof vendorFilters>,
+  params: ListParams & StaticOf<typeof vendorFilters>,
 ): Promise<JsonText> {
   const spec: SupplierList = {
     name: 'vendors',
@@ -98,14 +96,15 @@ export async function listVendors(
       analysed_at: 'utc(s.categorised_at)',
     },
     search: 'fold(s.canonical_name)',
+    filters: { category: 's.category = ?' },
   };
-  return await listSuppliers(ctx, spec, 's.category is not null', { 's.category': category }, params);
+  return await listSuppliers(ctx, spec, 's.category is not null', params);
 }
 
 /** Suppliers and their products, with their hierarchy and names. @throws EstateError `forbidden`. */
 export async function listVendorHierarchy(
   ctx: Ctx,
-  { vendor_type, parent_id, ...params }: ListParams & StaticOf<typeof hierarchyFilters>,
+  params: ListParams & StaticOf<typeof hierarchyFilters>,
 ): Promise<JsonText> {
   const spec: SupplierList = {
     name: 'vendor-hierarchy',
@@ -133,7 +132,7 @@ export async function listVendorHierarchy(
     },
     search: `fold(s.canonical_name || ' ' || coalesce((select string_agg(n.name, ' ') from supplier_names n
       where n.supplier_id = s.id), ''))`,
+    filters: { vendor_type: 's.vendor_type = ?', parent_id: 's.parent_id = ?::uuid' },
   };
-  const equal = { 's.vendor_type': vendor_type, 's.parent_id': parent_id };
-  return await listSuppliers(ctx, spec, 's.placed_at is not null', equal, params);
+  return await listSuppliers(ctx, spec, 's.placed_at is not null', params);
 }

@@ -1,4 +1,4 @@
-import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { CommentRow } from '../collaboration.model.ts';
 import { excerpt } from './comments.rules.ts';
 
@@ -14,17 +14,15 @@ export function commentEvent(
   const row = (after ?? before)!;
   const known = new Set(before?.mentions);
   return {
-    event_type: before === null ? 'comment.created' : after === null ? 'comment.deleted' : 'comment.updated',
-    card_id: card.id,
-    card_type: card.type,
-    data: {
+    ...rowEvent('comment', before, after, {
       id: row.id,
       card_name: card.name,
       parent_id: row.parent_id,
       author_id: row.user_id,
       content: excerpt(row.content),
       mentions: after === null ? [] : after.mentions.filter((id) => !known.has(id)),
-      changes: rowChanges(before, after),
-    },
+    }),
+    card_id: card.id,
+    card_type: card.type,
   };
 }

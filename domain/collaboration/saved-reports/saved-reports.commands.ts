@@ -5,7 +5,7 @@ import { permissionSet } from '../../access/access.sessions.ts';
 import { checkShareUsers } from '../../access/shares.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import { sharedFilter, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import type {
@@ -17,7 +17,8 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import { may, OBSERVER, requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { changeRow, createRow, removeRow } from '../../kernel/resources/items.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { SavedReport, type SavedReportRow, savedReportTypes } from './saved-reports.model.ts';
 
@@ -61,6 +62,7 @@ function savedReportList(ctx: Ctx): ListSpec {
     sorts: savedReportSorts,
     defaultSort: 'name',
     search: 'fold(s.name)',
+    filters: { report_type: 's.report_type = ?' },
     members: {
       ...savedReportColumns,
       owner_name: 'o.display_name',
@@ -87,7 +89,6 @@ export async function listSavedReports(
     visibleSavedReports(ctx),
     ...sharedKindConditions(ctx, 's', sharedWithMe(ctx), params.filter),
   ];
-  if (params.report_type) where.push(fragment`s.report_type = ${params.report_type}`);
   return await runList(ctx, savedReportList(ctx), where, params);
 }
 
@@ -130,8 +131,7 @@ export async function createSavedReport(ctx: Ctx, input: SavedReportInput): Prom
   return await command(ctx, async (work) => {
     const owner = ctx.caller.userId!;
     const values = await checked(work, input, owner);
-    const row = await insertRow(work.sql, SavedReport, { ...values, owner_id: owner });
-    work.emit(savedReportEvent(null, row));
+    const row = await createRow(work, SavedReport, { ...values, owner_id: owner }, savedReportEvent);
     return (await savedReportText(work.sql, ctx, row.id))!;
   });
 }
@@ -152,10 +152,7 @@ export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportI
   return await command(ctx, async (work) => {
     const { row: before, text } = await lockedOwn(work, ctx, id);
     checkIfMatch(ctx, text);
-    const changed = differingMembers(before, await checked(work, input, before.owner_id));
-    if (Object.keys(changed).length > 0) {
-      work.emit(savedReportEvent(before, await updateRow(work.sql, SavedReport, { id: before.id }, changed)));
-    }
+    await changeRow(work, SavedReport, before, await checked(work, input, before.owner_id), savedReportEvent);
     return (await savedReportText(work.sql, ctx, id))!;
   });
 }
@@ -165,8 +162,7 @@ export async function deleteSavedReport(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const { row, text } = await lockedOwn(work, ctx, id);
     checkIfMatch(ctx, text);
-    await deleteRows(work.sql, SavedReport, (query) => query.where({ id: row.id }));
-    work.emit(savedReportEvent(row, null));
+    await removeRow(work, SavedReport, row, savedReportEvent);
   });
 }
 
@@ -183,12 +179,7 @@ async function lockedOwn(work: Work, ctx: Ctx, id: string): Promise<{ row: Saved
 /** A write of a saved report, which only its owner may read because it may be private. */
 function savedReportEvent(before: SavedReportRow | null, after: SavedReportRow | null): EventDraft {
   const { id, owner_id, name } = (after ?? before)!;
-  const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: `saved_report.${kind}`,
-    recipient_id: owner_id,
-    data: { id, name, changes: rowChanges(before, after) },
-  };
+  return { ...rowEvent('saved_report', before, after, { id, name }), recipient_id: owner_id };
 }
 
 /** The checked input as it is stored. */

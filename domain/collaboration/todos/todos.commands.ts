@@ -5,7 +5,6 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { differingMembers } from '../../kernel/events/row-changes.ts';
 import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type {
   Condition,
@@ -16,7 +15,8 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission, requireScope } from '../../kernel/permissions/policy.ts';
-import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { changeRow } from '../../kernel/resources/items.ts';
+import { deleteRows, insertRow, lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { lockCard, lockCardOf, requireVisibleCard } from '../cards.access.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
@@ -72,6 +72,7 @@ function todoList(ctx: Ctx): ListSpec {
     defaultSort: 'created_at',
     defaultDir: 'desc',
     search: 'fold(t.description)',
+    filters: { status: 't.status = ?' },
     members: {
       ...todoColumns,
       card_name: ofCard('name'),
@@ -108,7 +109,6 @@ export async function listTodos(
   }
   if (params.assigned_only) add('t.assigned_to = ?::uuid', me);
   if (params.created_only) add('t.created_by = ?::uuid', me);
-  if (params.status !== undefined) add('t.status = ?', params.status);
   return await runList(ctx, todoList(ctx), conditions, params);
 }
 
@@ -119,16 +119,13 @@ export async function listCardTodos(
   params: ListParams & StaticOf<typeof cardTodoFilters>,
 ): Promise<JsonText> {
   const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const conditions: Condition[] = [fragment`t.card_id = ${card.id}::uuid`];
-  if (params.status !== undefined) conditions.push(fragment`t.status = ${params.status}`);
-  return await runList(ctx, todoList(ctx), conditions, params);
+  return await runList(ctx, todoList(ctx), [fragment`t.card_id = ${card.id}::uuid`], params);
 }
 
 /** How many open to-dos are assigned to the caller. */
 export async function countOpenTodos(ctx: Ctx): Promise<number> {
-  const [open] = await query(ctx.db).rows<{ n: number }>`select count(*) as n from todos
+  return await query(ctx.db).value`select count(*) from todos
     where assigned_to = ${ctx.caller.userId}::uuid and status = 'open'`;
-  return open!.n;
 }
 
 interface TodoInput {
@@ -217,11 +214,7 @@ export async function saveTodo(
   row: TodoRow,
   values: Partial<TodoRow>,
 ): Promise<TodoRow> {
-  const changed = differingMembers(row, values);
-  if (Object.keys(changed).length === 0) return row;
-  const after = await updateRow(work.sql, Todo, { id: row.id }, changed);
-  work.emit(todoEvent(card, row, after));
-  return after;
+  return await changeRow(work, Todo, row, values, (before, after) => todoEvent(card, before, after));
 }
 
 /**
@@ -252,8 +245,7 @@ async function lockTodo(
     );
   }
   if (ctx.ifMatch) checkIfMatch(ctx, await todoText(sql, ctx, row.id));
-  const [day] = await query(sql).rows<{ today: string }>`select current_date::text as today`;
-  return { row, card, today: day!.today };
+  return { row, card, today: await query(sql).value`select current_date::text` };
 }
 
 async function patched(

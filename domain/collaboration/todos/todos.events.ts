@@ -1,4 +1,4 @@
-import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { TodoRow } from '../collaboration.model.ts';
 
 /** The card of a to-do as its event names it. */
@@ -13,21 +13,13 @@ export interface TodoCard {
  * it was created, without `after` deleted.
  */
 export function todoEvent(card: TodoCard | null, before: TodoRow | null, after: TodoRow | null): EventDraft {
-  const row = (after ?? before)!;
+  const { id, description, status, due_date, assigned_to, is_system, created_by } = (after ?? before)!;
+  const name = card && { card_name: card.name };
+  const data = { id, ...name, description, status, due_date, assigned_to, is_system };
   return {
-    event_type: before === null ? 'todo.created' : after === null ? 'todo.deleted' : 'todo.updated',
+    ...rowEvent('todo', before, after, data),
     ...(card
       ? { card_id: card.id, card_type: card.type }
-      : { scope: 'user' as const, recipient_id: row.assigned_to ?? row.created_by }),
-    data: {
-      id: row.id,
-      ...(card ? { card_name: card.name } : {}),
-      description: row.description,
-      status: row.status,
-      due_date: row.due_date,
-      assigned_to: row.assigned_to,
-      is_system: row.is_system,
-      changes: rowChanges(before, after),
-    },
+      : { scope: 'user' as const, recipient_id: assigned_to ?? created_by }),
   };
 }

@@ -1,4 +1,4 @@
-import { query, queryRows } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { insertRow } from '../../kernel/resources/rows.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
@@ -20,14 +20,19 @@ export interface SystemTodo {
   link?: string | null;
 }
 
+/** The columns of a system to-do. */
+const columnsOf = ({ topic, subjectId, assignedTo, description, dueDate, link }: SystemTodo) => ({
+  topic,
+  subject_id: subjectId,
+  assigned_to: assignedTo,
+  description,
+  due_date: dueDate ?? null,
+  link: link ?? null,
+});
+
 /** Opens a system to-do, or updates the open one of the same user, topic and subject. */
 export async function openSystemTodo(work: Work, todo: SystemTodo): Promise<void> {
-  const values = {
-    description: todo.description,
-    due_date: todo.dueDate ?? null,
-    link: todo.link ?? null,
-  };
-  const found = { topic: todo.topic, subject_id: todo.subjectId, assigned_to: todo.assignedTo };
+  const values = columnsOf(todo);
   // serialises transactions that open the same to-do
   await query(work.sql)
     .run`select pg_advisory_xact_lock(hashtextextended(${`todo/${todo.topic}/${todo.subjectId}/${todo.assignedTo}`}, 0))`;
@@ -40,7 +45,6 @@ export async function openSystemTodo(work: Work, todo: SystemTodo): Promise<void
   }
   const row = await insertRow(work.sql, Todo, {
     ...values,
-    ...found,
     card_id: todo.card?.id ?? null,
     status: 'open',
     is_system: true,
@@ -54,26 +58,12 @@ export async function openNewSystemTodos(
   todos: readonly (SystemTodo & { card: null })[],
 ): Promise<void> {
   if (todos.length === 0) return;
-  const opened = await queryRows<{ row: TodoRow }>(
-    work.sql,
-    `insert into todos as t (topic, subject_id, assigned_to, description, due_date, link, status, is_system)
-     select v.topic, v.subject_id, v.assigned_to, v.description, v.due_date, v.link, 'open', true
-     from jsonb_populate_recordset(null::todos, ?::jsonb) v
-     on conflict do nothing returning to_jsonb(t) as row`,
-    [
-      JSON.stringify(
-        todos.map((todo) => ({
-          topic: todo.topic,
-          subject_id: todo.subjectId,
-          assigned_to: todo.assignedTo,
-          description: todo.description,
-          due_date: todo.dueDate ?? null,
-          link: todo.link ?? null,
-        })),
-      ),
-    ],
-  );
-  for (const { row } of opened) work.emit(todoEvent(null, null, row));
+  const opened = await query(work.sql).column<TodoRow>`
+    insert into todos as t (topic, subject_id, assigned_to, description, due_date, link, status, is_system)
+    select v.topic, v.subject_id, v.assigned_to, v.description, v.due_date, v.link, 'open', true
+    from jsonb_populate_recordset(null::todos, ${JSON.stringify(todos.map(columnsOf))}::jsonb) v
+    on conflict do nothing returning to_jsonb(t) as row`;
+  for (const row of opened) work.emit(todoEvent(null, null, row));
 }
 
 /** The system to-dos of a topic and subject; with `assignedTo` only those of one user. */

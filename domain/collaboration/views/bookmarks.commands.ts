@@ -5,7 +5,7 @@ import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.pro
 import { searchCards } from '../../inventory/cards/cards.search.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { differingMembers, type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import { type SharedKind, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import { projection, whereClause } from '../../kernel/lists/lists.sql.ts';
@@ -18,7 +18,8 @@ import type {
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { changeRow, createRow, removeRow } from '../../kernel/resources/items.ts';
+import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { bookmarkConditions, checkBookmarkFilters } from './bookmarks.filter.ts';
 import type { BookmarkFilters, BookmarkInput } from './bookmarks.input.ts';
 import { Bookmark, type BookmarkRow } from './views.model.ts';
@@ -80,8 +81,7 @@ export async function createBookmark(ctx: Ctx, input: BookmarkInput): Promise<Js
     const owner = ctx.caller.userId!;
     const values = await checked(work, ctx, input, owner);
     if (values.is_default) await endDefault(work, owner, values.card_type ?? null, null);
-    const row = await insertRow(work.sql, Bookmark, { ...values, owner_id: owner });
-    work.emit(bookmarkEvent(null, row));
+    const row = await createRow(work, Bookmark, { ...values, owner_id: owner }, bookmarkEvent);
     return (await bookmarkText(work.sql, ctx, row.id))!;
   });
 }
@@ -104,10 +104,7 @@ export async function patchBookmark(ctx: Ctx, id: string, input: BookmarkInput):
     if (after.is_default && (values.is_default || values.card_type !== undefined)) {
       await endDefault(work, before.owner_id, after.card_type, before.id);
     }
-    const changed = differingMembers(before, values);
-    if (Object.keys(changed).length > 0) {
-      work.emit(bookmarkEvent(before, await updateRow(work.sql, Bookmark, { id: before.id }, changed)));
-    }
+    await changeRow(work, Bookmark, before, values, bookmarkEvent);
     return (await bookmarkText(work.sql, ctx, id))!;
   });
 }
@@ -118,8 +115,7 @@ export async function deleteBookmark(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
     const { row, access } = await locked(work, ctx, id);
     if (!access.is_owner) throw new EstateError('forbidden', 'Only the owner may delete the view.');
-    await deleteRows(work.sql, Bookmark, (query) => query.where({ id: row.id }));
-    work.emit(bookmarkEvent(row, null));
+    await removeRow(work, Bookmark, row, bookmarkEvent);
   });
 }
 
@@ -146,20 +142,14 @@ async function endDefault(
       .forUpdate(),
   );
   for (const before of defaults) {
-    const after = await updateRow(sql, Bookmark, { id: before.id }, { is_default: false });
-    work.emit(bookmarkEvent(before, after));
+    await changeRow(work, Bookmark, before, { is_default: false }, bookmarkEvent);
   }
 }
 
 /** A write of a bookmark, which only its owner may read because the view may be private. */
 function bookmarkEvent(before: BookmarkRow | null, after: BookmarkRow | null): EventDraft {
   const { id, owner_id, name } = (after ?? before)!;
-  const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: `bookmark.${kind}`,
-    recipient_id: owner_id,
-    data: { id, name, changes: rowChanges(before, after) },
-  };
+  return { ...rowEvent('bookmark', before, after, { id, name }), recipient_id: owner_id };
 }
 
 /** The checked input as it is stored. */

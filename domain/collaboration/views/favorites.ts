@@ -4,7 +4,7 @@ import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, lockRow } from '../../kernel/resources/rows.ts';
@@ -77,9 +77,5 @@ export async function removeFavorite(ctx: Ctx, cardId: string): Promise<void> {
 /** The event of a card that a user starred or no longer stars, which only that user may read. */
 export function favoriteEvent(before: FavoriteRow | null, after: FavoriteRow | null): EventDraft {
   const { id, user_id } = (after ?? before)!;
-  return {
-    event_type: before === null ? 'favorite.created' : 'favorite.deleted',
-    recipient_id: user_id,
-    data: { id, changes: rowChanges(before, after) },
-  };
+  return { ...rowEvent('favorite', before, after, { id }), recipient_id: user_id };
 }

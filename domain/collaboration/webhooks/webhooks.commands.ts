@@ -10,9 +10,10 @@ import { checkPosition, feedEnds } from '../../kernel/events/changes.ts';
 import { eventTypes } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { newId } from '../items.ts';
 import { deliveryStatuses, Webhook, WebhookDelivery, webhookStatuses } from './webhooks.model.ts';
 
 const bare = (value: unknown): string => etagOf(JSON.stringify(value)).slice(1, -1);
@@ -79,6 +80,7 @@ const webhookList: ListSpec = {
   id: 'w.id',
   sorts: webhookSorts,
   defaultSort: 'name',
+  filters: { status: 'w.status = ?' },
   members: {
     ...webhookColumns,
     owner_name: 'u.display_name',
@@ -96,6 +98,7 @@ const deliveryList: ListSpec = {
   sorts: deliverySorts,
   defaultSort: 'created_at',
   defaultDir: 'desc',
+  filters: { status: 'd.status = ?' },
   members: {
     ...deliveryColumns,
     position: 'd.position::text',
@@ -109,8 +112,7 @@ export async function listWebhooks(
   params: ListParams & StaticOf<typeof webhookFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
-  const where: Condition[] = params.status ? [fragment`w.status = ${params.status}`] : [];
-  return await runList(ctx, webhookList, where, params);
+  return await runList(ctx, webhookList, [], params);
 }
 
 /** One webhook as JSON. @throws EstateError `not_found`. */
@@ -127,9 +129,7 @@ export async function listDeliveries(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, WEBHOOKS);
   if (!(await ctx.db('webhooks').where({ id }).first('id'))) throw notFound('webhook', id);
-  const where: Condition[] = [fragment`d.webhook_id = ${id}::uuid`];
-  if (params.status) where.push(fragment`d.status = ${params.status}`);
-  return await runList(ctx, deliveryList, where, params);
+  return await runList(ctx, deliveryList, [fragment`d.webhook_id = ${id}::uuid`], params);
 }
 
 /** Seconds for which deliveries are also signed with the previous secret. */
@@ -178,8 +178,7 @@ export async function createWebhook(
   const secret = `whsec_${randomSecret()}`;
   const { owner_id, rights } = ownedBy(ctx.caller);
   const webhook = await command(ctx, async (work) => {
-    const ids = await query(work.sql).rows`select uuidv7() as id`;
-    const id: string = ids[0].id;
+    const id = await newId(work.sql);
     await query(work.sql).run`insert into webhooks (id, name, url, event_types, card_types, owner_id, rights,
       secret, position)
        select ${id}, ${input.name.trim()}, ${input.url}, ${input.event_types ?? null}::text[],
@@ -213,11 +212,8 @@ export async function patchWebhook(
       resumed || patch.url !== undefined || patch.event_types !== undefined || patch.card_types !== undefined;
     const columns = {
       ...(takesOver ? ownedBy(ctx.caller) : {}),
-      ...(patch.name === undefined ? {} : { name: patch.name.trim() }),
-      ...(patch.url === undefined ? {} : { url: patch.url }),
-      ...(patch.event_types === undefined ? {} : { event_types: patch.event_types }),
-      ...(patch.card_types === undefined ? {} : { card_types: patch.card_types }),
-      ...(patch.status === undefined ? {} : { status: patch.status }),
+      ...patch,
+      ...(patch.name !== undefined && { name: patch.name.trim() }),
       ...(patch.status === 'paused' && before.status === 'active' ? { paused_reason: 'paused by hand' } : {}),
       ...(resumed ? { paused_reason: null, failures: 0, failing_since: null } : {}),
     };

@@ -1,19 +1,11 @@
-import {
-  embed,
-  fragment,
-  query,
-  type Sql,
-  sqlState,
-  violatedConstraint,
-} from '../../../platform/database.ts';
+import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { cleanTranslations, labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { differingMembers, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockItem } from '../../kernel/resources/items.ts';
@@ -26,7 +18,8 @@ export interface Catalogue {
   model: RowModel;
   /** The name of one entry in errors, such as `principle`. */
   entity: string;
-  events: { created: EventType; updated: EventType; deleted: EventType };
+  /** The name of one entry in events. */
+  event: 'principle' | 'regulation' | 'resource_type';
   /** The members of an entry, over the alias `t`, labels in the language. */
   list(language: string): ListSpec;
   /** The members of events that identify the entry, besides its id. */
@@ -50,7 +43,7 @@ const principleSorts: Record<string, SortField> = {
 export const principles: Catalogue = {
   model: Principle,
   entity: 'principle',
-  events: { created: 'principle.created', updated: 'principle.updated', deleted: 'principle.deleted' },
+  event: 'principle',
   names: ({ title }) => ({ title }),
   translated: false,
   list: () => ({
@@ -79,6 +72,7 @@ function labelled(name: string, model: RowModel, language: string): ListSpec {
     },
     defaultSort: 'sort_order',
     search: `fold(t.key || ' ' || ${label})`,
+    filters: { enabled_only: 't.is_enabled', kind: 't.kind = ?' },
     members: { ...columnMembers('t', model), label },
   };
 }
@@ -87,7 +81,7 @@ function labelled(name: string, model: RowModel, language: string): ListSpec {
 export const regulations: Catalogue = {
   model: Regulation,
   entity: 'regulation',
-  events: { created: 'regulation.created', updated: 'regulation.updated', deleted: 'regulation.deleted' },
+  event: 'regulation',
   names: ({ key }) => ({ key }),
   uniqueKey: 'compliance_regulations_key',
   translated: true,
@@ -98,11 +92,7 @@ export const regulations: Catalogue = {
 export const resourceTypes: Catalogue = {
   model: ResourceType,
   entity: 'resource type',
-  events: {
-    created: 'resource_type.created',
-    updated: 'resource_type.updated',
-    deleted: 'resource_type.deleted',
-  },
+  event: 'resource_type',
   names: ({ kind, key }) => ({ kind, key }),
   uniqueKey: 'resource_types_key',
   translated: true,
@@ -121,10 +111,7 @@ export async function listEntries(
   params: ListParams & CatalogueFilter,
   language: string,
 ): Promise<JsonText> {
-  const conditions: Condition[] = [];
-  if (params.enabled_only) conditions.push(fragment`t.is_enabled`);
-  if (params.kind !== undefined) conditions.push(fragment`t.kind = ${params.kind}`);
-  return await runList(ctx, catalogue.list(language), conditions, params);
+  return await runList(ctx, catalogue.list(language), [], params);
 }
 
 /** One entry. @throws EstateError `not_found`. */
@@ -223,12 +210,8 @@ function emitEntry(
   before: StoredRow | null,
   after: StoredRow | null,
 ): void {
-  const { events } = catalogue;
   const row = (after ?? before)!;
-  work.emit({
-    event_type: before === null ? events.created : after === null ? events.deleted : events.updated,
-    data: { id: row.id, ...catalogue.names(row), changes: rowChanges(before, after) },
-  });
+  work.emit(rowEvent(catalogue.event, before, after, { id: row.id, ...catalogue.names(row) }));
   work.raise(CATALOGUES_TOPIC);
 }
 

@@ -1,3 +1,4 @@
+import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
@@ -9,10 +10,10 @@ import {
   resourceTypes,
 } from './catalogue.commands.ts';
 
-const resourceOf = ({ model, entity, events }: Catalogue, transfer: Resource['transfer']): Resource => ({
+const resourceOf = ({ model, entity, event }: Catalogue, transfer: Resource['transfer']): Resource => ({
   model,
   name: entity,
-  events: { created: [events.created], updated: [events.updated], deleted: [events.deleted] },
+  events: rowEvents(event),
   topics: [CATALOGUES_TOPIC],
   undo: { right: needs('admin.metamodel') },
   transfer,

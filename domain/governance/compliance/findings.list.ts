@@ -162,16 +162,18 @@ export const findingList: ListSpec = {
 /** The conditions of the filters, over the aliases of {@link findingList}. */
 function filterConditions(filter: StaticOf<typeof findingFilters>): Condition[] {
   const where: Condition[] = [];
-  const equal = (column: string, value: unknown, type = 'text') => {
-    if (value !== undefined) where.push(fragment`${embed(column)} = ${value}::${embed(type)}`);
-  };
-  equal('f.regulation', filter.regulation);
-  equal('f.status', filter.status);
-  equal('f.severity', filter.severity);
-  equal('f.decision', filter.decision);
-  equal('f.category', filter.category);
-  equal('f.card_id', filter.card_id, 'uuid');
-  equal('f.ai_detected', filter.ai_detected, 'boolean');
+  const columns = [
+    'regulation',
+    'status',
+    'severity',
+    'decision',
+    'category',
+    'card_id',
+    'ai_detected',
+  ] as const;
+  for (const column of columns) {
+    if (filter[column] !== undefined) where.push(fragment`f.${embed(column)} = ${filter[column]}`);
+  }
   if (filter.scope_type !== undefined) {
     where.push(fragment`f.card_id is ${embed(filter.scope_type === 'card' ? 'not ' : '')}null`);
   }

@@ -3,7 +3,7 @@ import { embed, fragment, query, type Sql } from '../../../platform/database.ts'
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { columnMembers, filterConditions, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import { likeText, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
@@ -110,20 +110,19 @@ export const riskFilters = {
 };
 export type RiskFilter = StaticOf<typeof riskFilters>;
 
+const columnFilters = {
+  status: 'r.status = any(?::text[])',
+  category: 'r.category = any(?::text[])',
+  level: `${presentLevel} = any(?::text[])`,
+  source_type: 'r.source_type = any(?::text[])',
+  owner_id: 'r.owner_id = ?::uuid',
+  overdue: isOverdue,
+};
+
 /** The conditions of the filters, over the alias `r`. */
-export function filterConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
-  const where: Condition[] = [];
-  const among = (column: string, values: readonly string[] | undefined) => {
-    if (values?.length) where.push(fragment`${embed(column)} = any(${values}::text[])`);
-  };
-  among('r.status', filter.status);
-  among('r.category', filter.category);
-  among(presentLevel, filter.level);
-  among('r.source_type', filter.source_type);
-  if (filter.owner_id !== undefined) where.push(fragment`r.owner_id = ${filter.owner_id}::uuid`);
-  if (filter.card_id !== undefined) where.push(onCard(ctx, filter.card_id));
-  if (filter.overdue) where.push({ sql: isOverdue, bindings: [] });
-  return where;
+export function riskConditions(ctx: Ctx, filter: RiskFilter): Condition[] {
+  const where = filterConditions({ filters: columnFilters }, filter);
+  return filter.card_id === undefined ? where : [...where, onCard(ctx, filter.card_id)];
 }
 
 /** The visible risks of a card. */
@@ -136,7 +135,7 @@ function onCard(ctx: Ctx, cardId: string): Condition {
 /** The risk register, last changed first. @throws EstateError `forbidden`. */
 export async function listRisks(ctx: Ctx, params: ListParams & RiskFilter): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  return await runList(ctx, riskList(ctx), filterConditions(ctx, params), params);
+  return await runList(ctx, riskList(ctx), riskConditions(ctx, params), params);
 }
 
 /** The risks of a card. @throws EstateError `forbidden`, `not_found`. */
@@ -147,7 +146,7 @@ export async function listCardRisks(
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
   await requireVisibleCard(ctx.db, ctx, cardId);
-  const where = filterConditions(ctx, { ...params, card_id: cardId });
+  const where = riskConditions(ctx, { ...params, card_id: cardId });
   return await runList(ctx, riskList(ctx), where, params);
 }
 
@@ -189,7 +188,7 @@ const metrics = `json_build_object(
 /** Figures over the risks that match the filter. @throws EstateError `forbidden`. */
 export async function readRiskMetrics(ctx: Ctx, params: RiskFilter & { search?: string }): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  const where = filterConditions(ctx, params);
+  const where = riskConditions(ctx, params);
   if (params.search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(params.search)}%`}`);
   const w = whereClause(where);
   const [row] = await query(ctx.db).rows<{ text: JsonText }>`select ${embed(metrics)}::text as text

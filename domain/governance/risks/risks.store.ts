@@ -1,4 +1,4 @@
-import { embed, query, queryRows, violatedConstraint } from '../../../platform/database.ts';
+import { embed, query, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError, notFound } from '../../../platform/errors.ts';
 import { lockActiveUsers } from '../../access/users.store.ts';
 import {
@@ -12,13 +12,14 @@ import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
-import { lockRow } from '../../kernel/resources/rows.ts';
+import { insertRows, lockRow } from '../../kernel/resources/rows.ts';
 import {
   type CardRole,
   type LinkedCard,
   type OccurrenceRow,
   RISKS_TOPIC,
   Risk,
+  RiskCard,
   type RiskCardRow,
   type RiskRow,
   type TaskRow,
@@ -237,6 +238,24 @@ export async function checkTitleAndOwner(
   errors.push({ field: 'owner_id', code: 'unknown_user', message: 'is not an active user' });
 }
 
+/** The values of columns that a new risk may leave out. */
+const NEW_RISK = {
+  description: '',
+  category: 'operational',
+  source_type: 'manual',
+  source_ref: null,
+  initial_probability: 'medium',
+  initial_impact: 'medium',
+  residual_probability: null,
+  residual_impact: null,
+  owner_id: null,
+  target_resolution_date: null,
+  status: 'identified',
+  acceptance_rationale: null,
+  accepted_by: null,
+  accepted_at: null,
+} as const satisfies Partial<RiskRow>;
+
 /** A risk to be inserted; absent columns get their defaults. */
 export interface RiskDraft {
   values: Partial<RiskRow> & { title: string };
@@ -251,30 +270,13 @@ export interface RiskDraft {
 export async function addRisks(work: Work, ctx: Ctx, drafts: readonly RiskDraft[]): Promise<RiskRow[]> {
   if (drafts.length === 0) return [];
   const references = await nextReferences(work, 'R', drafts.length);
-  const rows = await queryRows<{ row: RiskRow }>(
-    work.sql,
-    `insert into risks as t (reference, title, description, category, source_type, source_ref, initial_probability,
-       initial_impact, residual_probability, residual_impact, owner_id, target_resolution_date, status,
-       acceptance_rationale, accepted_by, accepted_at, created_by)
-     select v.reference, v.title, coalesce(v.description, ''), coalesce(v.category, 'operational'),
-       coalesce(v.source_type, 'manual'), v.source_ref, coalesce(v.initial_probability, 'medium'),
-       coalesce(v.initial_impact, 'medium'), v.residual_probability, v.residual_impact, v.owner_id,
-       v.target_resolution_date, coalesce(v.status, 'identified'), v.acceptance_rationale, v.accepted_by, v.accepted_at,
-       v.created_by
-     from jsonb_populate_recordset(null::risks, ?::jsonb) v order by v.reference
-     returning to_jsonb(t) as row`,
-    [
-      JSON.stringify(
-        drafts.map(({ values }, n) => ({
-          ...values,
-          reference: references[n],
-          created_by: ctx.caller.userId,
-        })),
-      ),
-    ],
-  );
-  const byReference = new Map(rows.map(({ row }) => [row.reference, row]));
-  const risks = references.map((reference) => byReference.get(reference)!);
+  const rows = drafts.map(({ values }, n) => ({
+    ...NEW_RISK,
+    ...values,
+    reference: references[n]!,
+    created_by: ctx.caller.userId,
+  }));
+  const risks = await insertRows(work.sql, Risk, rows);
   for (const risk of risks) work.emit(riskEvent(null, risk));
   work.raise(RISKS_TOPIC);
   await addLinks(
@@ -296,11 +298,11 @@ export async function addLinks(
   role: CardRole,
 ): Promise<void> {
   if (links.length === 0) return;
-  const rows = await query(work.sql).column<RiskCardRow>`insert into risk_cards as t (risk_id, card_id,
-    role)
-     select v.risk_id, v.card_id, ${role}
-     from jsonb_to_recordset(${JSON.stringify(links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id })))}::jsonb) as v(risk_id uuid, card_id uuid)
-     returning to_jsonb(t) as row`;
+  const rows = await insertRows(
+    work.sql,
+    RiskCard,
+    links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id, role })),
+  );
   const risks = new Map(links.map(({ risk }) => [risk.id, risk]));
   const cards = new Map(links.map(({ card }) => [card.id, card]));
   for (const row of rows) {

@@ -10,7 +10,7 @@ import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../..
 import { inScope, requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, lockItem } from '../../kernel/resources/items.ts';
 import { findRows, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { filterConditions, type RiskFilter, SEARCH } from './risks.list.ts';
+import { type RiskFilter, riskConditions, SEARCH } from './risks.list.ts';
 import { MitigationTask, Occurrence, type OccurrenceRow, type TaskRow } from './risks.model.ts';
 import { defaultTaskLead, type OccurrenceAct, occurrenceActs, seriesDay } from './risks.rules.ts';
 import {
@@ -105,7 +105,7 @@ export async function exportTasks(
   { search, ...params }: ListParams & RiskFilter,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.view');
-  const where = filterConditions(ctx, params);
+  const where = riskConditions(ctx, params);
   if (search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(search)}%`}`);
   return await runList(ctx, taskList, where, params);
 }

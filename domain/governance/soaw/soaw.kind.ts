@@ -5,7 +5,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { type EventDraft, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
@@ -53,6 +53,7 @@ function soawList(ctx: Ctx): ListSpec {
     sorts: soawSorts,
     defaultSort: 'created_at',
     defaultDir: 'desc',
+    filters: { initiative_id: 'w.initiative_id = ?::uuid', status: 'w.status = ?' },
     search: `fold(w.name || ' ' || document_words(w.document_info) || ' ' || document_words(w.version_history)
       || ' ' || document_words(w.sections))`,
     members: {
@@ -72,12 +73,7 @@ export async function listSoaws(
   params: ListParams & StaticOf<typeof soawFilters>,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'soaw.view');
-  const where: Condition[] = [];
-  if (params.initiative_id !== undefined) {
-    where.push(fragment`w.initiative_id = ${params.initiative_id}::uuid`);
-  }
-  if (params.status !== undefined) where.push(fragment`w.status = ${params.status}`);
-  return await runList(ctx, soawList(ctx), where, params);
+  return await runList(ctx, soawList(ctx), [], params);
 }
 
 /** The content of a statement for a revision. */

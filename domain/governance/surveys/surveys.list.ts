@@ -104,6 +104,7 @@ export async function listResponses(
     sorts: responseSorts,
     defaultSort: 'created_at',
     search: 'fold(c.name)',
+    filters: { status: 'r.status = ?' },
     members: {
       ...responseColumns,
       card_name: 'c.name',
@@ -113,9 +114,7 @@ export async function listResponses(
       responses: visibleAnswers(ctx),
     },
   };
-  const where: Condition[] = [fragment`r.survey_id = ${id}::uuid`, visibleCards(ctx)];
-  if (params.status !== undefined) where.push(fragment`r.status = ${params.status}`);
-  return await runList(ctx, spec, where, params);
+  return await runList(ctx, spec, [fragment`r.survey_id = ${id}::uuid`, visibleCards(ctx)], params);
 }
 
 /** Maximum number of questions of a survey in a list. */

@@ -1,4 +1,4 @@
-import { embed, query, queryRows } from '../../../platform/database.ts';
+import { query, queryRows } from '../../../platform/database.ts';
 import { type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
@@ -11,7 +11,7 @@ import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { findRows } from '../../kernel/resources/rows.ts';
+import { findRows, insertRows, updateRows } from '../../kernel/resources/rows.ts';
 import { lockProcess, rights } from './bpm.access.ts';
 import { linkEvent } from './bpm.events.ts';
 import {
@@ -291,9 +291,9 @@ async function relationEnds(
 }
 
 type Wanted = LinkTargets & { relation_ids: string[] };
-type Owner = { process_id: string; lineage_id: string; flow_version_id?: string };
+const WRITTEN = [...linkKinds.map(({ column }) => column), 'custom_fields', 'relation_ids'] as const;
 
-const COLUMNS = [...linkKinds.map(({ column }) => column), 'custom_fields', 'relation_ids'].join(', ');
+type Owner = { process_id: string; lineage_id: string; flow_version_id?: string };
 
 /** Deletes, updates and inserts links, with an event for each; equal ones are not written. */
 export async function writeRows(
@@ -306,9 +306,7 @@ export async function writeRows(
   const added = [...after].filter(([element]) => !before.has(element));
   const changed = [...after].flatMap(([element, values]) => {
     const row = before.get(element);
-    return row && Object.keys(differingMembers(row, { ...values })).length > 0
-      ? [{ id: row.id, ...values }]
-      : [];
+    return row && Object.keys(differingMembers(row, { ...values })).length > 0 ? [{ ...row, ...values }] : [];
   });
   if (removed.length > 0) {
     const ids = removed.map(({ id }) => id);
@@ -316,20 +314,12 @@ export async function writeRows(
     for (const row of removed) emit(linkEvent(row, null));
   }
   if (changed.length > 0) {
-    const updated = await query(sql).column<LinkRow>`update process_element_links l
-      set (${embed(COLUMNS)}) =
-         (select ${embed(COLUMNS.replace(/\w+/g, 'v.$&'))}), updated_at = clock_timestamp()
-       from jsonb_populate_recordset(null::process_element_links, ${JSON.stringify(changed)}::jsonb) v
-       where v.id = l.id
-       returning to_jsonb(l) as row`;
-    for (const row of updated) emit(linkEvent(before.get(row.bpmn_element_id)!, row));
+    await updateRows(sql, ElementLink, changed, WRITTEN);
+    for (const row of changed) emit(linkEvent(before.get(row.bpmn_element_id)!, row));
   }
   if (added.length > 0) {
-    const inserted = await query(sql).column<LinkRow>`insert into process_element_links as l (process_id,
-      lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)})
-       select process_id, lineage_id, flow_version_id, bpmn_element_id, ${embed(COLUMNS)}
-       from jsonb_populate_recordset(null::process_element_links,
-       ${JSON.stringify(added.map(([bpmn_element_id, values]) => ({ ...owner, bpmn_element_id, ...values })))}::jsonb) returning to_jsonb(l) as row`;
+    const rows = added.map(([bpmn_element_id, values]) => ({ ...owner, bpmn_element_id, ...values }));
+    const inserted = await insertRows(sql, ElementLink, rows);
     for (const row of inserted) emit(linkEvent(null, row));
   }
   if (removed.length + changed.length + added.length > 0) raise(BPM_TOPIC);

@@ -75,6 +75,7 @@ function diagramList(ctx: Ctx): ListSpec {
     defaultSort: 'updated_at',
     defaultDir: 'desc',
     search: `fold(d.name || ' ' || coalesce(d.description, ''))`,
+    filters: { group_id: 'd.group_ids @> array[?::uuid]', visibility: `(${VISIBILITY}) = ?` },
     members: {
       ...columns,
       card_ids: overVisible(ctx, IDS, LINKED),
@@ -104,12 +105,6 @@ export async function listDiagrams(
   if (params.favorites) {
     const sql = 'd.id in (select f.diagram_id from diagram_favorites f where f.user_id = ?::uuid)';
     where.push({ sql, bindings: [me] });
-  }
-  if (params.group_id !== undefined) {
-    where.push(fragment`d.group_ids @> array[${params.group_id}::uuid]`);
-  }
-  if (params.visibility !== undefined) {
-    where.push(fragment`(${embed(VISIBILITY)}) = ${params.visibility}`);
   }
   return await runList(ctx, diagramList(ctx), where, params);
 }
