@@ -45,7 +45,7 @@ describe('coalesce', () => {
 
 describe('memory cache', () => {
   it('keeps values within its size, the unused ones go first', async () => {
-    const cache = createMemoryCache(4_000);
+    const cache = createMemoryCache(4_400);
     await cache.set('a', 'x'.repeat(400), 60);
     await cache.set('b', 'y'.repeat(400), 60);
     await cache.get('a');
