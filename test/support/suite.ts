@@ -18,12 +18,17 @@ export const notInSuite = ['test/bench/**', 'test/soak/**', 'test/random/**'];
 /** They need a Redis of their own. */
 export const redisTests = 'test/**/*.redis.test.ts';
 
-/** Processes are started, killed and frozen, and disks filled: these mostly wait, and `npm run test:processes` runs them. */
+/**
+ * Processes are started, killed and frozen, disks are filled, and remotes fail in every way: these mostly wait, and
+ * `npm run test:processes` runs them.
+ */
 export const processTests = [
   'test/{processes,resilience}/**/*.test.ts',
   'test/**/*.{kill,kills,killed}.test.ts',
-  'test/platform/embedded-postgres*.test.ts',
-  'test/workers/{deaths,jobs.recovery}.test.ts',
+  'test/docs/examples.test.ts',
+  'test/integrations/exchange/itsm/runs.faults.test.ts',
+  'test/platform/{embedded-postgres*,lifecycle,startup}.test.ts',
+  'test/workers/{deaths,jobs.recovery,runtime}.test.ts',
 ];
 
 /**
