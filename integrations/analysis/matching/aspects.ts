@@ -1,11 +1,11 @@
 import { agreementOf } from './agreement.ts';
 import { BINS } from './bits.ts';
 import { type Corpus, hasWords, inPieces, isName, joined, wordsFor } from './corpus.ts';
+import type { AspectTraits } from './learn.ts';
 import { listSimilarity } from './lists.ts';
 import {
   ALL_CODES,
   ALL_WORDS,
-  type FieldKind,
   type MatchField,
   type MatchModel,
   type MatchRecord,
@@ -31,19 +31,7 @@ import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
 
 /** A comparison of two records in one respect. */
-interface Aspect {
-  name: string;
-  /** That of its field; absent for aspects of several fields. */
-  kind?: FieldKind;
-  weight: number;
-  /** For a rule, which is not learned: by bin, the share of the bits that outweigh all word aspects. */
-  rule?: readonly number[];
-  /** Whether it compares unique identifiers, such as serial numbers, which no rule outweighs. */
-  isCode?: boolean;
-  /** Whether only near equality is evidence for a match. */
-  isExact?: boolean;
-  /** Whether it compares names; without similar names there is no match. */
-  isNaming?: boolean;
+interface Aspect extends AspectTraits {
   /** 0..1, or NaN if one of the rows has no value. */
   similarity(left: number, right: number): number;
 }

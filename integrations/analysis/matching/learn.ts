@@ -9,7 +9,8 @@ export interface Compared {
   aspects: ComparedAspect[];
 }
 
-export interface ComparedAspect {
+/** One respect in which records are compared. */
+export interface AspectTraits {
   name: string;
   /** That of its field; absent for aspects of several fields. */
   kind?: FieldKind;
@@ -22,6 +23,9 @@ export interface ComparedAspect {
   isExact?: boolean;
   /** Whether it compares names; without similar names there is no match. */
   isNaming?: boolean;
+}
+
+export interface ComparedAspect extends AspectTraits {
   similarities: Float32Array;
 }
 
@@ -209,10 +213,7 @@ const LEAST_RULE = 10;
 const OUTWEIGHED = 4;
 
 /** Adds the bits of the rules, which exceed the maximum evidence of all aspects except codes. */
-export function withRules(
-  learned: Learned,
-  aspects: readonly Omit<ComparedAspect, 'similarities'>[],
-): Learned {
+export function withRules(learned: Learned, aspects: readonly AspectTraits[]): Learned {
   const codes = new Set(aspects.filter(({ isCode }) => isCode).map(({ name }) => name));
   const most = learned.aspects
     .filter(({ aspect }) => !codes.has(aspect))
