@@ -1,5 +1,4 @@
 import os from 'node:os';
-import type { SchemaElement } from 'hyparquet';
 import type { ParquetWriter } from 'hyparquet-writer';
 import { threadPool } from '../../../platform/worker-threads.ts';
 import type { BinaryTable, Column, WriteOptions } from './formats.types.ts';
@@ -7,8 +6,11 @@ import type { BinaryTable, Column, WriteOptions } from './formats.types.ts';
 /** A form of text with a line per row. */
 export type LineForm = { form: 'ndjson' } | { form: 'csv'; neutralise: boolean };
 
-/** Rows in the binary format of COPY, and what is made of them: lines, or a row group of a Parquet file. */
-export type RowGroup = (LineForm | { form: 'parquet'; schema: SchemaElement[] }) & {
+/** What is made of rows: lines, or a row group of a Parquet file. */
+type GroupForm = LineForm | { form: 'parquet' };
+
+/** Rows in the binary format of COPY, and their form. */
+export type RowGroup = GroupForm & {
   columns: Column[];
   chunks: Uint8Array<ArrayBuffer>[];
   rows: number;
@@ -36,7 +38,7 @@ const encodeInThread = threadPool<RowGroup, EncodedGroup>({
  */
 export async function* encodedGroups(
   table: BinaryTable,
-  form: LineForm | { form: 'parquet'; schema: SchemaElement[] },
+  form: GroupForm,
   size: number,
   { onRows }: WriteOptions,
 ): AsyncGenerator<EncodedGroup> {

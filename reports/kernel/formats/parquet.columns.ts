@@ -53,13 +53,10 @@ export function parquetSchema(columns: Column[]): SchemaElement[] {
 
 const DAY_MS = 86_400_000;
 
-/** Milliseconds since 1970; null for a text that is not a date. */
-function time(cell: NonNullable<Cell>): number | null {
-  const ms = Date.parse(cellText(cell));
-  return Number.isNaN(ms) ? null : ms;
-}
-
-/** Converts a cell; a value that does not match the column's type, as after a change of type, becomes null. */
+/**
+ * Converts a cell; a value that does not match the column's type, as after a change of type, becomes null. A time is in
+ * milliseconds since 1970 already.
+ */
 export function parquetValue(type: ColumnType): (cell: NonNullable<Cell>) => unknown {
   switch (type) {
     case 'number':
@@ -70,11 +67,11 @@ export function parquetValue(type: ColumnType): (cell: NonNullable<Cell>) => unk
       return (cell) => (Array.isArray(cell) ? cell.map(String) : [cellText(cell)]);
     case 'date':
       return (cell) => {
-        const ms = time(cell);
-        return ms === null ? null : Math.floor(ms / DAY_MS);
+        const ms = Date.parse(cellText(cell));
+        return Number.isNaN(ms) ? null : Math.floor(ms / DAY_MS);
       };
     case 'datetime':
-      return time;
+      return (cell) => cell;
     default:
       return cellText;
   }

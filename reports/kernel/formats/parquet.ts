@@ -21,10 +21,13 @@ export async function writeParquet(table: BinaryTable, out: Writable, options: W
 
 async function* parquetChunks(table: BinaryTable, options: WriteOptions): AsyncGenerator<Uint8Array> {
   const written = new ByteWriter();
-  const schema = parquetSchema(table.columns);
-  const file = new ParquetWriter({ writer: written, schema, createdBy: 'estate' });
+  const file = new ParquetWriter({
+    writer: written,
+    schema: parquetSchema(table.columns),
+    createdBy: 'estate',
+  });
   yield Buffer.from(written.getBytes());
-  for await (const { bytes, metadata } of encodedGroups(table, { form: 'parquet', schema }, GROUP, options)) {
+  for await (const { bytes, metadata } of encodedGroups(table, { form: 'parquet' }, GROUP, options)) {
     file.row_groups.push(shifted(metadata!, BigInt(written.offset)));
     file.num_rows += metadata!.num_rows;
     written.offset += bytes.length;
