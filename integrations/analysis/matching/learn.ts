@@ -25,7 +25,7 @@ export interface AspectTraits {
   isNaming?: boolean;
 }
 
-export interface ComparedAspect extends AspectTraits {
+interface ComparedAspect extends AspectTraits {
   similarities: Float32Array;
 }
 
