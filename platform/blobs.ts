@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, fdatasync, type WriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { finished, type Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 export interface BlobInfo {
@@ -28,6 +28,8 @@ export interface BlobStore {
 
 /** Read chunk size in bytes: 16 times the default, so that long files need fewer reads. */
 const READ = 1024 * 1024;
+/** Bytes that are buffered while a write is running; they are written together. */
+const WRITE = 512 * 1024;
 
 /** A blob store in a folder; a blob appears under its name only when it is complete and on disk. */
 export function createDiskBlobStore(folder: string): BlobStore {
@@ -41,16 +43,27 @@ export function createDiskBlobStore(folder: string): BlobStore {
       const target = place(key);
       const partial = `${target}.${randomUUID()}.part`;
       await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
-      const file = new FileSink(partial);
+      const hash = createHash('sha256');
+      let size = 0;
+      async function* measured(chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          size += chunk.length;
+          yield chunk;
+        }
+      }
       try {
-        await pipeline(content, file);
+        // the pipeline ends when the file is on disk and closed
+        const file = createWriteStream(partial, { mode: 0o600, highWaterMark: WRITE, flush: true });
+        await pipeline(content, measured, file);
         await rename(partial, target);
       } catch (error) {
         await rm(partial, { force: true });
         throw error;
       }
-      return { size: file.size, sha256: file.sha256() };
+      return { size, sha256: hash.digest('hex') };
     },
+
     async get(key, range) {
       const source = place(key);
       await stat(source);
@@ -72,97 +85,4 @@ export function createDiskBlobStore(folder: string): BlobStore {
       }
     },
   };
-}
-
-/** Maximum buffered bytes: chunks that arrive during a write are written together. */
-const WAITING = 512 * 1024;
-
-/** Bytes after which data is flushed to disk in the background, so that the final flush is short. */
-const FLUSHED = 8 * 1024 * 1024;
-
-type Done = (error?: Error | null) => void;
-
-/**
- * Writes a file, and computes its size and hash; when it has finished, all data is on disk. The callback of a chunk is
- * called when the file system has accepted it.
- */
-export class FileSink extends Writable {
-  readonly #hash = createHash('sha256');
-  readonly #file: WriteStream;
-  #fd: number | undefined;
-  /** Bytes that were not flushed yet. */
-  #unflushed = 0;
-  #flushing = false;
-  /** Called when no flush is running. */
-  #flushed: (() => void) | undefined;
-  /** Bytes. */
-  size = 0;
-
-  constructor(path: string) {
-    super({ highWaterMark: WAITING });
-    this.#file = createWriteStream(path, { mode: 0o600, highWaterMark: WAITING, flush: true });
-    this.#file.on('error', (error) => this.destroy(error));
-    this.#file.once('open', (fd) => {
-      this.#fd = fd;
-    });
-  }
-
-  /** Hexadecimal; can be called once. */
-  sha256(): string {
-    return this.#hash.digest('hex');
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    this.#look(chunk);
-    this.#file.write(chunk, done);
-  }
-
-  override _writev(chunks: { chunk: Buffer }[], done: Done): void {
-    this.#file.cork();
-    const last = chunks.length - 1;
-    for (const [n, { chunk }] of chunks.entries()) {
-      this.#look(chunk);
-      this.#file.write(chunk, n === last ? done : undefined);
-    }
-    this.#file.uncork();
-  }
-
-  override _final(done: Done): void {
-    // `close` instead of `finish`: the last flush is between the two.
-    finished(this.#file, done);
-    this.#whenFlushed(() => this.#file.end());
-  }
-
-  override _destroy(error: Error | null, done: Done): void {
-    // The descriptor of a closed file may be reused immediately.
-    this.#whenFlushed(() => this.#file.destroy());
-    done(error);
-  }
-
-  #whenFlushed(act: () => void): void {
-    if (this.#flushing) this.#flushed = act;
-    else act();
-  }
-
-  /** Flushes written data to disk while further data is written. */
-  #flush(): void {
-    if (this.#flushing || this.#unflushed < FLUSHED || this.#fd === undefined || this.#file.destroyed) return;
-    this.#unflushed = 0;
-    this.#flushing = true;
-    fdatasync(this.#fd, (error) => {
-      this.#flushing = false;
-      // Destroyed at once, with the error: later writes only report that the file is closed.
-      if (!error) return this.#flushed?.();
-      this.destroy(error);
-      // Also if the stream was destroyed before.
-      this.#file.destroy();
-    });
-  }
-
-  #look(chunk: Buffer): void {
-    this.#hash.update(chunk);
-    this.size += chunk.length;
-    this.#unflushed += chunk.length;
-    this.#flush();
-  }
 }

@@ -1,11 +1,11 @@
-import type { Knex } from 'knex';
-import createKnex from 'knex';
+import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
 import { sha256 } from './crypto.ts';
 
 export type Db = Knex;
+export type Transaction = Knex.Transaction;
 /** A transaction, or the pool where a single read needs none. */
-export type Sql = Knex | Knex.Transaction;
+export type Sql = Db | Transaction;
 
 const TYPE_INT8 = 20;
 const TYPE_DATE = 1082;
@@ -94,10 +94,8 @@ export function fragment(
   ...values: unknown[]
 ): { sql: string; bindings: unknown[] } {
   const parts = values.map((value) => (value instanceof EmbeddedSql ? value : new EmbeddedSql('?', [value])));
-  return {
-    sql: texts.map((text, n) => text + (parts[n]?.sql ?? '')).join(''),
-    bindings: parts.flatMap(({ bindings }) => bindings),
-  };
+  const sql = texts.map((text, n) => text + (parts[n]?.sql ?? '')).join('');
+  return { sql, bindings: parts.flatMap(({ bindings }) => bindings) };
 }
 
 /** Fragments with a text of our own between them. */
@@ -115,13 +113,15 @@ type UntypedRow = Awaited<Knex.Raw>;
 /**
  * Statements as tagged templates: a `${value}` is bound as a parameter, `${embed(sql)}` becomes part of the text.
  * `rows`, `row` (the first or undefined), `column` (the first of all rows), `value` (the only one of the only row) return
- * what the statement returns; `run` returns nothing.
+ * what the statement returns; `count` returns the number of rows that it wrote or returned, `run` nothing.
  */
 export function query(sql: Sql) {
-  const rows = async <T = UntypedRow>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> => {
+  const execute = (texts: TemplateStringsArray, values: unknown[]) => {
     const { sql: text, bindings } = fragment(texts, ...values);
-    return (await sql.raw(text, bindings)).rows;
+    return sql.raw(text, bindings);
   };
+  const rows = async <T = UntypedRow>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> =>
+    (await execute(texts, values)).rows;
   const column = async <T>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T[]> =>
     (await rows<Record<string, T>>(texts, ...values)).map((row) => Object.values(row)[0]!);
   return {
@@ -131,6 +131,8 @@ export function query(sql: Sql) {
       (await rows<T>(texts, ...values))[0],
     value: async <T>(texts: TemplateStringsArray, ...values: unknown[]): Promise<T> =>
       (await column<T>(texts, ...values))[0]!,
+    count: async (texts: TemplateStringsArray, ...values: unknown[]): Promise<number> =>
+      (await execute(texts, values)).rowCount,
     run: async (texts: TemplateStringsArray, ...values: unknown[]): Promise<void> =>
       void (await rows(texts, ...values)),
   };
@@ -158,6 +160,20 @@ export function sqlState(error: unknown): string | undefined {
 /** The name of the constraint or unique index that a pg error reports. */
 export function violatedConstraint(error: unknown): string | undefined {
   return (error as { constraint?: string } | null)?.constraint;
+}
+
+/** Awaits a write; one that violates a unique index, or the named one, fails with the given error. */
+export async function unlessTaken<T>(
+  write: PromiseLike<T>,
+  taken: (cause: unknown) => Error,
+  index?: string,
+): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const clash = sqlState(error) === '23505' && (!index || violatedConstraint(error) === index);
+    throw clash ? taken(error) : error;
+  }
 }
 
 // admin shutdown, crash shutdown, cannot connect now, too many connections, idle and total time-outs of transactions
@@ -205,8 +221,24 @@ export const FOREIGN_KEY_VIOLATION = '23503';
 // deleted after it was read, which the next attempt sees
 const RETRYABLE = new Set(['40001', '40P01', '25P03', '25P04', FOREIGN_KEY_VIOLATION]);
 
-/** Of the driver for a statement that it does not send, as the connection was lost before. */
-const NOT_SENT = /connection error and is not queryable/;
+/** Messages for a statement, such as COMMIT, that was not sent, as the connection was lost before: of the driver, and of the socket. */
+const NOT_SENT = /connection error and is not queryable|write EPIPE/;
+
+/**
+ * Cancels the statement that a transaction executes when a signal is aborted, until it is disposed of. The transaction fails then.
+ * @param db another connection is taken from it. @param trx has executed no statement that failed.
+ */
+export async function cancelOnAbort(db: Db, trx: Knex.Transaction, signal: AbortSignal): Promise<Disposable> {
+  const { pid, started } = await query(trx).row`select pg_backend_pid() as pid, now()::text as started`;
+  const cancel = () => {
+    // by its beginning, so that a later transaction of the same connection goes on
+    const cancelled = query(db).run`select pg_cancel_backend(pid) from pg_stat_activity
+      where pid = ${pid} and xact_start = ${started}::timestamptz`;
+    cancelled.catch(() => undefined);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
+}
 
 /**
  * Runs `work` in a transaction. Deadlocks, serialisation failures and connections that are lost before the commit (the

@@ -6,25 +6,22 @@ export interface Metrics {
   observeRequest(method: string, route: string, status: number, seconds: number): void;
   /**
    * A figure that is read when it is asked for. `read` returns its present values, each with its labels; all of
-   * them replace what was there before.
+   * them replace what was there before, and those with the same labels are added up.
    */
-  gauge<L extends string>(
-    name: string,
-    help: string,
-    labels: L[],
-    read: () => Promise<GaugeValue<L>[]>,
-  ): void;
-  /** The same for counts that only grow; values with the same labels are added up. */
-  counter<L extends string>(
-    name: string,
-    help: string,
-    labels: L[],
-    read: () => GaugeValue<L>[] | Promise<GaugeValue<L>[]>,
-  ): void;
+  gauge: Figure;
+  /** The same for counts that only grow. */
+  counter: Figure;
   text(): Promise<string>;
   contentType: string;
   close(): void;
 }
+
+type Figure = <L extends string>(
+  name: string,
+  help: string,
+  labels: L[],
+  read: () => GaugeValue<L>[] | Promise<GaugeValue<L>[]>,
+) => void;
 
 interface GaugeValue<L extends string> {
   labels: Record<L, string>;
@@ -44,24 +41,10 @@ export function createMetrics(): Metrics {
     buckets: SECONDS,
     registers: [registry],
   });
-  return {
-    observeRequest: (method, route, status, seconds) =>
-      requests.observe({ method, route, status: String(status) }, seconds),
-    gauge(name, help, labels, read) {
-      new Gauge({
-        name,
-        help,
-        labelNames: labels,
-        registers: [registry],
-        async collect() {
-          const values = await read();
-          this.reset();
-          for (const { labels: given, value } of values) this.set(given, value);
-        },
-      });
-    },
-    counter(name, help, labels, read) {
-      new Counter({
+  const figure =
+    (Kind: typeof Gauge): Figure =>
+    (name, help, labels, read) =>
+      void new Kind({
         name,
         help,
         labelNames: labels,
@@ -72,7 +55,12 @@ export function createMetrics(): Metrics {
           for (const { labels: given, value } of values) this.inc(given, value);
         },
       });
-    },
+  return {
+    observeRequest: (method, route, status, seconds) =>
+      requests.observe({ method, route, status: String(status) }, seconds),
+    gauge: figure(Gauge),
+    // both have the methods that are used
+    counter: figure(Counter as unknown as typeof Gauge),
     text: () => registry.metrics(),
     contentType: registry.contentType,
     close: () => registry.clear(),

@@ -22,7 +22,7 @@ export async function retryDuringOutages<T>(
       return await work();
     } catch (error) {
       if (!isConnectionLoss(error) || (await isFinal(error))) throw error;
-      log.warn({ err: error }, 'the connection to the database was lost during the start; trying again');
+      log.warn({ err: error }, 'the database connection was lost at startup; retrying');
       await delay(retry);
     }
   }

@@ -73,7 +73,7 @@ const isNamed = (allowed: readonly AllowedEntry[], target: Target): boolean =>
   allowed.some((entry) => namesHost(entry, target.host) && coversPort(entry, target));
 
 /** Why a connection is refused as far as the target reports before its name is resolved, or undefined. */
-export function refusalBefore(allowed: readonly AllowedEntry[], target: Target): string | undefined {
+export function refusalBeforeResolving(allowed: readonly AllowedEntry[], target: Target): string | undefined {
   if (isNamed(allowed, target)) return undefined;
   const isAddress = ipaddr.isValid(target.host);
   if (!target.usual.includes(target.port)) {

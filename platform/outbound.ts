@@ -8,7 +8,13 @@ import {
   type RequestInit,
   type Response,
 } from 'undici';
-import { type AllowedEntry, mayConnect, readAllowed, refusalBefore, type Target } from './outbound.rules.ts';
+import {
+  type AllowedEntry,
+  mayConnect,
+  readAllowed,
+  refusalBeforeResolving,
+  type Target,
+} from './outbound.rules.ts';
 
 /** An address from a user that this service does not connect to; the message is for the user. */
 export class OutboundRefusal extends Error {
@@ -33,7 +39,7 @@ interface OutboundRequest {
   signal?: AbortSignal;
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
@@ -49,7 +55,7 @@ export interface Outbound {
   /** The same for a mail server, which has the ports 25, 465 and 587. */
   mailRefusal(host: string, port: number): string | undefined;
   /** @throws OutboundRefusal; Error for whatever goes wrong on the way, time-outs included. */
-  request(url: string, request?: OutboundRequest): Promise<OutboundAnswer>;
+  request(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
   /** The same guard for libraries that take a `fetch`; redirects are not followed. */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   /**
@@ -97,12 +103,8 @@ const MAIL_PORTS = [25, 465, 587];
 
 function targetOf(url: URL): Target {
   const usual = usualPorts[url.protocol]!;
-  return {
-    host: bareHost(url.hostname),
-    port: url.port === '' ? usual[0]! : Number(url.port),
-    usual,
-    plain: url.protocol === 'http:',
-  };
+  const port = url.port === '' ? usual[0]! : Number(url.port);
+  return { host: bareHost(url.hostname), port, usual, plain: url.protocol === 'http:' };
 }
 
 /** Without the brackets of IPv6. */
@@ -147,7 +149,7 @@ export function createOutbound(
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || !['https:', 'http:'].includes(url.protocol)) return 'is no https address';
     if (url.username || url.password) return 'must not hold a user name or password';
-    return refusalBefore(allowed, targetOf(url));
+    return refusalBeforeResolving(allowed, targetOf(url));
   };
 
   const noteFailure = (address: string, error: unknown): void => {
@@ -178,12 +180,12 @@ export function createOutbound(
     usual: MAIL_PORTS,
     plain: false,
   });
-  const mailRefusal = (host: string, port: number) => refusalBefore(allowed, mailTarget(host, port));
+  const mailRefusal = (host: string, port: number) => refusalBeforeResolving(allowed, mailTarget(host, port));
 
   const connectMail: Outbound['connectMail'] = async ({ host: given, port, timeoutMs, signal }) => {
     const target = mailTarget(given, port);
     const { host } = target;
-    const reason = refusalBefore(allowed, target);
+    const reason = refusalBeforeResolving(allowed, target);
     if (reason !== undefined) throw new OutboundRefusal(`${host}:${port} ${reason}.`);
     const timeout = AbortSignal.timeout(timeoutMs);
     const socket = netConnect({ host, port, lookup: lookupFor(target) as never });
@@ -255,11 +257,8 @@ function guardedLookup(
     if (error) return done(error);
     const all = addresses.map(({ address }) => address);
     if (!mayConnect(allowed, target, all)) {
-      return done(
-        new OutboundRefusal(
-          `${host} leads to an address that is not public, or to a port that is not allowed.`,
-        ),
-      );
+      const message = `${host} leads to an address that is not public, or to a port that is not allowed.`;
+      return done(new OutboundRefusal(message));
     }
     if (options.all) return done(null, addresses);
     done(null, addresses[0]!.address, addresses[0]!.family);

@@ -40,13 +40,8 @@ export function createUserSemaphore({
   return async (user, task) => {
     const own = users.get(user) ?? { count: 0, limited: createSemaphore(ofOneUser) };
     if (own.count >= queued) {
-      throw new EstateError(
-        'too_many_requests',
-        `At most ${queued} of your requests of this kind run or wait.`,
-        {
-          headers: { 'retry-after': '5' },
-        },
-      );
+      const detail = `At most ${queued} of your requests of this kind run or wait.`;
+      throw new EstateError('too_many_requests', detail, { headers: { 'retry-after': '5' } });
     }
     users.set(user, own);
     own.count += 1;

@@ -56,7 +56,7 @@ export function createSignals({ url, log }: { url: string; log: Logger }): Signa
       if (client === fresh) client = undefined;
       fresh.end().catch(() => undefined);
       if (closed) return;
-      log.warn({ err: error }, 'the connection for signals was lost; connecting again');
+      log.warn({ err: error }, 'the LISTEN connection to PostgreSQL was lost; reconnecting');
       timer = setTimeout(connect, retry);
       retry = Math.min(retry * 2, LAST_RETRY_MS);
     };

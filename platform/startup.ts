@@ -4,7 +4,7 @@ export class StartupError extends Error {
 }
 
 /** The sentence for an error of the file system or of PostgreSQL, where it is one that the user can mend. */
-export function startupSentence(error: unknown): string | undefined {
+export function startupMessage(error: unknown): string | undefined {
   if (error instanceof StartupError) return error.message;
   if (!(error instanceof Error)) return undefined;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -52,7 +52,7 @@ export function startupSentence(error: unknown): string | undefined {
  * start had opened is left by the handlers of the process's exit.
  */
 export function failStartup(error: unknown): never {
-  const sentence = startupSentence(error);
+  const sentence = startupMessage(error);
   process.stderr.write(
     `${sentence ?? `Estate could not start: ${(error as Error)?.stack ?? String(error)}`}\n`,
   );

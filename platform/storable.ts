@@ -28,11 +28,8 @@ export function storageErrors(part: unknown): FieldError[] {
     }
     if (typeof value === 'string') {
       if (value.includes('\0') || !value.isWellFormed()) {
-        faults.push({
-          field: pathOf(place),
-          code: BAD_TEXT,
-          message: 'contains a NUL or an incomplete character',
-        });
+        const message = 'contains a NUL or an incomplete character';
+        faults.push({ field: pathOf(place), code: BAD_TEXT, message });
       }
     } else if (depth > MAX_DEPTH) {
       faults.push({ field: pathOf(place), code: 'too_deep', message: 'is nested too deep' });

@@ -11,3 +11,15 @@ export async function within<T>(work: Promise<T>, ms: number): Promise<T | undef
     work.catch(() => undefined);
   }
 }
+
+/** The value; rejects with the signal's reason as soon as it is aborted. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal!.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 import { EstateError } from './errors.ts';
 import { createSemaphore } from './semaphore.ts';
 
@@ -9,7 +9,26 @@ interface Asked<Question> {
 }
 
 /** The message with which a thread answers a request. */
-export type Answered<Answer> = { answer: Answer } | { error: string };
+export type Answered<Answer> = { answer: Answer } | { error: string; stack?: string | undefined };
+
+/**
+ * Answers the requests to a worker thread; called by its module.
+ * @param transferOf the buffers of an answer that are moved instead of copied.
+ */
+export function answerRequests<Question, Answer>(
+  answer: (question: Question) => Answer | Promise<Answer>,
+  transferOf: (answer: Answer) => ArrayBuffer[] = () => [],
+): void {
+  parentPort!.on('message', async (question: Question) => {
+    try {
+      const given = await answer(question);
+      parentPort!.postMessage({ answer: given } satisfies Answered<Answer>, transferOf(given));
+    } catch (error) {
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      parentPort!.postMessage({ error: message, stack } satisfies Answered<Answer>);
+    }
+  });
+}
 
 /** One worker thread and its pending requests. */
 interface Thread<Question, Answer> {
@@ -32,6 +51,8 @@ interface ThreadOptions {
   idleMs: number;
   /** Heap limit in MB; a thread beyond it is terminated. Default: the limit of the process. */
   memoryMb?: number;
+  /** Limit in MB of the heap for new objects: a larger one collects garbage less often. Default: the limit of the process. */
+  youngMb?: number;
 }
 
 /**
@@ -39,8 +60,12 @@ interface ThreadOptions {
  * terminated after `idleMs` without a request.
  */
 export function startThread<Question, Answer>(options: ThreadOptions): Thread<Question, Answer> {
+  const { memoryMb, youngMb } = options;
   const worker = new Worker(options.module, {
-    ...(options.memoryMb && { resourceLimits: { maxOldGenerationSizeMb: options.memoryMb } }),
+    resourceLimits: {
+      ...(memoryMb && { maxOldGenerationSizeMb: memoryMb }),
+      ...(youngMb && { maxYoungGenerationSizeMb: youngMb }),
+    },
   });
   const pending: { resolve(answer: Answer): void; reject(error: Error): void }[] = [];
   let idle: NodeJS.Timeout | undefined;
@@ -63,7 +88,7 @@ export function startThread<Question, Answer>(options: ThreadOptions): Thread<Qu
   worker.on('message', (message: Answered<Answer>) => {
     const request = pending.shift();
     if (pending.length === 0) startIdleTimeout();
-    if ('error' in message) request?.reject(new Error(message.error));
+    if ('error' in message) request?.reject(errorOf(message));
     else request?.resolve(message.answer);
   });
   worker.on('error', (error) => end(error as Error));
@@ -88,6 +113,13 @@ export function startThread<Question, Answer>(options: ThreadOptions): Thread<Qu
         worker.postMessage(question, transfer);
       }),
   };
+}
+
+/** The error that a thread reported, with the stack of the thread. */
+function errorOf({ error, stack }: { error: string; stack?: string | undefined }): Error {
+  const failure = new Error(error);
+  if (stack) failure.stack = stack;
+  return failure;
 }
 
 /** Sends a request to a thread. @throws Error that the thread reported. */
@@ -157,11 +189,8 @@ export function boundedThreadPool<Question, Answer>({
 
   return async (question) => {
     if (pending >= BOUNDS.pending) {
-      throw new EstateError(
-        'unavailable',
-        `Too many ${what} are being read; send it again in some seconds.`,
-        { headers: { 'retry-after': '5' } },
-      );
+      const detail = `Too many ${what} are being read; send it again in some seconds.`;
+      throw new EstateError('unavailable', detail, { headers: { 'retry-after': '5' } });
     }
     pending += 1;
     try {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import {
   embed,
   inTransaction,
@@ -7,6 +6,7 @@ import {
   query,
   type Sql,
   sqlState,
+  type Transaction,
 } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
 import type { BatchRef, Ctx, Work } from './context.ts';
@@ -42,10 +42,15 @@ class RolledBack<T> extends Error {
  * Runs one command: a transaction in which `work` reads with locks, decides and writes, and which at its end records
  * the events and raises the topics under the feed's lock. Sets `ctx.position`.
  */
-export async function command<T>(
+export async function command<T>(ctx: Ctx, work: (work: Work) => Promise<T>): Promise<T> {
+  return await commandWith(ctx, {}, work);
+}
+
+/** {@link command} with options. */
+export async function commandWith<T>(
   ctx: Ctx,
+  options: CommandOptions,
   work: (work: Work) => Promise<T>,
-  options: CommandOptions = {},
 ): Promise<T> {
   const isDryRun = options.dryRun || ctx.batch.joined?.dryRun;
   if (ctx.claim && !isDryRun) {
@@ -88,7 +93,7 @@ export async function command<T>(
 }
 
 /** The metamodel's version, which does not change until the transaction ends. @throws MetamodelLocked */
-async function lockMetamodel(sql: Knex.Transaction, changing: boolean): Promise<number> {
+async function lockMetamodel(sql: Transaction, changing: boolean): Promise<number> {
   const held = sql.raw('select lock_metamodel(?) as version', [changing]);
   const { rows } = await held.catch((error: unknown) => {
     throw sqlState(error) === LOCK_NOT_AVAILABLE ? new MetamodelLocked('in use', { cause: error }) : error;
@@ -125,7 +130,7 @@ async function retryWhileLocked<T>(attempt: () => Promise<T>, patienceMs: number
  * @returns the feed position of the last event, or undefined if there was nothing to record.
  */
 export async function recordEvents(
-  sql: Knex.Transaction,
+  sql: Transaction,
   ctx: Ctx,
   events: EventDraft[],
   topics: Iterable<string>,

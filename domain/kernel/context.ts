@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Knex } from 'knex';
-import type { Db } from '../../platform/database.ts';
+import type { Db, Transaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Passwords } from '../../platform/passwords.ts';
+import type { EventType } from './events/events.catalogue.ts';
 import type { EventDraft, StoredRow } from './events/row-changes.ts';
 import type { JobDefinition } from './jobs/jobs.define.ts';
 import type { CardType, Metamodel } from './metamodel/metamodel.compile.ts';
@@ -91,7 +91,7 @@ export interface SealedResults {
 
 /** The state of a running command: its transaction, and the events and topics to record. */
 export interface Work {
-  sql: Knex.Transaction;
+  sql: Transaction;
   /** The current metamodel; it cannot change before the transaction ends. */
   metamodel: Metamodel;
   /** The composed extensions. */
@@ -134,6 +134,15 @@ export interface CardReference {
     /** The event of a row that a merge deletes; `user` is the display name of its user. */
     event(card: { id: string; name: string }, type: CardType, row: StoredRow, user: string): EventDraft;
   };
+  /**
+   * Columns that refer to rows which have the same card, in the same column. After the undo of a merge, rows follow those
+   * to which they refer, if they meet the condition `only` on `t`.
+   */
+  follows?: readonly { column: string; table: string; only?: string }[];
+  /** The undo of a merge leaves rows with such a later event, if they meet a condition on `t`. */
+  fixed?: { by: EventType; only: string };
+  /** Called before a merge moves rows, with the ids of its cards, the survivor first. */
+  beforeMerge?(work: Work, cardIds: readonly string[]): Promise<void>;
 }
 
 /** All extensions in the order in which they are called. */
@@ -175,9 +184,7 @@ export function etagOf(text: string | Buffer[]): string {
 }
 
 /** The tags of an `If-Match` or `If-None-Match` header; `*` stays as it is. */
-export function parseEtags(header: string): string[] {
-  return header.match(/\*|(?:W\/)?"[^"]*"/g) ?? [];
-}
+export const parseEtags = (header: string): string[] => header.match(/\*|(?:W\/)?"[^"]*"/g) ?? [];
 
 /** Weak comparison (RFC 9110, 8.8.3.2), so that a cache that weakens tags still gets its 304. */
 export function matchesEtag(etag: string, given: string[]): boolean {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
-import type { Knex } from 'knex';
-import { embed, query } from '../../platform/database.ts';
+import { embed, query, type Transaction } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Ctx, IdempotencyClaim, SealedResults } from './context.ts';
 
-interface StoredAnswer {
+interface StoredResponse {
   status: number;
   headers: Record<string, string>;
   body: string | null;
@@ -32,7 +31,7 @@ interface Claiming {
 export async function claimIdempotencyKey(
   ctx: Ctx,
   { key, hash, processNumber, seal }: Claiming,
-): Promise<{ claim: IdempotencyClaim } | { kept: StoredAnswer }> {
+): Promise<{ claim: IdempotencyClaim } | { kept: StoredResponse }> {
   const owner = ctx.caller.userId;
   const id = randomUUID();
   const expired = `k.created_at < now() - interval '24 hours'`;
@@ -51,33 +50,24 @@ export async function claimIdempotencyKey(
   if (rows.length > 0) return { claim: { key, id, results: rows[0].results, seal } };
   const row = await ctx.db('idempotency_keys').where({ user_id: owner, key }).first();
   if (row && row.request_hash !== hash) {
-    throw new EstateError(
-      'idempotency_key_reused',
-      'This Idempotency-Key was sent with another request, or with other rights.',
-    );
+    const detail = 'This Idempotency-Key was sent with another request, or with other rights.';
+    throw new EstateError('idempotency_key_reused', detail);
   }
   if (row && row.status !== null) {
     return { kept: { status: row.status, headers: row.headers, body: row.body } };
   }
   if (row?.carried_out && row.results.length === 0) throw answerLost();
-  throw new EstateError(
-    'idempotency_in_progress',
-    'The first request with this key is still running; try again in a moment.',
-    { headers: { 'retry-after': '2' } },
-  );
+  const detail = 'The first request with this key is still running; try again in a moment.';
+  throw new EstateError('idempotency_in_progress', detail, { headers: { 'retry-after': '2' } });
 }
 
 const claimed = (ctx: Ctx) =>
   ctx.db('idempotency_keys').where({ user_id: ctx.caller.userId, key: ctx.claim?.key, claim: ctx.claim?.id });
 
 /** Stores the response under the request's key. */
-export async function storeAnswer(ctx: Ctx, answer: StoredAnswer): Promise<void> {
-  await claimed(ctx).update({
-    status: answer.status,
-    headers: JSON.stringify(answer.headers),
-    body: answer.body,
-    results: '{}',
-  });
+export async function storeResponse(ctx: Ctx, answer: StoredResponse): Promise<void> {
+  const headers = JSON.stringify(answer.headers);
+  await claimed(ctx).update({ status: answer.status, headers, body: answer.body, results: '{}' });
 }
 
 /** Releases the key of a request without a storable response; writes of its committed commands are not repeated. */
@@ -109,16 +99,14 @@ export async function earlierResult(
  * @throws EstateError `idempotency_in_progress` if another request has taken the key over: nothing may be written.
  */
 export async function storeResult(
-  sql: Knex.Transaction,
+  sql: Transaction,
   ctx: Ctx,
   claim: IdempotencyClaim,
   result: unknown,
 ): Promise<void> {
-  const { rowCount } = await sql.raw(
-    `update idempotency_keys set carried_out = true, results = array_append(results, ?::bytea)
-     where user_id = ? and key = ? and claim = ?`,
-    [pack(result, claim), ctx.caller.userId, claim.key, claim.id],
-  );
+  const rowCount = await query(sql).count`update idempotency_keys set carried_out = true,
+       results = array_append(results, ${pack(result, claim)}::bytea)
+     where user_id = ${ctx.caller.userId} and key = ${claim.key} and claim = ${claim.id}`;
   if (rowCount === 0) throw takenOver();
 }
 

@@ -28,6 +28,8 @@ export interface Cluster {
   binaries: Binaries;
   account: ServerAccount;
   log: Logger;
+  /** Settings of the server, which override the defaults. */
+  settings: Record<string, string>;
 }
 
 /** What a client needs to get in. */
@@ -227,12 +229,12 @@ async function checkFolder(folder: string): Promise<void> {
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new StartupError(
-      `${folder} is no PostgreSQL data folder: move it away or choose another folder with DATA_DIR.`,
+      `${folder} is not a PostgreSQL data folder: move it away or choose another folder with DATA_DIR.`,
     );
   }
   if (version !== MAJOR) {
     throw new StartupError(
-      `${folder} was made by PostgreSQL ${version} and this program brings ${MAJOR}: move the data with pg_dump and pg_restore, or choose another folder with DATA_DIR.`,
+      `${folder} was created by PostgreSQL ${version}, but this release includes ${MAJOR}: move the data with pg_dump and pg_restore, or choose another folder with DATA_DIR.`,
     );
   }
 }

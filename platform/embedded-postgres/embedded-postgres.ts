@@ -30,6 +30,8 @@ interface EmbeddedPostgresOptions {
   log: Logger;
   /** Refuse when another process has opened the folder exclusively. */
   exclusive?: boolean;
+  /** Settings of the server, which override the defaults. */
+  settings?: Record<string, string>;
 }
 
 const LOCK_WAIT_MS = 90_000;
@@ -43,7 +45,7 @@ const LAST_RESORT_MS = 1_000;
  * @throws StartupError, or the file system's error, for what the user can mend.
  */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { log } = options;
+  const { log, settings = {} } = options;
   makeFolder(options.dataDir);
   const dataDir = await realpath(options.dataDir);
   const exclusive = options.exclusive ? await tryLock(dataDir, 'exclusive') : undefined;
@@ -55,7 +57,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   try {
     const binaries = await findBinaries();
     const account = await serverAccount({ dataDir, program: binaries.postgres });
-    const use = await useServer({ dataDir, binaries, account, log });
+    const use = await useServer({ dataDir, binaries, account, log, settings });
     return {
       url: use.url,
       async stop(limitMs = STOP_LIMIT_MS) {
@@ -140,12 +142,6 @@ async function useServer(cluster: Cluster): Promise<{ url: string; leave(limitMs
   };
 }
 
-/** The entry of this process among those that use the server of a data folder. */
-interface ServerUser {
-  /** Leaves; synchronous, so that a process can do it in its very last moment. @returns whether it was the last. */
-  leave(): boolean;
-}
-
 /** An entry is an empty file with all data in its name, so that it is never partly written. */
 function entryName(pid: number): string | undefined {
   const mark = processMark(pid);
@@ -165,7 +161,7 @@ function prune(folder: string): number {
 }
 
 /** Registers this process as a user; called before it checks whether the server runs. */
-function joinUsers(dataDir: string): ServerUser {
+function joinUsers(dataDir: string) {
   const folder = path.join(dataDir, 'postgres.users');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   prune(folder);
@@ -178,11 +174,6 @@ function joinUsers(dataDir: string): ServerUser {
       return prune(folder) === 0;
     },
   };
-}
-
-/** Supervises a server while it is used. */
-interface Supervisor {
-  close(): Promise<void>;
 }
 
 interface SupervisorOptions {
@@ -205,7 +196,7 @@ const PACE = { firstMs: 500, longestMs: 15_000, settledMs: 60_000 };
  * Keeps a connection to the server open, and starts the server again when the connection breaks, since no other process
  * supervises a server whose main process was killed. Repeated starts are delayed exponentially, as on a full disk.
  */
-export function superviseServer(options: SupervisorOptions): Supervisor {
+export function superviseServer(options: SupervisorOptions) {
   const { url, dataDir, log, bringBack, isDiskFull = isFull, pace = PACE } = options;
   const closing = new AbortController();
   let client: pg.Client | undefined;

@@ -155,7 +155,7 @@ async function spawnServer(cluster: Cluster, access: Access): Promise<ChildProce
   // The log of the previous server is preserved.
   await rename(log, `${log}.1`).catch(() => undefined);
   const output = openSync(log, 'w', 0o600);
-  const given = Object.entries({ ...settings, port: String(access.port) });
+  const given = Object.entries({ ...settings, ...cluster.settings, port: String(access.port) });
   const { file, args, as } = cluster.account.command(cluster.binaries.postgres, [
     '-D',
     folderOf(cluster),
@@ -251,11 +251,8 @@ const NOBODY = new Set(['ECONNREFUSED', 'ECONNRESET']);
 
 /** Who answers at an address. A copy of the folder has the same password: only the right folder is ours. */
 async function whoAnswers(url: string, folder: string): Promise<Answer> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: 2_000,
-  });
+  const config = { connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 };
+  const client = new pg.Client(config);
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -98,10 +98,8 @@ export function createQueueBackend(options: QueueBackendOptions): QueueBackend {
 
   return {
     async add(name, runId, run) {
-      await answered(
-        queueOf(name).then((queue) => queue.add('run', run, { ...runOptions, jobId: runId })),
-        name,
-      );
+      const work = queueOf(name).then((queue) => queue.add('run', run, { ...runOptions, jobId: runId }));
+      await answered(work, name);
     },
     async state(name, runId) {
       const state = await answered(

@@ -1,13 +1,17 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
+import type { Snapshot } from '../../../platform/snapshot.ts';
 import type { Ctx } from '../context.ts';
 import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
 import type { JsonText } from '../lists/lists.types.ts';
+import { optional, type StaticOf, Uuid } from '../shapes.ts';
+import { eventTypesIn } from './events.catalogue.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
 import { POSITION_PATTERN } from './row-changes.ts';
 
 /** The setting with the last position that housekeeping has deleted. */
-export const PURGED_THROUGH = 'events.purged_through';
+const PURGED_THROUGH = 'events.purged_through';
 
 export interface FeedEnds {
   /** Events up to this position were deleted; 0 if none were. */
@@ -16,14 +20,26 @@ export interface FeedEnds {
   newest: number;
 }
 
+const FEED_ENDS = `with purged as (
+    select coalesce((select (value #>> '{}')::bigint from settings where key = '${PURGED_THROUGH}'), 0) as through
+  )
+  select through as "purgedThrough",
+    greatest(coalesce((select max(position) from events), 0), through) as newest from purged`;
+
 /** The first and last position of the feed, in one snapshot. */
 export async function feedEnds(sql: Sql): Promise<FeedEnds> {
-  const rows = await query(sql).rows`select coalesce((select (value #>> '{}')::bigint from settings
-    where key = ${PURGED_THROUGH}), 0) as purged,
-            greatest(coalesce((select max(position) from events), 0),
-                     coalesce((select (value #>> '{}')::bigint from settings where key = ${PURGED_THROUGH}),
-                     0)) as newest`;
-  return { purgedThrough: rows[0].purged, newest: rows[0].newest };
+  const [ends] = await queryRows<FeedEnds>(sql, FEED_ENDS);
+  return ends!;
+}
+
+/**
+ * The feed position up to which the snapshot contains every change.
+ * @throws EstateError `position_expired` when events after `after` are no longer stored.
+ */
+export async function snapshotPosition(snapshot: Snapshot, after?: string): Promise<string> {
+  const [ends] = await snapshot.query<FeedEnds>(FEED_ENDS, []);
+  if (after !== undefined) checkPosition(after, ends!, 'after');
+  return String(ends!.newest);
 }
 
 /**
@@ -35,11 +51,8 @@ export function checkPosition(text: string, ends: FeedEnds, field: string): numb
   const position = new RegExp(POSITION_PATTERN).test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(position)) throw invalidField(field, 'format', 'is no position of the change feed');
   if (position > ends.newest) {
-    throw invalidField(
-      field,
-      'position_unknown',
-      `lies beyond the newest position, ${ends.newest}; take a full export again`,
-    );
+    const message = `lies beyond the newest position, ${ends.newest}; take a full export again`;
+    throw invalidField(field, 'position_unknown', message);
   }
   if (position < ends.purgedThrough) {
     throw new EstateError(
@@ -51,22 +64,27 @@ export function checkPosition(text: string, ends: FeedEnds, field: string): numb
   return position;
 }
 
-interface ChangesParams {
-  /** A position, `now`, or absent to start with the oldest stored event. */
-  after?: string;
-  limit: number;
-  /** Comma-separated card types. */
-  type?: string;
-  card_id?: string;
-  /** Comma-separated event types. */
-  event_type?: string;
-}
+const names = (what: string) =>
+  Type.String({ maxLength: 2000, description: `Comma-separated ${what} types` });
+/** The parameters of the change feed. */
+export const changesParams = {
+  limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
+  ...optional({
+    after: Type.String({
+      maxLength: 20,
+      description: 'A position, or `now`; without it: from the oldest stored event',
+    }),
+    type: names('card'),
+    card_id: Uuid,
+    event_type: names('event'),
+  }),
+};
 
 /**
  * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also skips events that are not
  * visible to the caller or do not match the filters, so that polling always advances.
  */
-export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<JsonText> {
+export async function readChanges(ctx: Ctx, params: StaticOf<typeof changesParams>): Promise<JsonText> {
   const ends = await feedEnds(ctx.db);
   if (params.after === 'now') return `{"items":[],"next":"${ends.newest}","has_more":false}`;
   const after = params.after === undefined ? ends.purgedThrough : checkPosition(params.after, ends, 'after');
@@ -85,7 +103,7 @@ export async function readChanges(ctx: Ctx, params: ChangesParams): Promise<Json
   }
   if (params.event_type !== undefined) {
     where.push('e.event_type = any(?::text[])');
-    bindings.push(params.event_type.split(','));
+    bindings.push(eventTypesIn(params.event_type));
   }
   const { rows } = await ctx.db.raw(
     `select json_build_object('position', e.position::text, 'event_type', e.event_type, 'card_id', e.card_id,

@@ -1,3 +1,4 @@
+import { invalidField } from '../../../platform/errors.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 
 /** The readers of an event: users who can view the inventory, readers of the audit log, or one user. */
@@ -207,6 +208,14 @@ export const eventTypes = Object.fromEntries(
     ...auditTypes.map((type) => [`${kind}.${type}`, 'audit']),
   ]),
 ) as Readonly<Record<EventType, EventScope>>;
+
+/** The event types of a comma-separated filter. @throws EstateError `validation_failed` for one that does not exist. */
+export function eventTypesIn(filter: string): string[] {
+  const types = filter.split(',');
+  const unknown = types.find((type) => !Object.hasOwn(eventTypes, type));
+  if (unknown === undefined) return types;
+  throw invalidField('event_type', 'unknown_option', `there is no event type "${unknown}"`);
+}
 
 /** The permissions needed to read events of a kind, besides the right to view the inventory and the event's card. */
 export const kindPermissions: ReadonlyMap<string, readonly AppPermission[]> = new Map(

@@ -1,29 +1,41 @@
+import Type, { type TSchema } from 'typebox';
 import type { Ctx } from '../context.ts';
-import { runList } from '../lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { defineList } from '../lists/lists.define.ts';
+import type { ListSpec } from '../lists/lists.types.ts';
 import { may } from '../permissions/policy.ts';
+import { Choice, Nullable, OpenObject, Position, Timestamp, Uuid } from '../shapes.ts';
+import { eventTypesIn } from './events.catalogue.ts';
 
+/** The members of events in lists: SQL and schema. */
 const eventMembers = {
-  id: 'e.id',
-  position: 'e.position::text',
-  event_type: 'e.event_type',
-  scope: 'e.scope',
-  card_id: 'e.card_id',
-  card_name: 'c.name',
-  peer_card_id: 'e.peer_card_id',
-  relation_id: 'e.relation_id',
-  data: 'e.data',
-  user_id: 'e.user_id',
-  user_display_name: 'u.display_name',
-  request_id: 'e.request_id',
-  batch_id: 'e.batch_id',
-  job_id: 'e.job_id',
-  origin: 'e.origin',
-  created_at: 'utc(e.at)',
-};
+  id: ['e.id', Uuid],
+  position: ['e.position::text', Position],
+  event_type: ['e.event_type', Type.String()],
+  scope: ['e.scope', Choice(['inventory', 'audit', 'user'])],
+  card_id: ['e.card_id', Nullable(Uuid)],
+  card_name: [
+    `case e.event_type when 'card.deleted' then e.data #>> '{changes,name,old}' else c.name end`,
+    Nullable(Type.String()),
+  ],
+  peer_card_id: ['e.peer_card_id', Nullable(Uuid)],
+  relation_id: ['e.relation_id', Nullable(Uuid)],
+  data: ['e.data', OpenObject],
+  user_id: ['e.user_id', Nullable(Uuid)],
+  user_display_name: ['u.display_name', Nullable(Type.String())],
+  request_id: ['e.request_id', Nullable(Type.String())],
+  batch_id: ['e.batch_id', Nullable(Uuid)],
+  job_id: ['e.job_id', Nullable(Uuid)],
+  origin: ['e.origin', Nullable(Type.String())],
+  created_at: ['utc(e.at)', Timestamp],
+} satisfies Record<string, [string, TSchema]>;
+type EventMember = keyof typeof eventMembers;
+
+/** The schemas of these members. */
+export const eventSchemas = (names: readonly EventMember[]): Record<string, TSchema> =>
+  Object.fromEntries(names.map((name) => [name, eventMembers[name][1]]));
 
 /** A list of events, newest first, with these members. */
-export function eventListOf(name: string, ...members: (keyof typeof eventMembers)[]): ListSpec {
+export function eventListOf(name: string, members: readonly EventMember[]): ListSpec {
   return {
     name,
     from: 'events e left join users u on u.id = e.user_id left join cards c on c.id = e.card_id',
@@ -32,7 +44,7 @@ export function eventListOf(name: string, ...members: (keyof typeof eventMembers
     sorts: { position: { sql: 'e.position', type: 'bigint', immutable: true } },
     defaultSort: 'position',
     defaultDir: 'desc',
-    members: Object.fromEntries(members.map((member) => [member, eventMembers[member]])),
+    members: Object.fromEntries(members.map((member) => [member, eventMembers[member][0]])),
   };
 }
 
@@ -43,29 +55,26 @@ export function withVisibleCosts(spec: ListSpec, { caller }: Ctx): ListSpec {
   return { ...spec, members: { ...spec.members, data } };
 }
 
-const { batch_id: _inOtherLists, ...auditMembers } = eventMembers;
-const auditList: ListSpec = {
-  ...eventListOf('events', ...(Object.keys(auditMembers) as (keyof typeof auditMembers)[])),
-  filters: {
-    card_id: 'e.card_id = ?::uuid or e.peer_card_id = ?::uuid',
-    event_type: `e.event_type = any(string_to_array(?::text, ','))`,
-    user_id: 'e.user_id = ?::uuid',
-    since: 'e.at >= ?::timestamptz',
-    until: 'e.at < ?::timestamptz',
-  },
-};
-
-/** The filters of the audit log. */
-interface AuditFilter {
-  card_id?: string;
-  /** Comma-separated. */
-  event_type?: string;
-  user_id?: string;
-  since?: string;
-  until?: string;
-}
-
+/** The members of events in the audit log. */
+export const auditMembers = (Object.keys(eventMembers) as EventMember[]).filter(
+  (name) => name !== 'batch_id',
+);
 /** The audit log: all events of all scopes, newest first. Cost values are shown according to the caller's rights. */
-export async function listAuditEvents(ctx: Ctx, params: ListParams & AuditFilter): Promise<JsonText> {
-  return await runList(ctx, withVisibleCosts(auditList, ctx), [], params);
-}
+export const auditList = defineList({
+  ...eventListOf('events', auditMembers),
+  filters: {
+    card_id: [Uuid, 'e.card_id = ?::uuid or e.peer_card_id = ?::uuid'],
+    user_id: [Uuid, 'e.user_id = ?::uuid'],
+    event_type: [
+      Type.String({ maxLength: 2000, description: 'Comma-separated event types' }),
+      `e.event_type = any(string_to_array(?::text, ','))`,
+    ],
+    since: [Type.String({ format: 'date-time' }), 'e.at >= ?::timestamptz'],
+    until: [Type.String({ format: 'date-time' }), 'e.at < ?::timestamptz'],
+  },
+  members: (ctx) => withVisibleCosts(eventListOf('events', auditMembers), ctx).members,
+  where(_ctx, { event_type }) {
+    if (event_type !== undefined) eventTypesIn(event_type);
+    return [];
+  },
+});

@@ -83,10 +83,8 @@ export function rowEvent(
   data: Record<string, unknown>,
 ): EventDraft {
   const kind = before === null ? 'created' : after === null ? 'deleted' : 'updated';
-  return {
-    event_type: `${entity}.${kind}` as EventType,
-    data: { ...data, changes: rowChanges(before, after) },
-  };
+  const changes = rowChanges(before, after);
+  return { event_type: `${entity}.${kind}` as EventType, data: { ...data, changes } };
 }
 
 /**

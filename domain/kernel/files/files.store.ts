@@ -135,11 +135,8 @@ export async function storeFile(
  * @throws EstateError `not_found` if there is none or it has expired, `forbidden`.
  */
 export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<StoredFile> {
-  const row: FileRow | undefined = await ctx
-    .db('files')
-    .where({ id })
-    .whereRaw('(expires_at is null or expires_at > now())')
-    .first();
+  const sql = '(expires_at is null or expires_at > now())';
+  const row: FileRow | undefined = await ctx.db('files').where({ id }).whereRaw(sql).first();
   if (!row) throw notFound('file', id);
   if (!(own && row.owner_id === ctx.caller.userId) && !may(ctx.caller, 'admin.export_workspace')) {
     throw forbidden('admin.export_workspace');
@@ -167,11 +164,8 @@ export async function readFile(ctx: Ctx, id: string, own: boolean): Promise<Stor
 async function requireRoles(ctx: Ctx, roles: readonly string[]): Promise<void> {
   const lacking = (['inventory.view', 'costs.view'] as const).find((one) => !may(ctx.caller, one));
   if (lacking === undefined) return;
-  const held = await ctx
-    .db('stakeholders')
-    .where({ user_id: ctx.caller.userId })
-    .whereIn('id', roles)
-    .pluck('id');
+  const own = { user_id: ctx.caller.userId };
+  const held = await ctx.db('stakeholders').where(own).whereIn('id', roles).pluck('id');
   if (held.length < roles.length) throw forbidden(lacking);
 }
 

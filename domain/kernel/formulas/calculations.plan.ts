@@ -81,12 +81,22 @@ export function peerTypes(types: PlanTypes, relationType: string, type: string):
   ];
 }
 
-/** Compiles active formulas in the order in which they are run. */
+/**
+ * Compiles active formulas in the order in which they are run. Of several for one field, only the first is run: each
+ * would overwrite the value of the others, and its change would run them again without end.
+ */
 export function compileCalculations(rows: CalculationFormula[], types: PlanTypes): CalculationPlan {
   const broken = new Map<string, string>();
-  const read = rows.flatMap((row): Formula[] => {
+  const computed = new Set<string>();
+  const inOrder = (a: CalculationFormula, b: CalculationFormula) =>
+    a.execution_order - b.execution_order || (a.id < b.id ? -1 : 1);
+  const read = rows.toSorted(inOrder).flatMap((row): Formula[] => {
+    const target = `${row.target_type_key}.${row.target_field_key}`;
     try {
-      return [compiled(row, types)];
+      const formula = compileFormula(row, types);
+      if (computed.has(target)) throw new FormulaError(`Another active formula computes ${target}.`);
+      computed.add(target);
+      return [formula];
     } catch (error) {
       if (!(error instanceof FormulaError)) throw error;
       broken.set(row.id, error.message);
@@ -110,7 +120,8 @@ export function compileCalculations(rows: CalculationFormula[], types: PlanTypes
   return { formulas: ordered, byType, crossingTypes: [...crossing], broken };
 }
 
-function compiled(row: CalculationFormula, types: PlanTypes): Formula {
+/** Compiles a formula that is valid in the metamodel. @throws FormulaError */
+export function compileFormula(row: CalculationFormula, types: PlanTypes): Formula {
   const { lines, reads } = readFormula(row.formula, row.target_type_key, types);
   if (!types.cardTypes.get(row.target_type_key)!.fields.has(row.target_field_key)) {
     throw new FormulaError(`The type '${row.target_type_key}' has no field '${row.target_field_key}'.`);
@@ -154,17 +165,19 @@ export function sortByDependency(
   formulas: Formula[],
   types: PlanTypes,
 ): { ordered: Formula[]; cycles: Cycle[] } {
-  const sorted = [...formulas].sort((a, b) => a.order - b.order || (a.id < b.id ? -1 : 1));
+  const inOrder = (a: Formula, b: Formula) => a.order - b.order || (a.id < b.id ? -1 : 1);
+  const sorted = formulas.toSorted(inOrder);
+  const byField = Map.groupBy(sorted, ({ field }) => field);
   const waits = new Map(
-    sorted.map((reader) => [
-      reader,
-      new Map(
-        sorted.flatMap((made) => {
-          const edge = edgeBetween(reader, made, types);
-          return edge ? [[made, edge] as const] : [];
-        }),
-      ),
-    ]),
+    sorted.map((reader) => {
+      const fields = new Set([...reader.reads.data, ...reader.reads.members]);
+      const makers = [...fields].flatMap((field) => byField.get(field) ?? []).sort(inOrder);
+      const edges = makers.flatMap((made) => {
+        const edge = edgeBetween(reader, made, types);
+        return edge ? [[made, edge] as const] : [];
+      });
+      return [reader, new Map(edges)];
+    }),
   );
   const groups = components(sorted, (formula) => [...waits.get(formula)!.keys()]);
   const ordered: Formula[] = [];

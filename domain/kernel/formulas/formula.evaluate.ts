@@ -1,6 +1,7 @@
 import type { FormulaLine, FormulaNode } from './formula.parse.ts';
 import {
   type Budget,
+  countTextComparison,
   FormulaError,
   type FormulaValue,
   formulaFunctions,
@@ -8,7 +9,6 @@ import {
   member,
   number,
   scalarsEqual,
-  spendOnTexts,
   text,
   truthy,
 } from './formula.values.ts';
@@ -175,7 +175,7 @@ function unary(operator: string, value: FormulaValue): FormulaValue {
 function compare(operator: string, left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
   if (left === null || right === null) return false;
   const texts = typeof left === 'string' && typeof right === 'string';
-  if (texts) spendOnTexts(left, right, budget);
+  if (texts) countTextComparison(left, right, budget);
   const a = texts ? left : number(left);
   const b = texts ? right : number(right);
   if (operator === '<') return a < b;

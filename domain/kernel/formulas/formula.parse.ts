@@ -3,9 +3,7 @@ import jsep from 'jsep';
 import { FormulaError, formulaFunctions, formulaLimits } from './formula.values.ts';
 
 jsep.plugins.register(object);
-for (const operator of ['|', '^', '&', '<<', '>>', '>>>', '===', '!==', '??']) {
-  jsep.removeBinaryOp(operator);
-}
+for (const operator of ['|', '^', '&', '<<', '>>', '>>>', '===', '!==', '??']) jsep.removeBinaryOp(operator);
 jsep.removeUnaryOp('~');
 jsep.addBinaryOp('or', 1);
 jsep.addBinaryOp('and', 2);

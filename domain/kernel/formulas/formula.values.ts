@@ -56,14 +56,14 @@ export function truthy(value: FormulaValue): boolean {
 const COMPARED = 1_000;
 
 /** Counts the comparison of two texts, which can be longer than a text that a formula creates. */
-export function spendOnTexts(left: string, right: string, budget: Budget): void {
+export function countTextComparison(left: string, right: string, budget: Budget): void {
   budget.spend(Math.floor(Math.min(left.length, right.length) / COMPARED));
 }
 
 /** Whether two scalar values are equal; lists and records are never equal. */
 export function scalarsEqual(left: FormulaValue, right: FormulaValue, budget: Budget): boolean {
   if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
-    spendOnTexts(left, right, budget);
+    countTextComparison(left, right, budget);
   }
   return left === null || typeof left !== 'object' ? left === right : false;
 }

@@ -80,13 +80,8 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
       if (owner) await requireControlOf(ctx, work.sql, owner);
     }
     if (job.status !== 'failed' && job.status !== 'cancelled') {
-      throw new EstateError(
-        'job_not_retryable',
-        `Only a failed or cancelled job can be run again; it is ${job.status}.`,
-        {
-          extra: { job_status: job.status },
-        },
-      );
+      const detail = `Only a failed or cancelled job can be run again; it is ${job.status}.`;
+      throw new EstateError('job_not_retryable', detail, { extra: { job_status: job.status } });
     }
     const definition = work.extensions.jobs.find(({ kind }) => kind === job.kind);
     const { payload } = job;
@@ -116,9 +111,7 @@ export async function retryJob(ctx: Ctx, id: string): Promise<void> {
         ...(resumes ? {} : { progress: 0, message: null, counts: null, checkpoint: null }),
       });
     await query(work.sql).run`select pg_notify(${JOBS_CHANNEL}, ''), pg_notify(${JOB_STATE_CHANNEL}, ${id})`;
-    work.emit({
-      event_type: 'job.retried',
-      data: { job_id: id, kind: job.kind, was: job.status, attempt: job.attempt + 1 },
-    });
+    const data = { job_id: id, kind: job.kind, was: job.status, attempt: job.attempt + 1 };
+    work.emit({ event_type: 'job.retried', data });
   });
 }

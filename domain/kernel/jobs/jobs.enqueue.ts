@@ -1,6 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import { query } from '../../../platform/database.ts';
+import { command } from '../command.ts';
 import type { Caller, Ctx } from '../context.ts';
+import type { EventDraft } from '../events/row-changes.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import type { AppPermission, TokenScope } from '../permissions/permissions.data.ts';
 import { checkPayload, type JobDefinition } from './jobs.define.ts';
@@ -26,9 +28,7 @@ export interface StartedJob {
 export const JOBS_CHANNEL = 'estate_jobs';
 
 /** The URL path of a job. */
-export function jobPath(id: string): string {
-  return `/api/v1/jobs/${id}`;
-}
+export const jobPath = (id: string): string => `/api/v1/jobs/${id}`;
 
 /** The caller's current rights, stored with objects that act for the caller later. */
 export function rightsOf({ permissions, scopes, impersonatedRole }: Caller): JobRights {
@@ -46,11 +46,8 @@ export function rightsOf({ permissions, scopes, impersonatedRole }: Caller): Job
 export function ownRows({ userId, scopes }: Caller, alias: string): Condition {
   const owned = `${alias}.owner_id = ?`;
   if (scopes === undefined) return { sql: owned, bindings: [userId], visibility: true };
-  return {
-    sql: `${owned} and ${alias}.rights -> 'scopes' <@ ?::jsonb`,
-    bindings: [userId, JSON.stringify([...scopes])],
-    visibility: true,
-  };
+  const sql = `${owned} and ${alias}.rights -> 'scopes' <@ ?::jsonb`;
+  return { sql, bindings: [userId, JSON.stringify([...scopes])], visibility: true };
 }
 
 /**
@@ -71,4 +68,18 @@ export async function enqueueJob<P extends TSchema>(
      ) select id, pg_notify(${JOBS_CHANNEL}, '') from job`;
   const id: string = rows[0].id;
   return { job_id: id, status: 'queued', links: { self: jobPath(id) } };
+}
+
+/** Starts a job in its own command. @param eventOf the event of the start, given the id of the job. */
+export async function startJob<P extends TSchema>(
+  ctx: Ctx,
+  definition: JobDefinition<P>,
+  payload: Static<P>,
+  eventOf: (jobId: string) => EventDraft,
+): Promise<StartedJob> {
+  return await command(ctx, async (work) => {
+    const job = await enqueueJob(ctx, work, definition, payload);
+    work.emit(eventOf(job.job_id));
+    return job;
+  });
 }

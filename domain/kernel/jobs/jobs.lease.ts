@@ -1,4 +1,4 @@
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import type { JobRights } from './jobs.enqueue.ts';
 import {
   JobCancelled,
@@ -58,8 +58,9 @@ export interface DueRun extends Run {
   again: boolean;
 }
 
-const held = `id = ? and lease_owner = ? and status = 'running'`;
-const news = `pg_notify('${JOB_STATE_CHANNEL}', id::text)`;
+const held = ({ id, owner }: Lease) =>
+  embed(fragment`id = ${id} and lease_owner = ${owner} and status = 'running'`);
+const news = embed(`pg_notify('${JOB_STATE_CHANNEL}', id::text)`);
 const json = (value: unknown) => (value === undefined || value === null ? null : JSON.stringify(value));
 /** Between 0 and 1, or null to leave the stored value. */
 const fraction = (value: number | undefined) =>
@@ -87,27 +88,24 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
  * @returns whether the lease is still valid, and whether the job has to stop.
  */
 export async function renewLease(sql: Sql, lease: Lease): Promise<'held' | 'cancelled' | 'lost'> {
-  const { rows } = await sql.raw(
-    `with free as (select id from jobs where ${held} for no key update skip locked),
+  const row = await query(sql).row`
+     with free as (select id from jobs where ${held(lease)} for no key update skip locked),
           renewed as (
-            update jobs j set lease_until = now() + make_interval(secs => ?) from free where j.id = free.id
+            update jobs j set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+            from free where j.id = free.id
           )
-     select cancel_requested from jobs where ${held}`,
-    [lease.id, lease.owner, LEASE_SECONDS, lease.id, lease.owner],
-  );
-  if (!rows[0]) return 'lost';
-  return rows[0].cancel_requested ? 'cancelled' : 'held';
+     select cancel_requested from jobs where ${held(lease)}`;
+  if (!row) return 'lost';
+  return row.cancel_requested ? 'cancelled' : 'held';
 }
 
 /** Stores progress if the row is not locked; progress is informational. */
 export async function storeProgress(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
-  await sql.raw(
-    `with free as (select id from jobs where ${held} for no key update skip locked)
-     update jobs j set progress = coalesce(?, progress), message = coalesce(?, message),
-       counts = coalesce(?::jsonb, counts)
-     from free where j.id = free.id returning pg_notify('${JOB_STATE_CHANNEL}', j.id::text)`,
-    [lease.id, lease.owner, fraction(step.progress), step.message ?? null, json(step.counts)],
-  );
+  await query(sql).run`
+     with free as (select id from jobs where ${held(lease)} for no key update skip locked)
+     update jobs j set progress = coalesce(${fraction(step.progress)}, progress),
+       message = coalesce(${step.message ?? null}, message), counts = coalesce(${json(step.counts)}::jsonb, counts)
+     from free where j.id = free.id returning pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
 }
 
 function requireLease(row: { cancel_requested: boolean } | undefined): void {
@@ -117,24 +115,16 @@ function requireLease(row: { cancel_requested: boolean } | undefined): void {
 
 /** Stores the progress and checkpoint of the run; new values reset its crash count. @throws JobLeaseLost, JobCancelled. */
 export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<void> {
-  const { rows } = await sql.raw(
-    `update jobs j set progress = coalesce(step.progress, j.progress), message = coalesce(?, message),
+  const row = await query(sql).row`update jobs j set
+       progress = coalesce(step.progress, j.progress), message = coalesce(${step.message ?? null}, message),
        counts = coalesce(step.counts, j.counts), checkpoint = coalesce(step.checkpoint, j.checkpoint),
        deaths = case when step.progress > j.progress
          or (step.counts is not null and step.counts is distinct from j.counts)
          or (step.checkpoint is not null and step.checkpoint is distinct from j.checkpoint) then 0 else deaths end
-     from (select ?::double precision as progress, ?::jsonb as counts, ?::jsonb as checkpoint) as step
-     where ${held} returning cancel_requested, ${news}`,
-    [
-      step.message ?? null,
-      fraction(step.progress),
-      json(step.counts),
-      json(step.checkpoint),
-      lease.id,
-      lease.owner,
-    ],
-  );
-  requireLease(rows[0]);
+     from (select ${fraction(step.progress)}::double precision as progress, ${json(step.counts)}::jsonb as counts,
+       ${json(step.checkpoint)}::jsonb as checkpoint) as step
+     where ${held(lease)} returning cancel_requested, ${news}`;
+  requireLease(row);
 }
 
 /**
@@ -144,31 +134,20 @@ export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<
  */
 export async function lockRun(work: JobTransaction, lease: Lease): Promise<void> {
   const rows = await query(work.sql).rows`select cancel_requested from jobs
-    where ${embed({ sql: held, bindings: [lease.id, lease.owner] })} for key share`;
+    where ${held(lease)} for key share`;
   requireLease(rows[0]);
 }
 
 /** Stores the result and ends the run with the status of `outcomeOf`. @returns false if the lease is lost. */
 export async function completeRun(sql: Sql, lease: Lease, result: JobResult): Promise<boolean> {
   const end = outcomeOf(result);
-  const { rows } = await sql.raw(
-    `update jobs set status = ?, outcome = ?, error = ?::jsonb, progress = 1, message = coalesce(?, message),
-       counts = coalesce(?::jsonb, counts), result = ?::jsonb, result_file_id = ?, checkpoint = null,
+  const ended = await query(sql).count`update jobs set
+       status = ${end.status}, outcome = ${end.outcome}, error = ${json(end.error)}::jsonb, progress = 1,
+       message = coalesce(${result.message ?? null}, message), counts = coalesce(${json(result.counts)}::jsonb, counts),
+       result = ${json(result.result)}::jsonb, result_file_id = ${result.fileId ?? null}, checkpoint = null,
        lease_owner = null, lease_until = null, finished_at = clock_timestamp()
-     where ${held} returning id, ${news}`,
-    [
-      end.status,
-      end.outcome,
-      json(end.error),
-      result.message ?? null,
-      json(result.counts),
-      json(result.result),
-      result.fileId ?? null,
-      lease.id,
-      lease.owner,
-    ],
-  );
-  return rows.length > 0;
+     where ${held(lease)} returning ${news}`;
+  return ended > 0;
 }
 
 /** Stores the result and ends the run in the caller's transaction. @throws JobLeaseLost, JobCancelled. */
@@ -183,12 +162,11 @@ export async function endRun(
   lease: Lease,
   end: { status: 'cancelled' } | { status: 'failed'; error: { code: string; message: string } },
 ): Promise<boolean> {
-  const { rows } = await sql.raw(
-    `update jobs set status = ?, error = ?::jsonb, lease_owner = null, lease_until = null, finished_at = clock_timestamp()
-     where ${held} returning id, ${news}`,
-    [end.status, json(end.status === 'failed' ? end.error : null), lease.id, lease.owner],
-  );
-  return rows.length > 0;
+  const error = json(end.status === 'failed' ? end.error : null);
+  const ended = await query(sql).count`update jobs set status = ${end.status}, error = ${error}::jsonb,
+       lease_owner = null, lease_until = null, finished_at = clock_timestamp()
+     where ${held(lease)} returning ${news}`;
+  return ended > 0;
 }
 
 /**
@@ -209,25 +187,17 @@ export async function requeueRun(
   why: Requeue,
   longestWaitSeconds = 60,
 ): Promise<boolean> {
-  const { rows } = await sql.raw(
-    `update jobs set status = 'queued', attempt = attempt + 1, handed_over_at = null, lease_owner = null,
-       lease_until = null, crashes = crashes + ?, failures = failures + ?,
-       run_after = now() + case ? when 'failure' then make_interval(secs => least(?::double precision, 2 ^ least(failures, 20)))
-                                  when 'crash' then make_interval(secs => least(10, 1 + crashes))
-                                  when 'full' then make_interval(secs => ?)
-                                  else interval '0' end
-     where ${held} returning id, ${news}, pg_notify('estate_jobs', '')`,
-    [
-      why === 'crash' ? 1 : 0,
-      why === 'failure' ? 1 : 0,
-      why,
-      longestWaitSeconds,
-      ROOM_SECONDS,
-      lease.id,
-      lease.owner,
-    ],
-  );
-  return rows.length > 0;
+  const requeued = await query(sql).count`update jobs set status = 'queued', attempt = attempt + 1,
+       handed_over_at = null, lease_owner = null, lease_until = null,
+       crashes = crashes + ${why === 'crash' ? 1 : 0}, failures = failures + ${why === 'failure' ? 1 : 0},
+       run_after = now() + case ${why}
+         when 'failure' then
+           make_interval(secs => least(${longestWaitSeconds}::double precision, 2 ^ least(failures, 20)))
+         when 'crash' then make_interval(secs => least(10, 1 + crashes))
+         when 'full' then make_interval(secs => ${ROOM_SECONDS})
+         else interval '0' end
+     where ${held(lease)} returning ${news}, pg_notify('estate_jobs', '')`;
+  return requeued > 0;
 }
 
 /**
@@ -266,7 +236,7 @@ export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
 }
 
 /** Clears the mark of runs that could not be enqueued. */
-export async function clearHandover(sql: Sql, ids: string[]): Promise<void> {
+export async function markNotEnqueued(sql: Sql, ids: string[]): Promise<void> {
   await sql('jobs').whereIn('id', ids).where({ status: 'queued' }).update({ handed_over_at: null });
 }
 

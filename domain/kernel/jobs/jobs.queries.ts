@@ -1,9 +1,11 @@
+import Type from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { readFile, type StoredFile } from '../files/files.store.ts';
-import { readItem, runList } from '../lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { defineList } from '../lists/lists.define.ts';
+import { readItem } from '../lists/lists.run.ts';
+import type { Condition, JsonText } from '../lists/lists.types.ts';
 import type { TokenScope } from '../permissions/permissions.data.ts';
 import { may } from '../permissions/policy.ts';
 import { jobPath, ownRows } from './jobs.enqueue.ts';
@@ -15,8 +17,18 @@ const self = `'${jobPath('')}' || j.id`;
 const file = `exists (select from files f where f.id = j.result_file_id
                 and (f.expires_at is null or f.expires_at > now()))`;
 
-const jobList: ListSpec = {
+/** The visible jobs; newest first by default. */
+export const jobList = defineList({
   name: 'jobs',
+  filters: {
+    kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),
+    status: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Comma-separated: queued, running, succeeded, failed, cancelled',
+      }),
+    ),
+  },
   from: 'jobs j',
   id: 'j.id',
   sorts: {
@@ -44,12 +56,17 @@ const jobList: ListSpec = {
     attempt: 'j.attempt',
     links: `json_build_object('self', ${self}, 'result', case when ${file} then ${self} || '/result' end)`,
   },
-};
+  where(ctx, params) {
+    const conditions = visibleJobs(ctx);
+    const kinds = ctx.extensions.jobs.map(({ kind }) => kind);
+    oneOf(conditions, 'kind', params.kind, kinds);
+    oneOf(conditions, 'status', params.status, jobStatuses);
+    return conditions;
+  },
+});
 
 /** Whether the caller may see the jobs of others. */
-export function seesAllJobs(ctx: Ctx): boolean {
-  return may(ctx.caller, 'admin.events');
-}
+export const seesAllJobs = (ctx: Ctx): boolean => may(ctx.caller, 'admin.events');
 
 /**
  * The jobs that are visible to the caller, as a condition on `j`: their own, with a token those within its scopes, or
@@ -58,22 +75,6 @@ export function seesAllJobs(ctx: Ctx): boolean {
 export function visibleJobs(ctx: Ctx): Condition[] {
   if (seesAllJobs(ctx)) return [];
   return [ownRows(ctx.caller, 'j')];
-}
-
-/** The visible jobs; newest first by default. */
-export async function listJobs(
-  ctx: Ctx,
-  params: ListParams & { kind?: string; status?: string },
-): Promise<JsonText> {
-  const conditions = visibleJobs(ctx);
-  oneOf(
-    conditions,
-    'kind',
-    params.kind,
-    ctx.extensions.jobs.map(({ kind }) => kind),
-  );
-  oneOf(conditions, 'status', params.status, jobStatuses);
-  return await runList(ctx, jobList, conditions, params);
 }
 
 function oneOf(

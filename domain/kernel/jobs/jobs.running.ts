@@ -1,6 +1,7 @@
-import type { Knex } from 'knex';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
-import { EstateError } from '../../../platform/errors.ts';
+import type { Transaction } from '../../../platform/database.ts';
+import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 import { command } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
 import type { Services } from '../services.ts';
@@ -34,7 +35,7 @@ export interface JobResult {
 
 /** The part of a command's work that a job uses to write. */
 export interface JobTransaction {
-  sql: Knex.Transaction;
+  sql: Transaction;
 }
 
 /**
@@ -94,7 +95,7 @@ export interface EndedJob<P = unknown> {
    * Whether its processor had started this run; if not, the job itself is not valid, for example because its owner was
    * deleted.
    */
-  begun: boolean;
+  isStarted: boolean;
 }
 
 /** A job that has failed permanently. */
@@ -178,5 +179,26 @@ export async function inBatches(
     });
     done += batch;
     if (batch < size) return done;
+  }
+}
+
+const BUSY_ATTEMPTS = 12;
+const BUSY_PAUSE_MS = 5_000;
+
+/** Retries for a minute what is refused since requests, which have priority, use the resource. @param code of the refusal. */
+export async function retryWhileBusy<T>(
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  code: ErrorCode = 'unavailable',
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      const isBusy = error instanceof EstateError && error.code === code;
+      if (!isBusy || attempt === BUSY_ATTEMPTS) throw error;
+      await delay(BUSY_PAUSE_MS, undefined, { signal });
+    }
   }
 }

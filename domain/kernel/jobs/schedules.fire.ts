@@ -5,8 +5,9 @@ import { type FieldError, invalidFields, notFound } from '../../../platform/erro
 import { command } from '../command.ts';
 import { type Ctx, checkIfMatch } from '../context.ts';
 import type { Change } from '../events/row-changes.ts';
-import { readItem, runList } from '../lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../lists/lists.types.ts';
+import { defineList } from '../lists/lists.define.ts';
+import { readItem } from '../lists/lists.run.ts';
+import type { JsonText } from '../lists/lists.types.ts';
 import { requirePermission } from '../permissions/policy.ts';
 import { JOBS_CHANNEL, type JobRights } from './jobs.enqueue.ts';
 
@@ -119,7 +120,7 @@ const RANGES: Readonly<Record<string, string>> = {
 
 /** The errors of a schedule's cron expression and time zone. */
 export function scheduleErrors(cron: string, timeZone: string): FieldError[] {
-  const faults = [...cronFaults(cron), ...timeZoneErrors(timeZone)];
+  const faults = [...cronErrors(cron), ...timeZoneErrors(timeZone)];
   if (faults.length > 0) return faults;
   try {
     nextSlot(cron, timeZone, new Date());
@@ -131,7 +132,7 @@ export function scheduleErrors(cron: string, timeZone: string): FieldError[] {
   }
 }
 
-function cronFaults(cron: string): FieldError[] {
+function cronErrors(cron: string): FieldError[] {
   const fields = cron.trim().split(/\s+/);
   if (fields.length !== FIELDS.length || cron.includes('@')) {
     const message = `"${cron}" is no cron expression of five fields: ${FIELDS.join(', ')}`;
@@ -194,8 +195,10 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
   });
 }
 
-const scheduleList: ListSpec = {
+/** The schedules by which jobs are started. */
+export const scheduleList = defineList({
   name: 'job-schedules',
+  permission: 'admin.settings',
   from: 'job_schedules s',
   id: 's.key',
   idType: 'text',
@@ -215,13 +218,7 @@ const scheduleList: ListSpec = {
     created_at: 'utc(s.created_at)',
     updated_at: 'utc(s.updated_at)',
   },
-};
-
-/** The schedules by which jobs are started. */
-export async function listSchedules(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.settings');
-  return await runList(ctx, scheduleList, [], params);
-}
+});
 
 /** One schedule as JSON. @throws EstateError `not_found`. */
 export async function readSchedule(ctx: Ctx, key: string): Promise<JsonText> {

@@ -95,7 +95,7 @@ interface FrozenOrder {
  * result, so that a cursor can traverse an order that changes meanwhile. It is deleted an hour after its last use; each
  * owner has the latest twenty. A result that fits on the first page is not stored.
  */
-export async function freezeOrder(
+export async function storeOrder(
   sql: Sql,
   ids: Fragment,
   options: { owner: string | null; pageSize: number },

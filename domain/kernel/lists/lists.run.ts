@@ -5,9 +5,9 @@ import {
   boundOf,
   decodeCursor,
   encodeCursor,
-  freezeOrder,
   malformedCursor,
   readFrozen,
+  storeOrder,
 } from './lists.cursor.ts';
 import { idType, likeText, orderBy, orderOf, projection, whereClause } from './lists.sql.ts';
 import type {
@@ -116,10 +116,13 @@ export async function runList(
 /** The conditions of the filters in the request. */
 export function filterConditions({ filters = {} }: Pick<ListSpec, 'filters'>, params: object): Condition[] {
   const given = new Map<string, unknown>(Object.entries(params));
-  return Object.entries(filters).flatMap(([name, sql]) => {
+  return Object.entries(filters).flatMap(([name, filter]) => {
     const value = given.get(name);
-    const isAbsent = value === undefined || value === false || (Array.isArray(value) && value.length === 0);
-    return isAbsent ? [] : { sql, bindings: Array((sql.match(/(?<!\\)\?/g) ?? []).length).fill(value) };
+    if (!Array.isArray(filter) || value === undefined || (Array.isArray(value) && value.length === 0))
+      return [];
+    const sql = filter[1] as string;
+    const places = (sql.match(/(?<!\\)\?/g) ?? []).length;
+    return value === false && places === 0 ? [] : { sql, bindings: Array(places).fill(value) };
   });
 }
 
@@ -187,9 +190,7 @@ export async function listByCursor(list: List): Promise<JsonText> {
   const { spec, order, params } = list;
   const bound = boundOf(spec, order, list.options.asked ?? list.where);
   const place = params.cursor ? decodeCursor(params.cursor, bound, spec, order) : undefined;
-  if (place?.kind === 'frozen') {
-    return await frozenPage(list, bound, place.snapshot, place.offset);
-  }
+  if (place?.kind === 'frozen') return await frozenPage(list, bound, place.snapshot, place.offset);
   if (list.options.ids || !order.field.immutable) return await firstFrozenPage(list, bound);
 
   const where = [...list.where];
@@ -229,7 +230,7 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   const { spec, order, params } = list;
   const w = whereClause(list.where);
   const by = orderBy(order, order.field.sql, spec.id);
-  const frozen = await freezeOrder(
+  const frozen = await storeOrder(
     list.sql,
     list.options.ids ??
       fragment`select ${embed(spec.id)}::text as id,

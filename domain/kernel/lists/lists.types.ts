@@ -1,3 +1,8 @@
+import type { TOptional, TSchema } from 'typebox';
+import type { Ctx } from '../context.ts';
+import type { AppPermission } from '../permissions/permissions.data.ts';
+import type { StaticOf } from '../shapes.ts';
+
 /** The parameters of every list, as checked by the API's schema. */
 export interface ListParams {
   page: number;
@@ -10,6 +15,25 @@ export interface ListParams {
   /** Comma-separated members. */
   fields?: string;
 }
+
+/**
+ * The schema of a parameter that filters a list; or of one that can be omitted, with its condition. Each `?` of the condition is bound to the value; a condition without `?` applies if
+ * the value is true. An empty list has no condition.
+ */
+type Filter = (TSchema & object) | readonly [schema: TSchema, sql: string];
+export type Filters = Record<string, Filter>;
+
+/** The schemas of filters. */
+export type FilterSchemas<F extends Filters> = {
+  [K in keyof F]: F[K] extends readonly [infer S extends TSchema, string]
+    ? TOptional<S>
+    : F[K] extends TSchema
+      ? F[K]
+      : never;
+};
+
+/** The parameters of a list with filters. */
+export type ListParamsOf<F extends Filters> = ListParams & StaticOf<FilterSchemas<F>>;
 
 export interface SortField {
   /** The SQL expression to order by. */
@@ -53,13 +77,37 @@ export interface ListSpec {
   defaultDir?: 'asc' | 'desc';
   /** The members of an item in order: name to SQL expression. */
   members: Record<string, string | Fragment>;
-  /**
-   * Conditions by request parameter, each `?` of which is bound to the parameter's value. A parameter that is absent,
-   * false or an empty list has no condition.
-   */
-  filters?: Readonly<Record<string, string>>;
+  filters?: Filters;
   /** The folded text expression that `search` applies to; absent: `search` is refused. */
   search?: string;
+}
+
+type Member = string | Fragment;
+
+/** A member of a list's items, or how it follows from the caller. */
+export type MemberFor = Member | ((ctx: Ctx) => Member);
+
+/** A list that requests read; what it reads may depend on the caller and on `path`, the parameters of the path in order. */
+export interface RequestList<
+  F extends Filters = Filters,
+  M = Record<string, MemberFor> | ((ctx: Ctx) => ListSpec['members']),
+  R = string | ((ctx: Ctx, ...path: string[]) => string),
+> extends Omit<ListSpec, 'from' | 'members' | 'filters'> {
+  /** The permission to read the list, and by default that of its route. */
+  permission?: AppPermission;
+  filters?: F;
+  from: R;
+  members: M;
+  /** The conditions besides the filters, after checks of other rights. */
+  where?(ctx: Ctx, params: ListParamsOf<F>, ...path: string[]): Condition[] | Promise<Condition[]>;
+  /** Completes the items with what SQL cannot compute. */
+  complete?(ctx: Ctx, items: object[]): object[];
+}
+
+/** A list of a route. */
+export interface RouteList<F extends Filters> extends RequestList<F> {
+  /** The list as it differs by its reader or the language. */
+  variant?(ctx: Ctx, language: string): RequestList<F>;
 }
 
 /** Options with which a caller replaces parts of a list. */

@@ -1,6 +1,5 @@
-import type { Knex } from 'knex';
 import Type from 'typebox';
-import { query, type Sql } from '../../../platform/database.ts';
+import { query, type Sql, type Transaction } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { defineJob } from '../jobs/jobs.define.ts';
@@ -23,9 +22,7 @@ export interface Mail {
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]{1,255}$/u;
 
 /** Whether mail can be sent to the address. */
-export function isMailAddress(text: string): boolean {
-  return ADDRESS.test(text);
-}
+export const isMailAddress = (text: string): boolean => ADDRESS.test(text);
 
 // RFC 2606, 2: service accounts and erased users have addresses in these domains.
 const NOBODY = /\.invalid$/i;
@@ -35,7 +32,7 @@ const NOBODY = /\.invalid$/i;
  * mail server in the settings the job succeeds with this outcome and the mail is deleted. @throws EstateError
  * `validation_failed` if `to` is not an address.
  */
-export async function enqueueMail(sql: Knex.Transaction, ctx: Ctx, mail: Mail): Promise<void> {
+export async function enqueueMail(sql: Transaction, ctx: Ctx, mail: Mail): Promise<void> {
   if (!isMailAddress(mail.to))
     throw invalidField('email', 'format', 'is no address that mail can be sent to');
   await enqueueMails(sql, ctx, [mail]);
@@ -45,7 +42,7 @@ export async function enqueueMail(sql: Knex.Transaction, ctx: Ctx, mail: Mail): 
  * Enqueues many mails in one statement; recipients who cannot receive mail are skipped, such as service accounts and
  * erased users.
  */
-export async function enqueueMails(sql: Knex.Transaction, ctx: Ctx, mails: Mail[]): Promise<void> {
+export async function enqueueMails(sql: Transaction, ctx: Ctx, mails: Mail[]): Promise<void> {
   const rows = mails
     .filter(({ to }) => isMailAddress(to) && !NOBODY.test(to))
     .map(({ to, ...content }) => ({
@@ -94,12 +91,12 @@ export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undef
 }
 
 /** Records that sending the mail to the server has started. */
-export async function recordHandOver(sql: Sql, id: string): Promise<void> {
+export async function recordSendStart(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: sql.fn.now() });
 }
 
-/** Deletes the record of {@link recordHandOver}: the server has not accepted the mail. */
-export async function clearHandOver(sql: Sql, id: string): Promise<void> {
+/** Deletes the record of {@link recordSendStart}: the server has not accepted the mail. */
+export async function clearSendStart(sql: Sql, id: string): Promise<void> {
   await sql('mails').where({ id }).update({ handed_over_at: null });
 }
 

@@ -36,7 +36,7 @@ export interface CompiledField {
 }
 
 /** A mandatory side of a relation type for some card type. */
-export interface MandatoryRelation {
+interface MandatoryRelation {
   relationType: string;
   side: 'source' | 'target';
   label: string;
@@ -136,11 +136,8 @@ export function compileMetamodel(rows: {
         mandatoryRelations.push({ relationType: type.key, side: 'source', label: type.label });
       }
       if (type.target_type_key === row.key && type.target_visible && type.target_mandatory) {
-        mandatoryRelations.push({
-          relationType: type.key,
-          side: 'target',
-          label: type.reverse_label ?? type.label,
-        });
+        const label = type.reverse_label ?? type.label;
+        mandatoryRelations.push({ relationType: type.key, side: 'target', label });
       }
     }
     cardTypes.set(row.key, {

@@ -1,32 +1,27 @@
 import Type from 'typebox';
 import { type RowOf, rowModel } from '../resources/rows.ts';
-import { Choice, Key, Nullable, OpenObject, Timestamp, Uuid } from '../shapes.ts';
+import { Choice, Color, Key, Nullable, OpenObject, Timestamp, Uuid } from '../shapes.ts';
 import {
   AttributeSchema,
   cardinalities,
+  line,
   type SectionConfig,
   SectionSchema,
   SubtypeSchema,
 } from './metamodel.types.ts';
 
-const definition = {
-  key: Type.String(),
-  label: Type.String(),
-  description: Nullable(Type.String()),
-};
-const presentation = {
-  is_hidden: Type.Boolean(),
-  sort_order: Type.Integer(),
-  translations: OpenObject,
-};
+const Description = Nullable(Type.String({ maxLength: 10_000 }));
+const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
+const definition = { key: Type.String(), label: Type.String(), description: Description };
+const presentation = { is_hidden: Type.Boolean(), sort_order: SortOrder, translations: OpenObject };
 const timestamps = { created_at: Timestamp, updated_at: Timestamp };
 
 /** The definition of a card type. */
 export class CardTypeDefinition extends rowModel('card_types', {
   ...definition,
-  icon: Type.String(),
-  color: Type.String(),
-  category: Nullable(Type.String()),
+  icon: line(100),
+  color: Color,
+  category: Nullable(line(100)),
   has_hierarchy: Type.Boolean(),
   has_successors: Type.Boolean(),
   subtypes: Type.Array(SubtypeSchema),
@@ -41,7 +36,7 @@ export type CardTypeRow = RowOf<typeof CardTypeDefinition>;
 /** The definition of a relation type. */
 export class RelationTypeDefinition extends rowModel('relation_types', {
   ...definition,
-  reverse_label: Nullable(Type.String()),
+  reverse_label: Nullable(Type.String({ maxLength: 200 })),
   source_type_key: Type.String(),
   target_type_key: Type.String(),
   cardinality: Choice(cardinalities),
@@ -61,10 +56,10 @@ export class StakeholderRoleDefinition extends rowModel('stakeholder_role_defini
   id: Uuid,
   card_type_key: Type.String(),
   ...definition,
-  color: Type.String(),
+  color: Color,
   permissions: Type.Record(Type.String(), Type.Boolean()),
   is_archived: Type.Boolean(),
-  sort_order: Type.Integer(),
+  sort_order: SortOrder,
   translations: OpenObject,
   ...timestamps,
   archived_at: Nullable(Timestamp),

@@ -30,6 +30,4 @@ export async function loadMetamodel(sql: Sql): Promise<Metamodel> {
 /** Caches the latest compiled metamodel of a process. */
 export type MetamodelStore = VersionedStore<Metamodel>;
 
-export function createMetamodelStore(): MetamodelStore {
-  return createVersionedStore(loadMetamodel);
-}
+export const createMetamodelStore = (): MetamodelStore => createVersionedStore(loadMetamodel);

@@ -91,12 +91,7 @@ export const AttributeSchema = object({
   label: Label,
   type: FieldTypeName,
   options: optionsOf(
-    object({
-      ...option,
-      color: Color,
-      built_in: BuiltIn,
-      is_hidden: Type.Optional(Type.Boolean()),
-    }),
+    object({ ...option, color: Color, built_in: BuiltIn, is_hidden: Type.Optional(Type.Boolean()) }),
   ),
   built_in: BuiltIn,
   translations,

@@ -12,6 +12,8 @@ export interface Transfer {
   key?: readonly string[];
   /** Columns that are not exported, because the service sets them. */
   omitted?: readonly string[];
+  /** Columns that are recomputed after an import: of existing rows they are neither compared nor written. */
+  derived?: readonly string[];
   /** Other ways to find the same row, if its key does not exist: expressions over the row, represented by `%`. */
   matches?: readonly (readonly string[])[];
   /**
@@ -68,7 +70,7 @@ export interface Resource {
   metamodel?: true;
   undo: ResourceUndo | { refused: string };
   /** The references to cards that a merge updates. */
-  cardReferences?: readonly Pick<CardReference, 'column' | 'owner' | 'once'>[];
+  cardReferences?: readonly Omit<CardReference, 'entity' | 'model' | 'table'>[];
   transfer: Transfer | NoTransfer;
   /**
    * Reports and filters can read its rows as of a date; `byKey` names the JSON columns whose events have a change for

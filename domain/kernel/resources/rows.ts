@@ -48,6 +48,14 @@ export function rowModel<C extends TProperties>(table: string, columns: C): RowM
   return Row as unknown as RowModel<C, StaticOf<C>>;
 }
 
+/** Some columns of a model, for lists and schemas that show only these. */
+export const columnsOf = <C extends TProperties, K extends keyof C & string>(
+  { columns }: { columns: C },
+  ...names: K[]
+): { columns: Pick<C, K> } => ({
+  columns: Object.fromEntries(names.map((name) => [name, columns[name]!])) as Pick<C, K>,
+});
+
 /** A row as one JSON value. */
 const asJson = (table: string) => raw('to_jsonb(??.*) as row', [table]);
 

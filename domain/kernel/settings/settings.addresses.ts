@@ -39,11 +39,6 @@ export function secretErrors<G extends SecretGroup>(
 ): FieldError[] {
   if ((sent !== undefined && sent !== MASK) || !changesSecretTarget(group, before, value)) return [];
   const members = destinations[group].join(', ');
-  return [
-    {
-      field: secretMembers[group],
-      code: 'secret_needed',
-      message: `is needed again, or null to take it away, when one of ${members} changes`,
-    },
-  ];
+  const message = `is needed again, or null to take it away, when one of ${members} changes`;
+  return [{ field: secretMembers[group], code: 'secret_needed', message }];
 }

@@ -78,9 +78,7 @@ interface ImageDefinition {
 type Named = 'kind' | 'path' | 'name' | 'what';
 type PlainOptions = Partial<
   Omit<PlainSettingDefinition<TSchema>, Named | 'member' | 'schema' | 'default'>
-> & {
-  example: unknown;
-};
+> & { example: unknown };
 
 export const plain = <S extends TSchema>(
   schema: S,
@@ -112,11 +110,7 @@ export const member = <S extends TSchema>(
   schema: S,
   value: Static<S>,
   reach: Reach = 'nothing',
-): Member<S> => ({
-  schema,
-  default: value,
-  reach,
-});
+): Member<S> => ({ schema, default: value, reach });
 /** A member whose change can lead to the rights of every account. */
 export const guarded = <S extends TSchema>(schema: S, value: Static<S>) =>
   member(schema, value, 'every account');

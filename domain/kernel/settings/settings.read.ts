@@ -69,9 +69,7 @@ export async function loadSettings(sql: Sql): Promise<WorkspaceSettings> {
 /** Caches the latest settings of a process. */
 export type SettingsStore = VersionedStore<WorkspaceSettings>;
 
-export function createSettingsStore(): SettingsStore {
-  return createVersionedStore(loadSettings);
-}
+export const createSettingsStore = (): SettingsStore => createVersionedStore(loadSettings);
 
 /** The member of a group that is stored encrypted and never returned. */
 export const secretMembers = {
@@ -115,8 +113,7 @@ export function settingValue<K extends SettingKey>(key: K, stored: unknown): Set
 export const isPlain = (key: PlainSetting | SettingGroup): key is PlainSetting =>
   settingTable[key].kind === 'plain';
 
-export const hasSecret = (key: PlainSetting | SettingGroup): key is SecretGroup =>
-  Object.hasOwn(secretMembers, key);
+export const hasSecret = (key: SettingKey): key is SecretGroup => Object.hasOwn(secretMembers, key);
 
 /** One setting as its operation returns it: without secrets, with derived values. */
 export function settingView(

@@ -33,11 +33,8 @@ function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefine
 
 /** The error for a file that has none of some columns, of which one is required. */
 function missingColumn(...choices: string[]): FieldError {
-  return {
-    field: choices[0]!,
-    code: 'missing_column',
-    message: `a column ${choices.join(' or ')} is needed`,
-  };
+  const message = `a column ${choices.join(' or ')} is needed`;
+  return { field: choices[0]!, code: 'missing_column', message };
 }
 
 /**

@@ -13,9 +13,7 @@ const risky = /^'*[=+\-@＝＋－＠\t\r]/;
 const guarded = /^'+[=+\-@＝＋－＠\t\r]/;
 
 /** The text, with an apostrophe in front if a spreadsheet would evaluate it. */
-export function neutralise(text: string): string {
-  return risky.test(text) ? `'${text}` : text;
-}
+export const neutralise = (text: string): string => (risky.test(text) ? `'${text}` : text);
 
 /** The text as it was before {@link neutralise}. */
 export function restore(text: string): string {
@@ -26,6 +24,9 @@ export function restore(text: string): string {
 export function quoteCell(text: string): string {
   return /[",;\t\r\n]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** The text as a cell of CSV. @param guard whether it is neutralised. */
+export const csvText = (text: string, guard: boolean): string => quoteCell(guard ? neutralise(text) : text);
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
@@ -55,9 +56,7 @@ export function joinValues(values: readonly string[]): string {
 }
 
 /** The values of a cell written by {@link joinValues}; each is trimmed, empty ones are ignored. */
-export function splitValues(cell: string): string[] {
-  return splitEscaped(cell, ';');
-}
+export const splitValues = (cell: string): string[] => splitEscaped(cell, ';');
 
 /** A path of names in one cell: `Parent / Child`, with `\/` and `\\` for those characters. */
 export function joinPath(names: readonly string[]): string {
@@ -65,9 +64,7 @@ export function joinPath(names: readonly string[]): string {
 }
 
 /** The names of a path written by {@link joinPath}. */
-export function splitPath(cell: string): string[] {
-  return splitEscaped(cell, '/');
-}
+export const splitPath = (cell: string): string[] => splitEscaped(cell, '/');
 
 /** A tag by its name and the name of its group. */
 export interface TagName {

@@ -1,3 +1,5 @@
+import Type from 'typebox';
+import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../context.ts';
 import {
   type Change,
@@ -7,6 +9,7 @@ import {
   type StoredRow,
 } from '../events/row-changes.ts';
 import { insertRows, lockRow, type RowModel } from '../resources/rows.ts';
+import { Nullable, type StaticOf, Uuid } from '../shapes.ts';
 import { columnsBefore, type UndoneEvent, type UndoRefusal, type UndoSpec } from './undo.types.ts';
 
 /** Undoes the write of one row, with an event that is the inverse of the original one. */
@@ -33,11 +36,11 @@ export async function undoRow(
     if (kept.length > 0) answer = changedLater(event, kept);
     const columns = Object.keys(event.data.changes).filter((column) => !kept.includes(column));
     if (columns.length === 0) return answer;
-    const { rows } = await sql.raw(
-      `update ${model.tableName} t set ${columns.map((column) => `${column} = v.${column}`).join(', ')}
-       from jsonb_populate_record(null::${model.tableName}, ?::jsonb) v where t.id = ? returning to_jsonb(t) as row`,
-      [JSON.stringify(values), event.id],
-    );
+    const table = embed(model.tableName);
+    const set = embed(columns.map((column) => `${column} = v.${column}`).join(', '));
+    const rows = await query(sql).rows`update ${table} t set ${set}
+       from jsonb_populate_record(null::${table}, ${JSON.stringify(values)}::jsonb) v
+       where t.id = ${event.id} returning to_jsonb(t) as row`;
     after = rows[0].row;
   }
   work.emit(opposite(spec, event, present ?? null, after));
@@ -111,15 +114,17 @@ export interface BatchEvent extends UndoneEvent {
   cost_keys: string[] | null;
 }
 
-/** What could not be undone. */
-export interface NotUndone extends UndoRefusal {
-  event_id: string;
-  event_type: string;
-  id: string;
-  card_id: string | null;
-  /** The columns that other writes have changed since. */
-  fields?: string[];
-}
+/** What could not be undone; `fields` are the columns that other writes have changed since. */
+export const notUndoneMembers = {
+  event_id: Uuid,
+  event_type: Type.String(),
+  id: Type.String(),
+  card_id: Nullable(Uuid),
+  code: Type.String(),
+  message: Type.String(),
+  fields: Type.Optional(Type.Array(Type.String())),
+};
+export type NotUndone = StaticOf<typeof notUndoneMembers>;
 
 export const notUndone = (event: BatchEvent, refusal: UndoRefusal, fields?: string[]): NotUndone => ({
   event_id: event.event_id,
