@@ -15,4 +15,4 @@ export const token = {
   ),
 };
 
-export const TokenAnswer = component('Token', token);
+export const TokenResponse = component('Token', token);

@@ -138,11 +138,8 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
 /** Counts a failure. Returns whether it locks. */
 function count(sql: Sql, before: number) {
   const locks = before + 1 >= LOCK_AFTER;
-  return {
-    locks,
-    failures: locks ? 0 : before + 1,
-    lockedUntil: locks ? sql.raw(`now() + interval '${LOCK_MINUTES} minutes'`) : null,
-  };
+  const lockedUntil = locks ? sql.raw(`now() + interval '${LOCK_MINUTES} minutes'`) : null;
+  return { locks, failures: locks ? 0 : before + 1, lockedUntil };
 }
 
 /** If the workspace requires a second factor, a user without one can only set one up. */
@@ -154,9 +151,7 @@ export async function limited(sql: Sql, subject: TokenSubject): Promise<TokenSub
 export async function refuseWithSso(sql: Sql): Promise<void> {
   const { enabled, client_id } = await readSetting(sql, 'sso');
   if (enabled && client_id !== '') {
-    throw new EstateError(
-      'sso_required',
-      'People log in through the provider here; passwords are not taken.',
-    );
+    const detail = 'People log in through the provider here; passwords are not taken.';
+    throw new EstateError('sso_required', detail);
   }
 }

@@ -5,6 +5,7 @@ import { defineJob } from '../kernel/jobs/jobs.define.ts';
 import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
 import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
 import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
+import { lockRow } from '../kernel/resources/rows.ts';
 import { object } from '../kernel/shapes.ts';
 import { limited, refuseWithSso, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
@@ -12,7 +13,7 @@ import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { issueMailedToken, type MailedPurpose, readTokenUser, unknownToken } from './one-time-tokens.ts';
 import { storePassword } from './passwords.store.ts';
-import { lockUsers, type UserRow } from './users.store.ts';
+import { User, type UserRow } from './users.model.ts';
 
 /**
  * Requests a mail to reset a forgotten password. The account is only looked up by the job, so that neither the response
@@ -109,7 +110,7 @@ async function useMailedToken<T>(
   requireGoodPassword(input.password, holder.email);
   const hash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
-    const user = (await lockUsers(work.sql, [holder.id])).get(holder.id);
+    const user = await lockRow(work.sql, User, { id: holder.id });
     if (!user?.is_active || user.kind !== 'person' || user.auth_provider !== 'local') throw unknownToken();
     // A concurrent request with the token waits for the lock, then finds it used.
     await readTokenUser(work.sql, purpose, input.token);

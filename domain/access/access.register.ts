@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import { inTransaction, query, type Sql } from '../../platform/database.ts';
-import { EstateError, invalidField } from '../../platform/errors.ts';
+import { EstateError, invalidField, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { defineJob } from '../kernel/jobs/jobs.define.ts';
@@ -16,7 +16,7 @@ import { approvalMail, knownAddressMail, registrationMail } from './access.mails
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { unknownToken } from './one-time-tokens.ts';
-import { insertUsers, type UserRow } from './users.store.ts';
+import { insertUser } from './users.store.ts';
 
 /** A registration, stored until the address is confirmed, for at most one day. */
 interface Registration {
@@ -32,20 +32,12 @@ const SETUP_SECONDS = 10 * 366 * 24 * 3600;
 const REQUESTED = 'registration-requested';
 const MAILED = 'registration';
 
-/** The rules of self-registration. */
-interface RegistrationPolicy {
-  role: string;
-  approvalRequired: boolean;
-  /** Whether the address is of an allowed domain. */
-  allows(email: string): boolean;
-}
-
 /**
  * The policy of self-registration.
  * @throws EstateError `registration_closed` if it is disabled, users log in through a provider, or mail is not
  * configured.
  */
-async function requireOpenRegistration(sql: Sql): Promise<RegistrationPolicy> {
+async function requireOpenRegistration(sql: Sql) {
   const settings = await loadSettings(sql);
   if (!registrationOpen(settings)) {
     throw new EstateError('registration_closed', 'Self-registration is switched off; ask an administrator.');
@@ -55,7 +47,7 @@ async function requireOpenRegistration(sql: Sql): Promise<RegistrationPolicy> {
   return {
     role,
     approvalRequired: approval_required,
-    allows: (email) =>
+    allows: (email: string) =>
       domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase()),
   };
 }
@@ -92,8 +84,7 @@ const FIRST_USER_LOCK = 7203004;
 export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSubject | undefined> {
   await throttle(ctx.db, 'register', [byAddress(input.address), `account ${input.email}`]);
   requireGoodPassword(input.password, input.email);
-  const displayName = input.display_name.trim();
-  if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
+  const displayName = requireText(input.display_name, 'display_name');
   const passwordHash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
     const { sql } = work;
@@ -104,24 +95,19 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
         throw invalidField('email', 'domain_not_allowed', 'is of a domain that may not register');
       }
       const request = randomUUID();
-      await storeRegistration(sql, REQUESTED, request, {
-        email: input.email,
-        display_name: displayName,
-        password_hash: passwordHash,
-      });
+      const account = { email: input.email, display_name: displayName, password_hash: passwordHash };
+      await storeRegistration(sql, REQUESTED, request, account);
       await enqueueJob(ctx, work, registrationJob, { request });
-      work.emit({
-        event_type: 'auth.registration_requested',
-        data: { email: input.email, address: input.address },
-      });
+      const data = { email: input.email, address: input.address };
+      work.emit({ event_type: 'auth.registration_requested', data });
       return undefined;
     }
     await useSetupToken(sql, input.setup_token);
-    const [user] = (await insertUsers(
+    const user = await insertUser(
       work,
-      [{ email: input.email, display_name: displayName, role: 'admin', password_hash: passwordHash }],
+      { email: input.email, display_name: displayName, role: 'admin', password_hash: passwordHash },
       { event_type: 'auth.registered', data: { role: 'admin', address: input.address } },
-    )) as [UserRow];
+    );
     return await limited(sql, { userId: user.id, role: 'admin', tokenVersion: user.token_version });
   });
 }
@@ -168,9 +154,12 @@ export async function createFirstAdministrator(ctx: Ctx, email: string, password
   return await command(ctx, async (work) => {
     await query(work.sql).run`select pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
     if (await work.sql('users').first('id')) return false;
-    await insertUsers(work, [
-      { email, display_name: 'Administrator', role: 'admin', password_hash: passwordHash },
-    ]);
+    await insertUser(work, {
+      email,
+      display_name: 'Administrator',
+      role: 'admin',
+      password_hash: passwordHash,
+    });
     return true;
   });
 }
@@ -208,21 +197,16 @@ export async function sendRegistration(job: RunningJob<{ request: string }>): Pr
   });
 }
 
-interface ConfirmInput {
-  token: string;
-  /** The password chosen at registration: access to the mail alone does not suffice to confirm an address. */
-  password: string;
-  /** The client's network address. */
-  address: string;
-}
-
 /**
  * Creates the account of a registration, given the mailed token and the password.
  * @returns undefined if an administrator has to activate the account.
  * @throws EstateError `not_found` for an invalid token, `invalid_credentials` for a wrong password,
  * `registration_closed`, `too_many_requests`.
  */
-export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promise<TokenSubject | undefined> {
+export async function confirmRegistration(
+  ctx: Ctx,
+  input: { token: string; password: string; address: string },
+): Promise<TokenSubject | undefined> {
   const hash = sha256(input.token);
   await throttle(ctx.db, 'setup', [byAddress(input.address), `token ${hash}`]);
   const found = await readOneTimeToken<Registration>(ctx.db, MAILED, hash);
@@ -238,19 +222,21 @@ export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promis
     if (!registration) throw unknownToken();
     const role = await sql('roles').where({ key: policy.role, is_archived: false }).first('key');
     if (!role || !policy.allows(registration.email)) {
-      throw new EstateError(
-        'registration_closed',
-        'Registration has changed meanwhile; ask an administrator.',
-      );
+      const detail = 'Registration has changed meanwhile; ask an administrator.';
+      throw new EstateError('registration_closed', detail);
     }
     const waits = policy.approvalRequired;
-    const user = await insertRegistered(
-      () =>
-        insertUsers(work, [{ ...registration, role: policy.role, is_active: !waits }], {
-          event_type: 'auth.registered',
-          data: { role: policy.role, address: input.address, approval_required: waits },
-        }) as Promise<[UserRow]>,
-    );
+    const user = await insertUser(
+      work,
+      { ...registration, role: policy.role, is_active: !waits },
+      {
+        event_type: 'auth.registered',
+        data: { role: policy.role, address: input.address, approval_required: waits },
+      },
+    ).catch((error) => {
+      // The address got an account since the mail was sent.
+      throw error instanceof EstateError && error.code === 'email_taken' ? unknownToken() : error;
+    });
     if (!waits) {
       return await limited(sql, { userId: user.id, role: policy.role, tokenVersion: user.token_version });
     }
@@ -261,15 +247,6 @@ export async function confirmRegistration(ctx: Ctx, input: ConfirmInput): Promis
     );
     return undefined;
   });
-}
-
-/** The token is invalid if the address got an account since the mail was sent. */
-async function insertRegistered(insert: () => Promise<[UserRow]>): Promise<UserRow> {
-  try {
-    return (await insert())[0];
-  } catch (error) {
-    throw error instanceof EstateError && error.code === 'email_taken' ? unknownToken() : error;
-  }
 }
 
 async function administrators(sql: Sql): Promise<{ email: string; display_name: string }[]> {

@@ -5,24 +5,14 @@ import { prepared } from '../../platform/prepared.ts';
 import type { Caller } from '../kernel/context.ts';
 import type { AppPermission, TokenScope } from '../kernel/permissions/permissions.data.ts';
 import type { ApiTokenKey, Credential, SessionReader, TokenClaims } from '../kernel/sessions.ts';
+import type { ApiTokenRow } from './api-tokens.ts';
+import type { RoleRow } from './roles.model.ts';
+import type { UserRow } from './users.model.ts';
 
-interface SessionRow {
-  id: string;
-  email: string;
-  display_name: string;
-  role: string;
-  token_version: number;
-  permissions: Record<string, boolean>;
-  is_archived: boolean;
-}
+type SessionRow = Pick<UserRow, 'id' | 'email' | 'display_name' | 'role' | 'token_version'> &
+  Pick<RoleRow, 'permissions' | 'is_archived'>;
 
-interface ApiTokenRow {
-  id: string;
-  user_id: string;
-  hash: string;
-  scopes: string[];
-  expires_at: string | null;
-}
+type StoredToken = Pick<ApiTokenRow, 'id' | 'user_id' | 'hash' | 'scopes' | 'expires_at'>;
 
 /** A user of a session, with permissions that are parsed once for all requests of a read. */
 interface KnownUser {
@@ -48,7 +38,7 @@ interface Answer {
   users: ReadonlyMap<string, KnownUser>;
   revoked: ReadonlySet<string>;
   /** By hash; the same objects for unchanged tokens. */
-  tokens: ReadonlyMap<string, ApiTokenRow>;
+  tokens: ReadonlyMap<string, StoredToken>;
   /** The permissions of impersonated roles; archived roles are omitted. */
   roles: ReadonlyMap<string, Caller['permissions']>;
   /** Time of the process's clock after which an API token may have expired, or its use has to be recorded again. */
@@ -114,7 +104,7 @@ export function createSessionReader(db: Db): SessionReader {
   let last: Seen | undefined;
   const answers = new WeakMap<Credential, Answer>();
   const usersOf = rememberParsed((row: SessionRow) => ({ row, permissions: permissionSet(row.permissions) }));
-  const tokensOf = rememberParsed((row: ApiTokenRow) => row);
+  const tokensOf = rememberParsed((row: StoredToken) => row);
   const callers = new WeakMap<Credential, KnownCaller>();
 
   const read = coalesce<Credential | null, Round>(async (keys) => {
@@ -206,7 +196,7 @@ export function createSessionReader(db: Db): SessionReader {
 /** The caller of a credential, and the row it was created from; undefined if the token is outdated. */
 interface KnownCaller {
   user: KnownUser;
-  token: ApiTokenRow | undefined;
+  token: StoredToken | undefined;
   caller: Caller | undefined;
 }
 
@@ -266,7 +256,7 @@ function impersonated(answer: Answer, caller: Caller | undefined, role: string):
   };
 }
 
-function callerOfApiToken(user: KnownUser, token: ApiTokenRow): Caller {
+function callerOfApiToken(user: KnownUser, token: StoredToken): Caller {
   return {
     userId: user.row.id,
     email: user.row.email,
@@ -299,7 +289,7 @@ function boundedBy(
 }
 
 /** The permissions in both sets. */
-function commonPermissions(a: Caller['permissions'], b: Caller['permissions']): Caller['permissions'] {
+export function commonPermissions(a: Caller['permissions'], b: Caller['permissions']): Caller['permissions'] {
   if (a === '*') return b;
   if (b === '*') return a;
   return new Set([...a].filter((key) => b.has(key)));

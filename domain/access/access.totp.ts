@@ -9,9 +9,7 @@ const WINDOW = 1;
 const RECOVERY_CODES = 10;
 
 /** A new secret of 160 bits, in base 32. */
-export function newTotpSecret(): string {
-  return new Secret({ size: 20 }).base32;
-}
+export const newTotpSecret = (): string => new Secret({ size: 20 }).base32;
 
 /** The URI in the QR code for authenticators. */
 export function totpUri(secret: string, email: string, issuer: string): string {

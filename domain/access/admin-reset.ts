@@ -1,8 +1,10 @@
 import { StartupError } from '../../platform/startup.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
+import { lockRow } from '../kernel/resources/rows.ts';
 import { storePassword } from './passwords.store.ts';
-import { lockUsers, updateUser } from './users.store.ts';
+import { User } from './users.model.ts';
+import { updateUser } from './users.store.ts';
 
 /**
  * Sets a new password for an administrator, unlocks and activates the account, removes its second factor, and ends its
@@ -22,7 +24,7 @@ export async function resetAdministrator(
     const query = sql('users').where({ role: 'admin', kind: 'person' }).orderBy(['created_at', 'id']);
     if (email !== undefined) query.whereRaw('lower(email) = lower(?)', [email]);
     const found = await query.first('id');
-    const user = found && (await lockUsers(sql, [found.id])).get(found.id);
+    const user = found && (await lockRow(sql, User, { id: found.id }));
     if (!user) {
       throw new StartupError(
         email

@@ -1,20 +1,22 @@
-import { fragment, query } from '../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { query } from '../../platform/database.ts';
+import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { rowChanges } from '../kernel/events/row-changes.ts';
-import { columnMembers, columnSorts, readItem, runList } from '../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
+import { defineList, ofParent } from '../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../kernel/lists/lists.run.ts';
 import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
-import { deleteRows, insertRow } from '../kernel/resources/rows.ts';
+import { deleteRows, insertRow, requireRow } from '../kernel/resources/rows.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
 import { ApiToken, type ApiTokenRow, newApiToken } from './api-tokens.ts';
-import { lockUsers } from './users.store.ts';
+import { User } from './users.model.ts';
 
+const ofUser = ofParent('users', 'user', 't.user_id');
 const { hash: _secret, ...members } = columnMembers('t', ApiToken);
-const apiTokenList: ListSpec = {
+/** The tokens of a user: the caller's own, or others' with `admin.users`. */
+export const apiTokenList = defineList({
   name: 'api_tokens',
   from: 'api_tokens t',
   id: 't.id',
@@ -26,14 +28,11 @@ const apiTokenList: ListSpec = {
   defaultDir: 'desc',
   search: 'fold(t.name)',
   members: { ...members, is_expired: 'coalesce(t.expires_at <= now(), false)' },
-};
-
-/** The tokens of a user: the caller's own, or others' with `admin.users`. @throws EstateError `forbidden`, `not_found`. */
-export async function listApiTokens(ctx: Ctx, userId: string, params: ListParams): Promise<JsonText> {
-  if (ctx.caller.userId !== userId) requirePermission(ctx.caller, 'admin.users');
-  if (!(await ctx.db('users').where({ id: userId }).first('id'))) throw notFound('user', userId);
-  return await runList(ctx, apiTokenList, [fragment`t.user_id = ${userId}::uuid`], params);
-}
+  where(ctx, params, id = ctx.caller.userId!) {
+    if (ctx.caller.userId !== id.toLowerCase()) requirePermission(ctx.caller, 'admin.users');
+    return ofUser(ctx, params, id);
+  },
+});
 
 /** Maximum number of tokens for each account. */
 const MAX_TOKENS = 100;
@@ -61,25 +60,21 @@ export async function createApiToken(ctx: Ctx, userId: string, input: ApiTokenIn
   const own = ctx.caller.userId === userId;
   if (!own) requirePermission(ctx.caller, 'admin.users');
   const scopes = checkScopes(input.scopes);
-  const name = input.name.trim();
-  if (name === '') throw invalidField('name', 'required', 'must not be blank');
+  const name = requireText(input.name, 'name');
   const asked = input.expires_at ? new Date(input.expires_at) : null;
   // A leap second is not a valid time here.
   if (asked && !(asked.getTime() > Date.now())) throw invalidField('expires_at', 'past', 'is in the past');
   const made = newApiToken();
   return await command(ctx, async (work) => {
-    const user = (await lockUsers(work.sql, [userId])).get(userId);
-    if (!user) throw notFound('user', userId);
+    const user = await requireRow(work.sql, User, 'user', { id: userId });
     if (!own) await requireControlOf(ctx, work.sql, user);
     if (!user.is_active) throw new EstateError('wrong_state', 'The account is not active.');
     const ends = await endOfLife(work, asked);
     const held = await query(work.sql).rows`select count(*)::int as n from api_tokens
       where user_id = ${userId}::uuid`;
     if (held[0].n >= MAX_TOKENS) {
-      throw new EstateError(
-        'conflict',
-        `An account can have at most ${MAX_TOKENS} tokens; revoke one first.`,
-      );
+      const detail = `An account can have at most ${MAX_TOKENS} tokens; revoke one first.`;
+      throw new EstateError('conflict', detail);
     }
     const row = await insertRow(work.sql, ApiToken, {
       user_id: userId,
@@ -102,11 +97,8 @@ async function endOfLife({ sql }: Work, asked: Date | null): Promise<Date> {
   const latest = new Date(Date.now() + days * DAY_MS);
   // A client's clock may be slightly ahead.
   if (asked && asked.getTime() > latest.getTime() + CLOCK_MS) {
-    throw invalidField(
-      'expires_at',
-      'too_late',
-      `lies more than ${days} days ahead, the longest life of a token`,
-    );
+    const message = `lies more than ${days} days ahead, the longest life of a token`;
+    throw invalidField('expires_at', 'too_late', message);
   }
   return asked ?? latest;
 }
@@ -143,10 +135,6 @@ async function removeTokens(work: Work, where: Partial<ApiTokenRow>): Promise<nu
 }
 
 function tokenData(row: ApiTokenRow, before: ApiTokenRow | null, after: ApiTokenRow | null) {
-  return {
-    id: row.id,
-    user_id: row.user_id,
-    name: row.name,
-    changes: rowChanges(before, after, NOT_IN_EVENTS),
-  };
+  const changes = rowChanges(before, after, NOT_IN_EVENTS);
+  return { id: row.id, user_id: row.user_id, name: row.name, changes };
 }

@@ -4,7 +4,7 @@ import { type Caller, systemCaller } from '../kernel/context.ts';
 import { type JobRights, rightsOf } from '../kernel/jobs/jobs.enqueue.ts';
 import type { AppPermission } from '../kernel/permissions/permissions.data.ts';
 import { may } from '../kernel/permissions/policy.ts';
-import { permissionSet } from './access.sessions.ts';
+import { commonPermissions, permissionSet } from './access.sessions.ts';
 
 /**
  * The caller of a job: its owner, with the permissions that the owner had when enqueuing it and still has, within the
@@ -24,7 +24,7 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
     email: user.email,
     displayName: user.display_name,
     role: user.role,
-    permissions: common(present, rights.permissions),
+    permissions: commonPermissions(present, listed(rights.permissions)),
     ...(rights.scopes ? { scopes: new Set(rights.scopes) } : {}),
     tokenId: null,
     tokenExpiresAt: null,
@@ -81,20 +81,13 @@ export function boundedBy(owner: Caller, caller: Caller): Caller {
   if (caller.userId === null) return owner;
   const { scopes: _, ...bounded } = caller;
   const scopes = commonScopes(owner.scopes, caller.scopes);
-  return {
-    ...bounded,
-    permissions:
-      owner.permissions === '*' ? caller.permissions : common(caller.permissions, [...owner.permissions]),
-    ...(scopes ? { scopes } : {}),
-  };
+  const permissions = commonPermissions(caller.permissions, owner.permissions);
+  return { ...bounded, permissions, ...(scopes ? { scopes } : {}) };
 }
 
 function commonScopes(a: Caller['scopes'], b: Caller['scopes']): Caller['scopes'] {
   return a && b ? new Set([...a].filter((scope) => b.has(scope))) : (a ?? b);
 }
 
-function common(present: Caller['permissions'], frozen: JobRights['permissions']): Caller['permissions'] {
-  if (present === '*') return frozen === '*' ? '*' : new Set(frozen);
-  if (frozen === '*') return present;
-  return new Set(frozen.filter((permission) => present.has(permission)));
-}
+const listed = (frozen: JobRights['permissions']): Caller['permissions'] =>
+  frozen === '*' ? '*' : new Set(frozen);

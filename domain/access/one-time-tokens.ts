@@ -4,10 +4,7 @@ import { EstateError } from '../../platform/errors.ts';
 import { storeOneTimeToken } from '../kernel/one-time-tokens.ts';
 
 /** The purposes of mailed tokens, with their lifetimes: an invitation one week, a password reset one hour. */
-const mailedTokens = {
-  invitation: { hours: 7 * 24 },
-  'password-reset': { hours: 1 },
-} as const;
+const mailedTokens = { invitation: { hours: 7 * 24 }, 'password-reset': { hours: 1 } } as const;
 
 export type MailedPurpose = keyof typeof mailedTokens;
 

@@ -1,7 +1,7 @@
 import { query } from '../../platform/database.ts';
 import type { Work } from '../kernel/context.ts';
 import { revokeApiTokensOf } from './api-tokens.commands.ts';
-import type { UserRow } from './users.store.ts';
+import type { UserRow } from './users.model.ts';
 
 /**
  * Sets a password for a locked user row: unlocks the account, and revokes its logins, its own tokens and mailed tokens
@@ -15,9 +15,6 @@ export async function storePassword(work: Work, user: UserRow, hash: string, by?
     where id = ${user.id}`;
   await sql('one_time_tokens').where({ user_id: user.id }).delete();
   await revokeApiTokensOf(work, user.id);
-  work.emit({
-    event_type: 'auth.password_changed',
-    data: { user_id: user.id, ...(by ? { by } : {}) },
-  });
+  work.emit({ event_type: 'auth.password_changed', data: { user_id: user.id, ...(by ? { by } : {}) } });
   work.raise('users');
 }

@@ -86,6 +86,9 @@ const queries: Record<string, string> = {
     order by e.position desc`,
 };
 
+/** The names of the parts besides the account. */
+export const personalDataParts = Object.keys(queries);
+
 const parts = Object.entries(queries).map(
   ([name, query]) =>
     `'${name}', (select coalesce(json_agg(item), '[]') from (${query} limit ${NEWEST}) part)`,

@@ -1,15 +1,10 @@
-import { query, sqlState } from '../../platform/database.ts';
-import {
-  EstateError,
-  type FieldError,
-  invalidField,
-  invalidFields,
-  notFound,
-} from '../../platform/errors.ts';
+import { query, unlessTaken } from '../../platform/database.ts';
+import { EstateError, type FieldError, invalidFields, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../kernel/events/row-changes.ts';
+import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { type PermissionMap, requireGrantable } from '../kernel/permissions/grants.ts';
 import { appPermissions } from '../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
@@ -21,46 +16,34 @@ import { readRole } from './roles.queries.ts';
 // There is one default role, so changes of roles are serialised.
 const ROLES_LOCK = 7203014;
 
-export interface RoleInput {
-  key: string;
-  label: string;
-  description?: string | null;
-  color: string;
-  permissions: PermissionMap;
-  is_default: boolean;
-}
+type RoleInput = Pick<RoleRow, 'key' | 'label' | 'color' | 'permissions' | 'is_default'> &
+  Partial<Pick<RoleRow, 'description'>>;
 
 /**
  * Creates a role. Callers can only grant permissions that they have.
  * @throws EstateError `forbidden`, `conflict` if the key is in use, `validation_failed`.
  */
-export async function createRole(ctx: Ctx, input: RoleInput): Promise<void> {
+export async function createRole(ctx: Ctx, input: RoleInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.roles');
   checkPermissions(input.permissions);
   requireGrantable(ctx.caller, input.permissions);
-  const label = requireLabel(input.label);
-  await changeRoles(ctx, async (work) => {
+  const label = requireText(input.label, 'label');
+  return await changeRoles(ctx, async (work) => {
     const [last] = await work.sql('roles').max('sort_order as at');
     if (input.is_default) await clearDefault(work, ctx);
-    try {
-      const row = await insertRow(work.sql, Role, { ...input, label, sort_order: (last?.at ?? -1) + 1 });
-      emitRole(work, 'role.created', null, row);
-    } catch (error) {
-      if (sqlState(error) !== '23505') throw error;
-      throw new EstateError('conflict', `There is a role "${input.key}" already.`);
-    }
+    const row = await unlessTaken(
+      insertRow(work.sql, Role, { ...input, label, sort_order: (last?.at ?? -1) + 1 }),
+      () => new EstateError('conflict', `There is a role "${input.key}" already.`),
+    );
+    emitRole(work, 'role.created', null, row);
+    return await readRole(ctx, input.key, work.sql);
   });
 }
 
-export interface RolePatch {
-  label?: string;
-  description?: string | null;
-  color?: string;
-  /** The complete map: omitted permissions are not granted. */
-  permissions?: PermissionMap;
-  is_default?: boolean;
-  sort_order?: number;
-}
+/** `permissions` is the complete map: omitted permissions are not granted. */
+type RolePatch = Partial<
+  Pick<RoleRow, 'label' | 'description' | 'color' | 'permissions' | 'is_default' | 'sort_order'>
+>;
 
 /**
  * Changes a role; its permissions apply to the next request of its users. Callers can only change roles whose
@@ -68,11 +51,11 @@ export interface RolePatch {
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`; `conflict` for the
  * administrators' permissions and a workspace without a default role; `wrong_state` for an archived default.
  */
-export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promise<void> {
+export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.roles');
   if (patch.permissions) checkPermissions(patch.permissions, key === 'admin');
-  const label = patch.label === undefined ? undefined : requireLabel(patch.label);
-  await changeRoles(ctx, async (work) => {
+  const label = patch.label === undefined ? undefined : requireText(patch.label, 'label');
+  return await changeRoles(ctx, async (work) => {
     const role = await lockRole(work, key);
     if (ctx.ifMatch) checkIfMatch(ctx, await readRole(ctx, key, work.sql));
     requireGrantable(ctx.caller, role.permissions);
@@ -84,10 +67,8 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
       requireGrantable(ctx.caller, patch.permissions);
     }
     if (patch.is_default === false && role.is_default) {
-      throw new EstateError(
-        'conflict',
-        'One role must be the default: set another role as the default instead.',
-      );
+      const detail = 'One role must be the default: set another role as the default instead.';
+      throw new EstateError('conflict', detail);
     }
     if (patch.is_default === true && !role.is_default) {
       if (role.is_archived) throw new EstateError('wrong_state', 'An archived role cannot be the default.');
@@ -96,17 +77,18 @@ export async function patchRole(ctx: Ctx, key: string, patch: RolePatch): Promis
     }
     await write(work, 'role.updated', role, values);
     if (patch.permissions) await roleRightsChanged(work, ctx, [key]);
+    return await readRole(ctx, key, work.sql);
   });
 }
 
 /**
  * Archives a role: it can no longer be assigned, and its users cannot log in until they get another one. Callers can
  * only archive roles whose permissions they have.
- * @returns the number of active users with the role.
+ * @returns the role and the number of active users with it.
  * @throws EstateError `forbidden`, `not_found`, `system_role`, `conflict` for the default and the caller's own role,
  * `wrong_state` if it is archived already.
  */
-export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
+export async function archiveRole(ctx: Ctx, key: string): Promise<{ text: JsonText; affected: number }> {
   requirePermission(ctx.caller, 'admin.roles');
   return await changeRoles(ctx, async (work) => {
     const role = await lockRole(work, key);
@@ -121,8 +103,9 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
       archived_by: ctx.caller.userId,
     });
     await roleRightsChanged(work, ctx, [key]);
-    return await query(work.sql).value`select count(*)::int as n from users
+    const affected = await query(work.sql).value<number>`select count(*)::int as n from users
       where role = ${key} and is_active`;
+    return { text: await readRole(ctx, key, work.sql), affected };
   });
 }
 
@@ -130,14 +113,15 @@ export async function archiveRole(ctx: Ctx, key: string): Promise<number> {
  * Restores an archived role. Callers can only restore roles whose permissions they have.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` if it is not archived.
  */
-export async function restoreRole(ctx: Ctx, key: string): Promise<void> {
+export async function restoreRole(ctx: Ctx, key: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.roles');
-  await changeRoles(ctx, async (work) => {
+  return await changeRoles(ctx, async (work) => {
     const role = await lockRole(work, key);
     if (!role.is_archived) throw new EstateError('wrong_state', 'The role is not archived.');
     requireGrantable(ctx.caller, role.permissions);
     await write(work, 'role.restored', role, { is_archived: false, archived_at: null, archived_by: null });
     await roleRightsChanged(work, ctx, [key]);
+    return await readRole(ctx, key, work.sql);
   });
 }
 
@@ -176,10 +160,7 @@ async function clearDefault(work: Work, { caller }: Ctx): Promise<void> {
 function emitRole(work: Work, event_type: EventType, before: RoleRow | null, after: RoleRow): void {
   const changes = rowChanges(before, after);
   if (Object.keys(changes).length === 0) return;
-  work.emit({
-    event_type,
-    data: { id: after.id, key: after.key, label: after.label, changes },
-  });
+  work.emit({ event_type, data: { id: after.id, key: after.key, label: after.label, changes } });
   work.raise('roles');
 }
 
@@ -193,10 +174,4 @@ function checkPermissions(permissions: PermissionMap, wildcard = false): void {
       message: 'is no permission of the catalogue',
     }));
   if (errors.length > 0) throw invalidFields(errors);
-}
-
-function requireLabel(label: string): string {
-  const text = label.trim();
-  if (text === '') throw invalidField('label', 'required', 'must not be blank');
-  return text;
 }

@@ -1,12 +1,18 @@
+import Type from 'typebox';
 import { fragment, type Sql } from '../../platform/database.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
+import { defineList } from '../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../kernel/lists/lists.run.ts';
+import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { appPermissions, permissionGroups } from '../kernel/permissions/permissions.data.ts';
 import { Role } from './roles.model.ts';
 
-const roleList: ListSpec = {
+/** The roles; archived ones only if requested. */
+export const roleList = defineList({
   name: 'roles',
+  filters: {
+    include_archived: Type.Boolean({ default: false }),
+  },
   from: 'roles r',
   id: 'r.id',
   sorts: {
@@ -20,15 +26,8 @@ const roleList: ListSpec = {
     ...columnMembers('r', Role),
     user_count: '(select count(*) from users u where u.role = r.key)',
   },
-};
-
-/** The roles; archived ones only if requested. */
-export async function listRoles(
-  ctx: Ctx,
-  params: ListParams & { include_archived: boolean },
-): Promise<JsonText> {
-  return await runList(ctx, roleList, params.include_archived ? [] : [fragment`not r.is_archived`], params);
-}
+  where: (_ctx, params) => (params.include_archived ? [] : [fragment`not r.is_archived`]),
+});
 
 /** One role; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readRole(ctx: Ctx, key: string, sql: Sql = ctx.db): Promise<JsonText> {

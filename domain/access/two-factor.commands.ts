@@ -1,10 +1,11 @@
 import type { SecretBox } from '../../platform/crypto.ts';
 import { query } from '../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { EstateError, invalidField } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { requireControlOf, requireSession } from '../kernel/permissions/grants.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
+import { requireRow } from '../kernel/resources/rows.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
 import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';
@@ -18,7 +19,7 @@ import {
   type TwoFactorRow,
   useCode,
 } from './two-factor.store.ts';
-import { lockUsers, type UserRow } from './users.store.ts';
+import { User, type UserRow } from './users.model.ts';
 
 /** A proof that the request is from the account's owner. */
 export interface AccountProof {
@@ -27,19 +28,12 @@ export interface AccountProof {
   code?: string;
 }
 
-export interface Enrolment {
-  /** In base 32, for manual entry. */
-  secret: string;
-  /** For a QR code. */
-  otpauth_uri: string;
-}
-
 /**
  * Starts the set-up of a second factor, or of a replacement; an existing one stays valid until a code of the new one is
  * confirmed.
  * @throws EstateError `session_required`, `wrong_state` for accounts without a password, `validation_failed`.
  */
-export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: AccountProof): Promise<Enrolment> {
+export async function beginTwoFactor(ctx: Ctx, secrets: SecretBox, proof: AccountProof) {
   const secret = newTotpSecret();
   return await proved(ctx, secrets, proof, async ({ sql, emit }, user) => {
     const pending_secret = sealSecret(secrets, user.id, secret);
@@ -64,7 +58,7 @@ export async function confirmTwoFactor(
   const userId = ctx.caller.userId!;
   await throttle(ctx.db, 'password', [`user ${userId}`]);
   return await command(ctx, async ({ sql, emit, raise }) => {
-    const user = (await lockUsers(sql, [userId])).get(userId)!;
+    const user = await requireRow(sql, User, 'user', { id: userId });
     const factor = await lockTwoFactor(sql, userId);
     if (!factor?.pending_secret) {
       throw new EstateError('wrong_state', 'No second factor was begun, or it is in force already.');
@@ -127,8 +121,7 @@ export async function resetTwoFactor(ctx: Ctx, userId: string): Promise<void> {
     throw new EstateError('conflict', 'Disable your own second factor with your password and a code.');
   }
   await command(ctx, async (work) => {
-    const user = (await lockUsers(work.sql, [userId])).get(userId);
-    if (!user) throw notFound('user', userId);
+    const user = await requireRow(work.sql, User, 'user', { id: userId });
     await requireControlOf(ctx, work.sql, user);
     if (!(await lockTwoFactor(work.sql, userId))) {
       throw new EstateError('wrong_state', 'The user has no second factor.');
@@ -175,7 +168,7 @@ async function proved<T>(
     throw invalidField('password', 'wrong', 'is not the present password');
   }
   return await command(ctx, async (work) => {
-    const user = (await lockUsers(work.sql, [userId])).get(userId)!;
+    const user = await requireRow(work.sql, User, 'user', { id: userId });
     const factor = await lockTwoFactor(work.sql, userId);
     if (factor?.secret) {
       if (proof.code === undefined) throw invalidField('code', 'required', 'is required');

@@ -20,10 +20,8 @@ const sealedFor = (userId: string): string => `two_factor.${userId}`;
 
 /** Reads and locks the user's second factor. */
 export async function lockTwoFactor(sql: Sql, userId: string): Promise<TwoFactorRow | undefined> {
-  return await sql('two_factor')
-    .where({ user_id: userId })
-    .forUpdate()
-    .first('*', sql.raw('coalesce(locked_until > now(), false) as locked'));
+  const isLocked = 'coalesce(locked_until > now(), false) as locked';
+  return await sql('two_factor').where({ user_id: userId }).forUpdate().first('*', sql.raw(isLocked));
 }
 
 export const sealSecret = (secrets: SecretBox, userId: string, secret: string): string =>

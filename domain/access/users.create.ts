@@ -1,7 +1,8 @@
 import { query } from '../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
+import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
 import {
   INVITABLE_ROLES,
@@ -11,11 +12,14 @@ import {
   requireSession,
 } from '../kernel/permissions/grants.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
+import { requireRow } from '../kernel/resources/rows.ts';
 import { invitationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { issueMailedToken } from './one-time-tokens.ts';
 import { deleteUserRows } from './users.delete.ts';
-import { insertUsers, lockUsers, type UserRow } from './users.store.ts';
+import { User, type UserRow } from './users.model.ts';
+import { readServiceAccount, readUser } from './users.queries.ts';
+import { insertUser } from './users.store.ts';
 
 export interface UserInput {
   email: string;
@@ -28,22 +32,15 @@ export interface UserInput {
   auth_provider?: 'local' | 'sso' | null;
 }
 
-export interface CreatedUser {
-  id: string;
-  /** The token to set the password; only if it was not mailed, and only for callers with the permissions of the role. */
-  setupToken: string | undefined;
-}
-
 /**
  * Creates or invites a user. Needs `admin.users`, or `users.invite` for members and viewers; other roles can only be
  * assigned by callers who have their permissions.
  * @throws EstateError `forbidden`, `session_required` with a password, `email_taken`, `validation_failed`.
  */
-export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUser> {
+export async function createUser(ctx: Ctx, input: UserInput) {
   const open = INVITABLE_ROLES.includes(input.role);
   if (!may(ctx.caller, 'admin.users')) requirePermission(ctx.caller, open ? 'users.invite' : 'admin.users');
-  const displayName = input.display_name.trim();
-  if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
+  const displayName = requireText(input.display_name, 'display_name');
   const provider = input.auth_provider ?? 'local';
   const password = input.password ?? undefined;
   if (password !== undefined) {
@@ -58,26 +55,22 @@ export async function createUser(ctx: Ctx, input: UserInput): Promise<CreatedUse
     const controls = missingFrom(ctx.caller, permissions) === undefined;
     // A user who knows the password can act as the account.
     if (!open || passwordHash !== null) requireGrantable(ctx.caller, permissions);
-    const [user] = (await insertUsers(work, [
-      {
-        email: input.email,
-        display_name: displayName,
-        role: input.role,
-        password_hash: passwordHash,
-        auth_provider: provider,
-        invited_at: invited ? work.sql.fn.now() : null,
-      },
-    ])) as [UserRow];
-    if (!invited) return { id: user.id, setupToken: undefined };
+    const user = await insertUser(work, {
+      email: input.email,
+      display_name: displayName,
+      role: input.role,
+      password_hash: passwordHash,
+      auth_provider: provider,
+      invited_at: invited ? new Date().toISOString() : null,
+    });
+    const text = await readUser(ctx, user.id, work.sql);
+    if (!invited) return { text, setupToken: undefined };
     if (input.send_email) {
       await mailInvitation(work, ctx, user);
-      return { id: user.id, setupToken: undefined };
+      return { text, setupToken: undefined };
     }
     const shown = controls && ctx.caller.apiTokenId === undefined;
-    return {
-      id: user.id,
-      setupToken: shown ? await issueMailedToken(work.sql, 'invitation', user.id) : undefined,
-    };
+    return { text, setupToken: shown ? await issueMailedToken(work.sql, 'invitation', user.id) : undefined };
   });
 }
 
@@ -112,18 +105,11 @@ export async function withdrawInvitation(ctx: Ctx, id: string): Promise<void> {
 }
 
 async function lockInvited(work: Work, id: string): Promise<UserRow> {
-  const user = (await lockUsers(work.sql, [id])).get(id);
-  if (!user?.is_active || user.invited_at === null || user.password_hash !== null) {
+  const user = await requireRow(work.sql, User, 'invitation', { id });
+  if (!user.is_active || user.invited_at === null || user.password_hash !== null) {
     throw notFound('invitation', id);
   }
   return user;
-}
-
-export interface ServiceAccountInput {
-  display_name: string;
-  role: string;
-  /** The user responsible for it; absent: the caller. */
-  owner_id?: string | null;
 }
 
 /**
@@ -131,29 +117,28 @@ export interface ServiceAccountInput {
  * @returns its id.
  * @throws EstateError `forbidden`, `validation_failed`.
  */
-export async function createServiceAccount(ctx: Ctx, input: ServiceAccountInput): Promise<string> {
+export async function createServiceAccount(
+  ctx: Ctx,
+  input: { display_name: string; role: string; owner_id?: string | null },
+): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.users');
-  const displayName = input.display_name.trim();
-  if (displayName === '') throw invalidField('display_name', 'required', 'must not be blank');
+  const displayName = requireText(input.display_name, 'display_name');
   return await command(ctx, async (work) => {
     requireGrantable(ctx.caller, await permissionsOfRole(work.sql, input.role));
     const ownerId = input.owner_id ?? ctx.caller.userId;
     const owner = await work.sql('users').where({ id: ownerId, kind: 'person' }).forShare().first('id');
     if (!owner) throw invalidField('owner_id', 'unknown_user', `there is no person ${ownerId}`);
-    const rows = await query(work.sql).rows`select uuidv7() as id`;
-    const id: string = rows[0].id;
-    await insertUsers(work, [
-      {
-        id,
-        // A domain that never receives mail (RFC 2606).
-        email: `service-${id}@service.invalid`,
-        display_name: displayName,
-        role: input.role,
-        kind: 'service',
-        owner_id: owner.id,
-      },
-    ]);
-    return id;
+    const id = await query(work.sql).value<string>`select uuidv7()`;
+    await insertUser(work, {
+      id,
+      // A domain that never receives mail (RFC 2606).
+      email: `service-${id}@service.invalid`,
+      display_name: displayName,
+      role: input.role,
+      kind: 'service',
+      owner_id: owner.id,
+    });
+    return await readServiceAccount(ctx, id, work.sql);
   });
 }
 

@@ -1,9 +1,11 @@
-import { EstateError, notFound } from '../../platform/errors.ts';
+import { EstateError } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
+import { requireRow } from '../kernel/resources/rows.ts';
 import { lockAdministrators, requireAnotherAdministrator } from './administrators.ts';
-import { identity, lockUsers, type UserRow, userChanges } from './users.store.ts';
+import { User, type UserRow } from './users.model.ts';
+import { identity, lockUsers, userChanges } from './users.store.ts';
 
 /**
  * Deletes a user. Events and contents remain, without a name; roles on cards, tokens and personal rows are deleted.
@@ -13,8 +15,7 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
   await command(ctx, async (work) => {
     await lockAdministrators(work.sql);
-    const user = (await lockUsers(work.sql, [id])).get(id);
-    if (!user) throw notFound('user', id);
+    const user = await requireRow(work.sql, User, 'user', { id });
     if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody deletes himself.');
     if (isAdministrator(user)) await requireAnotherAdministrator(work.sql, [id]);
     await deleteUserRows(work, ctx, [user]);
@@ -65,10 +66,7 @@ export async function deleteUserRows(work: Work, ctx: Ctx, users: UserRow[]): Pr
   await work.sql('users').whereIn('id', ids).delete();
   await work.extensions.userRightsChanged(work, ctx, ids);
   for (const user of users) {
-    work.emit({
-      event_type: 'user.deleted',
-      data: { ...identity(user), changes: userChanges(user, null) },
-    });
+    work.emit({ event_type: 'user.deleted', data: { ...identity(user), changes: userChanges(user, null) } });
   }
   work.raise('users');
 }

@@ -1,34 +1,45 @@
-import { Model, type RelationMappings } from 'objection';
-import { Role } from './roles.model.ts';
+import Type from 'typebox';
+import { columnsOf, type RowOf, rowModel } from '../kernel/resources/rows.ts';
+import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../kernel/shapes.ts';
 
-/** A user. Queries are always bound to the caller's transaction or pool: `UserModel.query(sql)`. */
-export class UserModel extends Model {
-  static override readonly tableName = 'users';
+/** A person or a service account. */
+export class User extends rowModel('users', {
+  id: Uuid,
+  email: Type.String(),
+  display_name: Type.String(),
+  role: Type.String(),
+  password_hash: Nullable(Type.String()),
+  is_active: Type.Boolean(),
+  locale: Type.String(),
+  auth_provider: Choice(['local', 'sso']),
+  ui_preferences: OpenObject,
+  notification_preferences: OpenObject,
+  // Part of access tokens; increasing it revokes them all.
+  token_version: Type.Integer(),
+  failed_login_attempts: Type.Integer(),
+  locked_until: Nullable(Timestamp),
+  last_login: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  kind: Choice(['person', 'service']),
+  owner_id: Nullable(Uuid),
+  invited_at: Nullable(Timestamp),
+  erased_at: Nullable(Timestamp),
+  password_login_until: Nullable(Timestamp),
+}) {}
+export type UserRow = RowOf<typeof User>;
 
-  declare id: string;
-  declare email: string;
-  declare display_name: string;
-  /** The role's key. */
-  declare role: string;
-  declare password_hash: string | null;
-  declare is_active: boolean;
-  declare locale: string;
-  declare ui_preferences: Record<string, unknown>;
-  /** Part of access tokens; increasing it revokes them all. */
-  declare token_version: number;
-  declare failed_login_attempts: number;
-  declare locked_until: Date | null;
-  declare updated_at: Date;
-  /** Filled by `withGraphFetched('roleRow')`. */
-  declare roleRow?: Role;
-
-  static override get relationMappings(): RelationMappings {
-    return {
-      roleRow: {
-        relation: Model.BelongsToOneRelation,
-        modelClass: Role,
-        join: { from: 'users.role', to: 'roles.key' },
-      },
-    };
-  }
-}
+/** The columns of a user in responses. */
+export const shownColumns = columnsOf(
+  User,
+  'id',
+  'email',
+  'display_name',
+  'role',
+  'is_active',
+  'locale',
+  'kind',
+  'auth_provider',
+  'ui_preferences',
+  'created_at',
+);

@@ -1,7 +1,6 @@
-import type { Knex } from 'knex';
 import type { SecretBox } from '../../platform/crypto.ts';
-import { query, type Sql } from '../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../platform/errors.ts';
+import { query, type Sql, type Transaction } from '../../platform/database.ts';
+import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../kernel/context.ts';
 import {
@@ -12,6 +11,7 @@ import {
   requireSession,
 } from '../kernel/permissions/grants.ts';
 import { may, requirePermission, requireScope } from '../kernel/permissions/policy.ts';
+import { requireRow } from '../kernel/resources/rows.ts';
 import { continueLogin } from './access.impersonate.ts';
 import type { TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
@@ -21,8 +21,9 @@ import { storePassword } from './passwords.store.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 import { serviceAccountError } from './users.create.ts';
 import { isAdministrator, type SkippedUser } from './users.delete.ts';
+import { User, type UserRow } from './users.model.ts';
 import { readUser } from './users.queries.ts';
-import { emitUpdate, lockUsers, type UserRow, updateUser } from './users.store.ts';
+import { emitUpdate, lockUsers, updateUser } from './users.store.ts';
 
 /** A proof that the request is from the owner of an account, not from somebody with a stolen token. */
 interface OwnerProof {
@@ -67,21 +68,13 @@ async function requireOwnerProof(
   if (hash !== null) throw invalidField('current_password', 'required', 'is required to change this');
   const age = Date.now() / 1000 - (ctx.caller.loginAt ?? 0);
   if (age > RECENT_LOGIN_SECONDS) {
-    throw new EstateError(
-      'recent_login_required',
-      'Log in again: this needs a login of the last five minutes.',
-    );
+    const detail = 'Log in again: this needs a login of the last five minutes.';
+    throw new EstateError('recent_login_required', detail);
   }
 }
 
-interface UserPatch extends OwnerProof {
-  display_name?: string;
-  locale?: string;
+interface UserPatch extends OwnerProof, Partial<Pick<UserRow, (typeof plainFields)[number]>> {
   password?: string;
-  email?: string;
-  role?: string;
-  is_active?: boolean;
-  auth_provider?: 'local' | 'sso';
 }
 
 const plainFields = ['display_name', 'locale', 'email', 'role', 'is_active', 'auth_provider'] as const;
@@ -105,16 +98,13 @@ export async function patchUser(
   const reserved = [patch.role, patch.is_active, patch.email, patch.auth_provider];
   if (!own || reserved.some((value) => value !== undefined)) requirePermission(ctx.caller, 'admin.users');
   else if (!may(ctx.caller, 'admin.users')) requireScope(ctx.caller, 'account');
-  if (patch.display_name !== undefined && patch.display_name.trim() === '') {
-    throw invalidField('display_name', 'required', 'must not be blank');
-  }
+  if (patch.display_name !== undefined) requireText(patch.display_name, 'display_name');
   const { hash, passwordHash } = await checkedPasswords(ctx, id, patch, own);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const losing = patch.role !== undefined || patch.is_active === false;
     if (losing) await lockAdministrators(sql);
-    const user = (await lockUsers(sql, [id])).get(id);
-    if (!user) throw notFound('user', id);
+    const user = await requireRow(sql, User, 'user', { id });
     if (ctx.ifMatch) checkIfMatch(ctx, await readUser(ctx, id, sql));
     const values = changedValues(user, patch);
     const controls = passwordHash !== undefined || 'email' in values || 'auth_provider' in values;
@@ -161,7 +151,7 @@ async function saveChange(
 /** Requires the proofs for a change of the caller's own password, address or provider. */
 async function requireOwnChange(
   ctx: Ctx,
-  sql: Knex.Transaction,
+  sql: Transaction,
   secrets: SecretBox,
   { user, hash, patch }: { user: UserRow; hash: string | null; patch: UserPatch },
 ): Promise<void> {
@@ -174,7 +164,7 @@ async function requireOwnChange(
 /** Requires the permissions of a new role or state, and another administrator if the account stops being one. */
 async function requireAllowedState(
   ctx: Ctx,
-  sql: Knex.Transaction,
+  sql: Transaction,
   user: UserRow,
   values: Partial<UserRow>,
 ): Promise<void> {
@@ -240,9 +230,8 @@ export async function readUiPreferences(ctx: Ctx): Promise<UiPreferences> {
 export async function patchUiPreferences(ctx: Ctx, patch: Partial<UiPreferences>): Promise<UiPreferences> {
   const id = ctx.caller.userId!;
   await command(ctx, async (work) => {
-    const user = (await lockUsers(work.sql, [id])).get(id)!;
-    const now = { ...(user.ui_preferences as UiPreferences), ...patch };
-    await updateUser(work, user, { ui_preferences: JSON.stringify(now) });
+    const user = await requireRow(work.sql, User, 'user', { id });
+    await updateUser(work, user, { ui_preferences: { ...user.ui_preferences, ...patch } });
   });
   return await readUiPreferences(ctx);
 }
@@ -266,9 +255,7 @@ export async function updateUsersInBulk(
   requirePermission(ctx.caller, 'admin.users');
   return await command(ctx, async (work) => {
     const { sql } = work;
-    if (updates.role !== undefined) {
-      requireGrantable(ctx.caller, await permissionsOfRole(sql, updates.role));
-    }
+    if (updates.role !== undefined) requireGrantable(ctx.caller, await permissionsOfRole(sql, updates.role));
     await lockAdministrators(sql);
     const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
     const users = await lockUsers(sql, wanted);

@@ -1,19 +1,24 @@
-import { embed, fragment, type Sql } from '../../platform/database.ts';
+import Type from 'typebox';
+import { embed, fragment, query, type Sql } from '../../platform/database.ts';
+import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { readItem, runList } from '../kernel/lists/lists.run.ts';
-import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../kernel/lists/lists.types.ts';
+import { defineList, listFor } from '../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../kernel/lists/lists.run.ts';
+import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { permissionKeys } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
-import { Role } from './roles.model.ts';
-import { UserModel } from './users.model.ts';
+import { columnsOf } from '../kernel/resources/rows.ts';
+import { Choice } from '../kernel/shapes.ts';
+import { shownColumns, User } from './users.model.ts';
 
 /** Members that are only visible to the user themselves and to callers with `admin.users`. */
-const reserved = (ctx: Ctx, sql: string): string | Fragment =>
+const reserved = (sql: string) => (ctx: Ctx) =>
   may(ctx.caller, 'admin.users')
     ? sql
     : fragment`case when u.id = ${ctx.caller.userId}::uuid then ${embed(sql)} end`;
 
-const userList = (ctx: Ctx): ListSpec => ({
+/** The users; deactivated ones only if requested. The order by the last login reveals it, so it needs `admin.users`. */
+export const userList = defineList({
   name: 'users',
   from: 'users u',
   id: 'u.id',
@@ -26,29 +31,47 @@ const userList = (ctx: Ctx): ListSpec => ({
   },
   defaultSort: 'display_name',
   search: "fold(u.display_name || ' ' || u.email)",
+  filters: {
+    include_inactive: Type.Boolean({ default: false }),
+    role: [
+      Type.String({ minLength: 1, maxLength: 64, description: 'Only users with this role' }),
+      'u.role = ?',
+    ],
+    kind: [Choice(['person', 'service'], 'Only persons, or only service accounts'), 'u.kind = ?'],
+    auth_provider: [Choice(['local', 'sso'], 'Only users with this login method'), 'u.auth_provider = ?'],
+  },
   members: {
-    id: 'u.id',
-    email: 'u.email',
-    display_name: 'u.display_name',
-    role: 'u.role',
-    is_active: 'u.is_active',
-    locale: 'u.locale',
-    kind: 'u.kind',
-    auth_provider: 'u.auth_provider',
+    ...columnMembers('u', shownColumns),
     has_password: 'u.password_hash is not null',
     pending_setup: "u.password_hash is null and u.auth_provider = 'local' and u.kind = 'person'",
     two_factor_enabled: reserved(
-      ctx,
       'exists (select from two_factor f where f.user_id = u.id and f.confirmed_at is not null)',
     ),
-    ui_preferences: 'u.ui_preferences',
-    created_at: 'utc(u.created_at)',
-    last_login: reserved(ctx, 'utc(u.last_login)'),
+    last_login: reserved('utc(u.last_login)'),
+  },
+  where(ctx, params) {
+    if (params.sort_by === 'last_login') requirePermission(ctx.caller, 'admin.users');
+    return params.include_inactive ? [] : [fragment`u.is_active`];
   },
 });
 
-const serviceAccountList: ListSpec = {
+/** The columns of a service account in responses. */
+export const serviceAccountColumns = columnsOf(
+  User,
+  'id',
+  'display_name',
+  'role',
+  'is_active',
+  'owner_id',
+  'created_at',
+);
+/** The service accounts. */
+export const serviceAccountList = defineList({
   name: 'service_accounts',
+  permission: 'admin.users',
+  filters: {
+    include_inactive: Type.Boolean({ default: false }),
+  },
   from: 'users u left join users o on o.id = u.owner_id',
   id: 'u.id',
   sorts: {
@@ -58,20 +81,24 @@ const serviceAccountList: ListSpec = {
   defaultSort: 'display_name',
   search: 'fold(u.display_name)',
   members: {
-    id: 'u.id',
-    display_name: 'u.display_name',
-    role: 'u.role',
-    is_active: 'u.is_active',
-    owner_id: 'u.owner_id',
+    ...columnMembers('u', serviceAccountColumns),
     owner_display_name: 'o.display_name',
     token_count: '(select count(*) from api_tokens t where t.user_id = u.id)',
     last_used_at: '(select utc(max(t.last_used_at)) from api_tokens t where t.user_id = u.id)',
-    created_at: 'utc(u.created_at)',
   },
-};
+  where(_ctx, params) {
+    const conditions = [fragment`u.kind = 'service'`];
+    if (!params.include_inactive) conditions.push(fragment`u.is_active`);
+    return conditions;
+  },
+});
 
-const invitationList: ListSpec = {
+/** The columns of an invited user in responses. */
+export const invitationColumns = columnsOf(User, 'id', 'email', 'display_name', 'role', 'created_at');
+/** Invited users without a password. */
+export const invitationList = defineList({
   name: 'invitations',
+  permission: 'admin.users',
   from: 'users u',
   id: 'u.id',
   sorts: {
@@ -82,90 +109,36 @@ const invitationList: ListSpec = {
   defaultDir: 'desc',
   search: "fold(u.display_name || ' ' || u.email)",
   members: {
-    id: 'u.id',
-    email: 'u.email',
-    display_name: 'u.display_name',
-    role: 'u.role',
-    created_at: 'utc(u.created_at)',
+    ...columnMembers('u', invitationColumns),
     expires_at: `(select utc(max(t.expires_at)) from one_time_tokens t
                   where t.user_id = u.id and t.purpose = 'invitation')`,
   },
-};
-
-export interface UserFilter {
-  include_inactive: boolean;
-  role?: string;
-  kind?: 'person' | 'service';
-  auth_provider?: 'local' | 'sso';
-}
-
-/**
- * The users; deactivated ones only if requested.
- * @throws EstateError `forbidden` for sorting by the last login without `admin.users`, since the order reveals it.
- */
-export async function listUsers(ctx: Ctx, params: ListParams & UserFilter): Promise<JsonText> {
-  if (params.sort_by === 'last_login') requirePermission(ctx.caller, 'admin.users');
-  const conditions: Condition[] = params.include_inactive ? [] : [fragment`u.is_active`];
-  for (const column of ['role', 'kind', 'auth_provider'] as const) {
-    const value = params[column];
-    if (value !== undefined) conditions.push(fragment`u.${embed(column)} = ${value}`);
-  }
-  return await runList(ctx, userList(ctx), conditions, params);
-}
+  where: () => [fragment`u.invited_at is not null and u.password_hash is null and u.is_active`],
+});
 
 /** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  return await readItem(sql, userList(ctx), 'user', id);
+  return await readItem(sql, listFor(ctx, userList), 'user', id);
 }
 
-/** The service accounts. @throws EstateError `forbidden`. */
-export async function listServiceAccounts(
-  ctx: Ctx,
-  params: ListParams & { include_inactive: boolean },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.users');
-  const conditions = [fragment`u.kind = 'service'`];
-  if (!params.include_inactive) conditions.push(fragment`u.is_active`);
-  return await runList(ctx, serviceAccountList, conditions, params);
-}
-
-/** One service account. @throws EstateError `not_found`. */
-export async function readServiceAccount(ctx: Ctx, id: string): Promise<JsonText> {
+/** One service account; `sql` may be a command's transaction. @throws EstateError `not_found`. */
+export async function readServiceAccount(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   const isService = [fragment`u.kind = 'service'`];
-  return await readItem(ctx.db, serviceAccountList, 'service account', id, isService);
-}
-
-/** Invited users without a password. @throws EstateError `forbidden`. */
-export async function listInvitations(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.users');
-  const waiting = fragment`u.invited_at is not null and u.password_hash is null and u.is_active`;
-  return await runList(ctx, invitationList, [waiting], params);
+  return await readItem(sql, serviceAccountList, 'service account', id, isService);
 }
 
 /** The caller's own account with the effective permissions. */
-export async function readMe(ctx: Ctx): Promise<Record<string, unknown>> {
-  const row = await UserModel.query(ctx.db)
-    .findById(ctx.caller.userId!)
-    .withGraphFetched('roleRow')
-    .throwIfNotFound();
-  const held = ctx.caller.permissions;
-  const { impersonatedRole } = ctx.caller;
-  const impersonated = impersonatedRole
-    ? await Role.query(ctx.db).findOne({ key: impersonatedRole })
-    : undefined;
+export async function readMe({ db, caller }: Ctx): Promise<Record<string, unknown>> {
+  const me = await query(db).row`select u.id, u.email, u.display_name, u.role, r.label as role_label,
+      r.color as role_color, u.is_active, u.locale, u.ui_preferences, i.key as impersonated_role,
+      i.label as impersonated_role_label
+    from users u join roles r on r.key = u.role left join roles i on i.key = ${caller.impersonatedRole ?? null}
+    where u.id = ${caller.userId}::uuid`;
+  if (!me) throw notFound('user', caller.userId!);
+  const held = caller.permissions;
   return {
-    id: row.id,
-    email: row.email,
-    display_name: row.display_name,
-    role: row.role,
-    role_label: row.roleRow!.label,
-    role_color: row.roleRow!.color,
-    is_active: row.is_active,
-    locale: row.locale,
+    ...me,
     permissions:
       held === '*' ? { '*': true } : Object.fromEntries(permissionKeys.map((key) => [key, held.has(key)])),
-    ui_preferences: row.ui_preferences,
-    impersonated_role: impersonated?.key ?? null,
-    impersonated_role_label: impersonated?.label ?? null,
   };
 }

@@ -1,27 +1,13 @@
-import type { Knex } from 'knex';
-import { query, type Sql, sqlState, violatedConstraint } from '../../platform/database.ts';
+import { type Sql, type Transaction, unlessTaken } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import type { Work } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events/events.catalogue.ts';
-import { rowChanges, type StoredRow } from '../kernel/events/row-changes.ts';
-
-/** A user's row as JSON. */
-export interface UserRow extends StoredRow {
-  id: string;
-  email: string;
-  display_name: string;
-  role: string;
-  password_hash: string | null;
-  is_active: boolean;
-  locale: string;
-  auth_provider: 'local' | 'sso';
-  kind: 'person' | 'service';
-  token_version: number;
-  erased_at: string | null;
-}
+import { rowChanges } from '../kernel/events/row-changes.ts';
+import { findRows, insertRow, updateRow } from '../kernel/resources/rows.ts';
+import { User, type UserRow } from './users.model.ts';
 
 /** Columns that are omitted from events: secrets, and columns that change with every login. */
-const UNTOLD = [
+const NOT_IN_EVENTS = [
   'updated_at',
   'password_hash',
   'token_version',
@@ -32,14 +18,13 @@ const UNTOLD = [
 ];
 
 /** The changes of a user's row, as in events. */
-export const userChanges = (before: StoredRow | null, after: StoredRow | null) =>
-  rowChanges(before, after, UNTOLD);
+export const userChanges = (before: UserRow | null, after: UserRow | null) =>
+  rowChanges(before, after, NOT_IN_EVENTS);
 
 /** Locks users in the order of their ids. */
 export async function lockUsers(sql: Sql, ids: string[]): Promise<Map<string, UserRow>> {
-  const rows = await query(sql).rows`select to_jsonb(u) as row from users u where id = any(${ids}::uuid[])
-    order by id for update`;
-  return new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
+  const rows = await findRows(sql, User, (query) => query.whereIn('id', ids).orderBy('id').forUpdate());
+  return new Map(rows.map((user) => [user.id, user]));
 }
 
 /**
@@ -47,7 +32,7 @@ export async function lockUsers(sql: Sql, ids: string[]): Promise<Map<string, Us
  * them.
  */
 export async function lockActiveUsers(
-  sql: Knex.Transaction,
+  sql: Transaction,
   ids: readonly string[],
 ): Promise<Map<string, { id: string; display_name: string }>> {
   const users: { id: string; display_name: string }[] = await sql('users')
@@ -66,29 +51,21 @@ export interface UserEvent {
   data?: Record<string, unknown>;
 }
 
-/**
- * Adds users, with an event for each.
- * @throws EstateError `email_taken`.
- */
-export async function insertUsers(
+/** Adds a user. @throws EstateError `email_taken`. */
+export async function insertUser(
   work: Work,
-  values: Record<string, unknown>[],
+  values: Partial<UserRow>,
   event: UserEvent = { event_type: 'user.created' },
-): Promise<UserRow[]> {
-  const rows = await unlessTaken(
-    work.sql('users').insert(values).returning(work.sql.raw('to_jsonb(users) as row')),
-  );
-  const users = rows.map(({ row }) => row as UserRow);
-  for (const user of users) {
-    work.emit({
-      event_type: event.event_type,
-      // A user who registers is not logged in.
-      ...(event.event_type.startsWith('auth.') ? { user_id: user.id } : {}),
-      data: { ...identity(user), ...event.data, changes: userChanges(null, user) },
-    });
-  }
+): Promise<UserRow> {
+  const user = await unlessTaken(insertRow(work.sql, User, values), addressTaken, 'users_email');
+  work.emit({
+    event_type: event.event_type,
+    // A user who registers is not logged in.
+    ...(event.event_type.startsWith('auth.') ? { user_id: user.id } : {}),
+    data: { ...identity(user), ...event.data, changes: userChanges(null, user) },
+  });
   work.raise('users');
-  return users;
+  return user;
 }
 
 /**
@@ -99,22 +76,15 @@ export async function insertUsers(
 export async function updateUser(
   work: Work,
   before: UserRow,
-  values: Record<string, unknown>,
+  values: Partial<UserRow>,
   options: { revokes?: boolean; event?: UserEvent } = {},
-): Promise<void> {
-  const rows = await unlessTaken(
-    work
-      .sql('users')
-      .where({ id: before.id })
-      .update({
-        ...values,
-        ...(options.revokes ? { token_version: before.token_version + 1 } : {}),
-        updated_at: work.sql.fn.now(),
-      })
-      .returning(work.sql.raw('to_jsonb(users) as row')),
-  );
-  emitUpdate(work, before, rows[0]!.row as UserRow, options.event);
+): Promise<UserRow> {
+  const changes = { ...values, ...(options.revokes && { token_version: before.token_version + 1 }) };
+  const write = updateRow(work.sql, User, { id: before.id }, changes);
+  const after = await unlessTaken(write, addressTaken, 'users_email');
+  emitUpdate(work, before, after, options.event);
   work.raise('users');
+  return after;
 }
 
 /** Emits the event of a changed user, if a column that events contain has changed. */
@@ -132,11 +102,4 @@ export function emitUpdate(
 /** The members that identify a user in events. */
 export const identity = ({ id, email, display_name }: UserRow) => ({ id, email, display_name });
 
-async function unlessTaken(query: Knex.QueryBuilder): Promise<{ row: StoredRow }[]> {
-  try {
-    return await query;
-  } catch (error) {
-    if (sqlState(error) !== '23505' || violatedConstraint(error) !== 'users_email') throw error;
-    throw new EstateError('email_taken', 'There is an account with this e-mail address.');
-  }
-}
+const addressTaken = () => new EstateError('email_taken', 'There is an account with this e-mail address.');

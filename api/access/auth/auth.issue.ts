@@ -4,7 +4,7 @@ import type { TokenSubject } from '../../../domain/access/access.login.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { LOGIN_SECONDS, TOKEN_SECONDS } from '../../plugins/access.ts';
 import type { App } from '../../types.ts';
-import { TokenAnswer } from '../access.schemas.ts';
+import { TokenResponse } from '../access.schemas.ts';
 
 /** Lifetime in seconds of a token that can only be used to set up the second factor. */
 const SETUP_SECONDS = 15 * 60;
@@ -39,11 +39,11 @@ export function tokenIssuer(app: App) {
 }
 
 /** The response of logins. */
-export const tokenAnswer = {
+export const tokenResponse = {
   200: {
     description:
       'An access token, valid for `expires_in` seconds: 24 hours, but at most until 30 days after the login',
-    schema: TokenAnswer,
+    schema: TokenResponse,
     example: {
       access_token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
       token_type: 'bearer',
@@ -53,7 +53,7 @@ export const tokenAnswer = {
 };
 
 /** The response of operations without a result. */
-export const doneAnswer = {
+export const okResponse = {
   200: {
     description: 'Done',
     schema: object({ ok: Type.Literal(true) }),

@@ -22,8 +22,8 @@ import { knownAuthorizationEndpoint } from '../../../integrations/access/sso/sso
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
-import { Email, Password, TokenAnswer } from '../access.schemas.ts';
-import { doneAnswer, tokenAnswer, tokenIssuer } from './auth.issue.ts';
+import { Email, Password, TokenResponse } from '../access.schemas.ts';
+import { okResponse, tokenIssuer, tokenResponse } from './auth.issue.ts';
 
 const MeSchema = component('Me', {
   id: Uuid,
@@ -44,7 +44,7 @@ const MeSchema = component('Me', {
 const registrationAnswer = (state: string, description: string) => ({
   200: {
     description,
-    schema: Type.Union([TokenAnswer, object({ status: Type.Literal(state) })]),
+    schema: Type.Union([TokenResponse, object({ status: Type.Literal(state) })]),
     example: { status: state },
   },
 });
@@ -55,8 +55,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
 
   const issue = tokenIssuer(app);
 
-  routes.post('/api/v1/auth/register', {
-    id: 'register',
+  routes.post('register', '/api/v1/auth/register', {
     summary: 'Register; the first user becomes administrator',
     description:
       'The first user of a workspace sends the set-up token that the service wrote to its log at start, and gets an access token. Everybody else gets `confirmation_sent`, whether or not the address has an account, and a mail with the next step. Disabled unless the setting `registration` is on and a mail server is configured.',
@@ -79,8 +78,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     },
   });
 
-  routes.post('/api/v1/auth/confirm-registration', {
-    id: 'confirmRegistration',
+  routes.post('confirmRegistration', '/api/v1/auth/confirm-registration', {
     summary: 'Confirm the address of a registration, and log in',
     description:
       'Requires the token from the mail, which is valid once and for one day, and the registered password. If the workspace requires approval, the result is `approval_required` and the account is inactive until an administrator activates it.',
@@ -98,8 +96,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     },
   });
 
-  routes.post('/api/v1/auth/login', {
-    id: 'login',
+  routes.post('login', '/api/v1/auth/login', {
     summary: 'Log in with e-mail address and password',
     description:
       'Five wrong passwords in a row lock logins by password alone for 15 minutes, five wrong codes those with a code; the responses for a wrong password, a locked and an unknown account are the same. While logins by password are locked, the password together with a `code` is accepted. `two_factor_required` means that the password is correct and the `code` of the authenticator, or a recovery code, is missing or wrong. A token with `two_factor_setup_required` can only be used to set up the second factor that the workspace requires.',
@@ -116,7 +113,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
         }),
       ),
     }),
-    responses: tokenAnswer,
+    responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
     handler: async ({ ctx, body, request }) =>
       issue(await login(ctx, secrets, { ...body, address: request.ip })),
@@ -130,55 +127,50 @@ function registerSessionRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Authentication', permission: 'login' });
 
   const issue = tokenIssuer(app);
-  routes.post('/api/v1/auth/refresh', {
-    id: 'refreshToken',
+  routes.post('refreshToken', '/api/v1/auth/refresh', {
     summary: 'Get a new token while the current one is valid',
     scope: 'account',
     secretResponse: true,
-    responses: tokenAnswer,
+    responses: tokenResponse,
     errors: ['session_required'],
     handler: async ({ ctx }) => issue(await refresh(ctx)),
   });
 
-  routes.post('/api/v1/auth/impersonate', {
-    id: 'impersonate',
+  routes.post('impersonate', '/api/v1/auth/impersonate', {
     summary: 'Impersonate another role',
     description:
       'The token has the permissions of that role that the caller has too. Every event still names the caller, and the role in addition. Not for `admin` or the caller’s own role.',
     permission: 'admin.impersonate',
     secretResponse: true,
     body: object({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
-    responses: tokenAnswer,
+    responses: tokenResponse,
     errors: ['conflict', 'session_required'],
     handler: async ({ ctx, body }) => issue(await impersonate(ctx, body.role)),
   });
 
-  routes.post('/api/v1/auth/stop-impersonating', {
-    id: 'stopImpersonating',
+  routes.post('stopImpersonating', '/api/v1/auth/stop-impersonating', {
     summary: 'Stop impersonating a role',
     description: 'The token of the request ends if it was one of an impersonation.',
     scope: 'account',
     secretResponse: true,
-    responses: tokenAnswer,
+    responses: tokenResponse,
     errors: ['session_required'],
     handler: async ({ ctx }) => issue(await stopImpersonating(ctx)),
   });
 
-  routes.post('/api/v1/auth/logout', {
-    id: 'logout',
+  routes.post('logout', '/api/v1/auth/logout', {
     summary: 'Log out: revoke the token of the request',
     description:
       'The response is the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
     permission: 'public',
-    responses: doneAnswer,
+    responses: okResponse,
     handler: async ({ ctx }) => {
       await logout(ctx);
       return { ok: true };
     },
   });
 
-  routes.get('/api/v1/auth/me', {
-    id: 'readMe',
+  routes.get('readMe', '/api/v1/auth/me', {
     summary: 'Read the caller’s account with its effective permissions',
     duringSetup: true,
     responses: ok('The account', MeSchema),
@@ -200,8 +192,7 @@ export function registerPasswordRoutes(app: App): void {
 
   const issue = tokenIssuer(app);
 
-  routes.get('/api/v1/auth/validate-setup-token', {
-    id: 'validateSetupToken',
+  routes.get('validateSetupToken', '/api/v1/auth/validate-setup-token', {
     summary: 'Validate an invitation token and return its user',
     permission: 'public',
     query: tokenQuery,
@@ -211,25 +202,23 @@ export function registerPasswordRoutes(app: App): void {
       validateMailedToken(ctx, 'invitation', { ...query, address: request.ip }),
   });
 
-  routes.post('/api/v1/auth/set-password', {
-    id: 'setPassword',
+  routes.post('setPassword', '/api/v1/auth/set-password', {
     summary: 'Set the first password with an invitation, and log in',
     permission: 'public',
     secretResponse: true,
     body: newPassword,
-    responses: tokenAnswer,
+    responses: tokenResponse,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) =>
       issue(await setInvitedPassword(ctx, { ...body, address: request.ip })),
   });
 
-  routes.post('/api/v1/auth/forgot-password', {
-    id: 'forgotPassword',
+  routes.post('forgotPassword', '/api/v1/auth/forgot-password', {
     summary: 'Request a mail to reset a forgotten password',
     description: 'The response, and its time, do not depend on whether the account exists.',
     permission: 'public',
     body: object({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
-    responses: doneAnswer,
+    responses: okResponse,
     errors: ['sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       await requestPasswordReset(ctx, { ...body, address: request.ip });
@@ -237,8 +226,7 @@ export function registerPasswordRoutes(app: App): void {
     },
   });
 
-  routes.get('/api/v1/auth/validate-reset-token', {
-    id: 'validateResetToken',
+  routes.get('validateResetToken', '/api/v1/auth/validate-reset-token', {
     summary: 'Validate a password reset token and return its user',
     permission: 'public',
     query: tokenQuery,
@@ -248,13 +236,12 @@ export function registerPasswordRoutes(app: App): void {
       validateMailedToken(ctx, 'password-reset', { ...query, address: request.ip }),
   });
 
-  routes.post('/api/v1/auth/reset-password', {
-    id: 'resetPassword',
+  routes.post('resetPassword', '/api/v1/auth/reset-password', {
     summary: 'Reset a forgotten password',
     description: 'All logins and personal tokens of the account end; a second factor remains.',
     permission: 'public',
     body: newPassword,
-    responses: doneAnswer,
+    responses: okResponse,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
     handler: async ({ ctx, body, request }) => {
       await resetPassword(ctx, { ...body, address: request.ip });
@@ -271,8 +258,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
 
   const issue = tokenIssuer(app);
 
-  routes.get('/api/v1/auth/sso/config', {
-    id: 'readSsoConfig',
+  routes.get('readSsoConfig', '/api/v1/auth/sso/config', {
     summary: 'Read the login methods, and whether users can register',
     permission: 'public',
     responses: ok(
@@ -307,8 +293,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.post('/api/v1/auth/sso/start', {
-    id: 'startSso',
+  routes.post('startSso', '/api/v1/auth/sso/start', {
     summary: 'Start a login with the identity provider',
     description:
       'The client stores `state`, redirects the browser to `authorization_url`, and only accepts a redirect back with the same `state`. The service stores the nonce and the PKCE verifier.',
@@ -327,8 +312,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     handler: ({ ctx, body, request }) => startSso(services, ctx, { ...body, address: request.ip }),
   });
 
-  routes.post('/api/v1/auth/sso/callback', {
-    id: 'finishSso',
+  routes.post('finishSso', '/api/v1/auth/sso/callback', {
     summary: 'Complete a login with the identity provider',
     description:
       'Send the parameters that the provider has added to the redirect URL: `code`, `state`, and `iss` if present. The first login of a user creates the account.',
@@ -340,7 +324,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
       redirect_uri: RedirectUri,
       iss: Type.Optional(Type.String({ maxLength: 1000 })),
     }),
-    responses: tokenAnswer,
+    responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
     handler: async ({ ctx, body, request }) =>
       issue(await finishSso(services, ctx, { ...body, address: request.ip })),

@@ -43,8 +43,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
 
   const issue = tokenIssuer(app);
 
-  routes.get('/api/v1/auth/two-factor', {
-    id: 'readOwnTwoFactor',
+  routes.get('readOwnTwoFactor', '/api/v1/auth/two-factor', {
     summary: 'Read whether the caller’s account has a second factor',
     duringSetup: true,
     responses: ok(
@@ -60,8 +59,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx }) => readTwoFactor(ctx),
   });
 
-  routes.post('/api/v1/auth/two-factor', {
-    id: 'beginTwoFactor',
+  routes.post('beginTwoFactor', '/api/v1/auth/two-factor', {
     summary: 'Set up a second factor, or replace the present one',
     description: 'It becomes active when a code of it is sent to `/auth/two-factor/confirm`.',
     duringSetup: true,
@@ -78,8 +76,7 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx, body }) => beginTwoFactor(ctx, secrets, body),
   });
 
-  routes.post('/api/v1/auth/two-factor/confirm', {
-    id: 'confirmTwoFactor',
+  routes.post('confirmTwoFactor', '/api/v1/auth/two-factor/confirm', {
     summary: 'Activate the second factor with one of its codes',
     description: endsLogins,
     duringSetup: true,
@@ -107,8 +104,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
   const routes = routesOf(app, { tag: 'Authentication', permission: 'login', scope: 'account' });
 
   const issue = tokenIssuer(app);
-  routes.post('/api/v1/auth/two-factor/disable', {
-    id: 'disableTwoFactor',
+  routes.post('disableTwoFactor', '/api/v1/auth/two-factor/disable', {
     summary: 'Disable the caller’s second factor',
     description: endsLogins,
     secretResponse: true,
@@ -121,8 +117,7 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     },
   });
 
-  routes.post('/api/v1/auth/two-factor/recovery-codes', {
-    id: 'renewRecoveryCodes',
+  routes.post('renewRecoveryCodes', '/api/v1/auth/two-factor/recovery-codes', {
     summary: 'Create new recovery codes and invalidate the old ones',
     description: endsLogins,
     secretResponse: true,

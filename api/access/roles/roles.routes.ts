@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../../domain/access/roles.commands.ts';
 import { Role } from '../../../domain/access/roles.model.ts';
-import { listRoles, permissionCatalogue, readRole } from '../../../domain/access/roles.queries.ts';
+import { permissionCatalogue, readRole, roleList } from '../../../domain/access/roles.queries.ts';
 import { Clearable, Color, component, itemComponent, object } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const roleMembers = { ...Role.columns, user_count: Type.Integer() };
@@ -25,18 +24,12 @@ const role = ok('The role', RoleSchema);
 export function registerRoleRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Users and roles', permission: 'login' });
 
-  routes.get('/api/v1/roles', {
-    id: 'listRoles',
+  routes.list('listRoles', '/api/v1/roles', roleList, {
     summary: 'List roles',
-    query: listQuery(['sort_order', 'key', 'label'], 'sort_order', {
-      include_archived: Type.Boolean({ default: false }),
-    }),
     responses: page('Roles', RoleSchema),
-    handler: ({ ctx, query }) => listRoles(ctx, query),
   });
 
-  routes.post('/api/v1/roles', {
-    id: 'createRole',
+  routes.post('createRole', '/api/v1/roles', {
     summary: 'Create a role',
     permission: 'admin.roles',
     permissionNote: 'the permissions of the role; those of the former default role to replace it',
@@ -50,14 +43,10 @@ export function registerRoleRoutes(app: App): void {
     }),
     responses: { 201: { description: 'The role', schema: RoleSchema } },
     errors: ['conflict'],
-    handler: async ({ ctx, body }) => {
-      await createRole(ctx, body);
-      return await readRole(ctx, body.key);
-    },
+    handler: ({ ctx, body }) => createRole(ctx, body),
   });
 
-  routes.get('/api/v1/roles/permissions-schema', {
-    id: 'readPermissionCatalogue',
+  routes.get('readPermissionCatalogue', '/api/v1/roles/permissions-schema', {
     summary: 'Read the catalogue of permissions by group',
     responses: ok(
       'Groups of permission keys with what each allows',
@@ -69,8 +58,7 @@ export function registerRoleRoutes(app: App): void {
     handler: async () => permissionCatalogue(),
   });
 
-  routes.get('/api/v1/roles/:key', {
-    id: 'readRole',
+  routes.get('readRole', '/api/v1/roles/:key', {
     summary: 'Read one role',
     responses: role,
     handler: ({ ctx, params }) => readRole(ctx, params.key),
@@ -83,8 +71,7 @@ export function registerRoleRoutes(app: App): void {
 function registerRoleChangeRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Users and roles', permission: 'admin.roles' });
 
-  routes.patch('/api/v1/roles/:key', {
-    id: 'patchRole',
+  routes.patch('patchRole', '/api/v1/roles/:key', {
     summary: 'Change a role',
     description:
       'New permissions apply from the next request of every user with the role. `permissions` replaces all of them; those of administrators cannot be changed.',
@@ -100,35 +87,26 @@ function registerRoleChangeRoutes(app: App): void {
     }),
     responses: role,
     errors: ['conflict', 'wrong_state'],
-    handler: async ({ ctx, params, body }) => {
-      await patchRole(ctx, params.key, body);
-      return await readRole(ctx, params.key);
-    },
+    handler: ({ ctx, params, body }) => patchRole(ctx, params.key, body),
   });
 
-  routes.post('/api/v1/roles/:key/archive', {
-    id: 'archiveRole',
+  routes.post('archiveRole', '/api/v1/roles/:key/archive', {
     summary: 'Archive a role',
     description: 'Users with the role have no access until they get another one.',
     permissionNote: 'the permissions of the role',
     responses: ok('The role and the number of its users', ArchivedRoleSchema),
     errors: ['conflict', 'system_role', 'wrong_state'],
     handler: async ({ ctx, params }) => {
-      const affected = await archiveRole(ctx, params.key);
-      const text = await readRole(ctx, params.key);
+      const { text, affected } = await archiveRole(ctx, params.key);
       return `${text.slice(0, -1)},"users_affected":${affected}}`;
     },
   });
 
-  routes.post('/api/v1/roles/:key/restore', {
-    id: 'restoreRole',
+  routes.post('restoreRole', '/api/v1/roles/:key/restore', {
     summary: 'Restore an archived role',
     permissionNote: 'the permissions of the role',
     responses: role,
     errors: ['wrong_state'],
-    handler: async ({ ctx, params }) => {
-      await restoreRole(ctx, params.key);
-      return await readRole(ctx, params.key);
-    },
+    handler: ({ ctx, params }) => restoreRole(ctx, params.key),
   });
 }

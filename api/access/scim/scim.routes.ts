@@ -80,8 +80,7 @@ export async function registerScimRoutes(root: App): Promise<void> {
 function registerDiscovery(app: App): void {
   const routes = routesOf(app, common);
 
-  routes.get('/scim/v2/ServiceProviderConfig', {
-    id: 'readScimServiceProviderConfig',
+  routes.get('readScimServiceProviderConfig', '/scim/v2/ServiceProviderConfig', {
     summary: 'Read the supported features of SCIM',
     responses: { 200: { ...answer('The features', ScimDescription) } },
     handler: async ({ reply }) => sendScim(reply, serviceProviderConfig),
@@ -92,14 +91,12 @@ function registerDiscovery(app: App): void {
   function describedList(name: string, what: string, list: { id: string; schemas: string[] }[]): void {
     const routes = routesOf(app, common);
 
-    routes.get(`/scim/v2/${name}`, {
-      id: `listScim${name}`,
+    routes.get(`listScim${name}`, `/scim/v2/${name}`, {
       summary: `List the ${what} of SCIM`,
       responses: { 200: answer(`The ${what}`, scimList(ScimDescription)) },
       handler: async ({ reply }) => sendScim(reply, unpagedList(list)),
     });
-    routes.get(`/scim/v2/${name}/:id`, {
-      id: `readScim${name.slice(0, -1)}`,
+    routes.get(`readScim${name.slice(0, -1)}`, `/scim/v2/${name}/:id`, {
       summary: `Read one of the ${what} of SCIM`,
       params: ScimIdParams,
       responses: { 200: { ...answer('The description', ScimDescription), example: list[0] } },
@@ -184,8 +181,7 @@ function registerResources(app: App, kind: Resources): void {
   const schema = one === 'User' ? ScimUserSchema : ScimGroupSchema;
   const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
 
-  routes.get(url, {
-    id: `listScim${name}`,
+  routes.get(`listScim${name}`, url, {
     summary: `List ${thing}s for a provisioning client`,
     description:
       'Filtering, pagination and attribute selection as in RFC 7644, 3.4.2; `sortBy` has no effect. Oldest first.',
@@ -195,8 +191,7 @@ function registerResources(app: App, kind: Resources): void {
     handler: async ({ ctx, query, reply }) => sendScim(reply, await listResources(ctx, name, query)),
   });
 
-  routes.post(`${url}/.search`, {
-    id: `searchScim${name}`,
+  routes.post(`searchScim${name}`, `${url}/.search`, {
     summary: `Search ${thing}s for a provisioning client`,
     description: 'Like the list, with the parameters in the body (RFC 7644, 3.4.3).',
     body: ScimSearchBody,
@@ -212,8 +207,7 @@ function registerResources(app: App, kind: Resources): void {
     handler: async ({ ctx, body, reply }) => sendScim(reply, await listResources(ctx, name, searchOf(body))),
   });
 
-  routes.post(url, {
-    id: `createScim${one}`,
+  routes.post(`createScim${one}`, url, {
     summary: `Create a ${thing} for a provisioning client`,
     description: kind.notes.create,
     query: ScimProjectionQuery,
@@ -236,8 +230,7 @@ function registerResources(app: App, kind: Resources): void {
 
   registerOne(app, kind, { url: `${url}/:id`, name: one, params: ScimIdParams, what: `a ${thing}` });
 
-  routes.delete(`${url}/:id`, {
-    id: `deleteScim${one}`,
+  routes.delete(`deleteScim${one}`, `${url}/:id`, {
     summary: `Delete a ${thing} for a provisioning client`,
     description: kind.notes.remove,
     params: ScimIdParams,
@@ -275,8 +268,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
   const single = answer(`The ${thing}`, schema, ['Location']);
   const changed = answer(`The ${thing}`, schema, ['ETag', 'Location']);
 
-  routes.get(url, {
-    id: `readScim${place.name}`,
+  routes.get(`readScim${place.name}`, url, {
     summary: `Read ${what} for a provisioning client`,
     ...described(),
     params: paramsSchema,
@@ -299,8 +291,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     'scim_uniqueness',
   ] as const;
 
-  routes.put(url, {
-    id: `replaceScim${place.name}`,
+  routes.put(`replaceScim${place.name}`, url, {
     ifMatch: true,
     summary: `Replace ${what} for a provisioning client`,
     ...described(),
@@ -316,8 +307,7 @@ function registerOne(app: App, kind: Resources, place: Place): void {
     },
   });
 
-  routes.patch(url, {
-    id: `patchScim${place.name}`,
+  routes.patch(`patchScim${place.name}`, url, {
     summary: `Change ${what} for a provisioning client`,
     ...described(
       kind.patched === 204

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { createApiToken, listApiTokens, revokeApiToken } from '../../../domain/access/api-tokens.commands.ts';
+import { apiTokenList, createApiToken, revokeApiToken } from '../../../domain/access/api-tokens.commands.ts';
 import {
   Clearable,
   component,
@@ -11,7 +11,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { page, routesOf } from '../../operation.ts';
-import { listQuery, plainId } from '../../schemas.ts';
+import { plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const apiToken = {
@@ -50,7 +50,6 @@ const body = object({
     }),
   ),
 });
-const query = () => listQuery(['created_at', 'name', 'last_used_at', 'expires_at'], 'created_at', {});
 const listed = page('Tokens, without their secrets', ApiTokenSchema);
 const created = {
   201: { description: 'The token; no other response contains it', schema: NewApiTokenSchema },
@@ -62,18 +61,14 @@ const description =
 export function registerTokenRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Tokens' });
 
-  routes.get('/api/v1/tokens', {
-    id: 'listTokens',
+  routes.list('listTokens', '/api/v1/tokens', apiTokenList, {
     summary: 'List the caller’s tokens',
     permission: 'login',
     scope: 'account',
-    query: query(),
     responses: listed,
-    handler: ({ ctx, query }) => listApiTokens(ctx, ctx.caller.userId!, query),
   });
 
-  routes.post('/api/v1/tokens', {
-    id: 'createToken',
+  routes.post('createToken', '/api/v1/tokens', {
     summary: 'Create a personal token',
     description,
     permission: 'login',
@@ -86,8 +81,7 @@ export function registerTokenRoutes(app: App): void {
       sendJson(reply.code(201), await createApiToken(ctx, ctx.caller.userId!, body)),
   });
 
-  routes.delete('/api/v1/tokens/:id', {
-    id: 'revokeToken',
+  routes.delete('revokeToken', '/api/v1/tokens/:id', {
     summary: 'Revoke a personal token',
     permission: 'login',
     scope: 'account',
@@ -95,17 +89,13 @@ export function registerTokenRoutes(app: App): void {
     handler: ({ ctx, params }) => revokeApiToken(ctx, ctx.caller.userId!, plainId(params.id)),
   });
 
-  routes.get('/api/v1/accounts/:id/tokens', {
-    id: 'listUserTokens',
+  routes.list('listUserTokens', '/api/v1/accounts/:id/tokens', apiTokenList, {
     summary: 'List the tokens of a user or service account',
     permission: 'admin.users',
-    query: query(),
     responses: listed,
-    handler: ({ ctx, params, query }) => listApiTokens(ctx, plainId(params.id), query),
   });
 
-  routes.post('/api/v1/accounts/:id/tokens', {
-    id: 'createUserToken',
+  routes.post('createUserToken', '/api/v1/accounts/:id/tokens', {
     summary: 'Create a token for a service account or a user',
     description: `${description} The caller must have every permission of the account.`,
     permission: 'admin.users',
@@ -117,8 +107,7 @@ export function registerTokenRoutes(app: App): void {
       sendJson(reply.code(201), await createApiToken(ctx, plainId(params.id), body)),
   });
 
-  routes.delete('/api/v1/accounts/:id/tokens/:token_id', {
-    id: 'revokeUserToken',
+  routes.delete('revokeUserToken', '/api/v1/accounts/:id/tokens/:token_id', {
     summary: 'Revoke a token of a user or service account',
     permission: 'admin.users',
     responses: { 204: { description: 'Revoked' } },

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { startErasure } from '../../../domain/access/erasure/erasure.run.ts';
-import { readPersonalData } from '../../../domain/access/personal-data.ts';
+import { personalDataParts, readPersonalData } from '../../../domain/access/personal-data.ts';
 import { resetTwoFactor } from '../../../domain/access/two-factor.commands.ts';
 import {
   createServiceAccount,
@@ -9,6 +9,7 @@ import {
   withdrawInvitation,
 } from '../../../domain/access/users.create.ts';
 import { deleteUser, deleteUsers } from '../../../domain/access/users.delete.ts';
+import { shownColumns, User } from '../../../domain/access/users.model.ts';
 import {
   patchUiPreferences,
   patchUser,
@@ -17,11 +18,12 @@ import {
   updateUsersInBulk,
 } from '../../../domain/access/users.patch.ts';
 import {
-  listInvitations,
-  listServiceAccounts,
-  listUsers,
-  readServiceAccount,
+  invitationColumns,
+  invitationList,
   readUser,
+  serviceAccountColumns,
+  serviceAccountList,
+  userList,
 } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
@@ -32,7 +34,6 @@ import {
   Nullable,
   OpenObject,
   object,
-  optional,
   partialObject,
   Timestamp,
   Uuid,
@@ -40,28 +41,17 @@ import {
 import { sendJson } from '../../json.ts';
 import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery, plainId } from '../../schemas.ts';
+import { plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { Email, Password, token } from '../access.schemas.ts';
 import { tokenIssuer } from '../auth/auth.issue.ts';
 
-const AuthProvider = Choice(['local', 'sso']);
-
 const reserved = 'Null without `admin.users`, except for your own account';
 const user = {
-  id: Uuid,
-  email: Type.String(),
-  display_name: Type.String(),
-  role: Type.String(),
-  is_active: Type.Boolean(),
-  locale: Type.String(),
-  kind: Choice(['person', 'service']),
-  auth_provider: AuthProvider,
+  ...shownColumns.columns,
   has_password: Type.Boolean(),
   pending_setup: Type.Boolean({ description: 'Whether the password is not yet set' }),
   two_factor_enabled: Nullable(Type.Boolean({ description: reserved })),
-  ui_preferences: OpenObject,
-  created_at: Timestamp,
   last_login: Nullable({ ...Timestamp, description: reserved }),
 };
 
@@ -88,58 +78,23 @@ const CreatedUserSchema = component('CreatedUser', {
 const ServiceAccountSchema = itemComponent(
   'ServiceAccount',
   {
-    id: Uuid,
-    display_name: Type.String(),
-    role: Type.String(),
-    is_active: Type.Boolean(),
-    owner_id: Nullable(Type.String({ format: 'uuid', description: 'The responsible user' })),
+    ...serviceAccountColumns.columns,
     owner_display_name: Nullable(Type.String()),
     token_count: Type.Integer(),
     last_used_at: Nullable(Timestamp),
-    created_at: Timestamp,
   },
   { description: 'A service account: it has tokens, but no password' },
 );
 
 const InvitationSchema = itemComponent('Invitation', {
-  id: Type.String({ format: 'uuid', description: 'The id of the user who was invited' }),
-  email: Type.String(),
-  display_name: Type.String(),
-  role: Type.String(),
-  created_at: Timestamp,
+  ...invitationColumns.columns,
   expires_at: Nullable(Type.String({ format: 'date-time', description: 'When the last sent token expires' })),
 });
-
-const rows = Type.Array(OpenObject);
 
 const PersonalDataSchema = component('PersonalData', {
   account: OpenObject,
   writes: Type.Record(Type.String(), Type.Integer(), { description: 'Events of the person by type' }),
-  card_roles: rows,
-  tokens: rows,
-  provisioning: rows,
-  groups: rows,
-  comments: rows,
-  todos: rows,
-  notifications: rows,
-  identities: rows,
-  survey_answers: rows,
-  compliance_reviews: rows,
-  web_portals: rows,
-  diagrams: rows,
-  status_reports: rows,
-  project_risks: rows,
-  wbs_items: rows,
-  tasks: rows,
-  task_comments: rows,
-  risks: rows,
-  risk_mitigations: rows,
-  migrations: rows,
-  process_assessments: rows,
-  process_flows: rows,
-  decisions: rows,
-  statements: rows,
-  sign_ins: rows,
+  ...Object.fromEntries(personalDataParts.map((name) => [name, Type.Array(OpenObject)])),
 });
 
 const Tab = Choice(['overview', 'workspace', 'admin']);
@@ -149,43 +104,27 @@ const preferences = ok('The preferences', object({ dashboard_default_tab: Tab })
 export function registerUserRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Users and roles', permission: 'login' });
 
-  routes.get('/api/v1/users', {
-    id: 'listUsers',
+  routes.list('listUsers', '/api/v1/users', userList, {
     summary: 'List users',
     description:
       'Sorting by `last_login`, and the values of `last_login` and `two_factor_enabled` of other users, require `admin.users`.',
-    query: listQuery(['display_name', 'email', 'role', 'created_at', 'last_login'], 'display_name', {
-      include_inactive: Type.Boolean({ default: false }),
-      ...optional({
-        role: Type.String({ minLength: 1, maxLength: 64, description: 'Only users with this role' }),
-        kind: Choice(['person', 'service'], 'Only persons, or only service accounts'),
-        auth_provider: Choice(['local', 'sso'], 'Only users with this login method'),
-      }),
-    }),
     responses: page('Users', UserSchema),
     errors: ['forbidden'],
-    handler: ({ ctx, query }) => listUsers(ctx, query),
   });
 
-  routes.get('/api/v1/users/invitations', {
-    id: 'listInvitations',
+  routes.list('listInvitations', '/api/v1/users/invitations', invitationList, {
     summary: 'List open invitations',
-    permission: 'admin.users',
-    query: listQuery(['created_at', 'email'], 'created_at', {}),
     responses: page('Invitations', InvitationSchema),
-    handler: ({ ctx, query }) => listInvitations(ctx, query),
   });
 
-  routes.get('/api/v1/users/me/ui-preferences', {
-    id: 'readUiPreferences',
+  routes.get('readUiPreferences', '/api/v1/users/me/ui-preferences', {
     summary: 'Read the caller’s preferences of the user interface',
     scope: 'account',
     responses: preferences,
     handler: ({ ctx }) => readUiPreferences(ctx),
   });
 
-  routes.patch('/api/v1/users/me/ui-preferences', {
-    id: 'patchUiPreferences',
+  routes.patch('patchUiPreferences', '/api/v1/users/me/ui-preferences', {
     ifMatch: false,
     summary: 'Change the caller’s preferences of the user interface',
     scope: 'account',
@@ -194,15 +133,13 @@ export function registerUserRoutes(app: App): void {
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
   });
 
-  routes.get('/api/v1/users/:id', {
-    id: 'readUser',
+  routes.get('readUser', '/api/v1/users/:id', {
     summary: 'Read one user',
     responses: ok('The user', UserSchema),
     handler: ({ ctx, params }) => readUser(ctx, plainId(params.id)),
   });
 
-  routes.get('/api/v1/accounts/:id/personal-data', {
-    id: 'readPersonalData',
+  routes.get('readPersonalData', '/api/v1/accounts/:id/personal-data', {
     summary: 'Read all stored data about a person',
     description:
       'The account, roles on cards, tokens, comments, to-dos, survey responses, notifications and sign-ins (the newest 10,000 of each), and the number of objects that the person has written.',
@@ -212,15 +149,9 @@ export function registerUserRoutes(app: App): void {
     handler: ({ ctx, params }) => readPersonalData(ctx, plainId(params.id)),
   });
 
-  routes.get('/api/v1/service-accounts', {
-    id: 'listServiceAccounts',
+  routes.list('listServiceAccounts', '/api/v1/service-accounts', serviceAccountList, {
     summary: 'List service accounts',
-    permission: 'admin.users',
-    query: listQuery(['display_name', 'created_at'], 'display_name', {
-      include_inactive: Type.Boolean({ default: false }),
-    }),
     responses: page('Service accounts', ServiceAccountSchema),
-    handler: ({ ctx, query }) => listServiceAccounts(ctx, query),
   });
 }
 
@@ -233,8 +164,7 @@ const skipped = Type.Array(object({ id: Uuid, reason: Type.String({ examples: ['
 export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   const routes = routesOf(app, { tag: 'Users and roles', permission: 'admin.users' });
 
-  routes.post('/api/v1/users', {
-    id: 'createUser',
+  routes.post('createUser', '/api/v1/users', {
     summary: 'Create a user, or invite one',
     description:
       'Without a password it is an invitation: with `send_email` its token is mailed, otherwise `setup_token` is in the response, if the caller has all permissions of the role. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
@@ -247,20 +177,18 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       password: Clearable(Password),
       role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
       send_email: Type.Boolean({ default: false }),
-      auth_provider: Clearable(AuthProvider),
+      auth_provider: Clearable(User.columns.auth_provider),
     }),
     responses: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
     handler: async ({ ctx, body }) => {
-      const { id, setupToken } = await createUser(ctx, body);
-      const text = await readUser(ctx, id);
+      const { text, setupToken } = await createUser(ctx, body);
       const more = setupToken === undefined ? '' : `,"setup_token":${JSON.stringify(setupToken)}`;
       return `${text.slice(0, -1)}${more}}`;
     },
   });
 
-  routes.post('/api/v1/users/invitations/:id/resend', {
-    id: 'resendInvitation',
+  routes.post('resendInvitation', '/api/v1/users/invitations/:id/resend', {
     summary: 'Mail an invitation again and invalidate the former one',
     responses: ok('On its way', object({ ok: Type.Literal(true) })),
     handler: async ({ ctx, params }) => {
@@ -269,16 +197,14 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     },
   });
 
-  routes.delete('/api/v1/users/invitations/:id', {
-    id: 'withdrawInvitation',
+  routes.delete('withdrawInvitation', '/api/v1/users/invitations/:id', {
     summary: 'Withdraw an invitation and delete its account',
     responses: { 204: { description: 'Withdrawn' } },
     handler: ({ ctx, params }) => withdrawInvitation(ctx, plainId(params.id)),
   });
 
   registerUserChangeRoutes(app, { secrets });
-  routes.delete('/api/v1/users/:id', {
-    id: 'deleteUser',
+  routes.delete('deleteUser', '/api/v1/users/:id', {
     summary: 'Delete a user',
     description:
       'Contributions of the user remain, without a name; roles on cards, tokens and personal objects are deleted. Callers cannot delete themselves or the last active administrator.',
@@ -286,8 +212,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx, params }) => deleteUser(ctx, plainId(params.id)),
   });
 
-  routes.delete('/api/v1/accounts/:id/two-factor', {
-    id: 'resetTwoFactor',
+  routes.delete('resetTwoFactor', '/api/v1/accounts/:id/two-factor', {
     summary: 'Remove the second factor of a user who has lost it',
     description: 'All logins of the user end.',
     responses: { 204: { description: 'Removed' } },
@@ -295,8 +220,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx, params }) => resetTwoFactor(ctx, plainId(params.id)),
   });
 
-  routes.post('/api/v1/accounts/:id/erase', {
-    id: 'eraseUser',
+  routes.post('eraseUser', '/api/v1/accounts/:id/erase', {
     summary: 'Erase a person: replace name and address permanently, as a job',
     description:
       'The user is deactivated immediately. The job replaces current and former names and addresses by a pseudonym in the account and in every event, notification and mention; tokens and personal objects are deleted. Texts that the person has written remain. It cannot be undone, not even by a rollback. Deleted users can be erased as well.',
@@ -305,8 +229,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     handler: ({ ctx, params }) => startErasure(ctx, plainId(params.id)),
   });
 
-  routes.post('/api/v1/service-accounts', {
-    id: 'createServiceAccount',
+  routes.post('createServiceAccount', '/api/v1/service-accounts', {
     summary: 'Create a service account',
     description:
       'It has no password; create its tokens under `/accounts/{id}/tokens`, change and delete it under `/users/{id}`.',
@@ -316,10 +239,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
       owner_id: Clearable(Type.String({ ...Uuid, description: 'The responsible user; default: the caller' })),
     }),
     responses: { 201: { description: 'The account', schema: ServiceAccountSchema } },
-    handler: async ({ ctx, body }) => {
-      const id = await createServiceAccount(ctx, body);
-      return await readServiceAccount(ctx, id);
-    },
+    handler: ({ ctx, body }) => createServiceAccount(ctx, body),
   });
 }
 
@@ -328,8 +248,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
   const routes = routesOf(app, { tag: 'Users and roles', permission: 'admin.users' });
 
   const issue = tokenIssuer(app);
-  routes.patch('/api/v1/users/bulk', {
-    id: 'patchUsers',
+  routes.patch('patchUsers', '/api/v1/users/bulk', {
     ifMatch: false,
     summary: 'Set the role or status of many users',
     description:
@@ -342,8 +261,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
   });
 
-  routes.post('/api/v1/users/bulk-delete', {
-    id: 'deleteUsers',
+  routes.post('deleteUsers', '/api/v1/users/bulk-delete', {
     summary: 'Delete many deactivated users',
     description: 'Active users and the caller are skipped and listed in `skipped`.',
     body: object({ ids: Ids }),
@@ -351,8 +269,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     handler: ({ ctx, body }) => deleteUsers(ctx, body.ids),
   });
 
-  routes.patch('/api/v1/users/:id', {
-    id: 'patchUser',
+  routes.patch('patchUser', '/api/v1/users/:id', {
     summary: 'Change a user, or the caller’s name, language and password',
     description:
       'A new password, address, role or status immediately ends all logins of the user, a new password also the user’s personal tokens. After a change of the caller’s password, address or provider, unless role or status change too, the response contains a new token for this login. A change of the caller’s password or address requires the current password or a code; an account without a password requires a login in the last five minutes. To set the password or address of another user, or to assign a role, the caller must have all permissions of that account or role.',
@@ -376,7 +293,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       }),
       role: RoleKey,
       is_active: Type.Boolean(),
-      auth_provider: AuthProvider,
+      auth_provider: User.columns.auth_provider,
     }),
     responses: ok('The user', ChangedUserSchema),
     errors: [

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
+import { embed, inTransaction, query, type Sql, type Transaction } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -7,10 +6,12 @@ import { feedEnds } from '../../kernel/events/changes.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
 import { lockAdministrators, requireAnotherAdministrator } from '../administrators.ts';
 import { revokeApiTokensOf } from '../api-tokens.commands.ts';
 import { isAdministrator } from '../users.delete.ts';
-import { lockUsers, type UserRow, updateUser } from '../users.store.ts';
+import { User, type UserRow } from '../users.model.ts';
+import { updateUser } from '../users.store.ts';
 import { identityEvents, readIdentity } from './erasure.identity.ts';
 import { type EraseUserPayload, eraseUserJob } from './erasure.job.ts';
 import {
@@ -33,7 +34,7 @@ export async function startErasure(ctx: Ctx, id: string): Promise<StartedJob> {
   return await command(ctx, async (work) => {
     const { sql } = work;
     await lockAdministrators(sql);
-    const user = (await lockUsers(sql, [id])).get(id);
+    const user = await lockRow(sql, User, { id });
     if (!user && !(await readIdentity(sql, id))) throw notFound('user', id);
     if (id === ctx.caller.userId) throw new EstateError('conflict', 'Nobody erases himself.');
     if (user) {
@@ -125,7 +126,7 @@ function erasedData(row: EventRow, { id, eraser }: ErasedUser): unknown {
 }
 
 /** Rewrites the texts of one table. @returns the number of rewritten rows. */
-async function sweepTable(sql: Knex.Transaction, spec: TextTable, person: ErasedUser): Promise<number> {
+async function sweepTable(sql: Transaction, spec: TextTable, person: ErasedUser): Promise<number> {
   const { text = [], json = [], mentions = [] } = spec;
   const columns = [...text, ...json, ...mentions];
   const hits = columns.map((column) => `t.${column}::text ilike any(?::text[])`).join(' or ');
@@ -183,7 +184,7 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
 
   const person = await command(ctx, async (work) => {
     await job.hold(work);
-    const user = (await lockUsers(work.sql, [id])).get(id);
+    const user = await lockRow(work.sql, User, { id });
     // A concurrent rename has ended, or waits and will find the user erased.
     const known = (await personOf(work.sql, id)) ?? first;
     await replaceAccount(work, known, user);
@@ -200,12 +201,8 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
     await job.hold(work);
     const { newest: end } = await feedEnds(work.sql);
     counts.events! += await pseudonymiseEvents(work.sql, { after: behind, through: end }, person, 'others');
-    counts.events! += await pseudonymiseEvents(
-      work.sql,
-      { after: purgedThrough, through: end },
-      person,
-      'identity',
-    );
+    const stretch = { after: purgedThrough, through: end };
+    counts.events! += await pseudonymiseEvents(work.sql, stretch, person, 'identity');
     work.emit({ event_type: 'user.erased', data: { id, display_name: person.pseudonym.name } });
     await job.finish(work, { result: { user_id: id, pseudonym: person.pseudonym.name }, counts });
   });

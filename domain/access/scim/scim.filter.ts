@@ -55,10 +55,8 @@ const depthOf = (text: string): number => text.match(/[([]|\bnot\b/gi)?.length ?
 function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number): Condition {
   if (filter.op === 'and' || filter.op === 'or') {
     const parts = (filter as { filters: Filter[] }).filters.map((part) => compile(part, spec, inside, depth));
-    return {
-      sql: `(${parts.map(({ sql }) => sql).join(` ${filter.op} `)})`,
-      bindings: parts.flatMap(({ bindings }) => bindings),
-    };
+    const sql = `(${parts.map(({ sql }) => sql).join(` ${filter.op} `)})`;
+    return { sql, bindings: parts.flatMap(({ bindings }) => bindings) };
   }
   if (filter.op === 'not') {
     const part = compile((filter as { filter: Filter }).filter, spec, inside, depth);

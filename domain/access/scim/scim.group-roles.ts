@@ -4,7 +4,8 @@ import { INVITABLE_ROLES, permissionsOfRole, requireGrantable } from '../../kern
 import { hasOtherAdministrator } from '../administrators.ts';
 import { rolesByGroups } from '../sso/sso.roles.ts';
 import { isAdministrator } from '../users.delete.ts';
-import { emitUpdate, lockUsers, type UserRow } from '../users.store.ts';
+import type { UserRow } from '../users.model.ts';
+import { emitUpdate, lockUsers } from '../users.store.ts';
 
 /** Assigns to all members of a group the role that the settings map it to. @throws EstateError `forbidden`. */
 export async function followGroupSettings(work: Work, ctx: Ctx): Promise<void> {
@@ -51,9 +52,6 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
     for (const user of members) emitUpdate(work, user, now.get(user.id) as UserRow);
     work.raise('users');
   }
-  await work.extensions.userRightsChanged(
-    work,
-    ctx,
-    changing.map(({ id }) => id),
-  );
+  const ids = changing.map(({ id }) => id);
+  await work.extensions.userRightsChanged(work, ctx, ids);
 }

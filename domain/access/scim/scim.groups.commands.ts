@@ -1,4 +1,4 @@
-import { query, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { query, unlessTaken } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { command } from '../../kernel/command.ts';
@@ -175,12 +175,8 @@ export async function createScimGroup(ctx: Ctx, body: unknown): Promise<string> 
   const values = groupOfResource(body);
   return await command(ctx, async (work) => {
     await lockAdministrators(work.sql);
-    const row = await unlessTaken(
-      insertRow(work.sql, ScimGroup, {
-        display_name: values.displayName,
-        external_id: values.externalId ?? null,
-      }),
-    );
+    const columns = { display_name: values.displayName, external_id: values.externalId ?? null };
+    const row = await unlessTaken(insertRow(work.sql, ScimGroup, columns), nameTaken);
     emitGroup(work, 'scim_group.created', null, row);
     const changed = await changeMembers(work, row, values.members);
     await followGroups(work, ctx, changed);
@@ -212,12 +208,10 @@ async function changeGroup(ctx: Ctx, id: string, values: ScimGroupValues): Promi
     await lockAdministrators(sql);
     const before = await lockedGroup(work, ctx, id);
     const groupId = before.id;
-    const changes = differingMembers(before, {
-      display_name: values.displayName,
-      external_id: values.externalId,
-    });
+    const wanted = { display_name: values.displayName, external_id: values.externalId };
+    const changes = differingMembers(before, wanted);
     if (Object.keys(changes).length > 0) {
-      const after = await unlessTaken(updateRow(sql, ScimGroup, { id: groupId }, changes));
+      const after = await unlessTaken(updateRow(sql, ScimGroup, { id: groupId }, changes), nameTaken);
       emitGroup(work, 'scim_group.updated', before, after);
     }
     const renamed = Object.keys(changes).length > 0 ? await memberIdsOf(work, groupId) : [];
@@ -307,11 +301,4 @@ async function changeMembers(
   return [...removed, ...added].map(({ user_id }) => user_id);
 }
 
-async function unlessTaken(write: Promise<ScimGroupRow>): Promise<ScimGroupRow> {
-  try {
-    return await write;
-  } catch (error) {
-    if (sqlState(error) !== '23505' || violatedConstraint(error) !== 'scim_groups_display_name') throw error;
-    throw scimError('uniqueness', 'There is a group with this displayName.');
-  }
-}
+const nameTaken = () => scimError('uniqueness', 'There is a group with this displayName.');

@@ -1,5 +1,5 @@
-import { query, sqlState, violatedConstraint } from '../../../platform/database.ts';
-import { EstateError, notFound } from '../../../platform/errors.ts';
+import { query, unlessTaken } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
@@ -11,9 +11,11 @@ import {
   requireReopening,
 } from '../../kernel/permissions/grants.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { requireRow } from '../../kernel/resources/rows.ts';
 import { lockAdministrators, requireAnotherAdministrator } from '../administrators.ts';
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
-import { identity, insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
+import { User, type UserRow } from '../users.model.ts';
+import { identity, insertUser, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';
 import { checkVersion, oneResource, type ScimResource, users } from './scim.resources.ts';
 import { isAddress, type ScimUserValues, userOfPatch, userOfResource } from './scim.users.input.ts';
@@ -35,22 +37,20 @@ export async function createScimUser(ctx: Ctx, body: unknown): Promise<string> {
     if (!INVITABLE_ROLES.includes(role.key)) {
       requireGrantable(ctx.caller, await permissionsOfRole(work.sql, role.key));
     }
-    const [user] = await insertUsers(work, [
-      {
-        email,
-        display_name: displayNameOf(values) || userName.slice(0, 200),
-        role: role.key,
-        auth_provider: 'sso',
-        is_active: values.active ?? true,
-      },
-    ]);
-    await storeIdentity(work, user!, null, {
+    const user = await insertUser(work, {
+      email,
+      display_name: displayNameOf(values) || userName.slice(0, 200),
+      role: role.key,
+      auth_provider: 'sso',
+      is_active: values.active ?? true,
+    });
+    await storeIdentity(work, user, null, {
       user_name: userName,
       external_id: values.externalId ?? null,
       given_name: values.givenName ?? null,
       family_name: values.familyName ?? null,
     });
-    return user!.id;
+    return user.id;
   });
 }
 
@@ -104,7 +104,7 @@ async function changeUser(ctx: Ctx, id: string, valuesFor: (user: UserRow) => Sc
       email: values.email,
       display_name: displayNameOf(values, user.display_name),
       is_active: values.active,
-    }) as Partial<UserRow>;
+    });
     const userName = names.user_name === resource.userName ? undefined : names.user_name;
     await requireFree(work, user.id, { userName, email: changes.email });
     // The provider finds an account by its userName and externalId, and assigns the groups of that person to it.
@@ -151,8 +151,7 @@ export async function deleteScimUser(ctx: Ctx, id: string): Promise<void> {
 async function lockedPerson(work: Work, ctx: Ctx, id: string): Promise<[UserRow, ScimResource]> {
   // Also refuses ids that are not valid.
   const { id: known } = await oneResource(work.sql, users, id);
-  const user = (await lockUsers(work.sql, [known])).get(known);
-  if (!user) throw notFound('user', id);
+  const user = await requireRow(work.sql, User, 'user', { id: known });
   const resource = await oneResource(work.sql, users, known);
   checkVersion(ctx, resource);
   return [user, resource];
@@ -194,15 +193,14 @@ async function storeIdentity(
     (column) => before || changed[column] !== null,
   );
   if (members.length === 0) return;
-  try {
-    await work
+  await unlessTaken(
+    work
       .sql('scim_identities')
       .insert({ user_id: user.id, ...names })
       .onConflict('user_id')
-      .merge({ ...names, updated_at: work.sql.fn.now() });
-  } catch (error) {
-    if (sqlState(error) !== '23505' || violatedConstraint(error) !== 'scim_identities_user_name') throw error;
-    throw scimError('uniqueness', 'There is an account with this userName.');
-  }
+      .merge({ ...names, updated_at: work.sql.fn.now() }),
+    () => scimError('uniqueness', 'There is an account with this userName.'),
+    'scim_identities_user_name',
+  );
   work.emit({ event_type: 'user.provisioned', data: { ...identity(user), members } });
 }

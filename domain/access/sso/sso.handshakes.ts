@@ -13,12 +13,8 @@ export async function storeHandshake(
   state: string,
   handshake: object,
 ): Promise<void> {
-  await storeOneTimeToken(sql, {
-    hash: sha256(state),
-    purpose: PURPOSE,
-    data: { sealed: secrets.seal(JSON.stringify(handshake), PURPOSE) },
-    seconds: HANDSHAKE_SECONDS,
-  });
+  const data = { sealed: secrets.seal(JSON.stringify(handshake), PURPOSE) };
+  await storeOneTimeToken(sql, { hash: sha256(state), purpose: PURPOSE, data, seconds: HANDSHAKE_SECONDS });
 }
 
 /** Deletes and returns the handshake of a state; undefined if it is unknown, used or expired. */

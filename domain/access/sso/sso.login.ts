@@ -2,10 +2,12 @@ import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import { lockRow } from '../../kernel/resources/rows.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { hasOtherAdministrator, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
-import { insertUsers, lockUsers, type UserRow, updateUser } from '../users.store.ts';
+import { User, type UserRow } from '../users.model.ts';
+import { insertUser, updateUser } from '../users.store.ts';
 import { roleOfGroups } from './sso.roles.ts';
 
 /** The user who has logged in at the provider, from its verified response. */
@@ -71,7 +73,7 @@ type Refusal = keyof typeof refusals;
 
 async function linkedUser(sql: Sql, { issuer, subject }: ProviderIdentity): Promise<UserRow | undefined> {
   const identity = await sql('sso_identities').where({ issuer, subject }).first('user_id');
-  return identity && (await lockUsers(sql, [identity.user_id])).get(identity.user_id);
+  return identity && (await lockRow(sql, User, { id: identity.user_id }));
 }
 
 /** The account that expects this user's first login, or a new one. @returns it, or why there is none. */
@@ -90,11 +92,8 @@ async function firstLogin(
   if (waiting === 'taken') return waiting;
   if (!waiting && !identity.mayJoin) return 'not_invited';
   const user = waiting ? await openAccount(work, waiting) : await join(work, identity, address);
-  await sql('sso_identities').insert({
-    issuer: identity.issuer,
-    subject: identity.subject,
-    user_id: user.id,
-  });
+  const data = { issuer: identity.issuer, subject: identity.subject, user_id: user.id };
+  await sql('sso_identities').insert(data);
   work.emit({
     event_type: 'auth.identity_linked',
     user_id: user.id,
@@ -107,7 +106,7 @@ async function firstLogin(
 /** The account with the address, if it expects a first login through this provider. */
 async function userOfEmail(sql: Sql, identity: ProviderIdentity): Promise<UserRow | 'taken' | undefined> {
   const row = await sql('users').whereRaw('lower(email) = lower(?)', [identity.email!]).first('id');
-  const user = row && (await lockUsers(sql, [row.id])).get(row.id);
+  const user = row && (await lockRow(sql, User, { id: row.id }));
   if (!user) return undefined;
   const invited = user.invited_at !== null && user.password_hash === null;
   const linked = await sql('sso_identities')
@@ -120,20 +119,18 @@ async function userOfEmail(sql: Sql, identity: ProviderIdentity): Promise<UserRo
 async function openAccount(work: Work, user: UserRow): Promise<UserRow> {
   if (user.auth_provider === 'sso' && user.invited_at === null) return user;
   await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
-  await updateUser(work, user, { auth_provider: 'sso', invited_at: null });
-  return (await lockUsers(work.sql, [user.id])).get(user.id)!;
+  return await updateUser(work, user, { auth_provider: 'sso', invited_at: null });
 }
 
 async function join(work: Work, identity: ProviderIdentity, address: string): Promise<UserRow> {
   const fallback = await work.sql('roles').where({ is_default: true }).first('key');
   const role = (await roleOfGroups(work.sql, identity.groups)) ?? fallback.key;
   const email = identity.email!;
-  const [user] = await insertUsers(
+  return await insertUser(
     work,
-    [{ email, display_name: identity.displayName ?? email, role, auth_provider: 'sso' }],
+    { email, display_name: identity.displayName ?? email, role, auth_provider: 'sso' },
     { event_type: 'auth.registered', data: { role, address } },
   );
-  return user!;
 }
 
 async function refusalOf(sql: Sql, user: UserRow): Promise<Refusal | undefined> {

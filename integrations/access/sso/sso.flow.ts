@@ -67,10 +67,8 @@ export async function finishSso(
   const access = await providerAccess(services);
   const handshake = await takeHandshake<Handshake>(ctx.db, services.secrets, input.state);
   if (handshake?.redirect_uri !== input.redirect_uri) {
-    throw new EstateError(
-      'invalid_credentials',
-      'The login attempt is unknown or has expired; start it again.',
-    );
+    const detail = 'The login attempt is unknown or has expired; start it again.';
+    throw new EstateError('invalid_credentials', detail);
   }
   const claims = await exchangeCode(access, handshake, input);
   return await loginByProvider(ctx, identityOf(access.sso, claims), input.address);
@@ -112,10 +110,8 @@ function requireStorable({ iss, sub, email, name, ...claims }: IDToken, groupCla
     const what = bad
       ? `${bad.field} ${bad.message}`
       : `its ${isSubject ? 'e-mail address is not valid' : 'subject is empty or too long'}`;
-    throw new EstateError(
-      'sso_refused',
-      `The identity provider sent an account that cannot be used: ${what}.`,
-    );
+    const detail = `The identity provider sent an account that cannot be used: ${what}.`;
+    throw new EstateError('sso_refused', detail);
   }
 }
 

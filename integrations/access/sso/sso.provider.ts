@@ -149,10 +149,8 @@ function guardedFetch(outbound: Outbound): oidc.CustomFetch {
       ...(options.signal ? { signal: options.signal } : {}),
       maxBytes: MAX_BYTES,
     });
-    return new Response(answer.body.length === 0 ? null : new Uint8Array(answer.body), {
-      status: answer.status,
-      headers: answer.headers,
-    });
+    const init = { status: answer.status, headers: answer.headers };
+    return new Response(answer.body.length === 0 ? null : new Uint8Array(answer.body), init);
   };
 }
 
