@@ -7,10 +7,8 @@ import {
   patchCalculation,
 } from '../../../domain/inventory/calculations/calculations.commands.ts';
 import {
-  calculationFilters,
-  calculationSorts,
+  calculationList,
   checkFormula,
-  listCalculations,
   readCalculatedFields,
   readCalculation,
   tryCalculation,
@@ -20,7 +18,7 @@ import { Calculation, CalculationRun } from '../../../domain/kernel/formulas/cal
 import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { type OperationResponse, ok, page, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery } from '../../schemas.ts';
+import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { last_error, last_run_at } = CalculationRun.columns;
@@ -77,33 +75,27 @@ const answer: OperationResponse = {
 export function registerCalculationRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Calculations', permission: 'admin.metamodel' });
 
-  routes.get('/api/v1/calculations', {
-    id: 'listCalculations',
+  routes.list('listCalculations', '/api/v1/calculations', calculationList, {
     summary: 'List the formulas of calculated fields',
     permission: 'login',
-    query: listQuery(calculationSorts, 'execution_order', calculationFilters),
     responses: page('Calculations', CalculationSchema),
-    handler: ({ ctx, query }) => listCalculations(ctx, query),
   });
 
-  routes.post('/api/v1/calculations', {
-    id: 'createCalculation',
+  routes.post('createCalculation', '/api/v1/calculations', {
     summary: 'Create an inactive formula',
     body: bodies.create,
     responses: { 201: answer },
     handler: ({ ctx, body }) => createCalculation(ctx, body),
   });
 
-  routes.get('/api/v1/calculations/calculated-fields', {
-    id: 'listCalculatedFields',
+  routes.get('listCalculatedFields', '/api/v1/calculations/calculated-fields', {
     summary: 'Read which fields active formulas compute, by card type',
     permission: 'login',
     responses: ok('Field keys', Type.Record(Type.String(), Type.Array(Type.String()))),
     handler: ({ ctx }) => readCalculatedFields(ctx),
   });
 
-  routes.post('/api/v1/calculations/validate', {
-    id: 'validateFormula',
+  routes.post('validateFormula', '/api/v1/calculations/validate', {
     summary: 'Check a formula without storing it',
     description: '`preview_result` is its result for a card without values.',
     body: FormulaCheckBody,
@@ -111,24 +103,21 @@ export function registerCalculationRoutes(app: App): void {
     handler: async ({ ctx, body }) => checkFormula(ctx, body.formula, body.target_type_key),
   });
 
-  routes.post('/api/v1/calculations/recalculate/:type_key', {
-    id: 'recalculateType',
+  routes.post('recalculateType', '/api/v1/calculations/recalculate/:type_key', {
     summary: 'Run the active formulas over all cards of a type',
     description: 'The result and the counts of the job have the members `processed`, `updated` and `errors`.',
     responses: started,
     handler: ({ ctx, params }) => startRecalculation(ctx, params.type_key),
   });
 
-  routes.get('/api/v1/calculations/:id', {
-    id: 'getCalculation',
+  routes.get('getCalculation', '/api/v1/calculations/:id', {
     summary: 'Read a formula',
     permission: 'login',
     responses: { 200: answer },
     handler: ({ ctx, params }) => readCalculation(ctx.db, ctx.metamodel, params.id),
   });
 
-  routes.patch('/api/v1/calculations/:id', {
-    id: 'patchCalculation',
+  routes.patch('patchCalculation', '/api/v1/calculations/:id', {
     summary: 'Change a formula',
     description:
       'A change of an active formula is refused if it would create a cycle; its cards are computed again.',
@@ -138,16 +127,14 @@ export function registerCalculationRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchCalculation(ctx, params.id, body),
   });
 
-  routes.delete('/api/v1/calculations/:id', {
-    id: 'deleteCalculation',
+  routes.delete('deleteCalculation', '/api/v1/calculations/:id', {
     summary: 'Delete a formula',
     description: 'The values that it has computed remain.',
     errors: ['metamodel_busy'],
     handler: ({ ctx, params }) => deleteCalculation(ctx, params.id),
   });
 
-  routes.post('/api/v1/calculations/:id/activate', {
-    id: 'activateCalculation',
+  routes.post('activateCalculation', '/api/v1/calculations/:id/activate', {
     summary: 'Activate a formula',
     description:
       'Its field can no longer be written and is computed again whenever a field that the formula reads changes. Its cards are computed immediately; by a job if the type has more than 2,000. A formula that computes a field visible to everybody from costs requires `costs.view`.',
@@ -156,8 +143,7 @@ export function registerCalculationRoutes(app: App): void {
     handler: ({ ctx, params }) => activateCalculation(ctx, params.id),
   });
 
-  routes.post('/api/v1/calculations/:id/deactivate', {
-    id: 'deactivateCalculation',
+  routes.post('deactivateCalculation', '/api/v1/calculations/:id/deactivate', {
     summary: 'Deactivate a formula',
     description: 'The values that it has computed remain, and the field can be written again.',
     responses: { 200: answer },
@@ -165,8 +151,7 @@ export function registerCalculationRoutes(app: App): void {
     handler: ({ ctx, params }) => deactivateCalculation(ctx, params.id),
   });
 
-  routes.post('/api/v1/calculations/:id/test', {
-    id: 'testCalculation',
+  routes.post('testCalculation', '/api/v1/calculations/:id/test', {
     summary: 'Test a formula on a card',
     description: 'Nothing is written. For callers who do not see costs it is computed without costs.',
     body: CalculationTrialBody,

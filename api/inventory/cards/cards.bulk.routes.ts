@@ -32,7 +32,7 @@ const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });
 const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
 
-const CardBulkPatchAnswer = component('CardBulkPatchAnswer', {
+const CardBulkPatchResponse = component('CardBulkPatchResponse', {
   dry_run: Type.Boolean(),
   results: Type.Array(
     object({
@@ -80,7 +80,7 @@ const CardBulkCreateBody = object({
   dry_run: DryRun,
 });
 
-const CardBulkCreateAnswer = component('CardBulkCreateAnswer', {
+const CardBulkCreateResponse = component('CardBulkCreateResponse', {
   results: Type.Array(
     object({
       row_index: RowIndex,
@@ -110,7 +110,7 @@ const affected = {
   moved_card_ids: IdList('Cards that got another parent'),
 };
 
-const CardBulkArchiveAnswer = component('CardBulkArchiveAnswer', {
+const CardBulkArchiveResponse = component('CardBulkArchiveResponse', {
   requested: Count,
   archived_card_ids: IdList('Of those that were asked for'),
   ...affected,
@@ -118,7 +118,7 @@ const CardBulkArchiveAnswer = component('CardBulkArchiveAnswer', {
   dry_run: Type.Boolean(),
 });
 
-const CardBulkDeleteAnswer = component('CardBulkDeleteAnswer', {
+const CardBulkDeleteResponse = component('CardBulkDeleteResponse', {
   requested: Count,
   deleted_card_ids: IdList('Of those that were asked for'),
   ...affected,
@@ -126,7 +126,7 @@ const CardBulkDeleteAnswer = component('CardBulkDeleteAnswer', {
   dry_run: Type.Boolean(),
 });
 
-const CardBulkRestoreAnswer = component('CardBulkRestoreAnswer', {
+const CardBulkRestoreResponse = component('CardBulkRestoreResponse', {
   requested: Count,
   restored_card_ids: IdList('Of those that were asked for'),
   skipped: Skipped('already_active', 'not_found'),
@@ -151,7 +151,7 @@ const CardRefsBody = object({
   ),
 });
 
-const CardRefsAnswer = component('CardRefsAnswer', {
+const CardRefsResponse = component('CardRefsResponse', {
   results: Type.Array(
     object({
       row: Type.Integer(),
@@ -173,8 +173,7 @@ const MIB = 1024 * 1024;
 export function registerCardBulkRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
-  routes.patch('/api/v1/cards/bulk', {
-    id: 'patchCards',
+  routes.patch('patchCards', '/api/v1/cards/bulk', {
     ifMatch: false,
     summary: 'Apply one change to many cards',
     description:
@@ -183,7 +182,7 @@ export function registerCardBulkRoutes(app: App): void {
     permissionNote: 'inventory.edit or card.edit on each card',
     body: CardBulkPatchBody,
     bodyLimit: 2 * MIB,
-    responses: ok('The result of each card', CardBulkPatchAnswer),
+    responses: ok('The result of each card', CardBulkPatchResponse),
     errors: [
       'capability_too_deep',
       'external_id_taken',
@@ -195,8 +194,7 @@ export function registerCardBulkRoutes(app: App): void {
     handler: ({ ctx, body }) => patchCards(ctx, body.ids, body.updates, body.dry_run),
   });
 
-  routes.post('/api/v1/cards/bulk-create', {
-    id: 'createCards',
+  routes.post('createCards', '/api/v1/cards/bulk-create', {
     summary: 'Create many cards',
     description:
       'Rows are executed in order by the rules of POST /cards, in one transaction; the parent of a row can be an earlier row. A row that fails is reported with `error` and `code`; other rows are executed, except rows below it.',
@@ -204,7 +202,7 @@ export function registerCardBulkRoutes(app: App): void {
     permissionNote: 'costs.view for cost attributes',
     body: CardBulkCreateBody,
     bodyLimit: 16 * MIB,
-    responses: ok('The result of each row', CardBulkCreateAnswer),
+    responses: ok('The result of each row', CardBulkCreateResponse),
     errors: ['sibling_name_taken', 'external_id_taken'],
     handler: ({ ctx, body }) => createCards(ctx, body.cards, body.dry_run),
   });
@@ -216,15 +214,14 @@ export function registerCardBulkRoutes(app: App): void {
 function registerCardBulkStatusRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards', permission: 'login' });
 
-  routes.post('/api/v1/cards/bulk-archive', {
-    id: 'archiveCards',
+  routes.post('archiveCards', '/api/v1/cards/bulk-archive', {
     summary: 'Archive many cards',
     description:
       'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Archived cards and unknown ids are skipped.',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: CardBulkRemovalBody,
     bodyLimit: 2 * MIB,
-    responses: ok('What was archived', CardBulkArchiveAnswer),
+    responses: ok('What was archived', CardBulkArchiveResponse),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await archiveCards(ctx, body);
@@ -232,15 +229,14 @@ function registerCardBulkStatusRoutes(app: App): void {
     },
   });
 
-  routes.post('/api/v1/cards/bulk-delete', {
-    id: 'deleteCards',
+  routes.post('deleteCards', '/api/v1/cards/bulk-delete', {
     summary: 'Delete many cards permanently',
     description:
       'All cards or, if one is refused, none; the problem names the cards as `card_ids`. No `child_strategy` is required for children that are among the cards. Unknown ids are skipped.',
     permissionNote: 'inventory.delete or card.delete on each card',
     body: CardBulkRemovalBody,
     bodyLimit: 2 * MIB,
-    responses: ok('What was deleted', CardBulkDeleteAnswer),
+    responses: ok('What was deleted', CardBulkDeleteResponse),
     errors: ['children_present', 'sibling_name_taken', 'too_many_descendants'],
     handler: async ({ ctx, body }) => {
       const { removed, ...answer } = await deleteCards(ctx, body);
@@ -248,28 +244,26 @@ function registerCardBulkStatusRoutes(app: App): void {
     },
   });
 
-  routes.post('/api/v1/cards/bulk-restore', {
-    id: 'restoreCards',
+  routes.post('restoreCards', '/api/v1/cards/bulk-restore', {
     summary: 'Restore many archived cards',
     description:
       'All cards or, if one is refused, none. A card below another of the cards is restored together with it. Active cards and unknown ids are skipped.',
     permissionNote: 'inventory.archive or card.archive on each card',
     body: CardBulkRestoreBody,
     bodyLimit: 2 * MIB,
-    responses: ok('What was restored', CardBulkRestoreAnswer),
+    responses: ok('What was restored', CardBulkRestoreResponse),
     errors: ['sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, body }) => restoreCards(ctx, body),
   });
 
-  routes.post('/api/v1/cards/resolve-refs', {
-    id: 'resolveCardRefs',
+  routes.post('resolveCardRefs', '/api/v1/cards/resolve-refs', {
     summary: 'Resolve paths of names to cards',
     description:
       'Only active cards of the type, compared case-insensitively. A path can omit ancestors at its beginning; it is `ambiguous` if it matches several cards. A complete path from the root always resolves to its card.',
     permission: 'inventory.view',
     body: CardRefsBody,
     bodyLimit: 16 * MIB,
-    responses: ok('The result of each reference', CardRefsAnswer),
+    responses: ok('The result of each reference', CardRefsResponse),
     handler: async ({ ctx, body }) => ({ results: await resolvePaths(ctx, body.refs) }),
   });
 }

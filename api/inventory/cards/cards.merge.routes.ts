@@ -2,17 +2,12 @@ import Type from 'typebox';
 import { undoMerge } from '../../../domain/app/batches/merge.undo.ts';
 import { CardMerge } from '../../../domain/inventory/cards/cards.model.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
-import {
-  listMerges,
-  mergeFilters,
-  mergeSorts,
-  readMerge,
-} from '../../../domain/inventory/cards/merge/merge.list.ts';
+import { mergeList, readMerge } from '../../../domain/inventory/cards/merge/merge.list.ts';
 import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { listQuery, listResponse } from '../../schemas.ts';
+import { listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { CardMergeAnswer, CardMergeBody, CardSchema, DryRun } from './cards.schemas.ts';
+import { CardMergeBody, CardMergeResult, CardSchema, DryRun } from './cards.schemas.ts';
 
 const UndoMergeBody = object({
   dry_run: DryRun,
@@ -22,7 +17,7 @@ const UndoMergeBody = object({
   }),
 });
 
-const UndoMergeAnswer = component('UndoMergeAnswer', {
+const UndoMergeResponse = component('UndoMergeResponse', {
   merge_id: Uuid,
   dry_run: Type.Boolean(),
   survivor: CardSchema,
@@ -58,14 +53,13 @@ const writing = {
 export function registerCardMergeRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
-  routes.post('/api/v1/cards/merge', {
-    id: 'mergeCards',
+  routes.post('mergeCards', '/api/v1/cards/merge', {
     summary: 'Merge duplicates of a card into it',
     description:
       'The survivor gets all relations, children, tags, stakeholders, comments, to-dos, links and files of the merged cards, and its history includes theirs. The merged cards are deleted; reads of their ids are redirected to the survivor with 308, writes are refused with `merged_card`. Duplicate relations are combined into one. A merge can be undone.',
     ...writing,
     body: CardMergeBody,
-    responses: ok('The survivor and the merged objects', CardMergeAnswer),
+    responses: ok('The survivor and the merged objects', CardMergeResult),
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
@@ -82,31 +76,26 @@ export function registerCardMergeRoutes(app: App): void {
     },
   });
 
-  routes.get('/api/v1/card-merges', {
-    id: 'listCardMerges',
+  routes.list('listCardMerges', '/api/v1/card-merges', mergeList, {
     summary: 'List merges of cards',
     permission: 'inventory.view',
-    query: listQuery(mergeSorts, 'created_at', mergeFilters),
     responses: ok('Merges', CardMergeList),
-    handler: ({ ctx, query }) => listMerges(ctx, query),
   });
 
-  routes.get('/api/v1/card-merges/:id', {
-    id: 'readCardMerge',
+  routes.get('readCardMerge', '/api/v1/card-merges/:id', {
     summary: 'Read one merge',
     permission: 'inventory.view',
     responses: ok('The merge', CardMergeSchema),
     handler: ({ ctx, params }) => readMerge(ctx, params.id),
   });
 
-  routes.post('/api/v1/card-merges/:id/undo', {
-    id: 'undoCardMerge',
+  routes.post('undoCardMerge', '/api/v1/card-merges/:id/undo', {
     summary: 'Undo a merge',
     description:
       'The merged cards are restored with their ids, values and related objects; the values that the merge changed in the survivor are restored. Later changes of other fields, and objects attached to the survivor later, remain. If something that the merge changed has been changed since, the problem lists it as `conflicts` and nothing is written, unless `force` is true.',
     ...writing,
     body: UndoMergeBody,
-    responses: ok('The survivor after the undo', UndoMergeAnswer),
+    responses: ok('The survivor after the undo', UndoMergeResponse),
     errors: ['merge_conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {
       const request = body;

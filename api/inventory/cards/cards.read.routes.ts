@@ -9,6 +9,7 @@ import { Card } from '../../../domain/inventory/cards/cards.model.ts';
 import {
   countCards,
   createCountCache,
+  historyMembers,
   listCardHistory,
   readArchiveImpact,
   readCard,
@@ -17,6 +18,7 @@ import {
   readRelationSummary,
   readRestoreImpact,
 } from '../../../domain/inventory/cards/cards.read.ts';
+import { eventSchemas } from '../../../domain/kernel/events/events.queries.ts';
 import {
   Choice,
   Count,
@@ -25,7 +27,6 @@ import {
   Nullable,
   OpenObject,
   object,
-  Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
@@ -48,19 +49,7 @@ const CardHierarchySchema = component('CardHierarchy', {
   level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
 });
 
-const CardEventSchema = itemComponent('CardEvent', {
-  id: Uuid,
-  position: Type.String(),
-  event_type: Type.String(),
-  data: OpenObject,
-  relation_id: Nullable(Uuid),
-  batch_id: Nullable(Uuid),
-  user_id: Nullable(Uuid),
-  user_display_name: Nullable(Type.String()),
-  origin: Nullable(Type.String()),
-  request_id: Nullable(Type.String()),
-  created_at: Timestamp,
-});
+const CardEventSchema = itemComponent('CardEvent', eventSchemas(historyMembers));
 
 const Flags = Type.Record(Type.String(), Type.Boolean());
 
@@ -164,8 +153,7 @@ export function registerCardReadRoutes(app: App): void {
   const memory = createCardListMemory();
   const counts = createCountCache();
 
-  routes.get('/api/v1/cards', {
-    id: 'listCards',
+  routes.get('listCards', '/api/v1/cards', {
     summary: 'List and search cards',
     description:
       'Active cards, unless `status` selects others. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
@@ -178,15 +166,19 @@ export function registerCardReadRoutes(app: App): void {
         Type.Literal('stakeholder', { description: 'Cards on which the caller has a role' }),
       ),
       ids: text('Card ids, comma-separated', 8000),
-      filter: text('A condition in the filter language', 4000),
+      filter: Type.Optional(
+        Type.String({
+          maxLength: 4000,
+          description: 'A condition in the filter language; blank selects everything',
+        }),
+      ),
     }),
     responses: ok('Cards', CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listCards(ctx, query, { topics: request.topics, memory }),
   });
 
-  routes.get('/api/v1/cards/my-created', {
-    id: 'listMyCreatedCards',
+  routes.get('listMyCreatedCards', '/api/v1/cards/my-created', {
     summary: 'List the cards that I have created',
     query: listQuery(sorts, 'name, or relevance with `search`', {}),
     responses: ok('Cards, active and archived', CardListSchema),
@@ -194,8 +186,7 @@ export function registerCardReadRoutes(app: App): void {
     handler: ({ ctx, query, request }) => listMyCreatedCards(ctx, query, { topics: request.topics, memory }),
   });
 
-  routes.get('/api/v1/cards/my-stakeholder', {
-    id: 'listStakeholderCards',
+  routes.get('listStakeholderCards', '/api/v1/cards/my-stakeholder', {
     summary: 'List the cards on which I, or the given user, have a role',
     permissionNote: 'stakeholders.view',
     query: listQuery(sorts, 'name, or relevance with `search`', {
@@ -206,8 +197,7 @@ export function registerCardReadRoutes(app: App): void {
       listStakeholderCards(ctx, query, { topics: request.topics, memory }),
   });
 
-  routes.get('/api/v1/cards/counts', {
-    id: 'countCards',
+  routes.get('countCards', '/api/v1/cards/counts', {
     summary: 'Count active cards by type',
     responses: ok('Counts', CardCountsSchema),
     handler: ({ ctx, request }) => countCards(ctx, request.topics, counts),
@@ -220,16 +210,14 @@ export function registerCardReadRoutes(app: App): void {
 function registerSingleCardRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
-  routes.get('/api/v1/cards/:id', {
-    id: 'readCard',
+  routes.get('readCard', '/api/v1/cards/:id', {
     summary: 'Read one card with tags and stakeholders',
     ...onCard,
     responses: ok('The card', CardSchema),
     handler: ({ ctx, params }) => readCard(ctx, params.id),
   });
 
-  routes.get('/api/v1/cards/:id/hierarchy', {
-    id: 'readCardHierarchy',
+  routes.get('readCardHierarchy', '/api/v1/cards/:id/hierarchy', {
     summary: 'Read the ancestors of a card, its level and a page of its children',
     ...onCard,
     query: object(paged),
@@ -237,8 +225,7 @@ function registerSingleCardRoutes(app: App): void {
     handler: ({ ctx, params, query }) => readHierarchy(ctx, params.id, query),
   });
 
-  routes.get('/api/v1/cards/:id/history', {
-    id: 'listCardHistory',
+  routes.get('listCardHistory', '/api/v1/cards/:id/history', {
     summary: 'List the events of a card and of its relations, newest first',
     description: 'The history of a deleted card requires `admin.events`.',
     ...onCard,
@@ -248,16 +235,14 @@ function registerSingleCardRoutes(app: App): void {
     handler: ({ ctx, params, query }) => listCardHistory(ctx, params.id, query),
   });
 
-  routes.get('/api/v1/cards/:id/my-permissions', {
-    id: 'readMyCardPermissions',
+  routes.get('readMyCardPermissions', '/api/v1/cards/:id/my-permissions', {
     summary: 'Read what I may do on a card',
     ...onCard,
     responses: ok('My rights on the card', CardPermissionsSchema),
     handler: ({ ctx, params }) => readMyPermissions(ctx, params.id),
   });
 
-  routes.get('/api/v1/cards/:id/relation-summary', {
-    id: 'readCardRelationSummary',
+  routes.get('readCardRelationSummary', '/api/v1/cards/:id/relation-summary', {
     summary: 'Count the relations of a card by type and direction',
     permission: 'relations.view',
     permissionNote: 'inventory.view or card.view',
@@ -265,16 +250,14 @@ function registerSingleCardRoutes(app: App): void {
     handler: ({ ctx, params }) => readRelationSummary(ctx, params.id),
   });
 
-  routes.get('/api/v1/cards/:id/archive-impact', {
-    id: 'readCardArchiveImpact',
+  routes.get('readCardArchiveImpact', '/api/v1/cards/:id/archive-impact', {
     summary: 'Preview what archiving or deleting a card would affect',
     ...onCard,
     responses: ok('Children and related cards', ArchiveImpactSchema),
     handler: ({ ctx, params }) => readArchiveImpact(ctx, params.id),
   });
 
-  routes.get('/api/v1/cards/:id/restore-impact', {
-    id: 'readCardRestoreImpact',
+  routes.get('readCardRestoreImpact', '/api/v1/cards/:id/restore-impact', {
     summary: 'List the cards that were archived together with a card',
     ...onCard,
     responses: ok('Passengers', RestoreImpactSchema),

@@ -38,6 +38,28 @@ const cardMembers = {
 
 export const CardSchema = component('Card', cardMembers);
 
+const CardWarning = object({
+  code: Type.Literal('likely_duplicate'),
+  card_id: Uuid,
+  name: Type.String(),
+  confidence: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: 'The probability that both represent the same object, by their names',
+  }),
+});
+
+/** The response of writes that can create or rename a card. */
+export const WrittenCardSchema = component('WrittenCard', {
+  ...cardMembers,
+  warnings: Type.Optional(
+    Type.Array(CardWarning, {
+      description:
+        'Of a created or renamed card: visible active cards of the type that are probably the same, the most probable first, at most five; absent if there are none, or if they could not be looked for in time',
+    }),
+  ),
+});
+
 export const CardListSchema = object({
   ...listResponse(CardSchema).properties,
   more_matches: Type.Optional(
@@ -143,7 +165,7 @@ export const CardMergeBody = object({
 
 const Relation = { id: Uuid, type: Type.String() };
 
-export const CardMergeAnswer = component('CardMergeAnswer', {
+export const CardMergeResult = component('CardMergeResult', {
   merge_id: Nullable(Uuid),
   dry_run: Type.Boolean(),
   survivor: CardSchema,

@@ -1,23 +1,16 @@
 import Type from 'typebox';
 import { fieldUsage, optionUsage, sectionUsage } from '../../../domain/inventory/metamodel/usage.ts';
+import { CardTypeDefinition } from '../../../domain/kernel/metamodel/metamodel.model.ts';
 import {
   CardPermissions,
   Label,
-  line,
   RoleKey,
   SectionSchema,
   SubtypeSchema,
   TranslationsSchema,
   TypeKey,
 } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import {
-  Choice,
-  Clearable,
-  Color,
-  OpenObject,
-  object,
-  partialObject,
-} from '../../../domain/kernel/shapes.ts';
+import { Choice, OpenObject, object, optional, partialObject } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import {
@@ -28,20 +21,12 @@ import {
   languages,
   sendChange,
 } from './metamodel.answers.ts';
-import {
-  CardTypeSchema,
-  Description,
-  ImpactSchema,
-  SortOrder,
-  StakeholderRoleSchema,
-} from './metamodel.schemas.ts';
+import { CardTypeSchema, ImpactSchema, StakeholderRoleSchema } from './metamodel.schemas.ts';
 
+const { description, icon, color, category, sort_order } = CardTypeDefinition.columns;
 const cardTypeMembers = {
   label: Type.Optional(Label),
-  description: Type.Optional(Description),
-  icon: Type.Optional(line(100)),
-  color: Type.Optional(Color),
-  category: Clearable(line(100)),
+  ...optional({ description, icon, color, category }),
   has_hierarchy: Type.Optional(Type.Boolean()),
   has_successors: Type.Optional(Type.Boolean()),
   subtypes: Type.Optional(Type.Array(SubtypeSchema, { maxItems: 200 })),
@@ -51,7 +36,7 @@ const cardTypeMembers = {
       object({
         key: RoleKey,
         label: Label,
-        color: Type.Optional(Color),
+        color: Type.Optional(color),
         translations: Type.Optional(TranslationsSchema),
       }),
       { maxItems: 100, description: 'The active roles; omitted roles are deleted if nobody has them' },
@@ -59,7 +44,7 @@ const cardTypeMembers = {
   ),
   section_config: Type.Optional(OpenObject),
   is_hidden: Type.Optional(Type.Boolean()),
-  sort_order: Type.Optional(SortOrder),
+  sort_order: Type.Optional(sort_order),
   translations: Type.Optional(TranslationsSchema),
 };
 
@@ -69,18 +54,18 @@ const CardTypePatchBody = object(cardTypeMembers, { minProperties: 1 });
 const RoleCreateBody = object({
   key: RoleKey,
   label: Label,
-  description: Type.Optional(Description),
-  color: Type.Optional(Color),
+  description: Type.Optional(description),
+  color: Type.Optional(color),
   permissions: Type.Optional(CardPermissions),
   translations: Type.Optional(TranslationsSchema),
 });
 const RolePatchBody = partialObject(
   {
     label: Label,
-    description: Description,
-    color: Color,
+    description,
+    color,
     permissions: CardPermissions,
-    sort_order: SortOrder,
+    sort_order,
     translations: TranslationsSchema,
   },
   { minProperties: 1 },
@@ -97,8 +82,7 @@ const usage = {
 export function registerCardTypeRoutes(app: App): void {
   const routes = routesOf(app, administering);
 
-  routes.post('/api/v1/metamodel/types', {
-    id: 'createCardType',
+  routes.post('createCardType', '/api/v1/metamodel/types', {
     summary: 'Create a card type',
     languages,
     description: 'Without `stakeholder_roles` the type gets `responsible` and `observer`.',
@@ -111,8 +95,7 @@ export function registerCardTypeRoutes(app: App): void {
     },
   });
 
-  routes.patch('/api/v1/metamodel/types/:key', {
-    id: 'patchCardType',
+  routes.patch('patchCardType', '/api/v1/metamodel/types/:key', {
     summary: 'Change a card type and its cards',
     description:
       'Members that are sent replace the present ones. Values of removed fields, options and subtypes are removed from all cards. If the type of a field changes, its values are converted; if a value cannot be converted without loss, the change is refused unless `force` is true, which removes such values. `dry_run` returns the impact. More than 2,000 cards are written by a job.',
@@ -132,8 +115,7 @@ export function registerCardTypeRoutes(app: App): void {
       ),
   });
 
-  routes.delete('/api/v1/metamodel/types/:key', {
-    id: 'deleteCardType',
+  routes.delete('deleteCardType', '/api/v1/metamodel/types/:key', {
     summary: 'Delete a card type without cards, or hide a built-in one',
     description:
       'Custom relation types of a deleted type are deleted too. Lists, relations and reports omit a hidden type and its cards; setting `is_hidden` to false shows it again.',
@@ -160,16 +142,14 @@ export function registerCardTypeRoutes(app: App): void {
 function registerUsageRoutes(app: App): void {
   const routes = routesOf(app, administering);
 
-  routes.get('/api/v1/metamodel/types/:key/field-usage', {
-    id: 'readFieldUsage',
+  routes.get('readFieldUsage', '/api/v1/metamodel/types/:key/field-usage', {
     summary: 'Count the cards that use a field',
     query: object({ field_key: FieldKey }),
     responses: ok('The counts', object({ field_key: Type.String(), ...usage })),
     handler: ({ ctx, params, query }) => fieldUsage(ctx, params.key, query.field_key),
   });
 
-  routes.get('/api/v1/metamodel/types/:key/section-usage', {
-    id: 'readSectionUsage',
+  routes.get('readSectionUsage', '/api/v1/metamodel/types/:key/section-usage', {
     summary: 'Count the cards that use the fields of a section',
     description: 'By field, and the number of cards that use any of them.',
     query: object({
@@ -185,8 +165,7 @@ function registerUsageRoutes(app: App): void {
     handler: ({ ctx, params, query }) => sectionUsage(ctx, params.key, query.field_keys),
   });
 
-  routes.get('/api/v1/metamodel/types/:key/option-usage', {
-    id: 'readOptionUsage',
+  routes.get('readOptionUsage', '/api/v1/metamodel/types/:key/option-usage', {
     summary: 'Count the cards that have one option',
     query: object({ field_key: FieldKey, option_key: OptionKey }),
     responses: ok('The counts', object({ field_key: Type.String(), option_key: Type.String(), ...usage })),
@@ -200,8 +179,7 @@ const base = '/api/v1/metamodel/types/:type_key/stakeholder-roles';
 export function registerStakeholderRoleRoutes(app: App): void {
   const routes = routesOf(app, administering);
 
-  routes.post(base, {
-    id: 'createStakeholderRole',
+  routes.post('createStakeholderRole', base, {
     summary: 'Add a stakeholder role to a card type',
     languages,
     description:
@@ -215,8 +193,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
     },
   });
 
-  routes.patch('/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key', {
-    id: 'patchStakeholderRole',
+  routes.patch('patchStakeholderRole', '/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key', {
     summary: 'Change a stakeholder role',
     description: 'The change of rights applies immediately to everybody who has the role.',
     languages,
@@ -231,19 +208,22 @@ export function registerStakeholderRoleRoutes(app: App): void {
   });
 
   for (const act of ['archive', 'restore'] as const) {
-    routes.post(`/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key/${act}`, {
-      id: `${act}StakeholderRole`,
-      summary: act === 'archive' ? 'Archive a stakeholder role' : 'Make an archived role active again',
-      description:
-        act === 'archive'
-          ? 'Its assignments remain, without its rights. The last active role of a type cannot be archived.'
-          : 'Its assignments have its rights again.',
-      languages,
-      responses: { ...ok('The role', StakeholderRoleSchema, 'ETag'), ...asJob },
-      ifMatch: true,
-      errors: ['wrong_state', 'last_active_role', 'metamodel_busy'],
-      handler: ({ params, ...input }) =>
-        sendChange(input, { operation: `${act}_role`, key: params.type_key, role: params.role_key }),
-    });
+    routes.post(
+      `${act}StakeholderRole`,
+      `/api/v1/metamodel/types/:type_key/stakeholder-roles/:role_key/${act}`,
+      {
+        summary: act === 'archive' ? 'Archive a stakeholder role' : 'Make an archived role active again',
+        description:
+          act === 'archive'
+            ? 'Its assignments remain, without its rights. The last active role of a type cannot be archived.'
+            : 'Its assignments have its rights again.',
+        languages,
+        responses: { ...ok('The role', StakeholderRoleSchema, 'ETag'), ...asJob },
+        ifMatch: true,
+        errors: ['wrong_state', 'last_active_role', 'metamodel_busy'],
+        handler: ({ params, ...input }) =>
+          sendChange(input, { operation: `${act}_role`, key: params.type_key, role: params.role_key }),
+      },
+    );
   }
 }

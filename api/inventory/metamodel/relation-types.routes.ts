@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { instanceCount } from '../../../domain/inventory/metamodel/usage.ts';
+import { RelationTypeDefinition } from '../../../domain/kernel/metamodel/metamodel.model.ts';
 import {
   AttributeSchema,
-  cardinalities,
   Label,
   TranslationsSchema,
   TypeKey,
 } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { Choice, Clearable, Count, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, Count, object } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import {
@@ -18,22 +18,23 @@ import {
   languages,
   sendChange,
 } from './metamodel.answers.ts';
-import { Description, ImpactSchema, RelationTypeSchema, SortOrder } from './metamodel.schemas.ts';
+import { ImpactSchema, RelationTypeSchema } from './metamodel.schemas.ts';
 
+const { columns } = RelationTypeDefinition;
 const relationTypeMembers = {
   label: Type.Optional(Label),
-  reverse_label: Clearable(Type.String({ maxLength: 200 })),
-  description: Type.Optional(Description),
+  reverse_label: Type.Optional(columns.reverse_label),
+  description: Type.Optional(columns.description),
   source_type_key: Type.Optional(TypeKey),
   target_type_key: Type.Optional(TypeKey),
-  cardinality: Type.Optional(Choice(cardinalities)),
+  cardinality: Type.Optional(columns.cardinality),
   attributes_schema: Type.Optional(Type.Array(AttributeSchema, { maxItems: 200 })),
   source_visible: Type.Optional(Type.Boolean()),
   source_mandatory: Type.Optional(Type.Boolean()),
   target_visible: Type.Optional(Type.Boolean()),
   target_mandatory: Type.Optional(Type.Boolean()),
   is_hidden: Type.Optional(Type.Boolean()),
-  sort_order: Type.Optional(SortOrder),
+  sort_order: Type.Optional(columns.sort_order),
   translations: Type.Optional(TranslationsSchema),
 };
 
@@ -50,8 +51,7 @@ const RelationTypePatchBody = object(relationTypeMembers, { minProperties: 1 });
 export function registerRelationTypeRoutes(app: App): void {
   const routes = routesOf(app, administering);
 
-  routes.post('/api/v1/metamodel/relation-types', {
-    id: 'createRelationType',
+  routes.post('createRelationType', '/api/v1/metamodel/relation-types', {
     summary: 'Create a relation type',
     languages,
     description:
@@ -65,8 +65,7 @@ export function registerRelationTypeRoutes(app: App): void {
     },
   });
 
-  routes.patch('/api/v1/metamodel/relation-types/:key', {
-    id: 'patchRelationType',
+  routes.patch('patchRelationType', '/api/v1/metamodel/relation-types/:key', {
     summary: 'Change a relation type and its relations',
     description:
       'Members that are sent replace the present ones. The card types at its ends cannot change once it has relations. Of built-in attributes and options only translations can change; options can be hidden. Values are removed or converted as with card types. More than 2,000 relations and cards are written by a job.',
@@ -104,8 +103,7 @@ export function registerRelationTypeRoutes(app: App): void {
 function registerRelationTypeRemovalRoutes(app: App): void {
   const routes = routesOf(app, administering);
 
-  routes.delete('/api/v1/metamodel/relation-types/:key', {
-    id: 'deleteRelationType',
+  routes.delete('deleteRelationType', '/api/v1/metamodel/relation-types/:key', {
     summary: 'Delete a relation type, or hide a built-in one',
     description: 'A type with relations is only deleted with `force`, which deletes them too.',
     query: object({
@@ -132,8 +130,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
       ),
   });
 
-  routes.post('/api/v1/metamodel/relation-types/:key/restore', {
-    id: 'restoreRelationType',
+  routes.post('restoreRelationType', '/api/v1/metamodel/relation-types/:key/restore', {
     summary: 'Show a hidden relation type again',
     languages,
     responses: {
@@ -146,8 +143,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
       sendChange(input, { operation: 'restore_relation_type', key: params.key }),
   });
 
-  routes.get('/api/v1/metamodel/relation-types/:key/instance-count', {
-    id: 'countRelationTypeInstances',
+  routes.get('countRelationTypeInstances', '/api/v1/metamodel/relation-types/:key/instance-count', {
     summary: 'Count the relations of a type',
     responses: ok('The count', object({ key: Type.String(), instance_count: Count })),
     handler: ({ ctx, params }) => instanceCount(ctx, params.key),

@@ -151,8 +151,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     [member]: Type.Array(CatalogueNodeSchema),
   });
 
-  routes.get(url, {
-    id: `read${name}Catalogue`,
+  routes.get(`read${name}Catalogue`, url, {
     summary: `Read the catalogue of ${many}`,
     description: 'All nodes, parents before their children.',
     permission: 'inventory.view',
@@ -164,8 +163,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     },
   });
 
-  routes.post(`${url}/import`, {
-    id: `import${name}Catalogue`,
+  routes.post(`import${name}Catalogue`, `${url}/import`, {
     summary: `Create cards from ${many}`,
     description:
       'Creates cards for the chosen nodes and all their ancestors, with the node’s id as `external_id`. Nodes that already have a card, by this id or by name and parent, are skipped.',
@@ -177,8 +175,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     handler: ({ ctx, body }) => importNodes(ctx, kind, body),
   });
 
-  routes.put(url, {
-    id: `load${name}Catalogue`,
+  routes.put(`load${name}Catalogue`, url, {
     summary: `Load a catalogue of ${many}`,
     description:
       'Replaces the present one, as `nodes` or as a table. Cards that were created from it remain.',
@@ -193,8 +190,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     handler: ({ ctx, body }) => loadCatalogue(ctx, kind, body as CatalogueDocument),
   });
 
-  routes.delete(url, {
-    id: `unload${name}Catalogue`,
+  routes.delete(`unload${name}Catalogue`, url, {
     summary: `Restore the bundled catalogue of ${many}`,
     permission: 'admin.metamodel',
     responses: { 204: { description: 'Done' } },

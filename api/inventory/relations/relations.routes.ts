@@ -23,8 +23,8 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { sendResource } from '../../json.ts';
-import { ok, routesOf } from '../../operation.ts';
-import { listQuery, listResponse } from '../../schemas.ts';
+import { created, ok, routesOf } from '../../operation.ts';
+import { filterSchemas, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
@@ -89,7 +89,7 @@ const RelationBulkBody = object({
   dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
 });
 
-const RelationBulkSchema = component('RelationBulkAnswer', {
+const RelationBulkSchema = component('RelationBulkResponse', {
   results: Type.Array(
     object({
       row_index: Type.Integer(),
@@ -119,31 +119,23 @@ export function registerRelationRoutes(app: App): void {
 
   const totals = createResultCache<number>(KEPT_TOTALS, () => 1);
 
-  routes.get('/api/v1/relations', {
-    id: 'listRelations',
+  routes.get('listRelations', '/api/v1/relations', {
     summary: 'List relations between active cards',
     description: '`search` searches the names of both cards.',
     ...reading,
-    query: listQuery(relationSorts, 'created_at', relationFilters),
+    query: listQuery(relationSorts, 'created_at', filterSchemas({ filters: relationFilters })),
     responses: ok('Relations', RelationListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
     handler: ({ ctx, query, request }) => listRelations(ctx, query, { topics: request.topics, totals }),
   });
 
-  routes.post('/api/v1/relations', {
-    id: 'createRelation',
+  routes.post('createRelation', '/api/v1/relations', {
     summary: 'Relate two cards',
     description:
       'The relation type determines the card types of both ends and the cardinality. A duplicate relation is refused.',
     ...writing,
     body: RelationCreateBody,
-    responses: {
-      201: {
-        description: 'The relation',
-        schema: RelationSchema,
-        headers: ['Location', 'ETag'],
-      },
-    },
+    responses: created('The relation', RelationSchema, 'Location'),
     errors: ['duplicate_relation', 'cardinality_exceeded'],
     handler: async ({ ctx, body, reply }) => {
       const { id, text } = await createRelation(ctx, body);
@@ -151,8 +143,7 @@ export function registerRelationRoutes(app: App): void {
     },
   });
 
-  routes.post('/api/v1/relations/bulk', {
-    id: 'bulkRelations',
+  routes.post('bulkRelations', '/api/v1/relations/bulk', {
     summary: 'Create, change and delete many relations',
     description:
       'Rows are executed in order by the rules of single relations, in one transaction. A row that fails is reported with `error` and `code`; the other rows are executed.',
@@ -171,16 +162,14 @@ export function registerRelationRoutes(app: App): void {
 function registerSingleRelationRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Relations' });
 
-  routes.get('/api/v1/relations/:id', {
-    id: 'readRelation',
+  routes.get('readRelation', '/api/v1/relations/:id', {
     summary: 'Read one relation',
     ...reading,
     responses: ok('The relation', RelationSchema),
     handler: ({ ctx, params }) => readRelation(ctx, params.id),
   });
 
-  routes.patch('/api/v1/relations/:id', {
-    id: 'patchRelation',
+  routes.patch('patchRelation', '/api/v1/relations/:id', {
     summary: 'Change the attributes or description of a relation',
     description: 'Attributes merge key by key; null clears. A patch without changes writes nothing.',
     ...writing,
@@ -189,8 +178,7 @@ function registerSingleRelationRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchRelation(ctx, params.id, body),
   });
 
-  routes.delete('/api/v1/relations/:id', {
-    id: 'deleteRelation',
+  routes.delete('deleteRelation', '/api/v1/relations/:id', {
     summary: 'Delete a relation',
     ...writing,
     ifMatch: true,

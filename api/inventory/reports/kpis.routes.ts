@@ -8,7 +8,7 @@ import { streamKpiFile } from '../../../reports/inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC, listKpiSnapshots } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
-import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
 import { chartWorkspaceOf } from '../../../reports/kernel/report.rendering.ts';
 import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { clientGone } from '../../gone.ts';
@@ -29,8 +29,7 @@ const KpiSnapshotSchema = itemComponent('KpiSnapshot', {
 export function registerKpiRoutes(app: App, services: Services, runner: ReportRunner): void {
   const routes = routesOf(app, { tag: 'Reports' });
 
-  routes.get('/api/v1/reports/kpis', {
-    id: 'listKpiSnapshots',
+  routes.get('listKpiSnapshots', '/api/v1/reports/kpis', {
     summary: 'List the stored snapshots of the key figures, newest first',
     description:
       'With `every`, the last snapshot of each interval; in an interval without a snapshot all members except `slot` are null. As CSV or workbook, by `Accept`: the complete period, oldest first. As a chart: the complete period, with gaps in the lines where no snapshot was stored.',
@@ -76,7 +75,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         async (signal) => {
           const chart = kpiChart(await readKpiSeries(ctx, from, to));
           return await render(
-            { make: 'chart', chart, workspace: chartWorkspaceOf(values) },
+            { chart, workspace: chartWorkspaceOf(values) },
             { signal, user: ctx.caller.userId },
           );
         },

@@ -1,23 +1,21 @@
 import type { Services } from '../../../domain/kernel/services.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../../reports/analysis/query/query.files.ts';
 import { runQuery } from '../../../reports/analysis/query/query.run.ts';
-import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
-import { sendStream } from '../../exchange/exports/exports.send.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
 import { clientGone } from '../../gone.ts';
 import { sendJson } from '../../json.ts';
-import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
+import { sendStream } from '../../kernel/files/stream.send.ts';
 import { routesOf } from '../../operation.ts';
-import { prefersAsync } from '../../prefer.ts';
+import { preferredJob, prefersAsync, sendPreferredJob } from '../../prefer.ts';
 import type { App } from '../../types.ts';
-import { QueryAnswerSchema, ReportQueryBody } from './query.schemas.ts';
+import { QueryResultSchema, ReportQueryBody } from './query.schemas.ts';
 import { acceptedFormat, formats, mediaOf, sendPicture } from './report.file.ts';
 
 /** Ad-hoc queries. */
 export function registerQueryRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Reports' });
 
-  routes.post('/api/v1/reports/query', {
-    id: 'queryInventory',
+  routes.post('queryInventory', '/api/v1/reports/query', {
     summary: 'Group, count and sum cards by any field',
     description:
       'Fields are paths of the filter language, and `phase` for the lifecycle phase on a day. A card with several values of a dimension counts once in the group of each value: sums and averages include every card (or, for a field of a related card or of a relation, each of those) once per group. JSON is paged; CSV and workbooks, by `Accept`, contain every group; a chart shows the largest groups and combines the others. With `Prefer: respond-async` a job writes the file, without the time limit of a request.',
@@ -30,23 +28,16 @@ export function registerQueryRoutes(app: App, services: Services): void {
     responses: {
       200: {
         description: 'The groups',
-        schema: QueryAnswerSchema,
+        schema: QueryResultSchema,
         otherMedia: formats.slice(1).map(mediaOf),
         headers: ['Vary'],
       },
-      202: {
-        description: 'The job that was started, as preferred',
-        schema: StartedJobSchema,
-      },
+      202: preferredJob,
     },
     handler: async ({ ctx, body, request, reply }) => {
       const format = acceptedFormat(request);
       const { page, page_size, ...query } = body;
-      if (prefersAsync(request)) {
-        const job = await startQuery(ctx, { query, format });
-        reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
-        return reply.send(job);
-      }
+      if (prefersAsync(request)) return sendPreferredJob(reply, await startQuery(ctx, { query, format }));
       reply.header('vary', 'Accept').header('cache-control', 'no-store');
       if (format === 'json') return sendJson(reply, await runQuery(ctx, query, { page, page_size }));
       if (format === 'svg') {

@@ -16,7 +16,7 @@ export const ReportQueryBody = object({
 
 const Cell = Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
 
-export const QueryAnswerSchema = component('QueryAnswer', {
+export const QueryResultSchema = component('QueryResult', {
   columns: Type.Array(
     object({
       name: Type.String(),

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
-import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
-import { type RenderedAnswer, renderingOf } from '../../../reports/kernel/report.rendering.ts';
+import type { RenderedReport } from '../../../reports/kernel/rendering/rendering.types.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
 import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { acceptedMedia } from '../../accept.ts';
 import { clientGone } from '../../gone.ts';
@@ -42,13 +42,13 @@ export async function sendFile(
   reply: FastifyReply,
   runner: ReportRunner,
   etag: string,
-  answer: RenderedAnswer,
+  rendered: RenderedReport,
   user: string | null,
 ): Promise<FastifyReply> {
-  const { report, format, table } = answer;
+  const { report, format, table } = rendered;
   const made = await runner.derive(
     `${report}:${etag}`,
-    (signal) => render(renderingOf(answer), { signal, user }),
+    (signal) => render(rendered, { signal, user }),
     clientGone(reply),
   );
   if (format === 'svg') return sendPicture(reply, report, made);

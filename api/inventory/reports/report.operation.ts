@@ -1,27 +1,25 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { POSITION_PATTERN } from '../../../domain/kernel/events/row-changes.ts';
-import type { StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { activeCards, reportCards } from '../../../reports/kernel/report.cards.ts';
+import type { RenderContext } from '../../../reports/kernel/rendering/rendering.types.ts';
+import { reportRequest } from '../../../reports/kernel/report.cards.ts';
 import { positionOf } from '../../../reports/kernel/report.compute.ts';
+import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
 import { startReport } from '../../../reports/kernel/report.job.ts';
-import { fileMediaTypes } from '../../../reports/kernel/report.media.ts';
 import { waitForPosition } from '../../../reports/kernel/report.position.ts';
-import { dayOf, type RenderContext, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
-import type { ReportRequest } from '../../../reports/kernel/report.request.ts';
+import { dayOf, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../../reports/kernel/report.stream.ts';
 import { checkReport, type Report } from '../../../reports/kernel/report.ts';
 import { sendJson } from '../../json.ts';
-import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
 import { routesOf } from '../../operation.ts';
-import { prefersAsync } from '../../prefer.ts';
+import { preferredJob, prefersAsync, sendPreferredJob } from '../../prefer.ts';
 import type { App } from '../../types.ts';
 import { acceptedFormat, disposition, formats, mediaOf, pictureVersion, sendFile } from './report.file.ts';
 import type { ResponseCache } from './report.response-cache.ts';
@@ -90,8 +88,7 @@ export function reportOperation(
 
   const offered = formats.filter((format) => format !== 'svg' || report.chart);
   const needs = [...(report.needs ?? []), report.permissionNote ?? []].flat();
-  routes.get(`/api/v1/reports/${pathOf(report)}`, {
-    id: report.id,
+  routes.get(report.id, `/api/v1/reports/${pathOf(report)}`, {
     summary: report.summary,
     description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
     permission: report.permission,
@@ -111,27 +108,23 @@ export function reportOperation(
     responses: {
       200: {
         description: report.summary,
-        schema: report.answer,
+        schema: report.result,
         otherMedia: offered.slice(1).map(mediaOf),
         headers: ['Age', 'ETag', 'Vary', 'X-Position'],
       },
-      202: {
-        description: 'The job that was started, as preferred',
-        schema: StartedJobSchema,
-        headers: ['Preference-Applied'],
-      },
+      202: preferredJob,
     },
     early: (request, reply, done) => {
       if (!responseCache.trySend(request, reply, report)) done();
     },
-    handler: async ({ ctx: asked, query, request, reply }) => {
+    handler: async ({ query, request, reply, ...input }) => {
       const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
         Record<string, unknown>;
       const format = acceptedFormat(request, offered);
       if (table !== undefined && format !== 'csv') {
         throw invalidField('table', 'not_offered', 'is only supported for text/csv');
       }
-      let ctx = asked;
+      let { ctx } = input;
       let { topics } = request;
       if (min_position !== undefined) {
         await waitForPosition(services.db, services.signals, Number(min_position));
@@ -140,16 +133,10 @@ export function reportOperation(
       }
       checkReport(report, ctx, params);
       const streams = report.stream?.applies(params) === true;
-      const reportRequest: ReportRequest = {
-        report,
-        params,
-        cards: await reportCards(ctx, filter),
-        filtered: Boolean(filter),
-        ...(as_of === undefined ? {} : { asOf: parseTime(as_of) }),
-        ...(streams && format === 'svg' ? { forPicture: true } : {}),
-      };
-      const key = runner.keyFor(ctx, topics, reportRequest);
-      const today = dayOf(reportRequest.asOf);
+      const asOf = as_of === undefined ? undefined : parseTime(as_of);
+      const asked = await reportRequest(ctx, report, params, { filter, asOf, format });
+      const key = runner.keyFor(ctx, topics, asked);
+      const today = dayOf(asOf);
       // what a format's response depends on besides the data
       const part = format === 'svg' ? pictureVersion(topics, today) : table;
       reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
@@ -161,11 +148,10 @@ export function reportOperation(
       }
       if (prefersAsync(request)) {
         const payload = { report: report.name, params, ...given({ filter, as_of, table }), format };
-        return sendStarted(reply, await startReport(ctx, payload));
+        return sendPreferredJob(reply, await startReport(ctx, payload));
       }
       if (format !== 'svg' && streams) {
-        const input = { ctx, params, cards: reportRequest.cards, visible: activeCards(ctx) };
-        const { out, position } = await openReportStream(services.db, input, reportRequest, format, table);
+        const { out, position } = await openReportStream(services.db, ctx, asked, format, table);
         reply.header('etag', etagOf(key, format, table)).header('content-type', fileMediaTypes[format]);
         if (format !== 'json') {
           reply.header('content-disposition', disposition(report.name, format, table));
@@ -173,7 +159,7 @@ export function reportOperation(
         }
         return reply.send(out);
       }
-      const found = await runner.run(ctx, key, reportRequest, max_staleness);
+      const found = await runner.run(ctx, key, asked, max_staleness);
       const etag = etagOf(found.key, format, part);
       reply.header('etag', etag);
       if (!report.topics && isKnown(request, found.key, format, part)) return reply.code(304).send();
@@ -188,14 +174,7 @@ export function reportOperation(
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
         look = renderContextOf(values, ctx.metamodel, today);
       }
-      const rendered = {
-        report: report.name,
-        params,
-        body: found.body,
-        format,
-        table,
-        look,
-      };
+      const rendered = { report: report.name, params, body: found.body, format, table, look };
       return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
     },
   });
@@ -206,14 +185,6 @@ const pathOf = ({ name, module }: Report): string =>
   module ? name.replace(`${module}-`, `${module}/`) : name;
 
 /** Sends the job that was started because the client prefers it. */
-const sendStarted = (reply: FastifyReply, job: StartedJob) =>
-  reply
-    .code(202)
-    .header('location', job.links.self)
-    .header('preference-applied', 'respond-async')
-    .header('cache-control', 'no-store')
-    .send(job);
-
 /** Removes members without a value. */
 function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {

@@ -1,5 +1,5 @@
 import type { Metrics } from '../../../platform/metrics.ts';
-import type { ReportFigure, ReportFigures } from '../../../reports/kernel/report.figures.ts';
+import type { ReportFigure, ReportFigures } from '../../../reports/kernel/report.runner.ts';
 import type { App } from '../../types.ts';
 
 declare module 'fastify' {

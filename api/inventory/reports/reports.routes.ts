@@ -8,7 +8,7 @@ import { ResponseCache } from './report.response-cache.ts';
 
 /** The reports and the time series of the key figures. */
 export function registerReportRoutes(app: App, services: Services): void {
-  for (const { answer } of reportCatalogue) app.addSchema(answer);
+  for (const { result } of reportCatalogue) app.addSchema(result);
   const runner = new ReportRunner(services.cache, services.config.redisUrl !== undefined);
   const responseCache = new ResponseCache(runner);
   app.decorate('reportFigures', runner.figures);

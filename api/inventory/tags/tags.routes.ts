@@ -8,12 +8,12 @@ import {
   patchTag,
   patchTagGroup,
 } from '../../../domain/inventory/tags/tags.commands.ts';
-import { listTagGroups, tagGroupFilters, tagGroupSorts } from '../../../domain/inventory/tags/tags.list.ts';
+import { groupList } from '../../../domain/inventory/tags/tags.list.ts';
 import { Tag } from '../../../domain/inventory/tags/tags.model.ts';
 import { TagGroup } from '../../../domain/kernel/metamodel/metamodel.model.ts';
 import { component, itemComponent, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery } from '../../schemas.ts';
+import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { CardSchema } from '../cards/cards.schemas.ts';
 
@@ -38,17 +38,13 @@ const onCard = { permission: 'login', permissionNote: 'inventory.edit or card.ed
 export function registerTagRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Tags', permission: 'tags.manage' });
 
-  routes.get('/api/v1/tag-groups', {
-    id: 'listTagGroups',
+  routes.list('listTagGroups', '/api/v1/tag-groups', groupList, {
     summary: 'List tag groups with their tags',
     permission: 'login',
-    query: listQuery(tagGroupSorts, 'name', tagGroupFilters),
     responses: page('Tag groups', TagGroupSchema),
-    handler: ({ ctx, query }) => listTagGroups(ctx, query),
   });
 
-  routes.post('/api/v1/tag-groups', {
-    id: 'createTagGroup',
+  routes.post('createTagGroup', '/api/v1/tag-groups', {
     summary: 'Create a tag group',
     body: groupBodies.create,
     responses: created('The group', TagGroupSchema),
@@ -56,8 +52,7 @@ export function registerTagRoutes(app: App): void {
     handler: ({ ctx, body }) => createTagGroup(ctx, body),
   });
 
-  routes.patch('/api/v1/tag-groups/:group_id', {
-    id: 'patchTagGroup',
+  routes.patch('patchTagGroup', '/api/v1/tag-groups/:group_id', {
     summary: 'Change a tag group',
     description:
       'Refused with `tag_in_use` while cards have tags that would no longer be allowed: several tags of a `single` group, or a tag on a card whose type is not in `restrict_to_types`.',
@@ -67,16 +62,14 @@ export function registerTagRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchTagGroup(ctx, params.group_id, body),
   });
 
-  routes.delete('/api/v1/tag-groups/:group_id', {
-    id: 'deleteTagGroup',
+  routes.delete('deleteTagGroup', '/api/v1/tag-groups/:group_id', {
     summary: 'Delete a tag group with its tags',
     description: 'The tags are removed from all cards.',
     errors: ['metamodel_busy'],
     handler: ({ ctx, params }) => deleteTagGroup(ctx, params.group_id),
   });
 
-  routes.post('/api/v1/tag-groups/:group_id/tags', {
-    id: 'createTag',
+  routes.post('createTag', '/api/v1/tag-groups/:group_id/tags', {
     summary: 'Add a tag to a group',
     body: tagBodies.create,
     responses: created('The tag', TagSchema),
@@ -84,8 +77,7 @@ export function registerTagRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createTag(ctx, params.group_id, body),
   });
 
-  routes.patch('/api/v1/tag-groups/:group_id/tags/:tag_id', {
-    id: 'patchTag',
+  routes.patch('patchTag', '/api/v1/tag-groups/:group_id/tags/:tag_id', {
     summary: 'Change a tag',
     body: tagBodies.patch,
     responses: ok('The tag', TagSchema),
@@ -93,16 +85,14 @@ export function registerTagRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchTag(ctx, params.group_id, params.tag_id, body),
   });
 
-  routes.delete('/api/v1/tag-groups/:group_id/tags/:tag_id', {
-    id: 'deleteTag',
+  routes.delete('deleteTag', '/api/v1/tag-groups/:group_id/tags/:tag_id', {
     summary: 'Delete a tag',
     description: 'It is removed from all cards.',
     errors: ['metamodel_busy'],
     handler: ({ ctx, params }) => deleteTag(ctx, params.group_id, params.tag_id),
   });
 
-  routes.post('/api/v1/cards/:id/tags', {
-    id: 'addCardTags',
+  routes.post('addCardTags', '/api/v1/cards/:id/tags', {
     summary: 'Add tags to a card',
     ...onCard,
     body: CardTagsBody,
@@ -111,8 +101,7 @@ export function registerTagRoutes(app: App): void {
     handler: ({ ctx, params, body }) => addTags(ctx, params.id, body),
   });
 
-  routes.delete('/api/v1/cards/:id/tags/:tag_id', {
-    id: 'removeCardTag',
+  routes.delete('removeCardTag', '/api/v1/cards/:id/tags/:tag_id', {
     summary: 'Remove a tag from a card',
     ...onCard,
     responses: { 204: { description: 'Removed' } },

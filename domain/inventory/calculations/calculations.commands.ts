@@ -1,6 +1,6 @@
 import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { EstateError, requireText } from '../../../platform/errors.ts';
+import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { differingMembers, rowEvent } from '../../kernel/events/row-changes.ts';
@@ -10,13 +10,7 @@ import {
   type CalculationRow,
   CalculationRun,
 } from '../../kernel/formulas/calculations.model.ts';
-import {
-  cycleMessage,
-  type Formula,
-  peerTypes,
-  type ReadFormula,
-  sortByDependency,
-} from '../../kernel/formulas/calculations.plan.ts';
+import { peerTypes, type ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { loadMetamodel, METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
@@ -31,7 +25,8 @@ import {
 } from '../../kernel/resources/rows.ts';
 import { columnsBefore, type UndoneEvent, type UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { metamodelBusy } from '../metamodel/changes/changes.run.ts';
-import { checkCalculation, readCalculation } from './calculations.list.ts';
+import { activationErrors, checkCalculation } from './calculations.check.ts';
+import { readCalculation } from './calculations.list.ts';
 import { recomputeOrEnqueue } from './recalculate.type.ts';
 
 type CalculationInput = Partial<
@@ -46,12 +41,8 @@ export async function createCalculation(ctx: Ctx, input: CalculationInput): Prom
   checkInput(ctx, input);
   return await command(ctx, async (work) => {
     checkCalculation(work.metamodel, { id: '', execution_order: 0, ...input } as CalculationFormula);
-    const row = await insertRow(work.sql, Calculation, {
-      execution_order: 0,
-      is_active: false,
-      ...trimmed(input),
-      created_by: ctx.caller.userId,
-    });
+    const values = { execution_order: 0, is_active: false, ...trimmed(input), created_by: ctx.caller.userId };
+    const row = await insertRow(work.sql, Calculation, values);
     await insertRow(work.sql, CalculationRun, { calculation_id: row.id });
     emitCalculation(work, null, row);
     return await readCalculation(work.sql, work.metamodel, row.id);
@@ -83,16 +74,12 @@ export async function patchCalculation(ctx: Ctx, id: string, input: CalculationI
 /** Deletes a formula; the values that it computed remain. @throws EstateError `forbidden`, `not_found`. */
 export async function deleteCalculation(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.metamodel');
-  await command(
-    ctx,
-    async (work) => {
-      const before = await locked(work, id);
-      await deleteRows(work.sql, Calculation, (query) => query.where({ id: before.id }));
-      if (before.is_active) await reloadMetamodel(work);
-      emitCalculation(work, before, null);
-    },
-    { changesMetamodel: true },
-  ).catch(refuseBusy);
+  await commandWith(ctx, { changesMetamodel: true }, async (work) => {
+    const before = await locked(work, id);
+    await deleteRows(work.sql, Calculation, (query) => query.where({ id: before.id }));
+    if (before.is_active) await reloadMetamodel(work);
+    emitCalculation(work, before, null);
+  }).catch(refuseBusy);
 }
 
 /**
@@ -134,15 +121,11 @@ async function change(
   id: string,
   act: (work: Work, before: CalculationRow) => Promise<void>,
 ): Promise<JsonText> {
-  return await command(
-    ctx,
-    async (work) => {
-      const before = await locked(work, id);
-      await act(work, before);
-      return await readCalculation(work.sql, work.metamodel, before.id);
-    },
-    { changesMetamodel: true },
-  ).catch(refuseBusy);
+  return await commandWith(ctx, { changesMetamodel: true }, async (work) => {
+    const before = await locked(work, id);
+    await act(work, before);
+    return await readCalculation(work.sql, work.metamodel, before.id);
+  }).catch(refuseBusy);
 }
 
 function refuseBusy(error: unknown): never {
@@ -154,9 +137,7 @@ const locked = (work: Work, id: string): Promise<CalculationRow> =>
 
 function checkInput(ctx: Ctx, input: CalculationInput): void {
   requirePermission(ctx.caller, 'admin.metamodel');
-  if (input.name !== undefined && input.name.trim() === '') {
-    throw invalidField('name', 'required', 'must not be blank');
-  }
+  if (input.name !== undefined) requireText(input.name, 'name');
 }
 
 function trimmed(input: CalculationInput): CalculationInput {
@@ -177,9 +158,8 @@ export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent):
   const row = await lockRow(sql, Calculation, { id });
   const wanted = { ...row, ...values, id } as CalculationRow;
   if (wanted.is_active && event_type !== 'calculation.created') {
-    const other = await findActive(work, wanted);
-    if (other)
-      return { code: 'field_calculated', message: `The formula "${other.name}" computes its field.` };
+    const error = await activationError(work, wanted);
+    if (error) return { code: error.code, message: error.message };
   }
   if (event_type === 'calculation.deleted') {
     if (row) return { code: 'changed', message: 'The formula exists again.' };
@@ -209,15 +189,15 @@ export async function undoCalculation(work: Work, ctx: Ctx, event: UndoneEvent):
   return null;
 }
 
-/** Another active formula that computes the same field. */
-async function findActive(
-  { sql }: Work,
-  { id, target_type_key, target_field_key }: CalculationFormula,
-): Promise<CalculationRow | undefined> {
-  const [found] = await findRows(sql, Calculation, (query) =>
-    query.where({ target_type_key, target_field_key, is_active: true }).whereNot({ id }),
+/** Why a formula cannot be active together with the others: `field_calculated` or `calculation_cycle`. */
+async function activationError(
+  { sql, metamodel }: Work,
+  row: CalculationRow,
+): Promise<EstateError | undefined> {
+  const others = await findRows(sql, Calculation, (query) =>
+    query.where({ is_active: true }).whereNot({ id: row.id }),
   );
-  return found;
+  return activationErrors(metamodel, [row], others).get(row.id);
 }
 
 /**
@@ -226,26 +206,15 @@ async function findActive(
  * value.
  * @throws EstateError `field_calculated`, `calculation_cycle`, `forbidden`, `validation_failed`.
  */
-async function requireActivable(work: Work, ctx: Ctx, row: CalculationFormula): Promise<void> {
+async function requireActivable(work: Work, ctx: Ctx, row: CalculationRow): Promise<void> {
   const { metamodel } = work;
   const read = checkCalculation(metamodel, row);
-  const { id, target_type_key: type, target_field_key: field } = row;
   if (!may(ctx.caller, 'costs.view') && touchesCosts(metamodel, row, read)) {
     const message = 'An active formula that writes or reads costs needs the permission costs.view.';
     throw new EstateError('forbidden', message, { extra: { permission: 'costs.view' } });
   }
-  const taken = await findActive(work, row);
-  if (taken) {
-    throw new EstateError('field_calculated', `The formula "${taken.name}" computes ${type}.${field}.`, {
-      extra: { calculation_id: taken.id },
-    });
-  }
-  const added: Formula = { id, type, field, order: row.execution_order, local: false, ...read };
-  const others = metamodel.calculations.formulas.filter((other) => other.id !== id);
-  const { cycles } = sortByDependency([...others, added], metamodel);
-  if (cycles[0]) {
-    throw new EstateError('calculation_cycle', cycleMessage(cycles[0]), { extra: { cycle: cycles[0].path } });
-  }
+  const error = await activationError(work, row);
+  if (error) throw error;
 }
 
 /** Whether a formula computes a cost or reads costs. */

@@ -3,6 +3,7 @@ import type { Work } from '../../kernel/context.ts';
 import { type Formula, peerTypes } from '../../kernel/formulas/calculations.plan.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type Changes, ownValue, sameValue } from '../cards/rules/diff.ts';
+import type { StoredRelation } from '../relations/relations.model.ts';
 import {
   computeValue,
   namesFor,
@@ -60,11 +61,8 @@ export async function collectDependents(
         card.by !== formula &&
         (card.created ? !formula.local : touchesOwn(formula, card.keys) && !(formula.local && !card.by)),
     );
-    seed(
-      seeds,
-      formula,
-      own.map(({ id }) => id),
-    );
+    const ids = own.map(({ id }) => id);
+    seed(seeds, formula, ids);
     if (formula.local) continue;
     const { children, childrenCount } = formula.reads;
     if (children || childrenCount) {
@@ -73,11 +71,8 @@ export async function collectDependents(
           card.type === formula.type &&
           (card.counted || card.keys.has('parent_id') || (children && reads(formula, card.keys))),
       );
-      seed(
-        seeds,
-        formula,
-        below.flatMap(({ parents }) => parents),
-      );
+      const parents = below.flatMap(({ parents }) => parents);
+      seed(seeds, formula, parents);
     }
     await followRelations(sql, metamodel, seeds, formula, touched);
   }
@@ -109,10 +104,7 @@ async function followRelations(
 }
 
 /** A relation that was made, changed or deleted. */
-export interface TouchedRelation {
-  type: string;
-  source_id: string;
-  target_id: string;
+export interface TouchedRelation extends Pick<StoredRelation, 'type' | 'source_id' | 'target_id'> {
   /** Keys of its attributes that changed; null if it was created or deleted. */
   attributes: ReadonlySet<string> | null;
 }

@@ -2,22 +2,16 @@ import { embed, fragment, query, type Sql } from '../../../platform/database.ts'
 import type { ReadFormula } from '../../kernel/formulas/calculations.plan.ts';
 import { evaluateFormula, type FormulaNames } from '../../kernel/formulas/formula.evaluate.ts';
 import type { FormulaLine } from '../../kernel/formulas/formula.parse.ts';
-import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
-import { FormulaError } from '../../kernel/formulas/formula.values.ts';
+import { FormulaError, type FormulaValue } from '../../kernel/formulas/formula.values.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardColumns } from '../cards/cards.model.ts';
 import { ownValue } from '../cards/rules/diff.ts';
 import { checkValue } from '../cards/rules/values.ts';
 
 /** The values of a card that its own formulas can read. */
-export interface OwnCard {
-  id: string;
-  name: string;
-  alias: string | null;
-  description: string | null;
-  subtype: string | null;
-  external_id: string | null;
-  status: string;
+export interface OwnCard
+  extends Pick<CardColumns, 'id' | 'name' | 'alias' | 'description' | 'subtype' | 'external_id' | 'status'> {
   lifecycle: object | null;
   attributes: Record<string, unknown>;
   /** Attributes that are currently sums of lines. */

@@ -3,37 +3,42 @@ import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { Calculation, type CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
-import { type ReadFormula, readFormula } from '../../kernel/formulas/calculations.plan.ts';
+import { readFormula } from '../../kernel/formulas/calculations.plan.ts';
 import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
 import { FormulaError } from '../../kernel/formulas/formula.values.ts';
-import { columnMembers, columnSorts, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
-import type { StaticOf } from '../../kernel/shapes.ts';
 import { loadCards } from '../cards/cards.load.ts';
 import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
-import { LEVEL_FIELD } from '../cards/rules/capability.ts';
-import { computeValue, namesFor, noRelatedValues, readSurroundings } from './calculations.inputs.ts';
+import { checkCalculation } from './calculations.check.ts';
+import {
+  computeValue,
+  namesFor,
+  noRelatedValues,
+  type OwnCard,
+  readSurroundings,
+} from './calculations.inputs.ts';
 
-export const calculationSorts: Record<string, SortField> = {
-  ...columnSorts('k', Calculation, 'execution_order'),
-  name: { sql: 'lower(k.name)', type: 'text', filled: true },
-  ...columnSorts('k', Calculation, 'created_at'),
-};
-export const calculationFilters = {
-  type_key: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'Only those of this card type' }),
-  ),
-};
-
-const calculationList: ListSpec = {
+/** The formulas, of one card type where `type_key` is given. */
+export const calculationList = defineList({
   name: 'calculations',
   from: 'calculations k left join calculation_runs n on n.calculation_id = k.id',
   id: 'k.id',
-  sorts: calculationSorts,
-  filters: { type_key: 'k.target_type_key = ?' },
+  sorts: {
+    ...columnSorts('k', Calculation, 'execution_order'),
+    name: { sql: 'lower(k.name)', type: 'text', filled: true },
+    ...columnSorts('k', Calculation, 'created_at'),
+  },
+  filters: {
+    type_key: [
+      Type.String({ minLength: 1, maxLength: 100, description: 'Only those of this card type' }),
+      'k.target_type_key = ?',
+    ],
+  },
   defaultSort: 'execution_order',
   search: `fold(k.name || ' ' || k.target_type_key || ' ' || k.target_field_key)`,
   members: {
@@ -44,16 +49,8 @@ const calculationList: ListSpec = {
     last_error: 'n.last_error',
     last_run_at: 'utc(n.last_run_at)',
   },
-};
-
-/** The formulas, of one card type where `type_key` is given. */
-export async function listCalculations(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof calculationFilters>,
-): Promise<JsonText> {
-  const list = JSON.parse(await runList(ctx, calculationList, [], params));
-  return JSON.stringify({ ...list, items: withReasons(ctx.metamodel, list.items) });
-}
+  complete: ({ metamodel }, formulas) => withReasons(metamodel, formulas),
+});
 
 /** The formulas with the reason why they are no longer valid in the metamodel, or null. */
 function withReasons(metamodel: Metamodel, formulas: { broken_reason?: CalculationFormula }[]): object[] {
@@ -139,7 +136,7 @@ export function checkFormula(ctx: Ctx, formula: string, typeKey: string) {
   if (!type) throw invalidField('target_type_key', 'unknown_type', `there is no card type "${typeKey}"`);
   try {
     const read = readFormula(formula, typeKey, ctx.metamodel);
-    const empty = {
+    const empty: OwnCard = {
       id: '',
       name: '',
       alias: null,
@@ -155,27 +152,5 @@ export function checkFormula(ctx: Ctx, formula: string, typeKey: string) {
   } catch (error) {
     if (!(error instanceof FormulaError)) throw error;
     return { valid: false, error: error.message, preview_result: null };
-  }
-}
-
-/**
- * Checks a formula and its target field against the current metamodel.
- * @throws EstateError `validation_failed`.
- */
-export function checkCalculation(metamodel: Metamodel, row: CalculationFormula): ReadFormula {
-  const type = metamodel.cardTypes.get(row.target_type_key);
-  if (!type) {
-    throw invalidField('target_type_key', 'unknown_type', `there is no card type "${row.target_type_key}"`);
-  }
-  const field = type.fields.get(row.target_field_key);
-  if (!field) throw invalidField('target_field_key', 'unknown_attribute', 'is no attribute of this type');
-  if ((field.readonly && !field.calculated) || field.key === LEVEL_FIELD) {
-    throw invalidField('target_field_key', 'readonly', 'is set by the service alone');
-  }
-  try {
-    return readFormula(row.formula, row.target_type_key, metamodel);
-  } catch (error) {
-    if (!(error instanceof FormulaError)) throw error;
-    throw invalidField('formula', 'bad_formula', error.message);
   }
 }

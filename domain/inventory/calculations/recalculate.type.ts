@@ -79,11 +79,8 @@ export async function recalculateType(job: RunningJob<RecalculatePayload>): Prom
     [at, more] = await command(ctx, async (work): Promise<[Progress, boolean]> => {
       const next = await batch(work, ctx, payload.type_key, at);
       const { last: _, ...counts } = next;
-      await job.checkpoint(work, {
-        progress: Math.min(next.processed / Math.max(total, 1), 1),
-        counts,
-        checkpoint: next,
-      });
+      const progress = Math.min(next.processed / Math.max(total, 1), 1);
+      await job.checkpoint(work, { progress, counts, checkpoint: next });
       return [next, next.processed - at.processed === BATCH];
     });
   }
@@ -95,12 +92,8 @@ async function batch(work: Work, ctx: Ctx, type: string, at: Progress): Promise<
   const ids = await cardIds(work.sql, type, { after: at.last, limit: BATCH });
   if (ids.length === 0) return at;
   const { updated, errors } = await computeCards(work, ctx, type, ids);
-  return {
-    last: ids.at(-1)!,
-    processed: at.processed + ids.length,
-    updated: at.updated + updated,
-    errors: at.errors + errors,
-  };
+  const processed = at.processed + ids.length;
+  return { last: ids.at(-1)!, processed, updated: at.updated + updated, errors: at.errors + errors };
 }
 
 const Payload = Type.Object({ type_key: Type.String({ maxLength: 100 }) }, { additionalProperties: false });

@@ -37,9 +37,7 @@ export async function archiveCard(ctx: Ctx, id: string, request: RemovalRequest)
   return await command(ctx, async (work) => {
     await lockHierarchy(work.sql, 'exclusive');
     const primary = await loadChangeable(work, ctx, id, ARCHIVE);
-    if (primary.status === 'ARCHIVED') {
-      throw new EstateError('wrong_state', 'The card is archived already.');
-    }
+    if (primary.status === 'ARCHIVED') throw new EstateError('wrong_state', 'The card is archived already.');
     const plan = await archiveAll(work, ctx, [primary], request);
     return `{"primary":${await writtenCard(work.sql, ctx, primary.id)},${affectedMembers(plan)}}`;
   });
@@ -91,18 +89,17 @@ async function actsOf(
   return acts;
 }
 
-interface RestoreRequest {
-  /** Cards that were archived by the same operation. */
-  also_restore_card_ids?: string[];
-}
-
 /**
  * Restores an archived card and the selected cards that were archived with it. A card whose parent is archived is
  * restored together with it, or after it.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`, `validation_failed`,
  * `sibling_name_taken`.
  */
-export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest): Promise<JsonText> {
+export async function restoreCard(
+  ctx: Ctx,
+  id: string,
+  request: { also_restore_card_ids?: string[] },
+): Promise<JsonText> {
   return await command(ctx, async (work) => {
     await lockHierarchy(work.sql, 'exclusive');
     const named = [...new Set((request.also_restore_card_ids ?? []).map((other) => other.toLowerCase()))];
@@ -111,9 +108,7 @@ export async function restoreCard(ctx: Ctx, id: string, request: RestoreRequest)
     const primary = requireCard(cards, id);
     requireOnCard(ctx, ARCHIVE, primary);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, primary.id));
-    if (primary.status === 'ACTIVE') {
-      throw new EstateError('wrong_state', 'The card is not archived.');
-    }
+    if (primary.status === 'ACTIVE') throw new EstateError('wrong_state', 'The card is not archived.');
     const errors = named.flatMap((other, index) => {
       const card = cards.get(other);
       const passenger =
@@ -191,11 +186,8 @@ export async function setApproval(ctx: Ctx, id: string, action: ApprovalAction):
     if (action === 'approve') {
       const missing = missingForApproval(typeOf(work.metamodel, card), card.filled);
       if (missing.missing_relations.length + missing.missing_tag_groups.length > 0) {
-        throw new EstateError(
-          'approval_blocked_mandatory_missing',
-          'The card lacks mandatory relations or tags.',
-          { extra: { ...missing } },
-        );
+        const detail = 'The card lacks mandatory relations or tags.';
+        throw new EstateError('approval_blocked_mandatory_missing', detail, { extra: { ...missing } });
       }
     }
     const after = { ...card, approval_status: statusAfter[action] };

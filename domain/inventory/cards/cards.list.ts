@@ -271,19 +271,11 @@ function values(text: string): string[] {
   ];
 }
 
-interface CompiledCardFilter {
-  conditions: Condition[];
-  /** Keys of the types that the list is limited to, or undefined for all. */
-  types: string[] | undefined;
-  /** Whether the conditions are among the few that most lists have. */
-  plain: boolean;
-}
-
 /**
  * The request's filters as conditions over the alias `c`.
  * @throws EstateError naming each parameter that has an unknown or malformed value.
  */
-function cardFilter(ctx: Ctx, filter: CardFilter): CompiledCardFilter {
+function cardFilter(ctx: Ctx, filter: CardFilter) {
   const conditions: Condition[] = [];
   const errors: FieldError[] = [];
   const oneOf = (field: string, column: string, given: string[], known: (value: string) => boolean) => {

@@ -6,7 +6,7 @@ import { columnMembers } from '../../kernel/lists/lists.run.ts';
 import { projection, textLiteral } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { forbidden, hasCostRole, inScope, may, userWithinScope } from '../../kernel/permissions/policy.ts';
+import { forbidden, hasCostRole, may, userWithinScope } from '../../kernel/permissions/policy.ts';
 import { Card } from './cards.model.ts';
 
 /**
@@ -109,56 +109,31 @@ export function visibleAttributes(ctx: Ctx): Fragment {
 
 const { archive_batch_id: _internal, ...columns } = columnMembers('c', Card);
 
-/** The members of a card in the order of its JSON, over the alias `c` of `cards`. */
-export function cardMembers(ctx: Ctx): ListSpec['members'] {
-  const seen = visibleStakeholders(ctx);
-  return {
-    ...columns,
-    attributes: visibleAttributes(ctx),
-    tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
-    stakeholders: fragment`(select coalesce(${embed(STAKEHOLDERS.list)}, '[]')
+/** The members of a card in the order of its JSON. @param seen a condition over the alias `s` of `stakeholders`. */
+const membersWith = (attributes: Fragment, seen: Fragment): ListSpec['members'] => ({
+  ...columns,
+  attributes,
+  tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
+  stakeholders: fragment`(select coalesce(${embed(STAKEHOLDERS.list)}, '[]')
       from ${embed(STAKEHOLDERS.from)}
              where s.card_id = c.id and ${embed(seen)})`,
-  };
-}
+});
 
-// Placeholder in a cached query for a value of the request.
-const CALLER = Symbol('the caller');
-const IDS = Symbol('the cards');
+/** The members of a card that the caller may see, over the alias `c` of `cards`. */
+export const cardMembers = (ctx: Ctx): ListSpec['members'] =>
+  membersWith(visibleAttributes(ctx), visibleStakeholders(ctx));
 
-/** Cached queries with their bindings, built once for each metamodel and set of rights that affect them. */
-const queries = new WeakMap<Metamodel, Map<string, Fragment>>();
+/** A card as callers with `costs.view` and `stakeholders.view` see it. */
+const wholeCard = projection(membersWith(fragment`c.attributes`, fragment`true`));
 
-/** The query of a kind for the rights of the context; `build` receives a context whose caller is a placeholder. */
-function queryFor(ctx: Ctx, kind: string, ids: string | string[], build: (ctx: Ctx) => Fragment): Fragment {
-  const { caller, metamodel } = ctx;
-  const rights = (['costs.view', 'stakeholders.view', 'inventory.view'] as const).map(
-    (key) => `${may(caller, key)}/${inScope(caller, key)}`,
-  );
-  const key = `${kind} ${rights}`;
-  let kept = queries.get(metamodel);
-  if (!kept) {
-    kept = new Map();
-    queries.set(metamodel, kept);
-  }
-  let text = kept.get(key);
-  if (!text) {
-    text = build({ ...ctx, caller: { ...caller, userId: CALLER as never } });
-    kept.set(key, text);
-  }
-  const values = new Map<unknown, unknown>([
-    [CALLER, caller.userId],
-    [IDS, ids],
-  ]);
-  return {
-    sql: text.sql,
-    bindings: text.bindings.map((binding) => (values.has(binding) ? values.get(binding) : binding)),
-  };
+/** A card as the caller sees it; single cards are read so often that the usual text is built only once. */
+function visibleCard(ctx: Ctx): Fragment {
+  const seesAll = may(ctx.caller, 'costs.view') && may(ctx.caller, 'stakeholders.view');
+  return seesAll ? wholeCard : projection(cardMembers(ctx));
 }
 
 /** Tags and stakeholders are aggregated once for all cards, which takes half the time of aggregating them for each card. */
-function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
-  const seen = visibleStakeholders(ctx);
+function cardsQuery(ctx: Ctx, ids: string[], fields: string | undefined): Fragment {
   const members: ListSpec['members'] = {
     ...cardMembers(ctx),
     tags: "coalesce(tags_of.list, '[]')",
@@ -166,25 +141,19 @@ function buildCardsQuery(ctx: Ctx, fields: string | undefined): Fragment {
   };
   const item = projection(members, fields);
   const names = fields === undefined ? Object.keys(members) : fields.split(',').map((name) => name.trim());
-  const joins: Fragment[] = [];
-  if (names.includes('tags')) {
-    joins.push(fragment`left join (select ct.card_id, ${embed(TAGS.list)} as list from ${embed(TAGS.from)}
+  const tags = fragment`left join (select ct.card_id, ${embed(TAGS.list)} as list from ${embed(TAGS.from)}
               where ct.card_id = any(array(select id from page)) group by ct.card_id) tags_of
-            on tags_of.card_id = c.id`);
-  }
-  if (names.includes('stakeholders')) {
-    joins.push(fragment`left join (select s.card_id, ${embed(STAKEHOLDERS.list)} as list
+            on tags_of.card_id = c.id`;
+  const stakeholders = fragment`left join (select s.card_id, ${embed(STAKEHOLDERS.list)} as list
       from ${embed(STAKEHOLDERS.from)}
-              where s.card_id = any(array(select id from page)) and ${embed(seen)}
+              where s.card_id = any(array(select id from page)) and ${embed(visibleStakeholders(ctx))}
               group by s.card_id) stakeholders_of
-            on stakeholders_of.card_id = c.id`);
-  }
-  return {
-    sql: `with page as materialized (select p.id, p.n from unnest(?::uuid[]) with ordinality as p (id, n))
-      select '[' || coalesce(string_agg(${item.sql}::text, ',' order by page.n), '') || ']' as items
-      from page join cards c on c.id = page.id ${joins.map((join) => join.sql).join(' ')}`,
-    bindings: [IDS, ...item.bindings, ...joins.flatMap((join) => join.bindings)],
-  };
+            on stakeholders_of.card_id = c.id`;
+  return fragment`with page as materialized (select p.id, p.n
+        from unnest(${ids}::uuid[]) with ordinality as p (id, n))
+      select '[' || coalesce(string_agg(${embed(item)}::text, ',' order by page.n), '') || ']' as items
+      from page join cards c on c.id = page.id ${embed(names.includes('tags') ? tags : '')}
+      ${embed(names.includes('stakeholders') ? stakeholders : '')}`;
 }
 
 /**
@@ -197,22 +166,11 @@ export async function cardsText(
   ids: string[],
   fields: string | undefined,
 ): Promise<string> {
-  if (fields === undefined) {
-    const text = queryFor(ctx, 'list', ids, (asked) => buildCardsQuery(asked, undefined));
-    const { rows } = await prepared(sql, text.sql, text.bindings);
-    return rows[0].items;
-  }
-  // `fields` can be any list in any order, so the query is neither cached nor prepared.
-  const text = buildCardsQuery(ctx, fields);
-  const bindings = text.bindings.map((binding) => (binding === IDS ? ids : binding));
-  return await query(sql).value<string>`${embed({ sql: text.sql, bindings })}`;
-}
-
-function buildCardQuery(ctx: Ctx, forUpdate: boolean): Fragment {
-  const visible = visibleCards(ctx);
-  const item = projection(cardMembers(ctx), undefined);
-  return fragment`select ${embed(item)}::text as item from cards c
-      where c.id = ${IDS}::uuid and (${embed(visible)})${embed(forUpdate ? ' for update of c' : '')}`;
+  const cards = cardsQuery(ctx, ids, fields);
+  // `fields` can be any list in any order, so queries with it are not prepared.
+  if (fields !== undefined) return await query(sql).value<string>`${embed(cards)}`;
+  const { rows } = await prepared(sql, cards.sql, cards.bindings);
+  return rows[0].items;
 }
 
 /**
@@ -224,11 +182,11 @@ export async function cardText(
   sql: Sql,
   ctx: Ctx,
   id: string,
-  options: { forUpdate?: boolean } = {},
+  { forUpdate = false }: { forUpdate?: boolean } = {},
 ): Promise<JsonText> {
-  const forUpdate = options.forUpdate ?? false;
-  const text = queryFor(ctx, forUpdate ? 'locked' : 'one', id, (asked) => buildCardQuery(asked, forUpdate));
-  const { rows } = await prepared(sql, text.sql, text.bindings);
+  const card = fragment`select ${embed(visibleCard(ctx))}::text as item from cards c
+    where c.id = ${id}::uuid and (${embed(visibleCards(ctx))})${embed(forUpdate ? ' for update of c' : '')}`;
+  const { rows } = await prepared(sql, card.sql, card.bindings);
   if (!rows[0]) throw invisibleCardError(ctx, notFound('card', id));
   return rows[0].item;
 }

@@ -249,8 +249,8 @@ export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonTex
   );
 }
 
-const historyList = eventListOf(
-  'card-history',
+/** The members of events in the history of a card. */
+export const historyMembers = [
   'id',
   'position',
   'event_type',
@@ -262,7 +262,8 @@ const historyList = eventListOf(
   'origin',
   'request_id',
   'created_at',
-);
+] as const;
+const historyList = eventListOf('card-history', historyMembers);
 
 /**
  * The events of one card, newest first, including those of its relations, of objects linked to several cards, such as
@@ -275,11 +276,8 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
   const ofCard: Condition = fragment`(e.card_id = any(${ids}::uuid[]) or e.peer_card_id = any(${ids}::uuid[])
       or (e.data \\? 'card_ids' and e.data -> 'card_ids' \\?| ${ids}::text[]))`;
   const visible = visibleCards(ctx);
-  const rows = await query(ctx.db).rows<{
-    seen: boolean;
-    present: boolean;
-    known: boolean;
-  }>`select exists (select from cards c where c.id = ${id}::uuid and (${embed(visible)})) as seen,
+  const rows = await query(ctx.db).rows<{ seen: boolean; present: boolean; known: boolean }>`
+       select exists (select from cards c where c.id = ${id}::uuid and (${embed(visible)})) as seen,
             exists (select from cards c where c.id = ${id}::uuid) as present,
             exists (select from events e where ${embed(ofCard)}) as known`;
   const { seen, present, known } = rows[0]!;

@@ -37,12 +37,8 @@ export async function resolvePaths(ctx: Ctx, refs: PathRef[]): Promise<ResolvedP
   });
   const asked = [...wanted];
   const visible = visibleCards(ctx);
-  const rows = await query(ctx.db).rows<{
-    n: number;
-    id: string;
-    trail: string[];
-    whole: boolean;
-  }>`with recursive q as (
+  const rows = await query(ctx.db).rows<{ n: number; id: string; trail: string[]; whole: boolean }>`
+       with recursive q as (
        select n, type, name, array(select lower(step)
        from jsonb_array_elements_text(path::jsonb) as s(step)) as path
        from unnest(${asked.map((_, n) => n)}::int[], ${asked.map(([, { type }]) => type)}::text[],

@@ -97,10 +97,8 @@ async function planRemoval(
   const staying = children.filter((child) => !removed.has(child.id));
   const moved = new Map<string, string | null>(staying.map((child) => [child.id, null]));
   if (strategy === 'reparent') {
-    const ancestors = await ancestorsOf(
-      sql,
-      staying.map((child) => child.id),
-    );
+    const stayingIds = staying.map((child) => child.id);
+    const ancestors = await ancestorsOf(sql, stayingIds);
     for (const { id } of staying) moved.set(id, ancestors.get(id)!.find((up) => !removed.has(up)) ?? null);
   }
   for (const child of await childrenOf(sql, related, act)) {
@@ -170,13 +168,6 @@ export function withLevel(plan: RemovalPlan, card: StoredCard): StoredCard {
   return level === undefined ? card : { ...card, attributes: { ...card.attributes, [LEVEL_FIELD]: level } };
 }
 
-/** The effect of a removal: the plan, its stored cards, and those that are removed. */
-interface Removal {
-  plan: RemovalPlan;
-  cards: Map<string, StoredCard>;
-  removed: StoredCard[];
-}
-
 /**
  * Plans the removal of cards under the exclusive hierarchy lock, and locks and loads all cards that it changes.
  * @throws EstateError as {@link planRemoval}, and `forbidden` without the right on each removed card, and that to edit
@@ -188,7 +179,7 @@ export async function prepareRemoval(
   primaries: StoredCard[],
   request: RemovalRequest,
   act: Act,
-): Promise<Removal> {
+) {
   const plan = await planRemoval(work, ctx, primaries, request, act);
   const ids = new Set([...plan.removed, ...plan.moved.keys(), ...plan.levels.keys()]);
   await lockCards(work, ids, act === 'delete' ? 'update' : 'no key update');

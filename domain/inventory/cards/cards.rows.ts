@@ -1,4 +1,4 @@
-import type { Knex } from 'knex';
+import type { Transaction } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { updateRows } from '../../kernel/resources/rows.ts';
@@ -13,13 +13,10 @@ export function rescored(type: CardType, card: StoredCard): StoredCard {
 }
 
 /** Writes the rows of changed cards in one statement. */
-export async function writeCards(sql: Knex.Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
+export async function writeCards(sql: Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
   const updated_by = ctx.caller.userId;
-  await updateRows(
-    sql,
-    Card,
-    cards.map((card) => ({ ...card, updated_by })),
-  );
+  const rows = cards.map((card) => ({ ...card, updated_by }));
+  await updateRows(sql, Card, rows);
 }
 
 /**

@@ -1,11 +1,9 @@
-import type { Knex } from 'knex';
-import { query } from '../../../platform/database.ts';
+import { query, type Transaction } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { insertRows } from '../../kernel/resources/rows.ts';
-import type { Seeds } from '../calculations/calculations.follow.ts';
-import { noRuns, type Runs, withLocalValues } from '../calculations/calculations.follow.ts';
+import { noRuns, type Runs, type Seeds, withLocalValues } from '../calculations/calculations.follow.ts';
 import { lockCalculations } from '../calculations/calculations.lock.ts';
 import { type Recalculated, recalculate, recordRuns } from '../calculations/recalculate.ts';
 import { cardEvent, cardsTopic } from './cards.events.ts';
@@ -19,10 +17,8 @@ import { approvalAfter, type FilledSlots } from './rules/quality.ts';
 
 /** The card after a change of its content by a user: approval and data quality are updated. */
 export function withDerivedValues(type: CardType, before: StoredCard, after: StoredCard): StoredCard {
-  return rescored(type, {
-    ...after,
-    approval_status: approvalAfter(after.approval_status, diffCard(before, after)),
-  });
+  const changes = diffCard(before, after);
+  return rescored(type, { ...after, approval_status: approvalAfter(after.approval_status, changes) });
 }
 
 /** One card's change. */
@@ -56,7 +52,7 @@ export async function saveCards(
     .filter((write) => Object.keys(write.changes).length > 0);
   if (changed.length === 0 && seeds.size === 0) return [];
   const after = changed.map((write) => write.after);
-  const update = (sql: Knex.Transaction) => writeCards(sql, ctx, after);
+  const update = (sql: Transaction) => writeCards(sql, ctx, after);
   if (changed.some((write) => mayClash(write.changes))) await guardUnique(work.sql, after, update);
   else if (changed.length > 0) await update(work.sql);
   const computed = await recalculate(work, ctx, changed, seeds, runs);
@@ -159,7 +155,7 @@ export function levelWrites(
 }
 
 /** The relations, tags and stakeholders of a card that does not exist yet. */
-export const nothingFilled: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
+export const noFilledSlots: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
 
 /**
  * Writes new cards in one statement, with an event for each, computed values included. A unique violation is thrown as
@@ -175,11 +171,8 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
     return computed === card ? card : rescored(type, computed);
   });
   const { userId } = ctx.caller;
-  await insertRows(
-    work.sql,
-    Card,
-    cards.map((card) => ({ ...card, created_by: userId, updated_by: userId })),
-  );
+  const rows = cards.map((card) => ({ ...card, created_by: userId, updated_by: userId }));
+  await insertRows(work.sql, Card, rows);
   const written = cards.map((after) => ({ before: null, after, changes: {} }));
   const computed = await recalculate(work, ctx, written, new Map(), runs);
   await recordRuns(work, runs);

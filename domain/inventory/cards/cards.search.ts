@@ -53,10 +53,8 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
     if (ranked[0]?.name !== folded) ranked = await searchMisspelt(gathered, words, rank);
   }
   ranked ??= rank();
-  return {
-    ids: ranked.slice(0, MOST_FOUND).map(({ id }) => id),
-    more: gathered.more || ranked.length > MOST_FOUND,
-  };
+  const ids = ranked.slice(0, MOST_FOUND).map(({ id }) => id);
+  return { ids, more: gathered.more || ranked.length > MOST_FOUND };
 }
 
 /** A text without letters or digits has no words: names that contain it are searched for. */
@@ -134,9 +132,7 @@ const SHORTEST_PREFIX = 3;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /** The words of a folded text. */
-export function wordsOf(folded: string): string[] {
-  return folded.match(WORD) ?? [];
-}
+export const wordsOf = (folded: string): string[] => folded.match(WORD) ?? [];
 
 /** The text folded as PostgreSQL does it: lower case without accents. */
 export async function foldText(sql: Sql, text: string): Promise<string> {
@@ -177,9 +173,7 @@ function terms(words: string[]): string[] {
 }
 
 /** A text search query for all of the words. */
-function allWords(words: string[]): string {
-  return terms(words).join(' & ');
-}
+const allWords = (words: string[]): string => terms(words).join(' & ');
 
 /** A text search query for all words but any one; there must be at least two. */
 function allWordsButOne(words: string[]): string {

@@ -44,10 +44,8 @@ async function limitedBelow<T>(sql: Sql, below: Fragment): Promise<T[]> {
   const rows = await query(sql).rows<T>`with recursive below as (${embed(below)})
     select * from below limit ${embed(MAX_DESCENDANTS + 1)}`;
   if (rows.length > MAX_DESCENDANTS) {
-    throw new EstateError(
-      'too_many_descendants',
-      `More than ${MAX_DESCENDANTS.toLocaleString('en')} cards lie below; take them in parts.`,
-    );
+    const detail = `More than ${MAX_DESCENDANTS.toLocaleString('en')} cards lie below; take them in parts.`;
+    throw new EstateError('too_many_descendants', detail);
   }
   return rows;
 }
@@ -292,4 +290,16 @@ export async function findCyclicMoves(sql: Sql, moved: string[]): Promise<Set<st
        where p.parent_id is not null and (u.depth = 0 or u.at <> u.start) and u.depth < ${embed(MAX_DEPTH)}
      ) select distinct start as id from up where depth > 0 and (at = start or depth = ${embed(MAX_DEPTH)})`;
   return new Set(ids);
+}
+
+/**
+ * Checks the depth of cards that are outside of cycles, and of their descendants.
+ * @throws EstateError `validation_failed` if one lies below the deepest level.
+ */
+export async function requireDepths(sql: Sql, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const [ancestors, heights] = [await ancestorsOf(sql, ids), await heightsOf(sql, ids)];
+  for (const [id, { length }] of ancestors) {
+    if (length + 1 + (heights.get(id) ?? 0) > MAX_DEPTH) throw hierarchyTooDeep();
+  }
 }

@@ -1,16 +1,16 @@
-import type { Knex } from 'knex';
-import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import {
+  embed,
+  query,
+  type Sql,
+  sqlState,
+  type Transaction,
+  violatedConstraint,
+} from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import type { CardColumns } from './cards.model.ts';
 
 /** The columns of a card after a write that the unique indexes read. */
-interface UniqueCard {
-  id: string;
-  type: string;
-  parent_id: string | null;
-  name: string;
-  external_id: string | null;
-  status: 'ACTIVE' | 'ARCHIVED';
-}
+type UniqueCard = Pick<CardColumns, 'id' | 'type' | 'parent_id' | 'name' | 'external_id' | 'status'>;
 
 const ROOT = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
@@ -37,9 +37,9 @@ const indexes = {
  * `sibling_name_taken` or `external_id_taken` with the id of the conflicting card.
  */
 export async function guardUnique<T>(
-  sql: Knex.Transaction,
+  sql: Transaction,
   cards: UniqueCard[],
-  write: (sql: Knex.Transaction) => Promise<T>,
+  write: (sql: Transaction) => Promise<T>,
 ): Promise<T> {
   try {
     // In a savepoint, so that the conflicting card can still be queried.
@@ -58,11 +58,26 @@ export async function guardUnique<T>(
        select v.id, o.id from v join v o on ${embed(index.matches)} where o.id > v.id
        limit 1`;
     const { card_id = null, existing_id = null } = rows[0] ?? {};
-    throw new EstateError(index.code, index.detail, {
-      extra: cards.length > 1 ? { card_id, existing_id } : { existing_id },
-      cause: error,
-    });
+    const extra = cards.length > 1 ? { card_id, existing_id } : { existing_id };
+    throw new EstateError(index.code, index.detail, { extra, cause: error });
   }
+}
+
+/** The names and external ids of cards that other stored cards have, apart from these cards themselves. */
+export async function findCollisions(
+  sql: Sql,
+  cards: UniqueCard[],
+): Promise<{ id: string; index: keyof typeof indexes; existing_id: string }[]> {
+  return await query(sql).rows`with v as (
+       select * from jsonb_to_recordset(${JSON.stringify(cards)}::jsonb)
+         as v(id uuid, type text, parent_id uuid, name text, external_id text, status text)
+     )
+     select v.id, 'cards_sibling_name' as index, o.id as existing_id from v
+       join cards o on ${embed(indexes.cards_sibling_name.matches)}
+       where v.status = 'ACTIVE' and not exists (select from v w where w.id = o.id)
+     union all
+     select v.id, 'cards_external_id', o.id from v join cards o on ${embed(indexes.cards_external_id.matches)}
+       where not exists (select from v w where w.id = o.id)`;
 }
 
 /** The stored cards that conflict with new ones. */

@@ -20,7 +20,7 @@ import {
   insertCards,
   levelWrites,
   newIds,
-  nothingFilled,
+  noFilledSlots,
   saveCards,
   withDerivedValues,
 } from './cards.save.ts';
@@ -131,7 +131,7 @@ export function newCard(
     archived_at: null,
     archive_batch_id: null,
     myRoles: [],
-    filled: nothingFilled,
+    filled: noFilledSlots,
   };
 }
 
@@ -149,21 +149,31 @@ export const EDIT = { app: 'inventory.edit', card: 'card.edit' } as const;
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `use_operation`, `validation_failed`,
  * `parent_cycle`, `capability_too_deep`, `sibling_name_taken`, `external_id_taken`.
  */
-export async function patchCard(ctx: Ctx, id: string, patch: CardPatch): Promise<JsonText> {
+export async function patchCard(
+  ctx: Ctx,
+  id: string,
+  patch: CardPatch,
+): Promise<{ text: JsonText; isRenamed: boolean }> {
   return await command(ctx, async (work) => {
-    await patchCardWithin(work, ctx, id, patch);
-    return await writtenCard(work.sql, ctx, id);
+    const { before, after } = await patchCardWithin(work, ctx, id, patch);
+    return { text: await writtenCard(work.sql, ctx, id), isRenamed: before.name !== after.name };
   });
 }
 
 /** {@link patchCard} within another command. */
-export async function patchCardWithin(work: Work, ctx: Ctx, id: string, patch: CardPatch): Promise<void> {
+export async function patchCardWithin(
+  work: Work,
+  ctx: Ctx,
+  id: string,
+  patch: CardPatch,
+): Promise<CardWrite> {
   const { writes } = await planPatch(work, ctx, [id], patch, async (cards) => {
     const card = requireCard(cards, id);
     requireOnCard(ctx, EDIT, card);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenCard(work.sql, ctx, card.id));
   });
   await saveCards(work, ctx, writes);
+  return writes[0]!;
 }
 
 /** Whether a patch may change the hierarchy or levels. */
@@ -259,10 +269,8 @@ export function patchedCard(
 
 /** The error with the card that it concerns. */
 function ofCard({ code, message, errors, extra }: EstateError, { id, type }: StoredCard): EstateError {
-  return new EstateError(code, message, {
-    ...(errors ? { errors } : {}),
-    extra: { ...extra, card_id: id, card_type: type },
-  });
+  const options = { ...(errors ? { errors } : {}), extra: { ...extra, card_id: id, card_type: type } };
+  return new EstateError(code, message, options);
 }
 
 /** Attributes that a patch cannot clear: costs that the caller does not see, and values that the service sets. */

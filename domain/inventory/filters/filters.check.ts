@@ -48,6 +48,8 @@ interface CheckedFilter {
   relations: boolean;
   /** Whether the filter uses stakeholders other than `me`. */
   stakeholders: boolean;
+  /** Whether the filter uses stakeholders, be it only the caller. */
+  people: boolean;
   /** Whether the filter uses the users who created or changed cards. */
   authors: boolean;
 }
@@ -60,6 +62,7 @@ export function checkFilter(node: FilterNode, schema: FilterSchema): CheckedFilt
   const costs = new Set<string>();
   let relations = false;
   let stakeholders = false;
+  let people = false;
   let authors = false;
 
   function check(node: FilterNode): CheckedNode {
@@ -74,12 +77,15 @@ export function checkFilter(node: FilterNode, schema: FilterSchema): CheckedFilt
     };
     if (field.cost) costs.add(nameOf(node));
     if (field.steps.length > 0) relations = true;
-    if (field.target?.kind === 'people' && !asksOnlyForMe(condition.tests)) stakeholders = true;
+    if (field.target?.kind === 'people') {
+      people = true;
+      if (!asksOnlyForMe(condition.tests)) stakeholders = true;
+    }
     if (field.target?.kind === 'column' && authorColumns.has(field.target.column)) authors = true;
     return condition;
   }
 
-  return { root: check(node), costs, relations, stakeholders, authors };
+  return { root: check(node), costs, relations, stakeholders, people, authors };
 }
 
 const authorColumns: ReadonlySet<string> = new Set(['created_by', 'updated_by']);
@@ -141,27 +147,16 @@ function operatorError(condition: FilterCondition, rules: ValueRule[]): Error {
     'is empty',
     'is not empty',
   ];
-  return filterError(
-    'filter_operator',
-    `"${nameOf(condition)}" does not take "${condition.operator}" (but ${joinWithOr(offered)})`,
-    condition.position,
-    offered,
-  );
+  const message = `"${nameOf(condition)}" does not take "${condition.operator}" (but ${joinWithOr(offered)})`;
+  return filterError('filter_operator', message, condition.position, offered);
 }
 
 function emptyTextError({ position }: FilterWord): Error {
-  return filterError(
-    'filter_value',
-    'an empty text is no value: write "is empty" or "is not empty"',
-    position,
-  );
+  const message = 'an empty text is no value: write "is empty" or "is not empty"';
+  return filterError('filter_value', message, position);
 }
 
 function valueError({ text, position }: FilterWord, rules: ValueRule[]): Error {
-  return filterError(
-    'filter_value',
-    `expected ${rules.map(describeRule).join(', or ')}, not "${text}",`,
-    position,
-    rules.flatMap(listRule),
-  );
+  const message = `expected ${rules.map(describeRule).join(', or ')}, not "${text}",`;
+  return filterError('filter_value', message, position, rules.flatMap(listRule));
 }

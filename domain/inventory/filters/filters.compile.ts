@@ -54,10 +54,8 @@ class Compiler {
       // negated.
       const word = negated === (item.kind === 'and') ? 'or' : 'and';
       const narrowed = item.kind === 'and' && !negated ? narrow(types, item.items) : types;
-      return combine(
-        word,
-        item.items.map((part) => this.node(part, negated, narrowed)),
-      );
+      const parts = item.items.map((part) => this.node(part, negated, narrowed));
+      return combine(word, parts);
     }
     if (item.steps.length === 0) return turned(this.#onCard('c', item), item.negated !== negated);
     return turned(this.#onRelations('c', item, 0, types), negated);
@@ -77,10 +75,8 @@ class Compiler {
         const relation = `r${this.#aliases}`;
         const otherCard = `c${this.#aliases}`;
         const own = opposite(other);
-        const conditions = [
-          sql`${raw(relation)}.type = ${step.type}`,
-          raw(`${relation}.${own}_id = ${card}.id`),
-        ];
+        const text = `${relation}.${own}_id = ${card}.id`;
+        const conditions = [sql`${raw(relation)}.type = ${step.type}`, raw(text)];
         if (this.#restriction) {
           conditions.push(
             sql`exists (select from cards c where c.id = ${raw(relation)}.${raw(other)}_id and (${this.#restriction}))`,
@@ -142,18 +138,14 @@ class Compiler {
 
   #onColumn(value: Fragment, { tests }: CheckedCondition): Fragment {
     if (tests === 'present') return total(sql`coalesce(${value}, '') <> ''`);
-    return combine(
-      'or',
-      tests.map((test) => testColumn(value, test, this.#me)),
-    );
+    const conditions = tests.map((test) => testColumn(value, test, this.#me));
+    return combine('or', conditions);
   }
 
   #onJson(column: string, key: string, { tests }: CheckedCondition): Fragment {
     if (tests === 'present') return isJsonPresent(raw(column), key);
-    return combine(
-      'or',
-      tests.map((test) => testJson(raw(column), key, test)),
-    );
+    const conditions = tests.map((test) => testJson(raw(column), key, test));
+    return combine('or', conditions);
   }
 
   #onTags(card: string, { group }: FilterTarget & { kind: 'tags' }, { tests }: CheckedCondition): Fragment {
@@ -263,12 +255,10 @@ function testJson(object: Fragment, key: string, test: FilterTest): Fragment {
     case 'key':
     case 'boolean':
       return contains(object, key, test.values);
-    case 'keys':
-      return contains(
-        object,
-        key,
-        test.values.map((value) => [value]),
-      );
+    case 'keys': {
+      const lists = test.values.map((value) => [value]);
+      return contains(object, key, lists);
+    }
     default:
       throw new TypeError(`no attribute holds ${test.kind}`);
   }
@@ -279,12 +269,8 @@ const isJsonPresent = (object: Fragment, key: string): Fragment =>
   total(sql`coalesce(${object} -> ${key}::text, 'null') not in ('null', '""', '[]')`);
 
 function contains(object: Fragment, key: string, values: unknown[]): Fragment {
-  return total(
-    combine(
-      'or',
-      values.map((value) => sql`${object} @> ${JSON.stringify({ [key]: value })}::jsonb`),
-    ),
-  );
+  const anyOf = values.map((value) => sql`${object} @> ${JSON.stringify({ [key]: value })}::jsonb`);
+  return total(combine('or', anyOf));
 }
 
 function isAmong(column: Fragment, type: 'text' | 'numeric' | 'uuid', values: unknown[]): Fragment {
@@ -322,23 +308,15 @@ function isInMoments(column: Fragment, operator: FilterTest['operator'], moments
   const first = moments[0]!;
   const isWithin = (from: TimeSpan, to: TimeSpan) =>
     sql`(${column} >= ${startOf(from)} and ${column} < ${endOf(to)})`;
-  switch (operator) {
-    case '<':
-      return sql`${column} < ${startOf(first)}`;
-    case '<=':
-      return sql`${column} < ${endOf(first)}`;
-    case '>':
-      return sql`${column} >= ${endOf(first)}`;
-    case '>=':
-      return sql`${column} >= ${startOf(first)}`;
-    case 'between':
-      return isWithin(first, moments[1]!);
-    default:
-      return combine(
-        'or',
-        moments.map((moment) => isWithin(moment, moment)),
-      );
-  }
+  if (operator === '<') return sql`${column} < ${startOf(first)}`;
+  if (operator === '<=') return sql`${column} < ${endOf(first)}`;
+  if (operator === '>') return sql`${column} >= ${endOf(first)}`;
+  if (operator === '>=') return sql`${column} >= ${startOf(first)}`;
+  if (operator === 'between') return isWithin(first, moments[1]!);
+  return combine(
+    'or',
+    moments.map((moment) => isWithin(moment, moment)),
+  );
 }
 
 /** Whether a column of user ids contains one of the users. */

@@ -1,9 +1,14 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { approvalStatuses, cardStatuses } from '../cards/cards.model.ts';
-import type { FilterAttributes, FilterSchema, FilterScope, FilterTagGroup } from './filters.schema.ts';
-import { rulesOf, type ValueRule } from './filters.schema.ts';
-import type { FilterWord } from './filters.types.ts';
-import { filterError, joinWithOr } from './filters.types.ts';
+import {
+  type FilterAttributes,
+  type FilterSchema,
+  type FilterScope,
+  type FilterTagGroup,
+  rulesOf,
+  type ValueRule,
+} from './filters.schema.ts';
+import { type FilterWord, filterError, joinWithOr } from './filters.types.ts';
 
 /** The columns of `cards` that filters may name. */
 export type FilterColumn =
@@ -82,7 +87,7 @@ export function resolveField(path: FilterWord[], schema: FilterSchema): FilterFi
         return { steps, ...attributeField(part, more, type.attributes) };
       case 'description':
         refuseMore(more);
-        return { steps, ...columnField('description', { kind: 'text' }) };
+        return { steps, ...columnField('description', text) };
       case 'source':
       case 'target':
         step.other = part.text;
@@ -115,12 +120,13 @@ function cardField(
     case 'stakeholder':
       return peopleField(root, rest, scope.roles);
     default: {
-      const build = columns.get(root.text);
-      if (!build) {
-        throw unknown('field', root, [...columns.keys(), 'attributes', 'lifecycle', 'tags', 'stakeholder']);
+      if (!Object.hasOwn(columns, root.text)) {
+        const known = [...Object.keys(columns), 'attributes', 'lifecycle', 'tags', 'stakeholder'];
+        throw unknown('field', root, known);
       }
       refuseMore(rest);
-      return build(scope, schema);
+      const [column, rule] = columns[root.text]!;
+      return columnField(column, typeof rule === 'function' ? rule(scope, schema) : rule);
     }
   }
 }
@@ -131,38 +137,37 @@ const columnField = (column: FilterColumn, rule: ValueRule): CardField => ({
   cost: false,
 });
 
-type FieldBuilder = (scope: FilterScope, schema: FilterSchema) => CardField;
+const text: ValueRule = { kind: 'text' };
+const moment: ValueRule = { kind: 'moment' };
+const keyOf = (what: string, keys: Iterable<string>): ValueRule => ({
+  kind: 'key',
+  what,
+  keys: new Set(keys),
+});
 
-const columns: ReadonlyMap<string, FieldBuilder> = new Map<string, FieldBuilder>([
-  ['name', () => columnField('name', { kind: 'text' })],
-  [
-    'type',
-    (_, { types }) => columnField('type', { kind: 'key', what: 'card type', keys: new Set(types.keys()) }),
-  ],
-  ['subtype', ({ subtypes }) => columnField('subtype', { kind: 'key', what: 'subtype', keys: subtypes })],
-  ['alias', () => columnField('alias', { kind: 'text' })],
-  ['description', () => columnField('description', { kind: 'text' })],
-  ['external_id', () => columnField('external_id', { kind: 'text' })],
-  ['id', () => columnField('id', { kind: 'id' })],
-  ['parent', () => columnField('parent_id', { kind: 'id' })],
-  ['parent_id', () => columnField('parent_id', { kind: 'id' })],
-  ['status', () => columnField('status', { kind: 'key', what: 'status', keys: new Set(cardStatuses) })],
-  [
-    'approval_status',
-    () =>
-      columnField('approval_status', {
-        kind: 'key',
-        what: 'approval status',
-        keys: new Set(approvalStatuses),
-      }),
-  ],
-  ['data_quality', () => columnField('data_quality', { kind: 'number' })],
-  ['created_at', () => columnField('created_at', { kind: 'moment' })],
-  ['updated_at', () => columnField('updated_at', { kind: 'moment' })],
-  ['archived_at', () => columnField('archived_at', { kind: 'moment' })],
-  ['created_by', () => columnField('created_by', { kind: 'person' })],
-  ['updated_by', () => columnField('updated_by', { kind: 'person' })],
-]);
+/** The columns of cards by their names in filters, and how their values are read. */
+const columns: Record<
+  string,
+  [FilterColumn, ValueRule | ((scope: FilterScope, schema: FilterSchema) => ValueRule)]
+> = {
+  name: ['name', text],
+  type: ['type', (_, { types }) => keyOf('card type', types.keys())],
+  subtype: ['subtype', ({ subtypes }) => keyOf('subtype', subtypes)],
+  alias: ['alias', text],
+  description: ['description', text],
+  external_id: ['external_id', text],
+  id: ['id', { kind: 'id' }],
+  parent: ['parent_id', { kind: 'id' }],
+  parent_id: ['parent_id', { kind: 'id' }],
+  status: ['status', keyOf('status', cardStatuses)],
+  approval_status: ['approval_status', keyOf('approval status', approvalStatuses)],
+  data_quality: ['data_quality', { kind: 'number' }],
+  created_at: ['created_at', moment],
+  updated_at: ['updated_at', moment],
+  archived_at: ['archived_at', moment],
+  created_by: ['created_by', { kind: 'person' }],
+  updated_by: ['updated_by', { kind: 'person' }],
+};
 
 function attributeField(
   root: FilterWord,
@@ -171,11 +176,8 @@ function attributeField(
 ): CardField {
   const attribute = lookUp('attribute', root, name, attributes);
   refuseMore(more);
-  return {
-    target: { kind: 'attribute', key: name!.text },
-    rules: rulesOf(attribute.types, attribute.options),
-    cost: attribute.types.has('cost'),
-  };
+  const rules = rulesOf(attribute.types, attribute.options);
+  return { target: { kind: 'attribute', key: name!.text }, rules, cost: attribute.types.has('cost') };
 }
 
 const phases: ReadonlyMap<string, LifecyclePhase> = new Map(lifecyclePhases.map((phase) => [phase, phase]));
@@ -212,12 +214,8 @@ function lookUp<T>(
   known: ReadonlyMap<string, T>,
 ): T {
   if (!name) {
-    throw filterError(
-      'filter_unknown_field',
-      `"${root.text}" is followed by a dot and the key of a ${what}`,
-      root.position,
-      known.keys(),
-    );
+    const message = `"${root.text}" is followed by a dot and the key of a ${what}`;
+    throw filterError('filter_unknown_field', message, root.position, known.keys());
   }
   const found = known.get(name.text);
   if (found === undefined) throw unknown(what, name, known.keys());

@@ -32,9 +32,7 @@ export function parseFilter(source: string): FilterNode | null {
  * Parses the path of one field, such as `relation.relAppToITC.target.name`.
  * @throws EstateError `filter_syntax`.
  */
-export function parsePath(source: string): FilterWord[] {
-  return new Parser(source).readField();
-}
+export const parsePath = (source: string): FilterWord[] => new Parser(source).readField();
 
 class Parser {
   readonly #tokens: FilterToken[];
@@ -75,19 +73,13 @@ class Parser {
   #fail(expected: string[]): never {
     const { kind, text, position } = this.#token;
     const found = kind === 'end' ? 'the end' : kind === 'text' ? 'text in quotes' : `"${text}"`;
-    throw filterError(
-      'filter_syntax',
-      `expected ${joinWithOr(expected)} but found ${found}`,
-      position,
-      expected,
-    );
+    const message = `expected ${joinWithOr(expected)} but found ${found}`;
+    throw filterError('filter_syntax', message, position, expected);
   }
 
   #failNull({ position }: FilterToken): never {
-    throw filterError('filter_syntax', 'null is no value: write "is empty" or "is not empty"', position, [
-      'is empty',
-      'is not empty',
-    ]);
+    const message = 'null is no value: write "is empty" or "is not empty"';
+    throw filterError('filter_syntax', message, position, ['is empty', 'is not empty']);
   }
 
   readAll(): FilterNode {
@@ -252,11 +244,8 @@ function readTokens(source: string): FilterToken[] {
   }
   const unstorable = source.search(UNSTORABLE);
   if (unstorable >= 0) {
-    throw filterError(
-      'filter_syntax',
-      'a character that cannot be stored',
-      countCharacters(source.slice(0, unstorable)) + 1,
-    );
+    const message = 'a character that cannot be stored';
+    throw filterError('filter_syntax', message, countCharacters(source.slice(0, unstorable)) + 1);
   }
 
   const take = (pattern: RegExp): string | undefined => {

@@ -1,3 +1,4 @@
+import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
@@ -6,7 +7,7 @@ import { checkFilter } from './filters.check.ts';
 import { compileFilter } from './filters.compile.ts';
 import { parseFilter } from './filters.parser.ts';
 import { createFilterSchema, type FilterTagGroup } from './filters.schema.ts';
-import type { FilterNode } from './filters.types.ts';
+import type { FilterNode, FilterOperator } from './filters.types.ts';
 
 /**
  * A caller's filter as a condition over the alias `c` of `cards`; undefined for a blank filter, which selects all. Data
@@ -29,6 +30,31 @@ export async function prepareNode(ctx: Ctx, parsed: FilterNode): Promise<Conditi
   if (filter.stakeholders && !may(ctx.caller, 'stakeholders.view')) throw forbidden('stakeholders.view');
   if (filter.costs.size > 0 && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
   return compileFilter(filter.root, { me: ctx.caller.userId, visible: visibleCards(ctx) });
+}
+
+/** A condition on a field or a relation, for filters that are built by code. */
+export const conditionOn = (
+  path: readonly string[],
+  operator: FilterOperator,
+  values: readonly (string | number | boolean)[] = [],
+): FilterNode => ({
+  kind: 'condition',
+  // keys of attributes may be any words
+  path: path.map((text, n) => ({ text, quoted: path[0] === 'attributes' && n > 0, position: 1 })),
+  operator,
+  position: 1,
+  values: values.map((value) => ({ text: String(value), quoted: typeof value === 'string', position: 1 })),
+});
+
+/** Prepares a filter; its errors name the member of the request that contains it. @throws EstateError 422. */
+export async function prepareMember<T>(field: string, prepare: () => Promise<T>): Promise<T> {
+  try {
+    return await prepare();
+  } catch (error) {
+    if (!(error instanceof EstateError) || error.status !== 422) throw error;
+    const first = error.errors?.[0];
+    throw invalidField(field, first?.code ?? 'filter_value', first?.message ?? error.message);
+  }
 }
 
 function namesTags(node: FilterNode): boolean {

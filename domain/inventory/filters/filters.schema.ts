@@ -56,14 +56,8 @@ export function createFilterSchema(
     relations: new Map(
       metamodel.visibleRelationTypes.map((key) => {
         const type = metamodel.relationTypes.get(key)!;
-        return [
-          key,
-          {
-            source: type.source_type_key,
-            target: type.target_type_key,
-            attributes: attributesOf(type.fields.values()),
-          },
-        ];
+        const attributes = attributesOf(type.fields.values());
+        return [key, { source: type.source_type_key, target: type.target_type_key, attributes }];
       }),
     ),
     tagGroups: new Map([...tagGroups].map((group) => [group.name.toLowerCase(), group])),
@@ -212,9 +206,7 @@ function readMoment(text: string): TimeSpan | undefined {
   return isDay(from.slice(0, 10)) ? { from, span: 'millisecond' } : undefined;
 }
 
-function readId(text: string): string | undefined {
-  return isUuid(text) ? text.toLowerCase() : undefined;
-}
+const readId = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
 
 function readPerson({ text, quoted }: FilterWord): Person | undefined {
   if (!quoted && text.toLowerCase() === 'me') return { me: true };

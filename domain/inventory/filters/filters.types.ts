@@ -41,7 +41,7 @@ export type FilterNode =
   | FilterCondition;
 
 /** The code of the field error of an invalid filter. */
-type FilterFault =
+type FilterErrorCode =
   /** The text does not follow the grammar. */
   | 'filter_syntax'
   /** Too long, too deep, or too many conditions. */
@@ -60,7 +60,7 @@ const EXPECTED_SHOWN = 20;
  * `expected` (valid continuations; at most 20, empty if they cannot be listed).
  */
 export function filterError(
-  error: FilterFault,
+  error: FilterErrorCode,
   message: string,
   position: number,
   expected: Iterable<string> = [],

@@ -1,9 +1,9 @@
 import Type, { type TProperties } from 'typebox';
 import { fragment, type Sql } from '../../../platform/database.ts';
 import { type FieldError, notFound } from '../../../platform/errors.ts';
-import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { ItemSpec, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { defineLabelled, defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { ItemSpec, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { canonicalLanguage, DEFAULT_LANGUAGE, fallbacks } from '../../kernel/metamodel/languages.ts';
 import {
   CardTypeDefinition,
@@ -11,7 +11,7 @@ import {
   StakeholderRoleDefinition,
 } from '../../kernel/metamodel/metamodel.model.ts';
 import type { Translations } from '../../kernel/metamodel/metamodel.types.ts';
-import { Key, type StaticOf } from '../../kernel/shapes.ts';
+import { Key } from '../../kernel/shapes.ts';
 
 const MAX_LANGUAGES = 100;
 const MAX_TEXT = 10_000;
@@ -85,17 +85,13 @@ export function labelsIn(language: string): Labels {
 }
 
 /** The sort fields of the lists, over an alias with the label in the requested language. */
-export const definitionSorts = (alias = 't', label = 't.label'): ListSpec['sorts'] => ({
+const definitionSorts = (alias: string, label: string): ListSpec['sorts'] => ({
   key: { sql: `${alias}.key`, type: 'text', immutable: true },
   label: { sql: `fold(${label})`, type: 'text' },
   sort_order: { sql: `${alias}.sort_order`, type: 'numeric' },
 });
 
 const Include = Type.Boolean({ default: false });
-export const typeFilters = { include_hidden: Include };
-export const relationTypeFilters = { ...typeFilters, type_key: Type.Optional(Key) };
-export const roleFilters = { include_archived: Include };
-
 const byOrder = { defaultSort: 'sort_order' } as const;
 
 /** The members of a definition; its timestamps are internal. */
@@ -105,16 +101,17 @@ function shown(alias: string, model: { columns: TProperties }): ListSpec['member
 }
 
 /** Card types over the alias `t`. */
-function cardTypeList(language: string): ListSpec {
+function cardTypes(language: string) {
   const labels = labelsIn(language);
   const label = labels.text('t', 'label');
   const roleLabel = labels.text('d', 'label');
-  return {
+  return defineList({
     name: 'card-types',
     from: 'card_types t',
     id: 't.key',
     idType: 'text',
     sorts: definitionSorts('t', label),
+    filters: { include_hidden: Include },
     ...byOrder,
     search: `fold(t.key || ' ' || ${label})`,
     members: {
@@ -130,22 +127,29 @@ function cardTypeList(language: string): ListSpec {
           'color', d.color, 'translations', d.translations) order by d.sort_order, d.key), '[]')
         from stakeholder_role_definitions d where d.card_type_key = t.key and not d.is_archived)`,
     },
-  };
+    where: (_ctx, { include_hidden }) => (include_hidden ? [] : [fragment`not t.is_hidden`]),
+  });
 }
 
+/** The card types; hidden ones only when asked for. */
+export const cardTypeList = defineLabelled(cardTypes);
+
 /** Relation types over the alias `t`, with the types of both ends as `st` and `tt`. */
-function relationTypeList(language: string): ListSpec {
+function relationTypes(language: string) {
   const labels = labelsIn(language);
   const label = labels.text('t', 'label');
   const reverse = labels.text('t', 'reverse_label');
-  return {
+  return defineList({
     name: 'relation-types',
     from: `relation_types t join card_types st on st.key = t.source_type_key
            join card_types tt on tt.key = t.target_type_key`,
     id: 't.key',
     idType: 'text',
     sorts: definitionSorts('t', label),
-    filters: { type_key: '? in (t.source_type_key, t.target_type_key)' },
+    filters: {
+      include_hidden: Include,
+      type_key: [Key, '? in (t.source_type_key, t.target_type_key)'],
+    },
     ...byOrder,
     search: `fold(t.key || ' ' || ${label} || ' ' || coalesce(${reverse}, ''))`,
     members: {
@@ -158,18 +162,24 @@ function relationTypeList(language: string): ListSpec {
           from jsonb_array_elements(t.attributes_schema) with ordinality as e(a, n))`,
       ),
     },
-  };
+    where: (_ctx, { include_hidden }) =>
+      include_hidden ? [] : [fragment`not (t.is_hidden or st.is_hidden or tt.is_hidden)`],
+  });
 }
 
+/** The relation types; those with a hidden end only when asked for. */
+export const relationTypeList = defineLabelled(relationTypes);
+
 /** Stakeholder roles of card types over the alias `d`. */
-function roleList(language: string): ListSpec {
+function roles(language: string) {
   const labels = labelsIn(language);
   const label = labels.text('d', 'label');
-  return {
+  return defineList({
     name: 'stakeholder-role-definitions',
     from: 'stakeholder_role_definitions d',
     id: 'd.id',
     sorts: definitionSorts('d', label),
+    filters: { include_archived: Include },
     ...byOrder,
     search: `fold(d.key || ' ' || ${label})`,
     members: {
@@ -177,52 +187,25 @@ function roleList(language: string): ListSpec {
       label,
       description: labels.text('d', 'description'),
     },
-  };
+    where(ctx, { include_archived }, typeKey) {
+      if (!ctx.metamodel.cardTypes.has(typeKey)) throw notFound('card type', typeKey);
+      const ofType = fragment`d.card_type_key = ${typeKey}`;
+      return include_archived ? [ofType] : [ofType, fragment`not d.is_archived`];
+    },
+  });
 }
 
-/** The card types, labels in the language; hidden ones only when asked for. */
-export async function listCardTypes(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof typeFilters>,
-  language: string,
-): Promise<JsonText> {
-  const conditions = params.include_hidden ? [] : [fragment`not t.is_hidden`];
-  return await runList(ctx, cardTypeList(language), conditions, params);
-}
-
-/** The relation types, of one card type on either side where `type_key` is given. */
-export async function listRelationTypes(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof relationTypeFilters>,
-  language: string,
-): Promise<JsonText> {
-  const conditions = params.include_hidden
-    ? []
-    : [fragment`not (t.is_hidden or st.is_hidden or tt.is_hidden)`];
-  return await runList(ctx, relationTypeList(language), conditions, params);
-}
-
-/** The stakeholder roles of one card type. @throws EstateError `not_found` for an unknown type. */
-export async function listStakeholderRoleDefinitions(
-  ctx: Ctx,
-  typeKey: string,
-  params: ListParams & StaticOf<typeof roleFilters>,
-  language: string,
-): Promise<JsonText> {
-  if (!ctx.metamodel.cardTypes.has(typeKey)) throw notFound('card type', typeKey);
-  const conditions = [{ sql: 'd.card_type_key = ?', bindings: [typeKey] as unknown[] }];
-  if (!params.include_archived) conditions.push(fragment`not d.is_archived`);
-  return await runList(ctx, roleList(language), conditions, params);
-}
+/** The stakeholder roles of the card type whose key is in the path. */
+export const roleDefinitionList = defineLabelled(roles);
 
 /** One card type, hidden or not. @throws EstateError `not_found`. */
 export async function readCardType(sql: Sql, key: string, language: string): Promise<JsonText> {
-  return await readItem(sql, cardTypeList(language), 'card type', key);
+  return await readItem(sql, cardTypes(language), 'card type', key);
 }
 
 /** One relation type, hidden or not. @throws EstateError `not_found`. */
 export async function readRelationType(sql: Sql, key: string, language: string): Promise<JsonText> {
-  return await readItem(sql, relationTypeList(language), 'relation type', key);
+  return await readItem(sql, relationTypes(language), 'relation type', key);
 }
 
 /** One stakeholder role with the number of assignments. @throws EstateError `not_found`. */
@@ -232,7 +215,7 @@ export async function readStakeholderRoleDefinition(
   roleKey: string,
   language: string,
 ): Promise<JsonText> {
-  const { from, members } = roleList(language);
+  const { from, members } = roles(language);
   const spec: ItemSpec = {
     from,
     id: `d.card_type_key || '/' || d.key`,

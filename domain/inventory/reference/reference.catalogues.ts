@@ -59,10 +59,10 @@ async function existingCards(
        or (c.status = 'ACTIVE' and lower(c.name) = any(
          select lower(n) from unnest(${nodes.flatMap(namesOf)}::text[]) n)))`;
   const byExternalId = new Map<string, string>();
-  const byPlace = new Map<string, string>();
+  const examplesByMember = new Map<string, string>();
   for (const { id, external_id, parent_id, name, status } of rows) {
     if (external_id !== null) byExternalId.set(external_id, id);
-    if (status === 'ACTIVE') byPlace.set(`${parent_id ?? ''}/${name}`, id);
+    if (status === 'ACTIVE') examplesByMember.set(`${parent_id ?? ''}/${name}`, id);
   }
   const found = new Map<string, string>();
   for (const node of nodes) {
@@ -71,7 +71,7 @@ async function existingCards(
       above === undefined
         ? undefined
         : namesOf(node)
-            .map((name) => byPlace.get(`${above}/${name.toLowerCase()}`))
+            .map((name) => examplesByMember.get(`${above}/${name.toLowerCase()}`))
             .find((id) => id !== undefined);
     const card = byExternalId.get(node.id) ?? named;
     if (card !== undefined) found.set(node.id, card);
@@ -83,41 +83,8 @@ const namesOf = ({ names }: CatalogueNode): string[] => Object.values(names);
 
 const MOST_WARNINGS = 100;
 
-/** A node in one language, with the card that represents it. */
-interface CatalogueItem {
-  id: string;
-  name: string;
-  level: number;
-  parent_id: string | null;
-  description: string | null;
-  industry: string;
-  existing_card_id: string | null;
-}
-
-interface CatalogueAnswer {
-  version: {
-    catalogue_version: string;
-    schema_version: string;
-    generated_at: string;
-    node_count: number;
-    /** The kind's name. */
-    process_count?: number;
-    value_stream_count?: number;
-    /** For capabilities: areas, the entries of the first level, and leaves. */
-    macro_count?: number;
-    macro_warnings?: string[];
-    source: string;
-    bundled_version: string;
-  };
-  nodes: CatalogueItem[];
-}
-
 /** A catalogue in one language. @throws EstateError `forbidden`. */
-export async function readCatalogue(
-  ctx: Ctx,
-  kind: CatalogueKind,
-  locale: string = FALLBACK_LANGUAGE,
-): Promise<CatalogueAnswer> {
+export async function readCatalogue(ctx: Ctx, kind: CatalogueKind, locale: string = FALLBACK_LANGUAGE) {
   requirePermission(ctx.caller, 'inventory.view');
   const catalogue = await catalogueOf(ctx.db, kind);
   const existing = await existingCards(ctx.db, ctx, catalogue, true);
@@ -143,13 +110,8 @@ export async function readCatalogue(
   };
 }
 
-function countsOf(
-  kind: CatalogueKind,
-  nodes: readonly CatalogueNode[],
-): Pick<
-  CatalogueAnswer['version'],
-  'process_count' | 'value_stream_count' | 'macro_count' | 'macro_warnings'
-> {
+/** The number of nodes by the kind's name; of capabilities, of first-level nodes and those without children. */
+function countsOf(kind: CatalogueKind, nodes: readonly CatalogueNode[]) {
   if (kind === 'process') return { process_count: nodes.length };
   if (kind === 'value_stream') return { value_stream_count: nodes.length };
   const parents = new Set(nodes.map(({ parent_id }) => parent_id));
@@ -169,12 +131,6 @@ export interface CatalogueDocument {
   csv?: string;
 }
 
-interface LoadedCatalogue {
-  kind: CatalogueKind;
-  catalogue_version: string;
-  node_count: number;
-}
-
 /**
  * Replaces the catalogue of a kind. Cards that were created from the former one remain.
  * @throws EstateError `forbidden`, `validation_failed`.
@@ -183,7 +139,7 @@ export async function loadCatalogue(
   ctx: Ctx,
   kind: CatalogueKind,
   { catalogue_version, source = 'loaded', nodes, csv }: CatalogueDocument,
-): Promise<LoadedCatalogue> {
+) {
   requirePermission(ctx.caller, 'admin.metamodel');
   if ((nodes === undefined) === (csv === undefined)) {
     throw invalidField('nodes', 'required', 'must be given, or csv instead of it');
@@ -217,19 +173,6 @@ export async function unloadCatalogue(ctx: Ctx, kind: CatalogueKind): Promise<vo
   });
 }
 
-interface CatalogueImport {
-  catalogue_ids: string[];
-  locale?: string | null;
-}
-
-interface ImportedNodes {
-  created: number;
-  /** Number of nodes for which cards exist already. */
-  skipped: number;
-  /** The cards of the chosen nodes, new or existing, in the order in which they were chosen. */
-  ids: string[];
-}
-
 /**
  * Creates cards of chosen nodes and of their ancestors, with the node's id as external id. Nodes that already have
  * cards are skipped, so that a repeated import creates nothing. All or nothing.
@@ -238,8 +181,8 @@ interface ImportedNodes {
 export async function importNodes(
   ctx: Ctx,
   kind: CatalogueKind,
-  { catalogue_ids, locale }: CatalogueImport,
-): Promise<ImportedNodes> {
+  { catalogue_ids, locale }: { catalogue_ids: string[]; locale?: string | null },
+) {
   requirePermission(ctx.caller, 'inventory.create');
   return await command(ctx, async (work) => {
     // Concurrent imports of the same catalogue are serialised.

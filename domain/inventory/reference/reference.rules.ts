@@ -192,14 +192,8 @@ export function nodesOf(text: string, prefix: string): CatalogueNode[] {
       const parent_id = level === 1 ? null : above[level - 2]!;
       const id = parent_id === null ? `${prefix}-${part}` : `${parent_id}.${part}`;
       above[level - 1] = id;
-      return {
-        id,
-        parent_id,
-        level,
-        names: { en: en!, de: de! },
-        descriptions: {},
-        industry: ALL_INDUSTRIES,
-      };
+      const names = { en: en!, de: de! };
+      return { id, parent_id, level, names, descriptions: {}, industry: ALL_INDUSTRIES };
     });
 }
 

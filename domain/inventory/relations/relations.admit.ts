@@ -1,5 +1,5 @@
-import { sqlState, violatedConstraint } from '../../../platform/database.ts';
-import { EstateError, invalidFields } from '../../../platform/errors.ts';
+import { unlessTaken } from '../../../platform/database.ts';
+import { invalidFields } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
@@ -40,11 +40,5 @@ export function checkRelationInput(
 }
 
 /** Converts a unique violation, if a writer has not locked the ends, to `duplicate_relation`. */
-export async function guardDuplicates<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    const clash = sqlState(error) === '23505' && violatedConstraint(error) === 'relations_ends';
-    throw clash && !(error instanceof EstateError) ? duplicateRelation(null) : error;
-  }
-}
+export const guardDuplicates = <T>(write: () => Promise<T>): Promise<T> =>
+  unlessTaken(write(), () => duplicateRelation(null), 'relations_ends');

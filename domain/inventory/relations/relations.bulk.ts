@@ -1,5 +1,5 @@
 import { EstateError } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { newIds } from '../cards/cards.save.ts';
@@ -45,7 +45,7 @@ type Outcome = Pick<BulkRowResult, 'status' | 'relation_id'>;
  */
 export async function bulkRelations(ctx: Ctx, operations: BulkOperation[], dryRun: boolean) {
   const results = await guardDuplicates(() =>
-    command(ctx, (work) => bulkRelationsWithin(work, ctx, operations), { dryRun }),
+    commandWith(ctx, { dryRun }, (work) => bulkRelationsWithin(work, ctx, operations)),
   );
   const count = (status: BulkRowResult['status']) =>
     results.filter((result) => result.status === status).length;
@@ -64,11 +64,8 @@ export async function bulkRelationsWithin(
   ctx: Ctx,
   operations: BulkOperation[],
 ): Promise<BulkRowResult[]> {
-  const refs = await resolveRefs(
-    work.sql,
-    ctx,
-    operations.flatMap((row) => [row.source, row.target]),
-  );
+  const ends = operations.flatMap((row) => [row.source, row.target]);
+  const refs = await resolveRefs(work.sql, ctx, ends);
   const cardIds = new Set(refs.flatMap((ref) => ('id' in ref ? ref.id : [])));
   await lockCards(work, cardIds);
   return await applyOperations(work, ctx, operations, refs, await loadEnds(work.sql, ctx, cardIds));
@@ -160,9 +157,7 @@ function step(
   }
   const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
   const after = withInput(there, operation, hidden);
-  if (Object.keys(diffRelation(there, after)).length === 0) {
-    return { status: 'noop', relation_id: there.id };
-  }
+  if (Object.keys(diffRelation(there, after)).length === 0) return { status: 'noop', relation_id: there.id };
   workingSet.put(after);
   return { status: 'upserted', relation_id: there.id };
 }

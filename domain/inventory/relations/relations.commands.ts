@@ -18,16 +18,11 @@ interface NewRelation extends RelationInput {
   target_id: string;
 }
 
-interface WrittenRelation {
-  id: string;
-  text: JsonText;
-}
-
 /**
  * Relates two cards. Needs `relations.manage`, or a stakeholder role on either card that allows it.
  * @throws EstateError `forbidden`, `validation_failed`, `duplicate_relation`, `cardinality_exceeded`.
  */
-export async function createRelation(ctx: Ctx, input: NewRelation): Promise<WrittenRelation> {
+export async function createRelation(ctx: Ctx, input: NewRelation) {
   return await command(ctx, async (work) => {
     const { sql } = work;
     const type = requireRelationType(work.metamodel, input.type);

@@ -13,15 +13,16 @@ import {
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type {
   Condition,
+  Filters,
   Fragment,
   JsonText,
-  ListParams,
+  ListParamsOf,
   ListSpec,
   SortField,
 } from '../../kernel/lists/lists.types.ts';
 import type { ResultCache } from '../../kernel/lists/result.cache.ts';
 import { hasCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Uuid } from '../../kernel/shapes.ts';
 import { visibleCards } from '../cards/cards.projection.ts';
 import { Relation } from './relations.model.ts';
 
@@ -33,11 +34,14 @@ export const relationSorts: Record<string, SortField> = {
 };
 
 export const relationFilters = {
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'A card at either end' })),
+  card_id: [
+    Type.String({ ...Uuid, description: 'A card at either end' }),
+    'r.source_id = ?::uuid or r.target_id = ?::uuid',
+  ],
   type: Type.Optional(
     Type.String({ minLength: 1, maxLength: 2000, description: 'Relation types, comma-separated' }),
   ),
-};
+} satisfies Filters;
 
 /** What the list needs besides its request. */
 interface RelationListNeeds {
@@ -72,7 +76,7 @@ function relationList(ctx: Ctx): ListSpec {
     from: FROM,
     id: 'r.id',
     sorts: relationSorts,
-    filters: { card_id: 'r.source_id = ?::uuid or r.target_id = ?::uuid' },
+    filters: relationFilters,
     defaultSort: 'created_at',
     members: {
       ...columns,
@@ -112,7 +116,7 @@ function visibleRelations(ctx: Ctx): Condition[] {
  */
 export async function listRelations(
   ctx: Ctx,
-  params: ListParams & StaticOf<typeof relationFilters>,
+  params: ListParamsOf<typeof relationFilters>,
   needs: RelationListNeeds,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, 'inventory.view');

@@ -59,11 +59,8 @@ export async function loadRelations(
   where: Fragment,
   limit?: number,
 ): Promise<{ relations: StoredRelation[]; ends: Map<string, NamedEnd> }> {
-  const rows = await query(sql).rows<{
-    relation: StoredRelation;
-    source: NamedEnd;
-    target: NamedEnd;
-  }>`select jsonb_build_object('id', t.id, 'type', t.type, 'source_id', t.source_id, 'target_id', t.target_id,
+  const rows = await query(sql).rows<{ relation: StoredRelation; source: NamedEnd; target: NamedEnd }>`
+       select jsonb_build_object('id', t.id, 'type', t.type, 'source_id', t.source_id, 'target_id', t.target_id,
          'attributes', t.attributes, 'description', t.description) as relation,
        jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) as source,
        jsonb_build_object('id', d.id, 'name', d.name, 'type', d.type) as target

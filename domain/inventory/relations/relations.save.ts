@@ -43,17 +43,10 @@ export async function saveRelations(
     for (const { id, ...facts } of rows) made.set(id, facts);
   }
   const { userId } = ctx.caller;
-  await insertRows(
-    sql,
-    Relation,
-    created.map((relation) => ({ ...relation, created_by: userId })),
-  );
-  await updateRows(
-    sql,
-    Relation,
-    updated.map(({ after }) => after),
-    ['source_id', 'target_id', 'attributes', 'description'],
-  );
+  const rows = created.map((relation) => ({ ...relation, created_by: userId }));
+  await insertRows(sql, Relation, rows);
+  const changed = updated.map(({ after }) => after);
+  await updateRows(sql, Relation, changed, ['source_id', 'target_id', 'attributes', 'description']);
   const all = [
     ...deleted.map((before) => ({ before, after: null })),
     ...created.map((after) => ({ before: null, after })),
@@ -101,12 +94,8 @@ async function rescoreEnds(
     for (const id of leaving) ends.delete(id);
     if (ends.size === 0) seeds.delete(formula);
   }
-  await rescoreCards(
-    work,
-    ctx,
-    ids.filter((id) => !leaving.has(id)),
-    seeds,
-  );
+  const staying = ids.filter((id) => !leaving.has(id));
+  await rescoreCards(work, ctx, staying, seeds);
 }
 
 /** The card at an end of a relation, as in events. */

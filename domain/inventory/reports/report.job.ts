@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { Choice, object } from '../../kernel/shapes.ts';
+import { Choice, object, optional } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
@@ -37,14 +37,15 @@ const As = Type.Optional(
 
 const Dimension = object({
   field: Field,
-  bucket: Type.Optional(
-    Choice(['year', 'quarter', 'month', 'day'], {
+  ...optional({
+    bucket: Choice(['year', 'quarter', 'month', 'day'], {
       description: 'Groups a date or timestamp, in UTC',
     }),
-  ),
-  at: Type.Optional(
-    Type.String({ format: 'date', description: 'The day of `phase`, the lifecycle phase; absent: today' }),
-  ),
+    at: Type.String({
+      format: 'date',
+      description: 'The day of `phase`, the lifecycle phase; absent: today',
+    }),
+  }),
   as: As,
 });
 

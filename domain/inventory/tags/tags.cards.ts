@@ -1,6 +1,5 @@
-import type { Knex } from 'knex';
 import { counted } from '../../../platform/counted.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -64,11 +63,9 @@ const CHUNK = 500;
  * Checks that the tags of the group on cards are still allowed.
  * @throws EstateError `tag_in_use` with the number of cards with a tag that is not allowed.
  */
-export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Promise<void> {
-  const counts = await query(sql).row<{
-    several: number;
-    elsewhere: number;
-  }>`select count(*) filter (where tags > 1)::int as several,
+export async function requireFits(sql: Transaction, group: TagGroupRow): Promise<void> {
+  const counts = await query(sql).row<{ several: number; elsewhere: number }>`
+       select count(*) filter (where tags > 1)::int as several,
        count(*) filter (where not coalesce(type = any(${group.restrict_to_types}::text[]),
        true))::int as elsewhere
      from (select c.id, c.type, count(*) as tags from card_tags k join tags t on t.id = k.tag_id
@@ -80,13 +77,8 @@ export async function requireFits(sql: Knex.Transaction, group: TagGroupRow): Pr
     });
   }
   if (elsewhere > 0) {
-    throw new EstateError(
-      'tag_in_use',
-      `A tag of the group is on ${counted(elsewhere, 'card')} of other types.`,
-      {
-        extra: { card_count: elsewhere },
-      },
-    );
+    const detail = `A tag of the group is on ${counted(elsewhere, 'card')} of other types.`;
+    throw new EstateError('tag_in_use', detail, { extra: { card_count: elsewhere } });
   }
 }
 
@@ -182,10 +174,8 @@ export async function addTags(ctx: Ctx, cardId: string, tagIds: string[]): Promi
         errors.push({ field, code: 'tag_not_allowed', message });
       } else if (tag.mode === 'single') {
         if (tag.beside || (single.get(tag.group_id) ?? id) !== id) {
-          throw new EstateError(
-            'single_tag',
-            `A card has at most one tag of ${tag.group}; remove the other first.`,
-          );
+          const detail = `A card has at most one tag of ${tag.group}; remove the other first.`;
+          throw new EstateError('single_tag', detail);
         }
         single.set(tag.group_id, id);
       }

@@ -1,6 +1,6 @@
-import { LOCK_NOT_AVAILABLE, sqlState } from '../../../platform/database.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { LOCK_NOT_AVAILABLE, sqlState, unlessTaken } from '../../../platform/database.ts';
+import { EstateError, invalidField, requireText } from '../../../platform/errors.ts';
+import { commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -65,10 +65,8 @@ export async function deleteTagGroup(ctx: Ctx, id: string): Promise<void> {
     const tags = await findRows(work.sql, Tag, (query) =>
       query.where({ tag_group_id: before.id }).orderBy('id').forUpdate(),
     );
-    const removed = await removeTags(
-      run,
-      tags.map((tag) => tag.id),
-    );
+    const ids = tags.map((tag) => tag.id);
+    const removed = await removeTags(run, ids);
     await deleteRows(work.sql, Tag, (query) => query.where({ tag_group_id: before.id }));
     for (const tag of tags) work.emit(catalogueEvent('tag', tag, null));
     await deleteRows(work.sql, TagGroup, (query) => query.where({ id: before.id }));
@@ -125,29 +123,23 @@ export async function deleteTag(ctx: Ctx, groupId: string, id: string): Promise<
 /** Changes the tag catalogue, which is part of the metamodel, under the exclusive metamodel lock. */
 async function changeCatalogue<T>(ctx: Ctx, act: (run: ChangeRun) => Promise<T>): Promise<T> {
   try {
-    return await command(
-      ctx,
-      async (work) => {
-        const run = openRun(work, ctx, { language: 'en' });
-        const answer = await act(run);
-        work.raise(METAMODEL_TOPIC);
-        await run.held?.record();
-        return answer;
-      },
-      { changesMetamodel: true },
-    );
+    const change = async (work: Work) => {
+      const run = openRun(work, ctx, { language: 'en' });
+      const result = await act(run);
+      work.raise(METAMODEL_TOPIC);
+      await run.held?.record();
+      return result;
+    };
+    const taken = () => new EstateError('name_taken', 'The name is in use already.');
+    return await unlessTaken(commandWith(ctx, { changesMetamodel: true }, change), taken);
   } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) throw metamodelBusy(error);
-    if (sqlState(error) === '23505') throw new EstateError('name_taken', 'The name is in use already.');
-    throw error;
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? metamodelBusy(error) : error;
   }
 }
 
 function check(ctx: Ctx, input: TagGroupInput & TagInput): void {
   requirePermission(ctx.caller, 'tags.manage');
-  if (input.name !== undefined && input.name.trim() === '') {
-    throw invalidField('name', 'required', 'must not be blank');
-  }
+  if (input.name !== undefined) requireText(input.name, 'name');
   for (const [n, type] of (input.restrict_to_types ?? []).entries()) {
     if (!ctx.metamodel.cardTypes.has(type)) {
       throw invalidField(`restrict_to_types.${n}`, 'unknown_type', `there is no card type "${type}"`);

@@ -22,9 +22,8 @@ import {
   tagGroupsOf,
 } from '../../kernel/report.related.ts';
 import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import type { Lifecycle } from '../../kernel/report.sql.ts';
-import { defineReport, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
+import { defineReport, reportSchema, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
 import { ItemWriter } from './app-portfolio.items.ts';
 import {
   itemRows,
@@ -34,7 +33,7 @@ import {
   relationKinds,
 } from './app-portfolio.sql.ts';
 
-const Answer = reportSchema('AppPortfolioReport', {
+const Result = reportSchema('AppPortfolioReport', {
   items: arrayOf({
     ...App,
     relations: arrayOf({
@@ -89,7 +88,7 @@ export const appPortfolioReport = defineReport({
   needs: ['relations.view'],
   params: { type: typeParam('Application') },
   typeParams: ['type'],
-  answer: Answer as TSchema,
+  result: Result as TSchema,
   topics: () => ['cards', 'relations', 'catalogues'],
   // only pictures are made from this
   async compute({ lines, ctx, params, cards, visible }) {
@@ -102,11 +101,11 @@ export const appPortfolioReport = defineReport({
     open: (input) => ({ json: jsonOf(input), tables: tablesOf(input) }),
   },
   tables: () => [],
-  chart: (answer, { type }, context) =>
-    appPortfolioChart((answer as { items: Iterable<Item> }).items, type, context),
+  chart: (result, { type }, context) =>
+    appPortfolioChart((result as { items: Iterable<Item> }).items, type, context),
 });
 
-/** The answer piece by piece. */
+/** The result piece by piece. */
 async function* jsonOf({
   snapshot,
   position,
@@ -198,7 +197,7 @@ const NONE = 'No organization';
 
 /** One bar per organization with its related cards, stacked by lifecycle phase. */
 function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
-  const phases = [...phaseLabels, 'Not begun', 'No lifecycle'];
+  const phases = [...phaseLabels, 'Not started', 'No lifecycle'];
   const bars = new Map<string, { name: string; values: number[] }>();
   for (const { lifecycle, organizations } of items) {
     const phase = phases.indexOf(phaseOn(lifecycle, context.today));

@@ -28,13 +28,12 @@ import {
   tagGroupsOf,
 } from '../../kernel/report.related.ts';
 import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput } from '../../kernel/report.ts';
+import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 import { extractCosts, writeCapabilities } from './capability-heatmap.parts.ts';
 import { relatedOf } from './capability-heatmap.related.ts';
 
-const Answer = reportSchema('CapabilityHeatmapReport', {
+const Result = reportSchema('CapabilityHeatmapReport', {
   items: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),
@@ -50,7 +49,7 @@ const Answer = reportSchema('CapabilityHeatmapReport', {
   tag_groups: TagGroups,
 });
 
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 const CAPABILITY = 'BusinessCapability';
 const APP = 'Application';
@@ -133,7 +132,7 @@ export const capabilityHeatmapReport = defineReport({
       description: 'The number in the chart; the other formats contain all',
     }),
   },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
   check(ctx, { metric }) {
     if (metric === 'total_cost') requirePermission(ctx.caller, 'costs.view');
@@ -159,11 +158,8 @@ export const capabilityHeatmapReport = defineReport({
     const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
     const isRelated = new Uint8Array(cards.numbers.count);
     const [readOfCards, body] = await runDuringRead(lines(cardsByName(named, visible), relatedCard), () => {
-      const supporting = listsOf(
-        capabilities.numbers,
-        apps.numbers,
-        pairsOfPaths(ends, ways.get(CAPABILITY) ?? [], true),
-      );
+      const all = pairsOfPaths(ends, ways.get(CAPABILITY) ?? [], true);
+      const supporting = listsOf(capabilities.numbers, apps.numbers, all);
       return writeCapabilities(
         {
           capabilities,
@@ -216,7 +212,7 @@ const meanings: Record<Params['metric'], { name: string; unit: ChartUnit }> = {
 
 /** One tile per capability in the area of its root, shaded by the metric. */
 function capabilityHeatmapChart(
-  items: Answer['items'],
+  items: Result['items'],
   metric: Params['metric'],
   context: ChartContext,
 ): Chart {

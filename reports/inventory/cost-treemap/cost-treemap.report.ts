@@ -17,8 +17,8 @@ import {
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { itemsWithSums } from '../../kernel/report.lines.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import {
   attributesOnce,
   jsonText,
@@ -27,7 +27,7 @@ import {
   numberIn,
   withPhases,
 } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput } from '../../kernel/report.ts';
+import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 
 /** The name of the group for cards without a group. */
 const REST = 'Ungrouped';
@@ -39,7 +39,7 @@ const GroupId = Nullable(
   }),
 );
 
-const Answer = reportSchema('CostTreemapReport', {
+const Result = reportSchema('CostTreemapReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -81,11 +81,8 @@ function check(ctx: Ctx, { type: key, cost_field, group_by, aggregate }: Params)
   if (group_by === undefined) return;
   if (groupsByCards(ctx, group_by)) requirePermission(ctx.caller, 'relations.view');
   else if (fieldOf(ctx, 'group_by', type, group_by).type !== 'single_select') {
-    throw invalidField(
-      'group_by',
-      'unknown_value',
-      `"${group_by}" is neither a card type nor a select field`,
-    );
+    const message = `"${group_by}" is neither a card type nor a select field`;
+    throw invalidField('group_by', 'unknown_value', message);
   }
 }
 
@@ -133,10 +130,8 @@ function answerLines(input: ReportInput<Params>): Fragment {
   const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
   const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
   const ofGroup = `|| ',"group":' || to_json(p.grp) || ',"group_id":' || coalesce(to_json(p.grp_id)::text, 'null')`;
-  const sums = jsonText({
-    total: { json: 'coalesce(sum(s.cost), 0)' },
-    groups: { json: grouped ? GROUPS : "'null'" },
-  });
+  const json = 'coalesce(sum(s.cost), 0)';
+  const sums = jsonText({ total: { json }, groups: { json: grouped ? GROUPS : "'null'" } });
   const ofParent = parent === undefined ? fragment`` : fragment`and c.parent_id = ${parent}::uuid`;
   return fragment`with ${embed(joinFragments([...tables, fragment``], ', '))} priced as materialized (
         select p.id, p.cost, p.grp, p.grp_id,
@@ -192,7 +187,7 @@ export const costTreemapReport = defineReport({
       }),
     ),
   },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check,
   topics: () => ['cards', 'relations'],
@@ -201,9 +196,7 @@ export const costTreemapReport = defineReport({
     if (parent !== undefined) await requireParent(input, parent);
     await input.sql.raw(`set local work_mem = '64MB'`);
     const lines = await input.lines(answerLines(input));
-    const end = lines.lastIndexOf('\n');
-    const items = lines.subarray(0, Math.max(0, end - 1));
-    return ['{"items":[\n', items, `\n],${lines.toString('utf8', end + 2)}`];
+    return itemsWithSums(lines);
   },
   long: 'items',
   tables: ({ items, groups }) => [
@@ -220,7 +213,7 @@ export const costTreemapReport = defineReport({
     ),
     reportTable('groups', { id: 'key', name: 'text', cost: 'money' }, groups ?? []),
   ],
-  chart: (answer, params, context) => costTreemapChart(answer, params, context),
+  chart: (result, params, context) => costTreemapChart(result, params, context),
 });
 
 /** One area per card by cost, within that of its group. */

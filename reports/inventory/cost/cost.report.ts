@@ -4,12 +4,12 @@ import { embed, fragment } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { itemsWithSums } from '../../kernel/report.lines.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 
-const Answer = reportSchema('CostReport', {
+const Result = reportSchema('CostReport', {
   items: arrayOf({ id: Uuid, name: Type.String(), cost: Type.Number() }),
   total: Type.Number(),
 });
@@ -23,7 +23,7 @@ export const costReport = defineReport({
   permission: 'reports.ea_dashboard',
   needs: ['costs.view'],
   params: { type: typeParam('Application') },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', others: false },
   typeParams: ['type'],
   topics: ({ type }) => [`cards:${type}`],
@@ -38,9 +38,7 @@ export const costReport = defineReport({
           select 1 as part, p.cost, p.id, ${embed(item)} as line from priced p where p.cost <> 0
           union all select 2, null, null, '{"total":' || coalesce(sum(p.cost), 0) || '},' from priced p) l
         order by l.part, l.cost desc, l.id`);
-    const end = read.lastIndexOf('\n');
-    const items = read.subarray(0, Math.max(0, end - 1));
-    return ['{"items":[\n', items, `\n],${read.toString('utf8', end + 2)}`];
+    return itemsWithSums(read);
   },
   long: 'items',
   tables: ({ items }) => [reportTable('items', { id: 'key', name: 'text', cost: 'money' }, items)],

@@ -6,8 +6,7 @@ import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/c
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import { groupedFiguresTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport, type ReportInput } from '../../kernel/report.ts';
+import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figureSchemas, figuresOf } from '../kpis/kpis.figures.ts';
 import { eventsTable, RecentEvents, recentEvents } from './dashboard.events.ts';
@@ -19,7 +18,7 @@ const Trend = object({
   delta_pct: Nullable(Type.Number()),
 });
 
-const Answer = reportSchema('Dashboard', {
+const Result = reportSchema('Dashboard', {
   ...figureSchemas,
   recent_events: RecentEvents,
   trends: object({
@@ -87,7 +86,7 @@ export const dashboardReport = defineReport({
     'Trends compare with the stored snapshot of 30 days before. They are null with a filter, or if the caller does not see all cards.',
   permission: 'reports.ea_dashboard',
   params: {},
-  answer: Answer,
+  result: Result,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'data_quality', 'lifecycle'],
     others: false,
@@ -116,17 +115,15 @@ export const dashboardReport = defineReport({
       },
     });
   },
-  tables: (answer) => {
-    const { total_cards, avg_data_quality, by_type, approval_statuses } = answer;
-    const { data_quality_distribution, lifecycle_distribution } = answer;
+  tables: (result) => {
+    const { total_cards, avg_data_quality, by_type, approval_statuses } = result;
+    const { data_quality_distribution, lifecycle_distribution } = result;
     const landscape = { total_cards, avg_data_quality };
     const distributions = { data_quality_distribution, lifecycle_distribution };
-    return [
-      groupedFiguresTable({ landscape, by_type, approval_statuses, ...distributions }),
-      eventsTable('recent_events', answer.recent_events),
-    ];
+    const groups = { landscape, by_type, approval_statuses, ...distributions };
+    return [groupedFiguresTable(groups), eventsTable('recent_events', result.recent_events)];
   },
-  chart: (answer, _params, context) => dashboardChart(answer, context),
+  chart: (result, _params, context) => dashboardChart(result, context),
 });
 
 const bars = (title: string, itemAxis: string, items: [name: string, count: number][]): BarsChart => ({

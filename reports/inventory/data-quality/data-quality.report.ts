@@ -3,11 +3,10 @@ import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { answerTable, figuresTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
-const Answer = reportSchema('DataQualityReport', {
+const Result = reportSchema('DataQualityReport', {
   overall_data_quality: Type.Number({ minimum: 0, maximum: 100 }),
   total_items: Type.Integer(),
   with_lifecycle: Type.Integer(),
@@ -29,7 +28,7 @@ const Answer = reportSchema('DataQualityReport', {
     updated_at: Timestamp,
   }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 /** Days without a change after which a card counts as stale. */
 const STALE_DAYS = 90;
@@ -49,7 +48,7 @@ export const dataQualityReport = defineReport({
       description: 'Maximum number of listed cards, lowest data quality first',
     }),
   },
-  answer: Answer,
+  result: Result,
   reads: {
     cards: ['type', 'name', 'parent_id', 'status', 'lifecycle', 'data_quality', 'created_at', 'updated_at'],
     relations: ['source_id', 'target_id'],
@@ -99,25 +98,25 @@ export const dataQualityReport = defineReport({
          'stale', coalesce(sum(stale), 0),
          'by_type', coalesce(json_agg(json_build_object('type', type, 'total', total, 'complete', complete,
            'partial', partial, 'minimal', minimal, 'avg_data_quality', round(quality / total, 1)) order by type), '[]'),
-         'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as answer
+         'worst_items', (select coalesce(json_agg(w order by w.data_quality, w.id), '[]') from worst w))::text as result
        from by_type`;
   },
-  tables: (answer) => [
-    answerTable(Answer, answer, 'by_type'),
-    answerTable(Answer, answer, 'worst_items'),
-    totalsTable(answer),
+  tables: (result) => [
+    resultTable(Result, result, 'by_type'),
+    resultTable(Result, result, 'worst_items'),
+    totalsTable(result),
   ],
-  chart: (answer, _params, context) => dataQualityChart(answer, context),
+  chart: (result, _params, context) => dataQualityChart(result, context),
 });
 
-const totalsTable = (answer: Answer): ReportTable => {
-  const { overall_data_quality, total_items, with_lifecycle, orphaned, stale } = answer;
+const totalsTable = (result: Result): ReportTable => {
+  const { overall_data_quality, total_items, with_lifecycle, orphaned, stale } = result;
   return figuresTable('totals', { overall_data_quality, total_items, with_lifecycle, orphaned, stale });
 };
 
 /** Bars per type, stacked by completeness. */
 const dataQualityChart = (
-  { by_type, overall_data_quality, total_items }: Answer,
+  { by_type, overall_data_quality, total_items }: Result,
   context: ChartContext,
 ): Chart => ({
   kind: 'bars',

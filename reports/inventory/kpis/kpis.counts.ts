@@ -15,15 +15,15 @@ export interface CountedCards {
 }
 
 /**
- * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has begun; `plan`
+ * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has started; `plan`
  * if all are in the future; `none` without any date.
  */
 export function phaseOn(lifecycle: string, today: string): Fragment {
   const of = embed(lifecycle);
-  const begun = lifecyclePhases
+  const started = lifecyclePhases
     .toReversed()
     .map((phase) => fragment`when ${of} ->> '${embed(phase)}' <= ${today} then '${embed(phase)}'`);
-  return fragment`case when ${of} is null or ${of} = '{}' then 'none' ${embed(joinFragments(begun, ' '))} else 'plan' end`;
+  return fragment`case when ${of} is null or ${of} = '{}' then 'none' ${embed(joinFragments(started, ' '))} else 'plan' end`;
 }
 
 /**
@@ -70,14 +70,14 @@ export async function countChangedTypes(
     rows.map(({ type, version }: { type: string; version: number }) => [type, `${version}:${today}`]),
   );
   const key = (type: string) => `counts:${type}`;
-  const kept = await Promise.all(
+  const cached = await Promise.all(
     types.map(async (type): Promise<[string, CountedCards[]] | undefined> => {
       const text = await cache.get(key(type));
-      const kept: { state?: string; cards?: CountedCards[] } = text === undefined ? {} : JSON.parse(text);
-      return kept.cards && kept.state === states.get(type) ? [type, kept.cards] : undefined;
+      const entry: { state?: string; cards?: CountedCards[] } = text === undefined ? {} : JSON.parse(text);
+      return entry.cards && entry.state === states.get(type) ? [type, entry.cards] : undefined;
     }),
   );
-  const counts = new Map(kept.filter((entry) => entry !== undefined));
+  const counts = new Map(cached.filter((entry) => entry !== undefined));
   const changed = types.filter((type) => !counts.has(type));
   for (const [type, cards] of await countTypes(sql, changed, today)) {
     counts.set(type, cards);

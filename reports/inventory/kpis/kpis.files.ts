@@ -1,16 +1,13 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import type { Column, Table } from '../../kernel/formats/formats.types.ts';
-import { writeCsv } from '../../kernel/formats/lines.ts';
+import type { Column } from '../../kernel/formats/formats.types.ts';
 import { startStream } from '../../kernel/formats/pump.ts';
-import { writeXlsx } from '../../kernel/formats/xlsx.ts';
+import { statementTable, type TableFormat, writeTables } from '../../kernel/report.formats.ts';
 import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
-
-const BATCH = 1_000;
 
 /** Figures with a breakdown; each part is a separate column. */
 const parted = ['by_type', 'approval_statuses', 'data_quality_distribution', 'lifecycle_distribution'];
@@ -28,14 +25,16 @@ export async function streamKpiFile(
   { db }: Services,
   { caller }: Ctx,
   period: KpiPeriod,
-  format: 'csv' | 'xlsx',
+  format: TableFormat,
 ): Promise<Readable> {
   return await startStream(caller, (out, start) =>
     withSnapshot(db, async (snapshot) => {
       const rows = rowsOf(period);
       const columns = await columnsOf(snapshot, rows);
       start(out);
-      await write(snapshot, rows, columns, format, out);
+      const cells = columns.map((column) => ({ sql: column.sql, bindings: column.bindings ?? [] }));
+      const statement = fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
+      await writeTables(format, [statementTable(snapshot, { name: 'kpis', columns }, statement)], out);
     }),
   );
 }
@@ -76,20 +75,4 @@ async function columnsOf(snapshot: Snapshot, rows: Fragment): Promise<KpiColumn[
       }),
     ),
   ];
-}
-
-async function write(
-  snapshot: Snapshot,
-  rows: Fragment,
-  columns: KpiColumn[],
-  format: 'csv' | 'xlsx',
-  out: Writable,
-): Promise<void> {
-  const cells = columns.map((column) => ({ sql: column.sql, bindings: column.bindings ?? [] }));
-  const { sql, bindings } =
-    fragment`select ${embed(joinFragments(cells, ', '))} ${embed(rows)} order by k.slot`;
-  const batches = snapshot.batches(sql, bindings, BATCH) as Table['batches'];
-  const table = { name: 'kpis', columns, batches };
-  if (format === 'csv') await writeCsv(table, out, {});
-  else await writeXlsx([table], out, {});
 }

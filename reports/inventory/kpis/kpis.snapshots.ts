@@ -23,11 +23,8 @@ export async function takeKpiSnapshot(ctx: Ctx, slot: Date): Promise<boolean> {
     { isolationLevel: 'repeatable read', readOnly: true },
   );
   return await command(ctx, async ({ sql, raise }) => {
-    const stored = await sql('kpi_snapshots')
-      .insert({ slot, position, metrics: JSON.stringify(figures) })
-      .onConflict('slot')
-      .ignore()
-      .returning('slot');
+    const data = { slot, position, metrics: JSON.stringify(figures) };
+    const stored = await sql('kpi_snapshots').insert(data).onConflict('slot').ignore().returning('slot');
     if (stored.length > 0) raise(KPI_TOPIC);
     return stored.length > 0;
   });

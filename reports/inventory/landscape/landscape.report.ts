@@ -8,14 +8,13 @@ import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, jsonText, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 
 const Named = { id: Uuid, name: Type.String() };
 const Member = { ...Named, type: Type.String(), attributes: OpenObject };
 
-const Answer = reportSchema('LandscapeReport', {
+const Result = reportSchema('LandscapeReport', {
   groups: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),
@@ -23,7 +22,7 @@ const Answer = reportSchema('LandscapeReport', {
   }),
   ungrouped: arrayOf(Member),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 /** The cards of a type, grouped by related cards of another type. */
 export const landscapeReport = defineReport({
@@ -35,19 +34,15 @@ export const landscapeReport = defineReport({
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   typeParams: ['type', 'group_by'],
   topics: ({ type, group_by }) => ['relations', `cards:${type}`, `cards:${group_by}`],
   async compute({ sql, lines, ctx, params, cards, visible }) {
     const { type, group_by: groupBy } = params;
     const pairs = relatedPairs(ctx, type, groupBy);
-    const members = {
-      id: { id: 'c.id' },
-      name: { text: 'c.name' },
-      type: { text: 'c.type' },
-      attributes: { json: reportAttributes(ctx, [type]) },
-    };
+    const attributes = { json: reportAttributes(ctx, [type]) };
+    const members = { id: { id: 'c.id' }, name: { text: 'c.name' }, type: { text: 'c.type' }, attributes };
     const group = jsonLine({
       id: { id: 'c.id' },
       name: { text: 'c.name' },
@@ -72,7 +67,7 @@ export const landscapeReport = defineReport({
         order by c.id`);
     return ['{"groups":[\n', groups, '\n],"ungrouped":[\n', ungrouped, '\n]}'];
   },
-  tables: (answer) => [
+  tables: (result) => [
     reportTable(
       'items',
       {
@@ -83,18 +78,18 @@ export const landscapeReport = defineReport({
         type: 'key',
         ...lifecycleKinds,
       } as const,
-      rowsOf(answer),
+      rowsOf(result),
     ),
     reportTable(
       'groups',
       { id: 'key', name: 'text', items: 'number' },
-      answer.groups.map((group) => ({ ...group, items: group.items.length })),
+      result.groups.map((group) => ({ ...group, items: group.items.length })),
     ),
   ],
   chart: ({ groups, ungrouped }, params, context) => landscapeChart(groups, ungrouped, params, context),
 });
 
-function* rowsOf({ groups, ungrouped }: Answer) {
+function* rowsOf({ groups, ungrouped }: Result) {
   for (const { id, name, items } of groups) {
     for (const item of items) yield { ...withPhases(item), group_id: id, group_name: name };
   }

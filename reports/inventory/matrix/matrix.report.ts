@@ -6,18 +6,17 @@ import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 
 const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) });
 
-const Answer = reportSchema('MatrixReport', {
+const Result = reportSchema('MatrixReport', {
   rows: Type.Array(Line),
   columns: Type.Array(Line),
   intersections: arrayOf({ row_id: Uuid, col_id: Uuid }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 type Line = Static<typeof Line>;
 
@@ -31,7 +30,7 @@ export const matrixReport = defineReport({
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
-  answer: Answer,
+  result: Result,
   reads: {
     cards: ['type', 'name', 'name_key', 'parent_id', 'status'],
     relations: ['type', 'source_id', 'target_id'],
@@ -55,7 +54,7 @@ export const matrixReport = defineReport({
          || ',"columns":' || (select ${embed(jsonLines(line('k'), 'k.name_key, k.id'))} from k)
          || ',"intersections":'
          || (select ${embed(jsonLines(`json_build_object('row_id', x.card_id, 'col_id', x.other_id)`, 'x.card_id, x.other_id'))} from x)
-         || '}' as answer`;
+         || '}' as result`;
   },
   tables: ({ rows, columns, intersections }) => [
     reportTable(
@@ -70,7 +69,7 @@ export const matrixReport = defineReport({
   chart: matrixChart,
 });
 
-function* named(rows: Line[], columns: Line[], pairs: Answer['intersections']) {
+function* named(rows: Line[], columns: Line[], pairs: Result['intersections']) {
   const names = new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
   for (const pair of pairs) yield { ...pair, row: names.get(pair.row_id), column: names.get(pair.col_id) };
 }
@@ -79,17 +78,17 @@ type Named = Pick<Line, 'id' | 'name'>;
 
 /** One cell per related pair; rows and columns with the most relations first. */
 export function matrixChart(
-  answer: { rows: Named[]; columns: Named[]; intersections: { row_id: string; col_id: string }[] },
+  result: { rows: Named[]; columns: Named[]; intersections: { row_id: string; col_id: string }[] },
   { row_type, col_type }: { row_type: string; col_type: string },
   context: ChartContext,
 ): Chart {
   const rows = ranked(
-    answer.rows,
-    answer.intersections.map(({ row_id }) => row_id),
+    result.rows,
+    result.intersections.map(({ row_id }) => row_id),
   );
   const columns = ranked(
-    answer.columns,
-    answer.intersections.map(({ col_id }) => col_id),
+    result.columns,
+    result.intersections.map(({ col_id }) => col_id),
   );
   const rowAt = new Map(rows.map(({ id }, index) => [id, index]));
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
@@ -103,7 +102,7 @@ export function matrixChart(
     unit: 'count',
     rows: rows.map(({ name }) => name),
     columns: columns.map(({ name }) => name),
-    cells: answer.intersections.map(({ row_id, col_id }): [number, number, number] => [
+    cells: result.intersections.map(({ row_id, col_id }): [number, number, number] => [
       rowAt.get(row_id)!,
       columnAt.get(col_id)!,
       1,

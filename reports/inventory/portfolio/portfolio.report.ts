@@ -15,15 +15,14 @@ import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null if it is empty' }),
 );
 
-const Answer = reportSchema('PortfolioReport', {
+const Result = reportSchema('PortfolioReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -37,7 +36,7 @@ const Answer = reportSchema('PortfolioReport', {
   y_axis: Type.String(),
 });
 
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 type Params = Record<'type' | (typeof fields)[number], string>;
 
 const fields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
@@ -57,7 +56,7 @@ export const portfolioReport = defineReport({
     size_field: fieldParam('costTotalAnnual', 'Field for the size'),
     color_field: fieldParam('businessCriticality', 'Field for the colour'),
   },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', others: false },
   check(ctx, params) {
     const type = typeOf(ctx, 'type', params.type);
@@ -102,7 +101,7 @@ export const portfolioReport = defineReport({
 });
 
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
-function portfolioChart(items: Answer['items'], params: Params, context: ChartContext): Chart {
+function portfolioChart(items: Result['items'], params: Params, context: ChartContext): Chart {
   const { type } = params;
   const placed = items.flatMap((item): BubblesChart['items'] => {
     const x = positionOnAxis(context, type, params.x_axis, item.x);

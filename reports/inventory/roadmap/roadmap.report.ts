@@ -7,11 +7,10 @@ import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/c
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 
-const Answer = reportSchema('RoadmapReport', {
+const Result = reportSchema('RoadmapReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -34,7 +33,7 @@ export const roadmapReport = defineReport({
       Type.String({ maxLength: 100, description: 'Key of a card type; default: all types' }),
     ),
   },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', others: false },
   typeParams: ['type'],
   topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`],

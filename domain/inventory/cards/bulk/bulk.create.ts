@@ -1,6 +1,6 @@
 import { query, type Sql } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
-import { command } from '../../../kernel/command.ts';
+import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
@@ -33,7 +33,7 @@ const MAX_ATTEMPTS = 3;
  */
 export async function createCards(ctx: Ctx, rows: BulkCreateRow[], dryRun: boolean) {
   requirePermission(ctx.caller, 'inventory.create');
-  const results = await command(ctx, (work) => createCardsWithin(work, ctx, rows), { dryRun });
+  const results = await commandWith(ctx, { dryRun }, (work) => createCardsWithin(work, ctx, rows));
   const created = results.filter(({ status }) => status === 'created').length;
   return { results, created, failed: results.length - created, dry_run: dryRun };
 }
@@ -118,10 +118,8 @@ function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: Cr
 
 /** Reads what is needed to check the rows. */
 async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<Surroundings> {
-  const lowered = await lowerCase(
-    sql,
-    rows.flatMap((row) => [row.name, ...pathOf(row)]),
-  );
+  const names = rows.flatMap((row) => [row.name, ...pathOf(row)]);
+  const lowered = await lowerCase(sql, names);
   const lower = (text: string) => lowered.get(text) ?? text;
   const keyOf = (type: string, name: string, path: string[] | null, id: string | null = null) =>
     JSON.stringify([type, name, path, id]);

@@ -1,5 +1,5 @@
 import { EstateError } from '../../../../platform/errors.ts';
-import { type Attempt, attempt, command } from '../../../kernel/command.ts';
+import { type Attempt, attempt, commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import { type CardRight, requireOnCard, requireOnCards } from '../../../kernel/permissions/policy.ts';
 import { archiveAll, restoreAll } from '../cards.archive.ts';
@@ -151,10 +151,8 @@ async function together(
   const of = async (part: Work, wanted: readonly string[]): Promise<Attempt<unknown>> =>
     await attempt(part, async (inner) => {
       const cards = await loadCards(inner, ctx, wanted);
-      return await act(
-        inner,
-        wanted.map((id) => requireCard(cards, id)),
-      );
+      const chosen = wanted.map((id) => requireCard(cards, id));
+      return await act(inner, chosen);
     });
   const all = await of(work, ids);
   if (all.ok) return ids.map(() => null);
@@ -180,24 +178,20 @@ async function removeAll(
   reasonToSkip: (card: StoredCard) => string | undefined,
 ) {
   const { card_ids, dry_run } = request;
-  return await command(
-    ctx,
-    async (work) => {
-      const { chosen, skipped } = await chooseCards(work, ctx, card_ids, reasonToSkip);
-      requireOnCards(ctx, right, chosen);
-      const plan = chosen.length > 0 ? await act(work, ctx, chosen, request) : undefined;
-      const cascaded = new Set([...(plan?.cascaded ?? []), ...(plan?.related ?? [])]);
-      return {
-        requested: card_ids.length,
-        removed: plan?.removed.filter((id) => !cascaded.has(id)) ?? [],
-        cascaded_card_ids: [...cascaded],
-        moved_card_ids: [...(plan?.moved.keys() ?? [])],
-        skipped,
-        dry_run,
-      };
-    },
-    { dryRun: dry_run },
-  );
+  return await commandWith(ctx, { dryRun: dry_run }, async (work) => {
+    const { chosen, skipped } = await chooseCards(work, ctx, card_ids, reasonToSkip);
+    requireOnCards(ctx, right, chosen);
+    const plan = chosen.length > 0 ? await act(work, ctx, chosen, request) : undefined;
+    const cascaded = new Set([...(plan?.cascaded ?? []), ...(plan?.related ?? [])]);
+    return {
+      requested: card_ids.length,
+      removed: plan?.removed.filter((id) => !cascaded.has(id)) ?? [],
+      cascaded_card_ids: [...cascaded],
+      moved_card_ids: [...(plan?.moved.keys() ?? [])],
+      skipped,
+      dry_run,
+    };
+  });
 }
 
 /**
@@ -222,19 +216,15 @@ export const deleteCards = (ctx: Ctx, request: BulkRemovalRequest) =>
  * @throws EstateError `forbidden` naming the cards, `wrong_state` below an archived card, `sibling_name_taken`.
  */
 export async function restoreCards(ctx: Ctx, request: { card_ids: string[]; dry_run: boolean }) {
-  return await command(
-    ctx,
-    async (work) => {
-      const { chosen, skipped } = await chooseCards(work, ctx, request.card_ids, ({ status }) =>
-        status === 'ACTIVE' ? 'already_active' : undefined,
-      );
-      await restoreAll(work, ctx, chosen);
-      const restored_card_ids = chosen.map((card) => card.id);
-      const { card_ids, dry_run } = request;
-      return { requested: card_ids.length, restored_card_ids, skipped, dry_run };
-    },
-    { dryRun: request.dry_run },
-  );
+  return await commandWith(ctx, { dryRun: request.dry_run }, async (work) => {
+    const { chosen, skipped } = await chooseCards(work, ctx, request.card_ids, ({ status }) =>
+      status === 'ACTIVE' ? 'already_active' : undefined,
+    );
+    await restoreAll(work, ctx, chosen);
+    const restored_card_ids = chosen.map((card) => card.id);
+    const { card_ids, dry_run } = request;
+    return { requested: card_ids.length, restored_card_ids, skipped, dry_run };
+  });
 }
 
 /** A card that a bulk operation skips. */

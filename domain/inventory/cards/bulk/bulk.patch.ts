@@ -1,4 +1,4 @@
-import { command } from '../../../kernel/command.ts';
+import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx } from '../../../kernel/context.ts';
 import { requireOnCards, requirePermission, seesCosts } from '../../../kernel/permissions/policy.ts';
 import { typeOf } from '../cards.load.ts';
@@ -15,30 +15,26 @@ import { uniqueIds } from './bulk.each.ts';
 export async function patchCards(ctx: Ctx, ids: string[], patch: CardPatch, dryRun: boolean) {
   requirePermission(ctx.caller, 'inventory.bulk_edit');
   const wanted = uniqueIds(ids);
-  return await command(
-    ctx,
-    async (work) => {
-      const { cards, writes } = await planPatch(work, ctx, wanted, patch, async (found) =>
-        requireOnCards(ctx, EDIT, found.values()),
-      );
-      const saved = new Map((await saveCards(work, ctx, writes)).map((write) => [write.before.id, write]));
-      const rowIndex = new Map(ids.map((id, n) => [id.toLowerCase(), n] as const).toReversed());
-      const status = dryRun ? ('would_update' as const) : ('updated' as const);
-      const results = wanted.map((card_id) => {
-        const card = cards.get(card_id);
-        const write = saved.get(card_id);
-        const row = { row_index: rowIndex.get(card_id)!, card_id, id: card ? card_id : null };
-        if (!card) return { ...row, status: 'not_found' as const, before: {}, after: {} };
-        if (!write) return { ...row, status: 'unchanged' as const, before: {}, after: {} };
-        const hidden = seesCosts(ctx, card) ? [] : typeOf(work.metamodel, card).costKeys;
-        const before = nested(write.changes, 'old', hidden);
-        return { ...row, status, before, after: nested(write.changes, 'new', hidden) };
-      });
-      const count = results.filter((result) => result.status === status).length;
-      return { dry_run: dryRun, results, updated: dryRun ? 0 : count, would_update: dryRun ? count : 0 };
-    },
-    { dryRun },
-  );
+  return await commandWith(ctx, { dryRun }, async (work) => {
+    const { cards, writes } = await planPatch(work, ctx, wanted, patch, async (found) =>
+      requireOnCards(ctx, EDIT, found.values()),
+    );
+    const saved = new Map((await saveCards(work, ctx, writes)).map((write) => [write.before.id, write]));
+    const rowIndex = new Map(ids.map((id, n) => [id.toLowerCase(), n] as const).toReversed());
+    const status = dryRun ? ('would_update' as const) : ('updated' as const);
+    const results = wanted.map((card_id) => {
+      const card = cards.get(card_id);
+      const write = saved.get(card_id);
+      const row = { row_index: rowIndex.get(card_id)!, card_id, id: card ? card_id : null };
+      if (!card) return { ...row, status: 'not_found' as const, before: {}, after: {} };
+      if (!write) return { ...row, status: 'unchanged' as const, before: {}, after: {} };
+      const hidden = seesCosts(ctx, card) ? [] : typeOf(work.metamodel, card).costKeys;
+      const before = nested(write.changes, 'old', hidden);
+      return { ...row, status, before, after: nested(write.changes, 'new', hidden) };
+    });
+    const count = results.filter((result) => result.status === status).length;
+    return { dry_run: dryRun, results, updated: dryRun ? 0 : count, would_update: dryRun ? count : 0 };
+  });
 }
 
 /** One side of changes in the shape of a card, without the attributes named in `hidden`. */

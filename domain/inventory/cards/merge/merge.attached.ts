@@ -46,8 +46,10 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Reco
   const { sql, emit } = work;
   const { type, survivor, merged } = cards;
   const counts: Record<string, number> = {};
+  const ids = [survivor.id, ...merged.map(({ id }) => id)];
   for (const reference of work.extensions.cardReferences) {
     const { table, column, entity } = reference;
+    await reference.beforeMerge?.(work, ids);
     if (reference.once) await removeDoubles(work, reference, cards);
     const moved = await query(sql).rows<{ id: string; from: string; owner: string | null }>`with moved as (
          update ${embed(table)} set ${embed(column)} = ${survivor.id}::uuid
@@ -128,10 +130,8 @@ export async function mergeTags(work: Work, { survivor, merged }: MergedCards): 
   }
   await query(sql).run`insert into card_tags (card_id, tag_id)
     select ${survivor.id}::uuid, unnest(${result.added}::uuid[])`;
-  await deleteTags(
-    work,
-    merged.map((card) => card.id),
-  );
+  const ids = merged.map((card) => card.id);
+  await deleteTags(work, ids);
   return result;
 }
 
@@ -171,19 +171,72 @@ export async function undoMove(work: Work, _ctx: Ctx, event: UndoneEvent): Promi
   const { old, new: present } = event.data.changes.card_id as { old: string; new: string };
   const card = await sql('cards').where({ id: old }).first('type');
   if (!reference || !card) return refusal('card');
-  const { table, column } = reference;
+  const { table, column, fixed } = reference;
+  const row = await query(sql).row<{ is_restored: boolean; is_fixed: boolean }>`select
+      t.${embed(column)} is not distinct from ${old}::uuid as is_restored,
+      ${embed(fixed?.only ?? 'false')} and exists (select from events e where e.data ->> 'id' = ${event.id}
+        and e.event_type = ${fixed?.by ?? ''} and e.position > ${event.position}) as is_fixed
+    from ${embed(table)} t where t.id = ${event.id}::uuid`;
+  if (!row) return refusal(reference.entity);
+  // It has followed another row.
+  if (row.is_restored) return null;
+  if (row.is_fixed) return { code: 'changed_later', message: `${fixed!.by} has changed it after the merge.` };
   const moved = await query(sql).row<{ owner: string | null }>`update ${embed(table)}
     set ${embed(column)} = ${old}::uuid where id = ${event.id}::uuid and ${embed(column)} = ${present}::uuid
     returning ${embed(ownerOf(reference))} as owner`;
-  if (!moved) {
-    const row = await sql(table).where({ id: event.id }).first('id');
-    return row
-      ? { code: 'changed_later', message: 'It belongs to another card now.' }
-      : refusal(reference.entity);
-  }
+  if (!moved) return { code: 'changed_later', message: 'It belongs to another card now.' };
   const type = work.metamodel.cardTypes.get(card.type)!;
   work.emit(movedEvent(reference, type, { id: event.id, from: present, to: old, owner: moved.owner }));
   return null;
+}
+
+/** A row that refers to rows of several cards. */
+export interface SplitRow {
+  entity: string;
+  id: string;
+}
+
+/**
+ * Moves rows to the card of the rows to which they refer, after an undo has moved rows between the given cards.
+ * @returns the rows that refer to rows of several cards, which stay.
+ */
+export async function followMoved(work: Work, cardIds: readonly string[]): Promise<SplitRow[]> {
+  const { sql, metamodel } = work;
+  const split: SplitRow[] = [];
+  for (let isDone = false; !isDone; ) {
+    isDone = true;
+    split.length = 0;
+    for (const reference of work.extensions.cardReferences) {
+      const { entity, table, column, follows = [] } = reference;
+      if (follows.length === 0) continue;
+      const referred = follows.map(
+        (to) =>
+          `select r.${column} as card from ${to.table} r where r.id = t.${to.column} and ${to.only ?? 'true'}`,
+      );
+      const rows = await query(sql).rows<{ id: string; from: string; owner: string | null; cards: string[] }>`
+           select
+          t.id, t.${embed(column)} as "from", ${embed(reference.owner ? `t.${reference.owner}` : 'null::uuid')} as owner,
+          c.cards
+        from ${embed(table)} t cross join lateral (select array_agg(distinct u.card)::text[] as cards
+          from (${embed(referred.join(' union all '))}) u) c
+        where t.${embed(column)} = any(${cardIds}::uuid[]) and c.cards <> array[t.${embed(column)}::text]
+          and c.cards <@ ${cardIds}::text[] order by t.id`;
+      for (const { id, from, owner, cards } of rows) {
+        if (cards.length > 1) {
+          split.push({ entity, id });
+          continue;
+        }
+        const to = cards[0]!;
+        await sql(table)
+          .where({ id })
+          .update({ [column]: to });
+        const card = await sql('cards').where({ id: to }).first('type');
+        work.emit(movedEvent(reference, metamodel.cardTypes.get(card.type)!, { id, from, to, owner }));
+        isDone = false;
+      }
+    }
+  }
+  return split;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { query } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
-import { command } from '../../../kernel/command.ts';
+import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import {
@@ -32,7 +32,7 @@ import { ancestorsOf, levelsAfter, requireParent } from '../cards.tree.ts';
 import { EDIT } from '../cards.write.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../rules/capability.ts';
 import { mergeAttributes } from '../rules/merge.ts';
-import { type MergedCards, mergeTags, moveAttached, storeMerge } from './merge.attached.ts';
+import { mergeTags, moveAttached, storeMerge } from './merge.attached.ts';
 import { chosenInput, type FieldChoices, survivingValues } from './merge.fields.ts';
 
 /** A relation that another one replaces after a merge. */
@@ -69,11 +69,7 @@ function planRelations(
   const kept = new Map<string, { before: StoredRelation; after: StoredRelation }>();
   // The survivor's own relations come first, so that they are the ones that remain.
   for (const before of relations.toSorted((a, b) => Number(touched(a)) - Number(touched(b)))) {
-    const after = {
-      ...before,
-      source_id: endOf(before.source_id),
-      target_id: endOf(before.target_id),
-    };
+    const after = { ...before, source_id: endOf(before.source_id), target_id: endOf(before.target_id) };
     if (after.source_id === after.target_id) {
       plan.dropped.push({ id: before.id, type: before.type });
       plan.writes.push({ before, after: null });
@@ -97,11 +93,8 @@ function planRelations(
   for (const write of kept.values()) {
     if (Object.keys(diffRelation(write.before, write.after)).length > 0) plan.writes.push(write);
   }
-  requireCardinality(
-    metamodel,
-    [...kept.values()].map(({ after }) => after),
-    survivorId,
-  );
+  const writes = [...kept.values()].map(({ after }) => after);
+  requireCardinality(metamodel, writes, survivorId);
   return plan;
 }
 
@@ -137,7 +130,7 @@ interface MergeRequest {
  * `capability_too_deep`.
  */
 export async function mergeCards(ctx: Ctx, request: MergeRequest) {
-  return await command(ctx, (work) => mergeWithin(work, ctx, request), { dryRun: request.dry_run });
+  return await commandWith(ctx, { dryRun: request.dry_run }, (work) => mergeWithin(work, ctx, request));
 }
 
 /** {@link mergeCards} within a command, which a dry run rolls back. */
@@ -240,11 +233,7 @@ export function requireMergeRights(ctx: Ctx, cards: CardForPolicy[]): void {
   requireOnCards(ctx, ARCHIVE, cards);
 }
 
-interface LoadedCards extends MergedCards {
-  byId: Map<string, StoredCard>;
-}
-
-async function cardsOf(work: Work, ctx: Ctx, [survivorId, ...ids]: string[]): Promise<LoadedCards> {
+async function cardsOf(work: Work, ctx: Ctx, [survivorId, ...ids]: string[]) {
   const byId = await loadCards(work, ctx, [survivorId!, ...ids]);
   const survivor = requireCard(byId, survivorId!);
   const merged = ids.map((id) => requireCard(byId, id));
@@ -261,7 +250,7 @@ async function saveSurviving(
   change: {
     survivorId: string;
     values: ReturnType<typeof survivingValues>;
-    tree: MergedTree;
+    tree: Awaited<ReturnType<typeof planTree>>;
     gone: ReadonlySet<string>;
   },
 ): Promise<SavedCard[]> {
@@ -284,14 +273,6 @@ async function saveSurviving(
   return await saveCards(work, ctx, writes);
 }
 
-/** The effect of a merge on the hierarchy. */
-interface MergedTree {
-  /** The new parents of the merged cards' children, and of the survivor where it moves. */
-  moved: Map<string, string | null>;
-  /** The new levels of remaining capabilities. */
-  levels: Map<string, string>;
-}
-
 /**
  * Determines the new parents of the merged cards' children and of the survivor, under the exclusive hierarchy lock.
  * Children move to the survivor. Cards between a merged card and a survivor below it move up instead, to the nearest
@@ -308,7 +289,7 @@ async function planTree(
     merged,
     chosen,
   }: { type: CardType; survivor: StoredCard; merged: StoredCard[]; chosen: string | null | undefined },
-): Promise<MergedTree> {
+) {
   const { sql } = work;
   const gone = new Set(merged.map((card) => card.id));
   const above = await ancestorsOf(sql, [survivor.id, ...gone]);

@@ -21,7 +21,7 @@ const ATTRIBUTE = 'attributes.';
  * The columns that are taken from other cards if the survivor has no value. Its parent is always its own, also if it is
  * a root.
  */
-const lent = ['subtype', 'alias', 'description', 'external_id', 'lifecycle'] as const;
+const lent = ['subtype', 'alias', 'description', 'external_id'] as const;
 
 /**
  * The values of the survivor without choices: its own, and those that it lacks from the first of the others that has
@@ -38,7 +38,20 @@ function lentValues(type: CardType, survivor: StoredCard, others: StoredCard[]):
       if (!attributes.has(key) && !type.fields.get(key)?.readonly) attributes.set(key, value);
     }
   }
-  return { ...survivor, ...values, attributes: Object.fromEntries(attributes) };
+  const lifecycle = lentLifecycle(survivor, others);
+  return { ...survivor, ...values, lifecycle, attributes: Object.fromEntries(attributes) };
+}
+
+/** The survivor's phases, and those that it lacks from others, as long as the phases remain in order. */
+function lentLifecycle(survivor: StoredCard, others: StoredCard[]): CardValues['lifecycle'] {
+  let lifecycle = survivor.lifecycle;
+  for (const card of others) {
+    for (const [phase, day] of Object.entries(card.lifecycle ?? {})) {
+      const extended = { [phase]: day, ...lifecycle };
+      if (checkLifecycleOrder(extended).length === 0) lifecycle = extended;
+    }
+  }
+  return lifecycle;
 }
 
 /** The patch that results from the choices. @throws EstateError naming each choice that is not valid. */

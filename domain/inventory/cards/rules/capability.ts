@@ -31,9 +31,7 @@ export function levelAt(place: Place): string {
 }
 
 /** The maximum depth of a capability: 5, and 6 below a Macro. */
-export function maxDepth(underMacro: boolean): number {
-  return underMacro ? MAX_LEVEL + 1 : MAX_LEVEL;
-}
+export const maxDepth = (underMacro: boolean): number => (underMacro ? MAX_LEVEL + 1 : MAX_LEVEL);
 
 /** The error for a capability below the maximum depth. */
 export function capabilityTooDeep(underMacro: boolean): EstateError {

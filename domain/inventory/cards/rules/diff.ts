@@ -14,10 +14,7 @@ export type CardValues = Pick<
 /** The members that a client or an import row sets: an absent member is not changed, `null` clears it. */
 export type CardInput = Partial<
   Record<Exclude<keyof CardValues, 'lifecycle' | 'attributes'>, string | null>
-> & {
-  lifecycle?: Record<string, unknown> | null;
-  attributes?: Record<string, unknown> | null;
-};
+> & { lifecycle?: Record<string, unknown> | null; attributes?: Record<string, unknown> | null };
 
 /** The columns of a stored card, computed values included. */
 export type CardState = Omit<CardColumns, 'archive_batch_id' | `${'created' | 'updated'}_${'by' | 'at'}`>;

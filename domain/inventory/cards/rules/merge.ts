@@ -16,9 +16,7 @@ export function mergeAttributes(
   keep: readonly string[] = [],
 ): Record<string, unknown> {
   if (sent === undefined) return stored;
-  if (sent === null) {
-    return Object.fromEntries(Object.entries(stored).filter(([key]) => keep.includes(key)));
-  }
+  if (sent === null) return Object.fromEntries(Object.entries(stored).filter(([key]) => keep.includes(key)));
   const merged = new Map(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     if (isBlank(value)) merged.delete(key);

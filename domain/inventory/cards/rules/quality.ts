@@ -1,4 +1,4 @@
-import type { CardType, MandatoryRelation } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { QualityBucket } from '../../../kernel/metamodel/metamodel.types.ts';
 import { type ApprovalStatus, type CardValues, type Changes, ownValue } from './diff.ts';
 
@@ -39,9 +39,7 @@ export function qualityFacts(type: CardType, filled: FilledSlots): QualityFacts 
 }
 
 /** A field counts as filled unless it is null, an empty text or false. */
-function isFilled(value: unknown): boolean {
-  return value !== null && value !== '' && value !== false;
-}
+const isFilled = (value: unknown): boolean => value !== null && value !== '' && value !== false;
 
 /**
  * A card's data quality in percent, with one decimal: the filled share of all weights. Each field counts its weight
@@ -90,13 +88,8 @@ export function approvalAfter(status: ApprovalStatus, changes: Changes): Approva
   return status === 'APPROVED' && Object.keys(changes).some(breaksApproval) ? 'BROKEN' : status;
 }
 
-interface MissingForApproval {
-  missing_relations: { type: string; side: MandatoryRelation['side']; label: string }[];
-  missing_tag_groups: { id: string; name: string }[];
-}
-
 /** The mandatory relations and tag groups that a card lacks; both are empty if it can be approved. */
-export function missingForApproval(type: CardType, filled: FilledSlots): MissingForApproval {
+export function missingForApproval(type: CardType, filled: FilledSlots) {
   return {
     missing_relations: type.mandatoryRelations
       .filter((slot) => !filled.relations.has(`${slot.relationType}/${slot.side}`))

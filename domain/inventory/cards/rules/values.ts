@@ -22,9 +22,7 @@ function isLongerThan(text: string, max: number): boolean {
 }
 
 /** Whether PostgreSQL can store the text: it has neither NUL nor a lone surrogate. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 /** Checks a text that may have several lines. */
 export function checkText(field: string, text: string, max: number): FieldError | undefined {
@@ -71,11 +69,8 @@ const NAMED_OPTIONS = 20;
 function unknownOption({ options }: CompiledField, field: string, value: string): FieldError {
   const given = value.length > 60 ? `${value.slice(0, 60)}…` : value;
   const allowed = options.size <= NAMED_OPTIONS ? `: ${[...options].join(', ')}` : '';
-  return {
-    field,
-    code: 'unknown_option',
-    message: `"${given}" is none of the options of this field${allowed}`,
-  };
+  const message = `"${given}" is none of the options of this field${allowed}`;
+  return { field, code: 'unknown_option', message };
 }
 
 function checkOptions(definition: CompiledField, field: string, value: unknown): FieldError | undefined {
@@ -144,9 +139,7 @@ export function checkAttributes(
   return Object.entries(attributes).flatMap(([key, value]) => {
     const field = `attributes.${key}`;
     const definition = fields.get(key);
-    if (!definition) {
-      return { field, code: 'unknown_attribute', message: 'is no attribute of this type' };
-    }
+    if (!definition) return { field, code: 'unknown_attribute', message: 'is no attribute of this type' };
     return value === null ? [] : (checkValue(definition, field, value) ?? []);
   });
 }
@@ -174,11 +167,7 @@ export function checkLifecycleOrder(lifecycle: Lifecycle | null): FieldError[] {
     const day = lifecycle[phase];
     if (day === undefined) continue;
     if (latest !== undefined && day < lifecycle[latest]!) {
-      faults.push({
-        field: `lifecycle.${phase}`,
-        code: 'lifecycle_order',
-        message: `lies before ${latest}`,
-      });
+      faults.push({ field: `lifecycle.${phase}`, code: 'lifecycle_order', message: `lies before ${latest}` });
     } else {
       latest = phase;
     }
@@ -274,10 +263,8 @@ export function validateForType(
  * @throws EstateError `use_operation` naming `status` or `approval_status`.
  */
 export function refuseOperations(input: { status?: unknown; approval_status?: unknown }): void {
-  const operations = {
-    status: 'is changed by archiving and restoring',
-    approval_status: 'is changed by the approval-status operation',
-  };
+  const status = 'is changed by archiving and restoring';
+  const operations = { status, approval_status: 'is changed by the approval-status operation' };
   const errors = Object.entries(operations)
     .filter(([field]) => Object.hasOwn(input, field))
     .map(([field, message]) => ({ field, code: 'use_operation', message }));

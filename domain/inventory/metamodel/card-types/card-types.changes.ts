@@ -99,11 +99,8 @@ export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): 
   );
   const builtIn = joining.filter((type) => type.built_in).map((type) => type.key);
   if (builtIn.length > 0) {
-    throw new EstateError(
-      'relation_types_present',
-      `The built-in relation types ${builtIn.join(', ')} join the type: give them other ends.`,
-      { extra: { key, relation_type_keys: builtIn } },
-    );
+    const detail = `The built-in relation types ${builtIn.join(', ')} join the type: give them other ends.`;
+    throw new EstateError('relation_types_present', detail, { extra: { key, relation_type_keys: builtIn } });
   }
   for (const type of joining) {
     await deleteRows(work.sql, RelationTypeDefinition, (query) => query.where({ key: type.key }));

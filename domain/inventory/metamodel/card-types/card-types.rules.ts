@@ -112,11 +112,8 @@ function cleanField(field: Field, path: string, keys: Set<string>, faults: Field
   const { key, type } = field;
   unique(keys, key, `${path}.key`, faults);
   if (cardMembers.has(key)) {
-    faults.push({
-      field: `${path}.key`,
-      code: 'reserved',
-      message: 'is the name of something that every card has',
-    });
+    const message = 'is the name of something that every card has';
+    faults.push({ field: `${path}.key`, code: 'reserved', message });
   }
   return {
     key,

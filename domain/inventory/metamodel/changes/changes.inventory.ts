@@ -56,7 +56,10 @@ export async function updateInventory(
   const { work } = run;
   const before = work.metamodel;
   const after = await loadMetamodel(work.sql);
-  if (!run.dryRun) requireChangeRights(run.ctx, before, after);
+  if (!run.dryRun) {
+    requireChangeRights(run.ctx, before, after);
+    await hideNewCosts(work, before, after);
+  }
   const tasks = cardTasks(before, after, stored.cards);
   const relationTask =
     stored.relations && !changesNothing(stored.relations.values)
@@ -87,6 +90,23 @@ export async function updateInventory(
   }
   work.metamodel = after;
   return counts;
+}
+
+/** Marks the values of fields that become costs in the events so far, so that who may not see costs does not read them there. */
+async function hideNewCosts(work: Work, before: Metamodel, after: Metamodel): Promise<void> {
+  const kinds = [
+    ['relation_id is null and card_type', before.cardTypes, after.cardTypes],
+    ['relation_type', before.relationTypes, after.relationTypes],
+  ] as const;
+  for (const [ofType, old, types] of kinds)
+    for (const { key, costKeys } of types.values()) {
+      const known = old.get(key)?.costKeys ?? costKeys;
+      const added = costKeys.filter((cost) => !known.includes(cost)).map((cost) => `attributes.${cost}`);
+      if (added.length === 0) continue;
+      await query(work.sql).run`update events
+        set cost_keys = array(select distinct k from unnest(cost_keys || ${added}::text[]) k order by k)
+        where ${embed(ofType)} = ${key} and jsonb_exists_any(data -> 'changes', ${added}::text[])`;
+    }
 }
 
 function cardTasks(before: Metamodel, after: Metamodel, stored: StoredChanges['cards']): CardTask[] {
@@ -212,12 +232,8 @@ export async function deleteInstances(
   step: Step,
 ): Promise<void> {
   await eachChunk(writing, type, fragment`true`, async (relations, ends) => {
-    await saveRelations(
-      writing,
-      ctx,
-      relations.map((before) => ({ before, after: null })),
-      ends,
-    );
+    const deletions = relations.map((before) => ({ before, after: null }));
+    await saveRelations(writing, ctx, deletions, ends);
     await step(relations.length);
   });
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { embed, LOCK_NOT_AVAILABLE, query, sqlState } from '../../../../platform/database.ts';
-import { EstateError } from '../../../../platform/errors.ts';
-import { command } from '../../../kernel/command.ts';
+import { EstateError, invalidField } from '../../../../platform/errors.ts';
+import { command, commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import { defineJob } from '../../../kernel/jobs/jobs.define.ts';
 import { enqueueJob, type StartedJob } from '../../../kernel/jobs/jobs.enqueue.ts';
@@ -59,27 +59,20 @@ async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring>
   const { operation, key, role, body, force, language, expected } = payload;
   for (;;) {
     try {
-      return await command(
-        ctx,
-        async (work) => {
-          await job.hold(work);
-          const next: Scoring = { types: [], last: null, changed: 0, scored: 0 };
-          const progress = (done: number, total: number) => {
-            signal.throwIfAborted();
-            next.changed = done;
-            job.progress((0.9 * done) / total, `${done} of ${total} cards and relations`);
-          };
-          const run = openRun(work, ctx, { language, force, expected, progress, deferred: next.types });
-          await executeChange(run, { operation: operation as ChangeOperation, key, role, body });
-          await job.checkpoint(work, {
-            message: 'Counting the data quality',
-            counts: countsOf(next),
-            checkpoint: next,
-          });
-          return next;
-        },
-        { changesMetamodel: true },
-      );
+      return await commandWith(ctx, { changesMetamodel: true }, async (work) => {
+        await job.hold(work);
+        const next: Scoring = { types: [], last: null, changed: 0, scored: 0 };
+        const progress = (done: number, total: number) => {
+          signal.throwIfAborted();
+          next.changed = done;
+          job.progress((0.9 * done) / total, `${done} of ${total} cards and relations`);
+        };
+        const run = openRun(work, ctx, { language, force, expected, progress, deferred: next.types });
+        await executeChange(run, { operation: operation as ChangeOperation, key, role, body });
+        const message = 'Counting the data quality';
+        await job.checkpoint(work, { message, counts: countsOf(next), checkpoint: next });
+        return next;
+      });
     } catch (error) {
       if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
       job.progress(0, 'Waiting for a long write');
@@ -161,22 +154,22 @@ export async function changeMetamodel(
   const { language, dryRun = false, force = false, limit = REQUEST_LIMIT } = options;
   let seen: string | null = null;
   try {
-    const text = await command(
-      ctx,
-      async (work) => {
-        const run = openRun(work, ctx, { language, dryRun, force, limit });
-        try {
-          return await executeChange(run, change);
-        } finally {
-          seen = run.seen;
-        }
-      },
-      { dryRun, changesMetamodel: !dryRun },
-    );
+    const text = await commandWith(ctx, { dryRun, changesMetamodel: !dryRun }, async (work) => {
+      const run = openRun(work, ctx, { language, dryRun, force, limit });
+      try {
+        return await executeChange(run, change);
+      } finally {
+        seen = run.seen;
+      }
+    });
     return { text };
   } catch (error) {
     if (sqlState(error) === LOCK_NOT_AVAILABLE) throw metamodelBusy(error);
     if (!(error instanceof LargeChange)) throw error;
+    if (ctx.batch.joined) {
+      const message = 'cannot be sent here: a job makes this large change, which is not part of the batch';
+      throw invalidField('X-Mutation-Batch', 'not_offered', message);
+    }
     const payload = { ...change, force, language, expected: seen };
     return { job: await command(ctx, (work) => enqueueJob(ctx, work, metamodelChangeJob, payload)) };
   }
@@ -184,11 +177,8 @@ export async function changeMetamodel(
 
 /** The error for a change while a long write is running. */
 export function metamodelBusy(cause: unknown): EstateError {
-  return new EstateError(
-    'metamodel_busy',
-    'A long write, such as an import as a whole, is under way; try again when it has ended.',
-    { headers: { 'retry-after': '10' }, cause },
-  );
+  const detail = 'A long write, such as an import as a whole, is under way; try again when it has ended.';
+  return new EstateError('metamodel_busy', detail, { headers: { 'retry-after': '10' }, cause });
 }
 
 /** The requested operation, its target, and the request body. */

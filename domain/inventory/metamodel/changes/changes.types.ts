@@ -1,11 +1,14 @@
+import Type from 'typebox';
 import { EstateError } from '../../../../platform/errors.ts';
 import { type Ctx, checkIfMatch, etagOf, type Work } from '../../../kernel/context.ts';
 import { type BufferedEvents, bufferEvents } from '../../../kernel/events/events.buffer.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
+import { FieldTypeName } from '../../../kernel/metamodel/metamodel.types.ts';
 import { requireGrantable } from '../../../kernel/permissions/grants.ts';
 import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
+import { arrayOf, Choice, Count, type StaticOf } from '../../../kernel/shapes.ts';
 
 /** One change of the metamodel during its execution: in a request, in a job, or as the undo of another change. */
 export interface ChangeRun {
@@ -52,34 +55,32 @@ export class LargeChange extends Error {
 }
 
 /** How many cards and relations have values that a change removes, and what happens to the values. */
-export interface Impact {
-  dry_run: true;
-  /** Cards that are checked again, for their values or their data quality. */
-  cards: number;
-  /** Relations that are changed or deleted. */
-  relations: number;
-  removed_fields: { field_key: string; affected: number }[];
-  removed_options: { field_key: string; option_key: string; affected: number }[];
-  removed_subtypes: { subtype_key: string; affected: number }[];
-  changed_fields: {
-    field_key: string;
-    from: string;
-    to: string;
-    affected: number;
-    converted: number;
-    unconvertible: number;
-    /** Examples of values that do not fit; absent for callers who may not see them. */
-    examples: { id: string; value?: unknown }[];
-  }[];
-  /** Fields that become required, with the number of cards without a value. */
-  required_fields: { field_key: string; missing: number }[];
-  /** Sides of the relation type that become mandatory, with the number of cards without a relation. */
-  mandatory_sides: { side: 'source' | 'target'; missing: number }[];
-  /** Whether values would be lost, so that the change is refused without `force`. */
-  needs_force: boolean;
-  /** Whether the change is executed by a job. */
-  as_job: boolean;
-}
+export const impact = {
+  dry_run: Type.Literal(true),
+  cards: Type.Integer({ minimum: 0, description: 'Cards whose values or data quality are computed again' }),
+  relations: Type.Integer({ minimum: 0, description: 'Changed or deleted' }),
+  removed_fields: arrayOf({ field_key: Type.String(), affected: Count }),
+  removed_options: arrayOf({ field_key: Type.String(), option_key: Type.String(), affected: Count }),
+  removed_subtypes: arrayOf({ subtype_key: Type.String(), affected: Count }),
+  changed_fields: arrayOf({
+    field_key: Type.String(),
+    from: FieldTypeName,
+    to: FieldTypeName,
+    affected: Count,
+    converted: Count,
+    unconvertible: Count,
+    // Values that do not fit; without the values for callers who may not see them.
+    examples: arrayOf({ id: Type.String(), value: Type.Optional(Type.Unknown()) }),
+  }),
+  // Cards without a value, and cards without a relation on that side of the relation type.
+  required_fields: arrayOf({ field_key: Type.String(), missing: Count }),
+  mandatory_sides: arrayOf({ side: Choice(['source', 'target']), missing: Count }),
+  needs_force: Type.Boolean({
+    description: 'Values cannot be converted: refused unless `force` removes them',
+  }),
+  as_job: Type.Boolean({ description: 'Whether a job executes the change; the response names it' }),
+};
+export type Impact = StaticOf<typeof impact>;
 
 export const noImpact: Impact = {
   dry_run: true,
@@ -104,10 +105,8 @@ export async function checkSeen(run: ChangeRun, read: () => Promise<JsonText>): 
   checkIfMatch(run.ctx, text);
   run.seen = etagOf(text);
   if (run.expected === null || run.expected === run.seen) return;
-  throw new EstateError(
-    'precondition_failed',
-    'The object has changed since the request; send the request again.',
-  );
+  const detail = 'The object has changed since the request; send the request again.';
+  throw new EstateError('precondition_failed', detail);
 }
 
 /** The cost fields of a type. */

@@ -1,6 +1,7 @@
 import { embed, fragment, query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { isDay } from '../../../kernel/dates.ts';
+import type { Change, RowChanges } from '../../../kernel/events/row-changes.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
 import type { CompiledField } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../kernel/permissions/policy.ts';
@@ -142,6 +143,41 @@ export function convertValue(to: CompiledField, value: unknown): unknown {
   const result = converted(to, value);
   return result !== undefined && checkValue(to, to.key, result) === undefined ? result : undefined;
 }
+
+/** A value of a former event as the field stores it now; null if it does not fit any more. */
+function presentValue(field: CompiledField, value: unknown): unknown {
+  if (value === null) return null;
+  if (field.type !== 'multiple_select' || !Array.isArray(value)) return convertValue(field, value) ?? null;
+  const known = value.filter((option) => field.options.has(option));
+  return known.length === 0 ? null : known;
+}
+
+/**
+ * The changes of a former event with values that the present type allows: those of removed fields are omitted, removed
+ * options and subtypes are null, and values of fields of another type now are converted, as stored values were.
+ */
+export function presentChanges(
+  changes: RowChanges,
+  { fields, subtypeKeys }: { fields: Fields; subtypeKeys?: ReadonlySet<string> },
+): RowChanges {
+  const convertChange = ({ old, new: written }: Change, fitted: (value: unknown) => unknown): Change => ({
+    old: fitted(old),
+    new: fitted(written),
+  });
+  return Object.fromEntries(
+    Object.entries(changes).flatMap(([name, change]): [string, Change][] => {
+      if (name === 'subtype') {
+        const known = (key: unknown) => (subtypeKeys?.has(key as string) ? key : null);
+        return [[name, convertChange(change, known)]];
+      }
+      if (!name.startsWith(ATTRIBUTE)) return [[name, change]];
+      const field = fields.get(name.slice(ATTRIBUTE.length));
+      return field ? [[name, convertChange(change, (value) => presentValue(field, value))]] : [];
+    }),
+  );
+}
+
+const ATTRIBUTE = 'attributes.';
 
 type Measured = Pick<Impact, 'removed_fields' | 'removed_options' | 'changed_fields'>;
 

@@ -239,11 +239,8 @@ export async function writeRelationType(
   if ('source_type_key' in changed || 'target_type_key' in changed) {
     const instances = await countInstances(work, key);
     if (instances > 0) {
-      throw new EstateError(
-        'instances_present',
-        `The ends of a relation type with relations are fixed; there are ${instances}.`,
-        { extra: { key, instance_count: instances } },
-      );
+      const detail = `The ends of a relation type with relations are fixed; there are ${instances}.`;
+      throw new EstateError('instances_present', detail, { extra: { key, instance_count: instances } });
     }
   }
   if (changed.cardinality) await requireCardinality(work, key, changed.cardinality);

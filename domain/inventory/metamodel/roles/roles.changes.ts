@@ -108,11 +108,8 @@ function cleanRole({ translations, ...input }: RoleInput): Partial<StakeholderRo
   if (translations !== undefined) values.translations = roleTranslations('', translations, errors);
   for (const key of Object.keys(input.permissions ?? {})) {
     if (!Object.hasOwn(cardPermissions, key)) {
-      errors.push({
-        field: `permissions.${key}`,
-        code: 'unknown_permission',
-        message: 'is no card permission',
-      });
+      const message = 'is no card permission';
+      errors.push({ field: `permissions.${key}`, code: 'unknown_permission', message });
     }
   }
   if (errors.length > 0) throw invalidFields(errors);
