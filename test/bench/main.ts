@@ -12,6 +12,7 @@ import * as itsm from './scenarios/itsm.ts';
 import * as reads from './scenarios/reads.ts';
 import * as reports from './scenarios/reports.ts';
 import { stream } from './scenarios/stream.ts';
+import { warnings } from './scenarios/warnings.ts';
 import * as writes from './scenarios/writes.ts';
 
 /** In the order in which they run; the first that needs the landscape has it loaded. */
@@ -23,7 +24,7 @@ const scenarios: Scenario[] = [
   ...[stream, writes.bulkUpdate, writes.rollback, writes.recalculate],
   ...[reports.past, analyses.portfolioAnalysis, reports.reportGraphs, analyses.architect, reports.eol],
   ...[itsm.itsmLimits, itsm.itsmPush, itsm.itsmSync, itsm.itsmUndo],
-  ...[duplicates, analyses.compliance, analyses.complianceReadings, analysisDeaths],
+  ...[duplicates, warnings, analyses.compliance, analyses.complianceReadings, analysisDeaths],
   ...[reports.ppm, exports.workspace],
 ];
 

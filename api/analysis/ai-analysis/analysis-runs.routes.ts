@@ -1,16 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import {
-  listRuns,
-  readRun,
-  runFilters,
-  runSorts,
-  runText,
-} from '../../../domain/analysis/runs/runs.queries.ts';
+import { analysisRunList, readRun, runText } from '../../../domain/analysis/runs/runs.queries.ts';
 import { AnalysisRun, cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.ts';
 import { itemComponent, Nullable } from '../../../domain/kernel/shapes.ts';
 import { page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const AnalysisRunSchema = itemComponent('AnalysisRun', {
@@ -29,23 +22,18 @@ export function registerAnalysisRunRoutes(app: App): void {
 
   const run = (description: string) => ({ description, schema: AnalysisRunSchema });
 
-  routes.get(RUNS_PATH, {
-    id: 'listAnalysisRuns',
+  routes.list('listAnalysisRuns', RUNS_PATH, analysisRunList, {
     summary: 'List runs of analyses, the newest first',
-    query: listQuery(runSorts, 'created_at', runFilters),
     responses: page('Runs', AnalysisRunSchema),
-    handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 
-  routes.get(`${RUNS_PATH}/:run_id`, {
-    id: 'readAnalysisRun',
+  routes.get('readAnalysisRun', `${RUNS_PATH}/:run_id`, {
     summary: 'Read one run of an analysis',
     responses: { 200: run('The run') },
     handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
-  routes.post(`${RUNS_PATH}/:run_id/cancel`, {
-    id: 'cancelAnalysisRun',
+  routes.post('cancelAnalysisRun', `${RUNS_PATH}/:run_id/cancel`, {
     summary: 'Cancel a run of an analysis',
     description: 'Its worker stops within two seconds. The response is 409 for a run that has ended.',
     permission: 'ai_analysis.manage',

@@ -14,16 +14,14 @@ const AnalysisStatusOut = component('AnalysisStatus', {
 export function registerAnalysisRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'AI analysis' });
 
-  routes.get('/api/v1/ai-analysis/status', {
-    id: 'readAnalysisStatus',
+  routes.get('readAnalysisStatus', '/api/v1/ai-analysis/status', {
     summary: 'Read whether analyses can be run',
     permission: 'login',
     responses: ok('The status', AnalysisStatusOut),
     handler: ({ ctx }) => readStatus(ctx),
   });
 
-  routes.get('/api/v1/ai-analysis/overview', {
-    id: 'readAnalysisOverview',
+  routes.get('readAnalysisOverview', '/api/v1/ai-analysis/overview', {
     summary: 'Read an overview of data quality and cost',
     permission: 'ai_analysis.view',
     module: 'ai_analysis',

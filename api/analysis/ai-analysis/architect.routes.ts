@@ -15,9 +15,12 @@ import { createCardListMemory } from '../../../domain/inventory/cards/cards.list
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Choice, closed, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { wordArchitecture } from '../../../integrations/analysis/models/word-architecture.ts';
+import {
+  rewordArchitecture,
+  WordingSchema,
+} from '../../../integrations/analysis/models/reword-architecture.ts';
 import { readObjectiveDependencies } from '../../../reports/analysis/dependencies/dependencies.objectives.ts';
-import { GraphAnswer } from '../../../reports/analysis/dependencies/dependencies.report.ts';
+import { DependenciesResponse } from '../../../reports/analysis/dependencies/dependencies.report.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { CardListSchema } from '../../inventory/cards/cards.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
@@ -54,23 +57,12 @@ const ArchitectureAnswer = object({
     capabilities: Type.Array(object({ id: Text, name: Text, is_new: Type.Boolean() })),
     ...architectureMembers,
   }),
-  wording: Type.Optional(
-    object(
-      {
-        title: Text,
-        summary: Text,
-        steps: Type.Array(Text),
-        model: Text,
-        prompt: Type.String({ description: 'Name and version of the instructions' }),
-      },
-      { description: 'The texts of a language model, with `wording=model`' },
-    ),
-  ),
+  wording: Type.Optional(WordingSchema),
 });
 
 const ObjectiveDependenciesSchema = component('ObjectiveDependencies', {
-  nodes: GraphAnswer.properties.nodes,
-  edges: GraphAnswer.properties.edges,
+  nodes: DependenciesResponse.properties.nodes,
+  edges: DependenciesResponse.properties.edges,
 });
 
 const group = {
@@ -150,8 +142,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     CapabilityItemSchema,
   );
 
-  routes.get('/api/v1/ai-analysis/architect/objective-dependencies', {
-    id: 'readObjectiveDependencies',
+  routes.get('readObjectiveDependencies', '/api/v1/ai-analysis/architect/objective-dependencies', {
     summary: 'Read the cards related to objectives and their relations as a graph',
     permissionNote: 'relations.view',
     query: object({
@@ -173,8 +164,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
   });
 
   for (const phase of all) {
-    routes.post(`/api/v1/ai-analysis/architect/${phase.path}`, {
-      id: phase.id,
+    routes.post(phase.id, `/api/v1/ai-analysis/architect/${phase.path}`, {
       summary: phase.summary,
       description: `${phase.description} ${everyPhase}`,
       permissionNote: 'relations.view',
@@ -185,8 +175,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     });
   }
 
-  routes.post('/api/v1/ai-analysis/architect/phase3', {
-    id: 'readArchitecture',
+  routes.post('readArchitecture', '/api/v1/ai-analysis/architect/phase3', {
     summary: 'Propose the target architecture',
     description: `The cards to create, change and retire, and the relations to create, each with its reasons, for \`selectedOption\` or the recommended option. Store it as \`architecture\` in the session to commit it. ${everyPhase} With \`wording=model\` a language model writes the texts of the proposal; its content does not change. The model gets the requirement and the card data that the settings allow to be sent.`,
     permissionNote: 'relations.view',
@@ -205,7 +194,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
       if (query.wording === 'model') requireAi(settings);
       const plan = await phases.planArchitecture(ctx, input);
       if (query.wording === 'none') return { architecture: plan.architecture };
-      const wording = await wordArchitecture(ctx, services, settings, input.requirement ?? null, plan);
+      const wording = await rewordArchitecture(ctx, services, settings, input.requirement ?? null, plan);
       return { architecture: plan.architecture, wording };
     },
   });
@@ -221,13 +210,16 @@ function registerPicker(
   const routes = routesOf(app, group);
 
   const memory = createCardListMemory();
-  routes.get(`/api/v1/ai-analysis/architect/${path}`, {
-    id: `listArchitect${path[0]!.toUpperCase()}${path.slice(1)}`,
-    summary: `List ${summary.toLowerCase()}`,
-    description: '`search` works as in the list of cards, by relevance.',
-    query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
-    errors: ['cursor_expired', 'cursor_mismatch'],
-    responses: ok(summary, object({ ...CardListSchema.properties, items: Type.Array(item) })),
-    handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),
-  });
+  routes.get(
+    `listArchitect${path[0]!.toUpperCase()}${path.slice(1)}`,
+    `/api/v1/ai-analysis/architect/${path}`,
+    {
+      summary: `List ${summary.toLowerCase()}`,
+      description: '`search` works as in the list of cards, by relevance.',
+      query: listQuery(['name', 'created_at', 'updated_at'], 'name, or relevance with `search`', {}),
+      errors: ['cursor_expired', 'cursor_mismatch'],
+      responses: ok(summary, object({ ...CardListSchema.properties, items: Type.Array(item) })),
+      handler: ({ ctx, query, request }) => pickCards(ctx, type, query, { topics: request.topics, memory }),
+    },
+  );
 }

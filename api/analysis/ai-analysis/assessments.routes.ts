@@ -3,12 +3,10 @@ import { SessionData } from '../../../domain/analysis/architect/architect.input.
 import {
   Assessment,
   type AssessmentInput,
-  assessmentFilters,
-  assessmentSorts,
+  assessmentList,
   assessmentText,
   createAssessment,
   deleteAssessment,
-  listAssessments,
   patchAssessment,
 } from '../../../domain/analysis/assessments/assessments.commands.ts';
 import {
@@ -18,7 +16,6 @@ import {
 import { CommitBody } from '../../../domain/analysis/assessments/assessments.plan.ts';
 import { component, Nullable, object, partialObject } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { title, requirement, session_data } = Assessment.columns;
@@ -49,26 +46,21 @@ export function registerAssessmentRoutes(app: App): void {
     permission: 'ai_analysis.manage',
   });
 
-  routes.get(url, {
-    id: 'listAssessments',
+  routes.list('listAssessments', url, assessmentList, {
     summary: 'List saved sessions, newest first',
     description: 'Without their contents: `session_data` and `decision_draft` are null here.',
     permission: 'ai_analysis.view',
-    query: listQuery(assessmentSorts, 'created_at, newest first', assessmentFilters),
     responses: page('Sessions', AssessmentSchema),
-    handler: ({ ctx, query }) => listAssessments(ctx, query),
   });
 
-  routes.post(url, {
-    id: 'createAssessment',
+  routes.post('createAssessment', url, {
     summary: 'Save a session',
     body: AssessmentCreateBody,
     responses: { 201: { ...answer, headers: ['ETag'] } },
     handler: ({ ctx, body }) => createAssessment(ctx, body as AssessmentInput),
   });
 
-  routes.get('/api/v1/ai-analysis/assessments/:assessment_id', {
-    id: 'readAssessment',
+  routes.get('readAssessment', '/api/v1/ai-analysis/assessments/:assessment_id', {
     summary: 'Read a session',
     description: 'Without costs unless you have `costs.view`.',
     permission: 'ai_analysis.view',
@@ -77,8 +69,7 @@ export function registerAssessmentRoutes(app: App): void {
     handler: ({ ctx, params }) => assessmentText(ctx.db, ctx, params.assessment_id),
   });
 
-  routes.patch('/api/v1/ai-analysis/assessments/:assessment_id', {
-    id: 'patchAssessment',
+  routes.patch('patchAssessment', '/api/v1/ai-analysis/assessments/:assessment_id', {
     summary: 'Change a session that is not committed',
     description: '`sessionData` replaces the stored data.',
     body: AssessmentPatchBody,
@@ -87,16 +78,14 @@ export function registerAssessmentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchAssessment(ctx, params.assessment_id, body as AssessmentInput),
   });
 
-  routes.delete('/api/v1/ai-analysis/assessments/:assessment_id', {
-    id: 'deleteAssessment',
+  routes.delete('deleteAssessment', '/api/v1/ai-analysis/assessments/:assessment_id', {
     summary: 'Delete a session',
     description: 'The initiative that was created from it remains.',
     ifMatch: true,
     handler: ({ ctx, params }) => deleteAssessment(ctx, params.assessment_id),
   });
 
-  routes.post('/api/v1/ai-analysis/architect/commit', {
-    id: 'commitAssessment',
+  routes.post('commitAssessment', '/api/v1/ai-analysis/architect/commit', {
     summary: 'Commit a session',
     description:
       'Creates an initiative, the chosen cards and relations of the session’s `architecture`, and the draft of a decision, all or nothing in one mutation batch. New cards are planned from `startDate` and active from `endDate`, when retired ones reach their end of life. A rollback of the batch makes it an uncommitted session again.',

@@ -1,15 +1,12 @@
 import Type from 'typebox';
 import {
-  clusterFilters,
-  clusterSorts,
+  clusterList,
   decideCluster,
   decidePair,
-  listClusters,
-  listPairs,
+  duplicatePairList,
   mergeCluster,
-  pairFilters,
-  pairSorts,
 } from '../../../domain/analysis/duplicates/duplicates.commands.ts';
+import { MergeEffect } from '../../../domain/analysis/duplicates/duplicates.effect.ts';
 import {
   DuplicateCluster,
   DuplicatePair,
@@ -17,6 +14,7 @@ import {
 } from '../../../domain/analysis/duplicates/duplicates.model.ts';
 import { DuplicateQualitySchema, qualityOf } from '../../../domain/analysis/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../../domain/analysis/duplicates/duplicates.start.ts';
+import { StartedRunSchema, startedRunQuery } from '../../../domain/analysis/runs/runs.ts';
 import {
   Choice,
   Count,
@@ -29,11 +27,9 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { explainCluster, explainPair } from '../../../integrations/analysis/duplicates/read.ts';
-import { CardMergeAnswer, CardMergeBody } from '../../inventory/cards/cards.schemas.ts';
+import { CardMergeBody, CardMergeResult } from '../../inventory/cards/cards.schemas.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { StartedRunSchema } from './analysis.schemas.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
 const SearchBody = partialObject({
@@ -119,18 +115,7 @@ const ClusterDetailSchema = component('DuplicateClusterDetail', {
     },
   ),
   pairs: Type.Array(ExplainedPairSchema),
-  effect: object(
-    {
-      survivor_id: Uuid,
-      merged_ids: Type.Array(Uuid),
-      relations_moved: Nullable(Count),
-      relations_folded: Nullable(Count),
-      children_moved: Count,
-      people_affected: Nullable(Count),
-      cost_saved: Nullable(Type.Number({ description: 'Annual; null without `costs.view`' })),
-    },
-    { description: 'The effect of the recommended merge' },
-  ),
+  effect: MergeEffect,
 });
 
 const { survivor_id, merged_ids, fields, dry_run } = CardMergeBody.properties;
@@ -148,42 +133,37 @@ export function registerDuplicateRoutes(app: App): void {
   const managing = routesOf(app, { ...common, permission: 'ai_analysis.manage' });
   const seeing = routesOf(app, { ...common, permission: 'ai_analysis.view' });
 
-  managing.post('/api/v1/ai-analysis/duplicates/analyse', {
-    id: 'analyseDuplicates',
+  managing.post('analyseDuplicates', '/api/v1/ai-analysis/duplicates/analyse', {
     summary: 'Search for duplicates',
     description:
       'Starts a run as a job, which needs no language model. While a run is in progress, the response is 409 and names it. Decisions remain.',
+    query: startedRunQuery,
     body: SearchBody,
     responses: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
     errors: ['wrong_state'],
-    handler: async ({ ctx, body, reply }) => sendStarted(reply, await startSearch(ctx, body)),
+    handler: async ({ ctx, body, query, reply }) =>
+      sendStarted(reply, await startSearch(ctx, body, query.dry_run)),
   });
 
-  seeing.get('/api/v1/ai-analysis/duplicates', {
-    id: 'listDuplicates',
+  seeing.list('listDuplicates', '/api/v1/ai-analysis/duplicates', clusterList, {
     summary: 'List clusters of duplicates, most probable first',
     description: 'Clusters of which the caller sees at least two existing cards.',
-    query: listQuery(clusterSorts, 'cohesion', clusterFilters),
     responses: page('Clusters', DuplicateClusterSchema),
-    handler: ({ ctx, query }) => listClusters(ctx, query),
   });
 
-  seeing.get('/api/v1/ai-analysis/duplicates/quality', {
-    id: 'readDuplicateQuality',
+  seeing.get('readDuplicateQuality', '/api/v1/ai-analysis/duplicates/quality', {
     summary: 'Read precision and recall of decided pairs',
     responses: ok('By card type', DuplicateQualitySchema),
     handler: ({ ctx }) => qualityOf(ctx),
   });
 
-  seeing.get('/api/v1/ai-analysis/duplicates/:cluster_id', {
-    id: 'readDuplicateCluster',
+  seeing.get('readDuplicateCluster', '/api/v1/ai-analysis/duplicates/:cluster_id', {
     summary: 'Read a cluster with its cards, reasons and a preview of the merge',
     responses: ok('The cluster', ClusterDetailSchema),
     handler: ({ ctx, params }) => explainCluster(ctx, params.cluster_id),
   });
 
-  managing.patch('/api/v1/ai-analysis/duplicates/:cluster_id/status', {
-    id: 'decideDuplicateCluster',
+  managing.patch('decideDuplicateCluster', '/api/v1/ai-analysis/duplicates/:cluster_id/status', {
     ifMatch: false,
     permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a cluster, or mark it as under review',
@@ -194,14 +174,13 @@ export function registerDuplicateRoutes(app: App): void {
     handler: ({ ctx, params, body }) => decideCluster(ctx, params.cluster_id, body.status),
   });
 
-  managing.post('/api/v1/ai-analysis/duplicates/:cluster_id/merge', {
-    id: 'mergeDuplicateCluster',
+  managing.post('mergeDuplicateCluster', '/api/v1/ai-analysis/duplicates/:cluster_id/merge', {
     summary: 'Merge the cards of a cluster',
     description:
       'Like `POST /cards/merge`, with the same undo; the pairs of the merged cards are confirmed. A dry run returns the same response without writing.',
     permissionNote: 'inventory.edit and inventory.archive, or card.edit and card.archive on each card',
     body: ClusterMergeBody,
-    responses: ok('The survivor and the effects of the merge', CardMergeAnswer),
+    responses: ok('The survivor and the effects of the merge', CardMergeResult),
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
@@ -217,24 +196,19 @@ export function registerDuplicateRoutes(app: App): void {
     },
   });
 
-  seeing.get('/api/v1/ai-analysis/duplicate-pairs', {
-    id: 'listDuplicatePairs',
+  seeing.list('listDuplicatePairs', '/api/v1/ai-analysis/duplicate-pairs', duplicatePairList, {
     summary: 'List pairs of possible duplicates, most probable first',
     description: 'Pairs of which the caller sees both cards, including pairs that are in no cluster.',
-    query: listQuery(pairSorts, 'score', pairFilters),
     responses: page('Pairs', DuplicatePairSchema),
-    handler: ({ ctx, query }) => listPairs(ctx, query),
   });
 
-  seeing.get('/api/v1/ai-analysis/duplicate-pairs/:pair_id', {
-    id: 'readDuplicatePair',
+  seeing.get('readDuplicatePair', '/api/v1/ai-analysis/duplicate-pairs/:pair_id', {
     summary: 'Read a pair with its reasons',
     responses: ok('The pair', ExplainedPairSchema),
     handler: ({ ctx, params }) => explainPair(ctx, params.pair_id),
   });
 
-  managing.patch('/api/v1/ai-analysis/duplicate-pairs/:pair_id/status', {
-    id: 'decideDuplicatePair',
+  managing.patch('decideDuplicatePair', '/api/v1/ai-analysis/duplicate-pairs/:pair_id/status', {
     ifMatch: false,
     permissionNote: 'ai_analysis.view',
     summary: 'Confirm or dismiss a pair, or mark it as under review',

@@ -1,9 +1,7 @@
 import Type from 'typebox';
 import {
   decideModernization,
-  listModernizations,
-  modernizationFilters,
-  modernizationSorts,
+  modernizationList,
   Priority,
   startModernizations,
 } from '../../../domain/analysis/modernizations/modernizations.list.ts';
@@ -12,6 +10,7 @@ import {
   ModernizationDecision,
 } from '../../../domain/analysis/modernizations/modernizations.model.ts';
 import { modernizationTypes } from '../../../domain/analysis/modernizations/modernizations.types.ts';
+import { StartedRunSchema, startedRunQuery } from '../../../domain/analysis/runs/runs.ts';
 import {
   Choice,
   itemComponent,
@@ -21,9 +20,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { StartedRunSchema } from './analysis.schemas.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
 const { run_id: _run, is_current: _current, score_without_costs: _score, ...columns } = Modernization.columns;
@@ -54,34 +51,30 @@ const root = '/api/v1/ai-analysis/modernizations';
 export function registerModernizationRoutes(app: App): void {
   const own = routesOf(app, { module: 'ai_analysis', tag: 'AI analysis', permission: 'ai_analysis.manage' });
 
-  own.post('/api/v1/ai-analysis/modernizations/analyse', {
-    id: 'analyseModernizations',
+  own.post('analyseModernizations', '/api/v1/ai-analysis/modernizations/analyse', {
     summary: 'Propose modernizations, as a job',
     description:
       'Scores all active cards of a type by a documented formula, without a language model. When the run ends, its proposals replace those of earlier runs over the type. The response is 409 while a run of this kind is in progress.',
+    query: startedRunQuery,
     body: ModernizationsBody,
     errors: ['wrong_state'],
     responses: { 202: { description: 'The run has been started', schema: StartedRunSchema } },
-    handler: async ({ ctx, body, reply }) => {
+    handler: async ({ ctx, body, query, reply }) => {
       const { target_type = 'Application', modernization_type = 'general' } = body;
-      return sendStarted(reply, await startModernizations(ctx, { target_type, modernization_type }));
+      const asked = { target_type, modernization_type };
+      return sendStarted(reply, await startModernizations(ctx, asked, query.dry_run));
     },
   });
 
-  own.get(root, {
-    id: 'listModernizations',
+  own.list('listModernizations', root, modernizationList, {
     summary: 'List proposed modernizations, the highest score first',
     description:
       'The results of the last run over each type. Without costs.view scores and their order do not include costs.',
-    permission: 'ai_analysis.view',
     permissionNote: 'inventory.view; relations.view',
-    query: listQuery(modernizationSorts, 'score', modernizationFilters),
     responses: page('Proposals', ModernizationSchema),
-    handler: ({ ctx, query }) => listModernizations(ctx, query),
   });
 
-  own.patch('/api/v1/ai-analysis/modernizations/:modernization_id/status', {
-    id: 'decideModernization',
+  own.patch('decideModernization', '/api/v1/ai-analysis/modernizations/:modernization_id/status', {
     ifMatch: false,
     summary: 'Accept or dismiss a proposed modernization',
     description:

@@ -1,21 +1,17 @@
 import Type from 'typebox';
+import { StartedRunSchema, startedRunQuery } from '../../../domain/analysis/runs/runs.ts';
 import { Cost, VendorConcentrationSchema } from '../../../domain/analysis/suppliers/concentration.rules.ts';
 import { readConcentration } from '../../../domain/analysis/suppliers/concentration.ts';
 import {
-  hierarchyFilters,
-  hierarchySorts,
-  listVendorHierarchy,
-  listVendors,
-  vendorFilters,
-  vendorSorts,
+  startVendorHierarchy,
+  startVendors,
+  vendorHierarchyList,
+  vendorList,
 } from '../../../domain/analysis/suppliers/suppliers.list.ts';
 import { Supplier, SupplierName } from '../../../domain/analysis/suppliers/suppliers.model.ts';
-import { startVendorHierarchy, startVendors } from '../../../domain/analysis/suppliers/suppliers.start.ts';
 import { Count, itemComponent, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { StartedRunSchema } from './analysis.schemas.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
 const AnalysedAt = Nullable(Timestamp);
@@ -85,50 +81,44 @@ const permissionNote = 'inventory.view; relations.view; costs.view for costs';
 export function registerVendorRoutes(app: App): void {
   const own = routesOf(app, { permission: 'ai_analysis.view', module: 'ai_analysis', tag });
 
-  own.post('/api/v1/ai-analysis/vendors/analyse', {
-    id: 'analyseVendors',
+  own.post('analyseVendors', '/api/v1/ai-analysis/vendors/analyse', {
     summary: 'Identify suppliers and what each supplies, as a job',
     description:
       'Matches the names of Provider cards and the supplier attributes of applications and IT components; categories come from a lexicon. No model is needed. 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
+    query: startedRunQuery,
     responses: { 202: started },
-    handler: async ({ ctx, reply }) => sendStarted(reply, await startVendors(ctx)),
+    handler: async ({ ctx, query, reply }) => sendStarted(reply, await startVendors(ctx, query.dry_run)),
   });
 
-  own.post('/api/v1/ai-analysis/vendors/resolve', {
-    id: 'resolveVendors',
+  own.post('resolveVendors', '/api/v1/ai-analysis/vendors/resolve', {
     summary: 'Identify the owners and products of suppliers, as a job',
     description: 'No model is needed. 409 while a run of this kind is in progress.',
     permission: 'ai_analysis.manage',
     errors: ['wrong_state'],
+    query: startedRunQuery,
     responses: { 202: started },
-    handler: async ({ ctx, reply }) => sendStarted(reply, await startVendorHierarchy(ctx)),
+    handler: async ({ ctx, query, reply }) =>
+      sendStarted(reply, await startVendorHierarchy(ctx, query.dry_run)),
   });
 
-  own.get(root, {
-    id: 'listVendors',
+  own.list('listVendors', root, vendorList, {
     summary: 'List the suppliers with what each supplies',
     description: 'Results of the last run with current counts and costs. `search` searches the names.',
     permissionNote,
-    query: listQuery(vendorSorts, 'vendor_name', vendorFilters),
     responses: page('Suppliers', VendorAnalysisSchema),
-    handler: ({ ctx, query }) => listVendors(ctx, query),
   });
 
-  own.get('/api/v1/ai-analysis/vendors/hierarchy', {
-    id: 'listVendorHierarchy',
+  own.list('listVendorHierarchy', '/api/v1/ai-analysis/vendors/hierarchy', vendorHierarchyList, {
     summary: 'List the suppliers and their products, with names and owners',
     description:
       'Results of the last run with current counts and costs. `search` searches all names of a supplier.',
     permissionNote,
-    query: listQuery(hierarchySorts, 'canonical_name', hierarchyFilters),
     responses: page('Suppliers and products', VendorHierarchySchema),
-    handler: ({ ctx, query }) => listVendorHierarchy(ctx, query),
   });
 
-  own.get('/api/v1/ai-analysis/vendors/concentration', {
-    id: 'readVendorConcentration',
+  own.get('readVendorConcentration', '/api/v1/ai-analysis/vendors/concentration', {
     summary: 'Read the concentration on few suppliers',
     description:
       'Shares of spend and of business-critical applications, and the Herfindahl-Hirschman index, in total and by category. Suppliers of one group count as one.',

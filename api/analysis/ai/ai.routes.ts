@@ -3,7 +3,7 @@ import { aiStatus } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Choice, Clearable, component, Nullable, OpenObject, object } from '../../../domain/kernel/shapes.ts';
 import { rewordInsights } from '../../../integrations/analysis/models/insights.ts';
-import { runningModels } from '../../../integrations/analysis/models/models.running.ts';
+import { runningModels } from '../../../integrations/analysis/models/models.open.ts';
 import {
   SuggestionsSchema,
   suggestBody,
@@ -12,7 +12,7 @@ import {
 import { insightMembers } from '../../../reports/analysis/portfolio-insights/insights.words.ts';
 import { readPortfolioInsights } from '../../../reports/analysis/portfolio-insights/portfolio-insights.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
-import { QueryAnswerSchema, ReportQueryBody } from '../../inventory/reports/query.schemas.ts';
+import { QueryResultSchema, ReportQueryBody } from '../../inventory/reports/query.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { answerQuestion } from './question.answer.ts';
@@ -54,7 +54,7 @@ const QuestionAnswerSchema = component('QuestionAnswer', {
       { description: 'The language model that interpreted it; null: the rules did' },
     ),
   ),
-  answer: Nullable(QueryAnswerSchema),
+  answer: Nullable(QueryResultSchema),
 });
 
 const Grouping = (description: string) =>
@@ -96,8 +96,7 @@ const PortfolioInsightsSchema = component('PortfolioInsights', {
 export function registerAiRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'AI' });
 
-  routes.get('/api/v1/ai/status', {
-    id: 'readAiStatus',
+  routes.get('readAiStatus', '/api/v1/ai/status', {
     summary: 'Read whether a language model is available',
     permission: ['ai.suggest', 'ai.portfolio_insights'],
     responses: ok('The status', AiStatusSchema),
@@ -108,8 +107,7 @@ export function registerAiRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.post('/api/v1/ai/suggest', {
-    id: 'suggestFields',
+  routes.post('suggestFields', '/api/v1/ai/suggest', {
     summary: 'Suggest a description and attributes by a language model',
     description:
       'Nothing is written. The provider gets name, subtype and context as sent, the fields of the type, and of up to five similar cards that the caller sees the data that the settings allow to be sent. Values that are invalid for their fields are omitted; amounts, dates and URLs are never suggested.',
@@ -121,8 +119,7 @@ export function registerAiRoutes(app: App, services: Services): void {
       suggestFields(ctx, services, await settingsOf(services, request), body),
   });
 
-  routes.post('/api/v1/ai/question', {
-    id: 'askQuestion',
+  routes.post('askQuestion', '/api/v1/ai/question', {
     summary: 'Ask a question about the inventory in natural language',
     description:
       'The question is converted into a body of POST /reports/query, which is returned and run with the rights of the caller. Rules recognise names of the metamodel, of tags and of cards that the caller sees, and words for relations, counting, grouping, amounts and dates; they never guess. Problems contain the words that are not understood in `unknown` and `ambiguous`, and a similar question that is understood in `suggestion`. A question that the rules do not understand is sent to a language model, if one is configured: it gets the question and the names of metamodel and tags, but no cards.',
@@ -148,8 +145,7 @@ export function registerAiRoutes(app: App, services: Services): void {
 export function registerInsightRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'AI' });
 
-  routes.post('/api/v1/ai/portfolio-insights', {
-    id: 'readPortfolioInsights',
+  routes.post('readPortfolioInsights', '/api/v1/ai/portfolio-insights', {
     summary: 'Read insights about the application portfolio',
     description:
       'Facts are computed from the applications that the caller sees, and written as sentences; no model is needed. If the settings enable it, a language model rephrases those without names and costs; a text with other numbers is discarded.',

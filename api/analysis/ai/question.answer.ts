@@ -36,7 +36,7 @@ export async function answerQuestion(
   if (!byRules) requireModel(settings, use_model, found, similar);
   const read: Omit<ModelReading, 'model'> & Partial<ModelReading> = byRules
     ? found
-    : await readByModel(ctx, services, { question, tags, faultsOf: (query) => faultsOf(ctx, query) });
+    : await readByModel(ctx, services, { question, tags, errorsOf: (query) => errorsOf(ctx, query) });
   const page = { page: 1, page_size: read.limit ?? PAGE_SIZE };
   // check the caller's rights even if the query is not run
   if (!run) await planQuery(ctx, read.query);
@@ -80,7 +80,7 @@ function requireModel(
 }
 
 /** The errors of a model's query, which the model gets to correct it. */
-async function faultsOf(ctx: Ctx, query: ReportQuery): Promise<string[]> {
+async function errorsOf(ctx: Ctx, query: ReportQuery): Promise<string[]> {
   try {
     await planQuery(ctx, query);
     return [];

@@ -23,10 +23,11 @@ const needsKey = ({ provider_type: type, provider_url: url }: AiSettings): boole
   type === 'anthropic' || type === 'azure_openai' || type === 'gemini' || (type === 'openai' && url === '');
 
 /** The settings that are missing before a model can be used. */
-export function missingForAi({
-  values: { ai },
-  secrets,
-}: WorkspaceSettings): (keyof AiSettings | 'api_key')[] {
+export function missingForAi(settings: WorkspaceSettings): (keyof AiSettings | 'api_key')[] {
+  const {
+    values: { ai },
+    secrets,
+  } = settings;
   return [
     ...(ai.enabled ? [] : (['enabled'] as const)),
     ...(ai.model === '' ? (['model'] as const) : []),

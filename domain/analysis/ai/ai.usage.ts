@@ -1,13 +1,15 @@
-import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
+import Type from 'typebox';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers } from '../../kernel/lists/lists.run.ts';
+import { DateOnly, Uuid } from '../../kernel/shapes.ts';
 import { AiUsage } from '../runs/runs.ts';
 
 const { provider: provider_type, ...columns } = columnMembers('u', AiUsage);
 
-const usageList: ListSpec = {
+/** The usage of models, by day, run, purpose and model. */
+export const usageList = defineList({
   name: 'ai-usage',
+  permission: 'admin.settings',
   from: 'ai_usage u',
   id: 'u.id',
   sorts: {
@@ -16,15 +18,9 @@ const usageList: ListSpec = {
   },
   defaultSort: 'day',
   defaultDir: 'desc',
-  filters: { day: 'u.day = ?', run_id: 'u.run_id = ?' },
+  filters: {
+    day: [Type.String({ ...DateOnly, description: 'In UTC' }), 'u.day = ?'],
+    run_id: [Type.String({ ...Uuid, description: 'Only usage of this analysis run' }), 'u.run_id = ?'],
+  },
   members: { ...columns, provider_type },
-};
-
-/** The usage of models, by day, run, purpose and model. @throws EstateError `forbidden`. */
-export async function listAiUsage(
-  ctx: Ctx,
-  params: ListParams & { day?: string; run_id?: string },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.settings');
-  return await runList(ctx, usageList, [], params);
-}
+});

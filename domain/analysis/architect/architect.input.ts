@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { Nullable, OpenObject, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Nullable, OpenObject, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { cardMembers, relationMembers } from './architect.types.ts';
 
 const open = { additionalProperties: true } as const;
@@ -65,8 +65,8 @@ export type SessionInput = Omit<StaticOf<typeof sessionMembers>, 'phase1QA' | 'a
 /** A stored target architecture: a client may add members, and omit optional ones. */
 const StoredArchitecture = Type.Object(
   {
-    cards: Type.Optional(
-      Type.Array(
+    ...optional({
+      cards: Type.Array(
         Type.Object(
           {
             ...Type.Partial(Type.Object(cardMembers)).properties,
@@ -76,9 +76,7 @@ const StoredArchitecture = Type.Object(
         ),
         { maxItems: MOST.cards },
       ),
-    ),
-    relations: Type.Optional(
-      Type.Array(
+      relations: Type.Array(
         Type.Object(
           {
             ...Type.Partial(Type.Object(relationMembers)).properties,
@@ -88,7 +86,7 @@ const StoredArchitecture = Type.Object(
         ),
         { maxItems: MOST.relations },
       ),
-    ),
+    }),
   },
   { ...open, description: 'The target architecture as `phase3` proposed it' },
 );

@@ -30,10 +30,8 @@ export function evaluateOptions(brief: ProposalInput): Option[] {
   const weighed = optionIds.map((id) => {
     const architecture = proposeArchitecture(brief, id);
     const closed = closedGaps(brief, architecture);
-    return {
-      option: optionOf(brief, id, architecture, closed),
-      score: scoreOf(brief, id, architecture, closed),
-    };
+    const option = optionOf(brief, id, architecture, closed);
+    return { option, score: scoreOf(brief, id, architecture, closed) };
   });
   const useful = weighed.filter(({ option }) => option.facts.closed_gaps > 0);
   const best = useful.sort((a, b) => b.score - a.score)[0];
@@ -155,10 +153,10 @@ function reasonsOf({ gaps }: ProposalInput, retired: ScopeApplication[], closed:
       ? 'The inventory shows no gap.'
       : `It closes ${closed.size} of ${counted(gaps.length, 'gap')}.`,
   ];
-  const grave = gaps.filter((gap) => gap.severity === 'high');
-  if (grave.length > 0) {
-    const done = grave.filter((gap) => closed.has(gap)).length;
-    reasons.push(`Of ${counted(grave.length, 'grave gap')} it closes ${done}.`);
+  const severe = gaps.filter((gap) => gap.severity === 'high');
+  if (severe.length > 0) {
+    const done = severe.filter((gap) => closed.has(gap)).length;
+    reasons.push(`Of ${counted(severe.length, 'severe gap')} it closes ${done}.`);
   }
   if (retired.length > 0) reasons.push(`${listed(retired.map(({ name }) => name))} can be switched off.`);
   return reasons;

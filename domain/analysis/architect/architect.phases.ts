@@ -16,11 +16,9 @@ import {
   type Dependency,
   type Facts,
   type Gap,
-  type Option,
   type OptionId,
   optionIds,
   type Peer,
-  type Question,
   type ScopeApplication,
   type ScopeCapability,
 } from './architect.types.ts';
@@ -41,11 +39,8 @@ async function readFacts(ctx: Ctx, input: SessionInput): Promise<Facts> {
   const day = new Date().toISOString().slice(0, 10);
   const { objectives, capabilities } = await readScope(ctx.db, ctx, input);
   const { rows, total } = await readApplications(ctx.db, ctx, capabilities);
-  const peers = await readPeers(
-    ctx.db,
-    ctx,
-    rows.map(({ id }) => id),
-  );
+  const ids = rows.map(({ id }) => id);
+  const peers = await readPeers(ctx.db, ctx, ids);
   const inScope = new Map(capabilities.map((capability) => [capability.id, capability]));
   const applications = rows.map((row): ScopeApplication => {
     const all = peers.get(row.id) ?? [];
@@ -105,10 +100,8 @@ async function readApplications(
      order by h.name_key, h.id`,
     [types, ids, APPLICATION, ...visible.bindings, MOST_APPLICATIONS, ...attributes.bindings],
   );
-  return {
-    rows: rows.map(({ total: _, ...row }: ApplicationRow & { total: number }) => row),
-    total: rows[0]?.total ?? 0,
-  };
+  const total = rows[0]?.total ?? 0;
+  return { rows: rows.map(({ total: _, ...row }: ApplicationRow & { total: number }) => row), total };
 }
 
 /** All cards related to the applications, by application. */
@@ -152,13 +145,8 @@ async function briefOf(ctx: Ctx, input: SessionInput): Promise<ProposalInput> {
   }
   const facts = await readFacts(ctx, input);
   const { metamodel } = ctx;
-  return {
-    metamodel,
-    facts,
-    gaps: findGaps(metamodel, facts),
-    answers: answersOf(input),
-    products: (input.selectedProducts ?? []).flatMap(({ name }) => name?.trim() || []),
-  };
+  const products = (input.selectedProducts ?? []).flatMap(({ name }) => name?.trim() || []);
+  return { metamodel, facts, gaps: findGaps(metamodel, facts), answers: answersOf(input), products };
 }
 
 /**
@@ -194,45 +182,30 @@ function below(capabilities: ScopeCapability[], ids: string[]): Set<string> {
 
 const optionOf = ({ selectedOption }: SessionInput) => selectedOption?.id as OptionId | undefined;
 
-/**
- * Questions about the business, depending on the inventory.
- * @throws EstateError as every phase: `forbidden`, `validation_failed`.
- */
-export async function askBusinessQuestions(
-  ctx: Ctx,
-  input: SessionInput,
-): Promise<{ questions: Question[] }> {
-  return { questions: businessQuestions(await briefOf(ctx, input)) };
-}
+/** A phase: what is computed from the brief of a session. @throws EstateError `forbidden`, `validation_failed`. */
+const phase =
+  <T>(compute: (brief: ProposalInput, input: SessionInput) => T) =>
+  async (ctx: Ctx, input: SessionInput): Promise<T> =>
+    compute(await briefOf(ctx, input), input);
+
+/** Questions about the business, depending on the inventory. */
+export const askBusinessQuestions = phase((brief) => ({ questions: businessQuestions(brief) }));
 
 /** Questions about the applications, which follow those about the business. */
-export async function askApplicationQuestions(
-  ctx: Ctx,
-  input: SessionInput,
-): Promise<{ questions: Question[] }> {
-  return { questions: applicationQuestions(await briefOf(ctx, input)) };
-}
+export const askApplicationQuestions = phase((brief) => ({ questions: applicationQuestions(brief) }));
 
 /** The options for a target architecture with their effects. */
-export async function readOptions(ctx: Ctx, input: SessionInput): Promise<{ options: Option[] }> {
-  return { options: evaluateOptions(narrowed(await briefOf(ctx, input), input)) };
-}
+export const readOptions = phase((brief, input) => ({ options: evaluateOptions(narrowed(brief, input)) }));
 
 /** The gaps of the current architecture. */
-export async function readGaps(ctx: Ctx, input: SessionInput): Promise<{ gaps: Gap[] }> {
-  return { gaps: (await briefOf(ctx, input)).gaps.slice(0, MOST_GAPS) };
-}
+export const readGaps = phase(({ gaps }) => ({ gaps: gaps.slice(0, MOST_GAPS) }));
 
 /** The dependencies of the cards that the chosen option changes. */
-export async function readDependencies(
-  ctx: Ctx,
-  input: SessionInput,
-): Promise<{ dependencies: Dependency[] }> {
-  const brief = narrowed(await briefOf(ctx, input), input);
-  return {
-    dependencies: findDependencies(brief, proposeArchitecture(brief, selectOption(brief, optionOf(input)))),
-  };
-}
+export const readDependencies = phase((brief, input) => {
+  const relevant = narrowed(brief, input);
+  const option = selectOption(relevant, optionOf(input));
+  return { dependencies: findDependencies(relevant, proposeArchitecture(relevant, option)) };
+});
 
 /** The target architecture of the chosen option. */
 interface TargetArchitecture extends Architecture {
@@ -248,13 +221,13 @@ export interface ArchitecturePlan {
 }
 
 /** The cards and relations of the chosen option, else of the recommended one, each with its reasons. */
-export async function planArchitecture(ctx: Ctx, input: SessionInput): Promise<ArchitecturePlan> {
-  const brief = narrowed(await briefOf(ctx, input), input);
-  const option = selectOption(brief, optionOf(input));
-  const proposed = proposeArchitecture(brief, option);
-  const capabilities = brief.facts.capabilities.map(({ id, name, is_new }) => ({ id, name, is_new }));
-  return { architecture: { option, capabilities, ...proposed }, gaps: brief.gaps };
-}
+export const planArchitecture = phase((brief, input): ArchitecturePlan => {
+  const relevant = narrowed(brief, input);
+  const option = selectOption(relevant, optionOf(input));
+  const capabilities = relevant.facts.capabilities.map(({ id, name, is_new }) => ({ id, name, is_new }));
+  const proposed = proposeArchitecture(relevant, option);
+  return { architecture: { option, capabilities, ...proposed }, gaps: relevant.gaps };
+});
 
 /** The maximum number of dependencies in a response; those of retired applications come first. */
 const MOST = 1000;

@@ -231,12 +231,8 @@ function replace(plan: Plan, option: 'buy' | 'build'): void {
     const supported = new Set(members.flatMap(({ application }) => application.capability_ids));
     const first = capabilities.get(id)!;
     const others = [...supported].filter((other) => other !== id).map((other) => capabilities.get(other)!);
-    introduce(
-      plan,
-      [first, ...others],
-      members.map(({ application }) => application),
-      option,
-    );
+    const applications = members.map(({ application }) => application);
+    introduce(plan, [first, ...others], applications, option);
   }
   for (const { kind, card } of gaps) {
     if (kind === 'capability_without_application') introduce(plan, [capabilities.get(card.id)!], [], option);

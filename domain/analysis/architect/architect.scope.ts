@@ -51,21 +51,14 @@ export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promis
   }
   if (errors.length > 0) throw invalidFields(errors);
 
-  const around = await capabilitiesOf(
-    sql,
-    ctx,
-    objectives.map(({ id }) => id),
-  );
+  const ids = objectives.map(({ id }) => id);
+  const around = await capabilitiesOf(sql, ctx, ids);
   const roots = [...new Set([...storedIds, ...around.map(({ id }) => id)])];
   if (roots.length === 0 && fresh.length === 0 && input.requirement) {
     roots.push(...(await meantCapabilities(sql, ctx, input.requirement)));
   }
   const stored = await readBelow(sql, ctx, roots);
-  const made = [...new Set(fresh)].map((name, n) => ({
-    id: `capability-${n + 1}`,
-    name,
-    parent_id: null,
-  }));
+  const made = [...new Set(fresh)].map((name, n) => ({ id: `capability-${n + 1}`, name, parent_id: null }));
   return {
     objectives,
     capabilities: [...stored, ...made].map((capability) => ({

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, Choice, Nullable, OpenObject, object, type StaticOf } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, Count, Nullable, OpenObject, object, type StaticOf } from '../../kernel/shapes.ts';
 
 const Text = Type.String();
-const Count = Type.Integer({ minimum: 0 });
 const Reasons = Type.Array(Type.String({ maxLength: 2000 }), { maxItems: 50 });
 const Severity = Choice(['high', 'medium', 'low']);
 export type Severity = Static<typeof Severity>;

@@ -1,16 +1,17 @@
 import Type from 'typebox';
 import { embed, fragment, type Sql } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { EstateError, invalidField, requireText } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
-import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Fragment, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { changeRow, createRow } from '../../kernel/resources/items.ts';
-import { lockRow, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, OpenObject, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
+import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** A session about a target architecture. */
 export class Assessment extends rowModel('assessments', {
@@ -46,47 +47,36 @@ function visibleSession(ctx: Ctx): Fragment {
   return fragment`cut_members(a.session_data, ${[...names]}::text[])`;
 }
 
-export const assessmentSorts: Record<string, SortField> = {
-  title: { sql: 'lower(a.title)', type: 'text', filled: true },
-  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
-  updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
-};
-
-export const assessmentFilters = { status: Type.Optional(Assessment.columns.status) };
-
-function assessmentList(ctx: Ctx, whole: boolean): ListSpec {
-  const visible = visibleCards(ctx);
-  return {
-    name: 'assessments',
-    from: 'assessments a left join users u on u.id = a.created_by',
-    id: 'a.id',
-    sorts: assessmentSorts,
-    defaultSort: 'created_at',
-    defaultDir: 'desc',
-    search: `fold(a.title || ' ' || a.requirement)`,
-    filters: { status: 'a.status = ?' },
-    members: {
-      ...columnMembers('a', Assessment),
-      initiative_name: fragment`(select c.name from cards c
-        where c.id = a.initiative_id and (${embed(visible)}))`,
-      created_by_name: 'u.display_name',
-      session_data: whole ? visibleSession(ctx) : 'null::jsonb',
-      decision_draft: whole ? 'a.decision_draft' : 'null::text',
-    },
-  };
-}
-
 /** The sessions, without their data. */
-export async function listAssessments(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof assessmentFilters>,
-): Promise<JsonText> {
-  return await runList(ctx, assessmentList(ctx, false), [], params);
-}
+export const assessmentList = defineList({
+  name: 'assessments',
+  from: 'assessments a left join users u on u.id = a.created_by',
+  id: 'a.id',
+  sorts: {
+    title: { sql: 'lower(a.title)', type: 'text', filled: true },
+    created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
+    updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: `fold(a.title || ' ' || a.requirement)`,
+  filters: { status: [Assessment.columns.status, 'a.status = ?'] },
+  members: {
+    ...columnMembers('a', Assessment),
+    initiative_name: (ctx) => fragment`(select c.name from cards c
+      where c.id = a.initiative_id and (${embed(visibleCards(ctx))}))`,
+    created_by_name: 'u.display_name',
+    session_data: 'null::jsonb',
+    decision_draft: 'null::text',
+  },
+});
 
 /** One session without values that the caller may not see. @throws EstateError `not_found`. */
-export const assessmentText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
-  readItem(sql, assessmentList(ctx, true), 'assessment', id);
+export async function assessmentText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
+  const { members, ...list } = listFor(ctx, assessmentList);
+  const whole = { ...members, session_data: visibleSession(ctx), decision_draft: 'a.decision_draft' };
+  return await readItem(sql, { ...list, members: whole }, 'assessment', id);
+}
 
 /** The maximum size of a session, in characters of JSON. */
 export const SESSION_LENGTH = 200_000;
@@ -128,19 +118,13 @@ export async function patchAssessment(ctx: Ctx, id: string, input: AssessmentInp
 export async function deleteAssessment(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'ai_analysis.manage');
   await command(ctx, async (work) => {
-    const row = await lockAssessment(work, ctx, id);
-    await work.sql('assessments').where({ id: row.id }).delete();
-    work.emit(assessmentEvent(row, null));
+    await removeRow(work, Assessment, await lockAssessment(work, ctx, id), assessmentEvent);
   });
 }
 
 /** Reads and locks the row of a session. @throws EstateError `not_found`, `precondition_failed`. */
-export async function lockAssessment(work: Work, ctx: Ctx, id: string): Promise<AssessmentRow> {
-  const row = await lockRow(work.sql, Assessment, { id: id.toLowerCase() });
-  if (!row) throw notFound('assessment', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await assessmentText(work.sql, ctx, id));
-  return row;
-}
+export const lockAssessment = (work: Work, ctx: Ctx, id: string): Promise<AssessmentRow> =>
+  lockItem(work, ctx, Assessment, { id }, 'assessment', (own) => assessmentText(work.sql, ctx, own));
 
 /** @throws EstateError `wrong_state` for a committed session. */
 export function requireSaved({ status, initiative_id }: AssessmentRow): void {
@@ -153,8 +137,8 @@ export function requireSaved({ status, initiative_id }: AssessmentRow): void {
 /** The input as it is stored. */
 function checked({ title, requirement, sessionData }: AssessmentInput): Partial<AssessmentRow> {
   const values: Partial<AssessmentRow> = {};
-  if (title !== undefined) values.title = trimmed('title', title);
-  if (requirement !== undefined) values.requirement = trimmed('requirement', requirement);
+  if (title !== undefined) values.title = requireText(title, 'title');
+  if (requirement !== undefined) values.requirement = requireText(requirement, 'requirement');
   if (sessionData !== undefined) {
     if (JSON.stringify(sessionData).length > SESSION_LENGTH) {
       const message = `must not be longer than ${SESSION_LENGTH} characters of JSON`;
@@ -163,10 +147,4 @@ function checked({ title, requirement, sessionData }: AssessmentInput): Partial<
     values.session_data = sessionData;
   }
   return values;
-}
-
-function trimmed(field: string, text: string): string {
-  const value = text.trim();
-  if (value === '') throw invalidField(field, 'required', 'must not be blank');
-  return value;
 }

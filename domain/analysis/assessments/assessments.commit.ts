@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type ErrorCode, EstateError, errorCodes, invalidField } from '../../../platform/errors.ts';
 import { createAdrWithin } from '../../governance/adr/adr.commands.ts';
-import { checkedContent, MAX_LINKS } from '../../governance/adr/adr.kind.ts';
-import { insertLinks } from '../../governance/adr/adr.links.ts';
+import { checkedContent, insertLinks, MAX_LINKS } from '../../governance/adr/adr.kind.ts';
 import { readMadr } from '../../governance/adr/madr.ts';
 import { createCardsWithin } from '../../inventory/cards/bulk/bulk.create.ts';
 import { patchEachWithin } from '../../inventory/cards/bulk/bulk.each.ts';
@@ -125,11 +124,8 @@ async function createNew(
       lifecycle: { plan: startDate, active: endDate },
     })),
   ];
-  const results = await createCardsWithin(
-    work,
-    ctx,
-    rows.map((row, row_index) => ({ ...row, row_index })),
-  );
+  const drafts = rows.map((row, row_index) => ({ ...row, row_index }));
+  const results = await createCardsWithin(work, ctx, drafts);
   const fieldAt = (n: number) => (n === 0 ? 'initiativeName' : plan.made[n - 1]!.field);
   const ids = new Map<string, string>();
   for (const [n, { id, code, error }] of results.entries()) {
@@ -252,11 +248,11 @@ const list = (items: string[], none: string): string =>
  */
 function decisionDraft({ input, plan, requirement, session, objectives, day }: DraftSource): string {
   const answers = answersOf(session as SessionInput);
-  const kept = session as {
+  const stored = session as {
     selectedOption?: { id?: string } | null;
     architecture?: { option?: string } | null;
   };
-  const chosen = kept.selectedOption?.id ?? kept.architecture?.option;
+  const chosen = stored.selectedOption?.id ?? stored.architecture?.option;
   const option = optionIds.find((id) => id === chosen);
   const drivers = [
     ...objectives.map((name) => `Objective: ${plain(name)}`),

@@ -32,27 +32,28 @@ export const CommitBody = object({
 export type CommitInput = Static<typeof CommitBody>;
 
 /** A stored card of a session: a client may have omitted optional members. */
-type KeptCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;
-type KeptRelation = Pick<ProposedRelation, 'type' | 'source_id' | 'target_id'> & Partial<ProposedRelation>;
+type StoredCard = Pick<ProposedCard, 'id' | 'change' | 'type' | 'name'> & Partial<ProposedCard>;
+type StoredRelation = Pick<ProposedRelation, 'type' | 'source_id' | 'target_id'> & Partial<ProposedRelation>;
 
 /** The selected parts of a session, each with its path in the request. */
 export interface CommitPlan {
   name: string;
-  made: { card: KeptCard; name: string; field: string }[];
-  touched: { card: KeptCard; id: string; field: string }[];
-  relations: { relation: KeptRelation; field: string }[];
+  made: { card: StoredCard; name: string; field: string }[];
+  touched: { card: StoredCard; id: string; field: string }[];
+  relations: { relation: StoredRelation; field: string }[];
 }
 
 /** Selects the chosen parts of the stored architecture. @throws EstateError naming each error. */
 export function planCommit(input: CommitInput, session: Record<string, unknown>): CommitPlan {
-  const kept = (session.architecture ?? {}) as { cards?: KeptCard[]; relations?: KeptRelation[] };
+  const stored = (session.architecture ?? {}) as { cards?: StoredCard[]; relations?: StoredRelation[] };
   const errors: FieldError[] = [];
-  const fault = (field: string, code: string, message: string) => void errors.push({ field, code, message });
+  const addError = (field: string, code: string, message: string) =>
+    void errors.push({ field, code, message });
   const name = input.initiativeName.trim();
-  if (name === '') fault('initiativeName', 'required', 'must not be blank');
-  if (input.endDate < input.startDate) fault('endDate', 'before_start', 'lies before startDate');
+  if (name === '') addError('initiativeName', 'required', 'must not be blank');
+  if (input.endDate < input.startDate) addError('endDate', 'before_start', 'lies before startDate');
 
-  const byId = new Map((kept.cards ?? []).map((card) => [card.id.toLowerCase(), card]));
+  const byId = new Map((stored.cards ?? []).map((card) => [card.id.toLowerCase(), card]));
   const plan: CommitPlan = { name, made: [], touched: [], relations: [] };
   const renamed = new Map(Object.entries(input.renamedCards ?? {}));
   const chosen = new Set<string>();
@@ -60,31 +61,32 @@ export function planCommit(input: CommitInput, session: Record<string, unknown>)
     const field = `selectedCardIds.${n}`;
     const id = given.toLowerCase();
     const card = byId.get(id);
-    if (!card) fault(field, 'unknown_card', 'is no card of the architecture that the session keeps');
-    else if (chosen.has(id)) fault(field, 'duplicate', 'is given twice');
+    if (!card) addError(field, 'unknown_card', 'is no card of the architecture that the session keeps');
+    else if (chosen.has(id)) addError(field, 'duplicate', 'is given twice');
     else if (card.change === 'new') {
       plan.made.push({ card, name: (renamed.get(card.id) ?? card.name).trim(), field });
     } else if (isUuid(id)) plan.touched.push({ card, id, field });
-    else fault(field, 'unknown_card', 'is not the id of a stored card');
+    else addError(field, 'unknown_card', 'is not the id of a stored card');
     chosen.add(id);
   }
   for (const [id, text] of renamed) {
     const field = `renamedCards.${id}`;
     const wrong = text.trim() === '' ? 'must not be blank' : checkLine(field, text, MAX_NAME)?.message;
-    if (wrong) fault(field, 'bad_name', wrong);
-    if (!plan.made.some(({ card }) => card.id === id)) fault(field, 'not_new', 'is no chosen new card');
+    if (wrong) addError(field, 'bad_name', wrong);
+    if (!plan.made.some(({ card }) => card.id === id)) addError(field, 'not_new', 'is no chosen new card');
   }
   for (const [n, index] of input.selectedRelationIndices.entries()) {
     const field = `selectedRelationIndices.${n}`;
-    const relation = kept.relations?.[index];
+    const relation = stored.relations?.[index];
     if (!relation) {
-      fault(field, 'unknown_relation', 'is no relation of the architecture that the session keeps');
+      addError(field, 'unknown_relation', 'is no relation of the architecture that the session keeps');
       continue;
     }
     const loose = [relation.source_id, relation.target_id].find(
       (id) => !isUuid(id) && !plan.made.some(({ card }) => card.id === id),
     );
-    if (loose !== undefined) fault(field, 'end_not_chosen', `needs the card ${loose}, which is not chosen`);
+    if (loose !== undefined)
+      addError(field, 'end_not_chosen', `needs the card ${loose}, which is not chosen`);
     else plan.relations.push({ relation, field });
   }
   if (errors.length > 0) throw invalidFields(errors);

@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { type FindingStatus, findingStatuses, scores } from '../../governance/compliance/compliance.model.ts';
 import {
@@ -10,18 +11,32 @@ import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { Choice, component, Nullable, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { runStatus } from '../runs/runs.queries.ts';
+import { runStatuses } from '../runs/runs.types.ts';
 
 /** A scan in responses. */
-export interface ScanRun {
-  run_id: string | null;
-  status: string | null;
-  started_at: string | null;
-  completed_at: string | null;
-  error: string | null;
-  /** `fraction` from 0 to 1, `message` and `counts`. */
-  progress: Record<string, unknown> | null;
-  summary: Record<string, unknown> | null;
-}
+export const ScanSchema = component('ComplianceScan', {
+  run_id: Nullable(Uuid),
+  status: Nullable(Choice(runStatuses)),
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  error: Nullable(Type.String()),
+  progress: Nullable(
+    object({
+      fraction: Type.Number({ minimum: 0, maximum: 1 }),
+      message: Nullable(Type.String({ description: 'The current regulation' })),
+      counts: Type.Record(Type.String(), Type.Number()),
+    }),
+  ),
+  summary: Nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        '`regulations`: by key the numbers of rules, checked cards, gaps, and findings that were found, reopened, changed, resolved and unchanged, the `skipped` rules, and in `assessed_by_model` the number of cards that a language model assessed; `without_rules`: regulations without rules; `model_stopped`: why the model was no longer used',
+    }),
+  ),
+});
+type ScanRun = Static<typeof ScanSchema>;
 
 const noScan: ScanRun = {
   run_id: null,
@@ -35,19 +50,15 @@ const noScan: ScanRun = {
 
 /** The latest scan, preferring one in progress. */
 async function newestScan(sql: Sql, running: boolean): Promise<ScanRun | null> {
-  // A job that was ended by others also ends its run.
-  const status = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
-    then coalesce(j.status, 'cancelled') else r.status end`;
-  const { rows } = await sql.raw(
-    `select r.id as run_id, ${status} as status, utc(coalesce(r.started_at, r.created_at)) as started_at,
+  const rows = await query(sql).rows`select r.id as run_id, ${embed(runStatus)} as status,
+       utc(coalesce(r.started_at, r.created_at)) as started_at,
        utc(coalesce(r.completed_at, j.finished_at)) as completed_at, r.error_message as error,
        json_build_object('fraction', case when r.status = 'completed' then 1 else coalesce(j.progress, 0) end,
          'message', j.message, 'counts', coalesce(j.counts, '{}')) as progress,
        r.results as summary
      from analysis_runs r left join jobs j on j.id = r.job_id
-     where r.analysis_type = 'compliance' ${running ? `and ${status} = 'running'` : ''}
-     order by r.created_at desc, r.id desc limit 1`,
-  );
+     where r.analysis_type = 'compliance' ${embed(running ? `and ${runStatus} = 'running'` : '')}
+     order by r.created_at desc, r.id desc limit 1`;
   return rows[0] ?? null;
 }
 
@@ -57,13 +68,22 @@ export async function activeScans(ctx: Ctx): Promise<{ compliance: ScanRun | nul
   return { compliance: await newestScan(ctx.db, true) };
 }
 
-export interface ComplianceOverview {
-  /** All null if there was no scan yet. */
-  compliance_run: ScanRun;
-  /** By regulation, for those with unresolved findings. */
-  compliance_scores: Record<string, number>;
-  compliance_by_status: Record<string, Partial<Record<FindingStatus, number>>>;
-}
+export const ComplianceScore = Type.Integer({
+  minimum: 0,
+  maximum: 100,
+  description:
+    'The mean over unresolved findings on active cards: compliant and not applicable 100, partial 50, review needed 30, non-compliant 0',
+});
+export const OverviewSchema = component('ComplianceOverview', {
+  compliance_run: ScanSchema,
+  compliance_scores: Type.Record(Type.String(), ComplianceScore, {
+    description: 'By regulation, for regulations with findings',
+  }),
+  compliance_by_status: Type.Record(Type.String(), Type.Record(Type.String(), Type.Integer({ minimum: 1 })), {
+    description: 'By regulation: number of findings by status',
+  }),
+});
+type ComplianceOverview = Static<typeof OverviewSchema>;
 
 /** The latest scan, and the number of visible findings by status. @throws EstateError `forbidden`. */
 export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
@@ -136,11 +156,8 @@ export async function listBundles(ctx: Ctx, params: ListParams & BundleFilter): 
     };
   };
   const item = projection(findingList.members, undefined);
-  const listed = of(
-    fragment`${embed(item)} as item, ${embed(findingList.sorts.severity!.sql)} as rank, f.id`,
-    asked,
-    ` order by rank, f.id desc limit ${LISTED}`,
-  );
+  const select = fragment`${embed(item)} as item, ${embed(findingList.sorts.severity!.sql)} as rank, f.id`;
+  const listed = of(select, asked, ` order by rank, f.id desc limit ${LISTED}`);
   const spec: ListSpec = {
     name: 'compliance-bundles',
     from: `(select key, label, is_enabled, true as is_known, sort_order from compliance_regulations

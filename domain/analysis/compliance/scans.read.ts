@@ -8,15 +8,21 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { type OutgoingCard, readOutgoingCards } from '../ai/ai.outgoing.ts';
 import type { AnalysisJob } from '../runs/runs.ts';
-import type { ModelPart } from '../runs/runs.types.ts';
+import type { RunModelState } from '../runs/runs.types.ts';
 import {
-  type FindingChanges,
   reconcileFindings,
   type ScannedContent,
   type ScannedFinding,
   type Source,
 } from './scans.reconcile.ts';
-import { FIRST, nextKnownPage, type RulePlace, readKnownFindings } from './scans.rule.ts';
+import {
+  FIRST,
+  findingContent,
+  nextKnownPage,
+  type RulePlace,
+  type RuleStep,
+  readKnownFindings,
+} from './scans.rule.ts';
 
 /** Number of cards that are processed before their findings are stored. */
 const PAGE = 200;
@@ -32,19 +38,13 @@ export interface Reading {
   reason: string | null;
 }
 
-/** The state of a reader, as JSON, from which another worker can continue. */
-export interface ReaderState {
-  parts: ModelPart[];
-  stopped: { reason: string; message: string } | null;
-}
-
 /** Evaluates cards for rules that need a language model. */
 export interface CardReader {
   /** Identifies the model and the version of the instructions: if it changes, cards are evaluated again. */
   version: string;
   /** The valid results for cards. */
   read(rule: ReadingRule, cards: readonly OutgoingCard[]): Promise<Reading[]>;
-  state(): ReaderState;
+  state(): RunModelState;
 }
 
 /** The number of cards that a rule applies to, of cards sent to the model in this scan, and of cards without a result. */
@@ -54,11 +54,8 @@ export interface ReadCounts {
   unread: number;
 }
 
-export interface ReadStep {
-  place: RulePlace;
-  kept: FindingChanges;
+export interface ReadStep extends RuleStep {
   counts: ReadCounts;
-  more: boolean;
 }
 
 /**
@@ -76,7 +73,7 @@ export async function executeReadingPage(
   { today, place: { after, gaps } }: { today: string; place: RulePlace },
   asked: (work: { sql: Work['sql'] }) => Promise<void>,
   ended: (work: Work, step: ReadStep) => Promise<void>,
-): Promise<ReadStep> {
+): Promise<void> {
   const { ctx } = job;
   const cards = await candidates(ctx.db, ctx.metamodel, rule, today, after ?? FIRST);
   const reached = cards.length === PAGE ? cards.at(-1)!.id : null;
@@ -93,10 +90,8 @@ export async function executeReadingPage(
   let count = 0;
   for (let from = 0; from < open.length && !reader.state().stopped; from += AT_ONCE) {
     const group = open.slice(from, from + AT_ONCE);
-    const said = await reader.read(
-      rule,
-      group.map(({ card }) => card),
-    );
+    const sent = group.map(({ card }) => card);
+    const said = await reader.read(rule, sent);
     job.signal.throwIfAborted();
     for (const reading of said) read.set(reading.card_id, reading);
     count += said.length;
@@ -105,7 +100,7 @@ export async function executeReadingPage(
       await asked({ sql });
     });
   }
-  return await command(ctx, async (work) => {
+  await command(ctx, async (work) => {
     const upto = (await nextKnownPage(work, source, after ?? FIRST, reached)) ?? reached;
     const within = cards.filter(({ id }) => upto === null || id <= upto);
     const seen = within.flatMap((card): ScannedFinding[] => {
@@ -114,20 +109,14 @@ export async function executeReadingPage(
     });
     const unread = new Set(within.filter(({ id }) => !read.has(id)).map(({ id }) => id));
     const before = await readKnownFindings(work, source, after ?? FIRST, upto);
-    const kept = await reconcileFindings(
-      work,
-      source,
-      seen,
-      before.filter(({ card }) => !unread.has(card!.id)),
-    );
-    const step: ReadStep = {
+    const known = before.filter(({ card }) => !unread.has(card!.id));
+    const changes = await reconcileFindings(work, source, seen, known);
+    await ended(work, {
       place: { after: upto, gaps: gaps + seen.length },
-      kept,
+      changes,
       counts: { cards: within.length, asked: count, unread: unread.size },
       more: upto !== null,
-    };
-    await ended(work, step);
-    return step;
+    });
   });
 }
 
@@ -159,11 +148,8 @@ async function outgoingFor(
   cards: readonly { id: string }[],
 ): Promise<Map<string, OutgoingCard>> {
   const ai = await readSetting(ctx.db, 'ai');
-  const outgoing = await readOutgoingCards(
-    ctx,
-    ai,
-    cards.map(({ id }) => id),
-  );
+  const ids = cards.map(({ id }) => id);
+  const outgoing = await readOutgoingCards(ctx, ai, ids);
   return new Map(
     outgoing
       .filter(({ name, description }) => (rule.needsDescription ? description : (name ?? description)))
@@ -210,16 +196,11 @@ async function storeReadings(
        quote = excluded.quote, reason = excluded.reason, read_at = now()`;
 }
 
-function contentOf(rule: ReadingRule, { quote, reason }: Reading): ScannedContent {
-  return {
-    regulation_article: rule.article,
-    category: rule.category,
-    requirement: rule.requirement,
+const contentOf = (rule: ReadingRule, { quote, reason }: Reading): ScannedContent =>
+  findingContent(rule, {
     status: 'review_needed',
     severity: rule.severity,
     gap_description: reason === null ? rule.gap : `${rule.gap} ${reason}`,
     evidence: `read by a language model: “${quote}”`,
     remediation: rule.remediation,
-    ai_detected: rule.detectsAi ?? false,
-  };
-}
+  });

@@ -67,7 +67,7 @@ export async function reconcileFindings(
   seen: readonly ScannedFinding[],
   known: readonly KnownFinding[],
 ): Promise<FindingChanges> {
-  const kept = noChanges();
+  const counts = noChanges();
   const leads = new Map<string, KnownFinding>();
   for (const finding of known) {
     const at = finding.card?.id ?? '';
@@ -83,10 +83,10 @@ export async function reconcileFindings(
       continue;
     }
     const change: Change = (row) => seenAgain(row, sight.content);
-    if (!change(lead.row)) kept.unchanged += 1;
+    if (!change(lead.row)) counts.unchanged += 1;
     else {
       changes.set(lead.row.id, change);
-      kept[lead.row.auto_resolved ? 'reopened' : 'changed'] += 1;
+      counts[lead.row.auto_resolved ? 'reopened' : 'changed'] += 1;
     }
   }
   const carried = new Set(seen.flatMap(({ card }) => leads.get(card?.id ?? '')?.row.id ?? []));
@@ -94,11 +94,11 @@ export async function reconcileFindings(
   for (const { row } of known) {
     if (row.auto_resolved || carried.has(row.id)) continue;
     changes.set(row.id, unseen(last));
-    kept.resolved += 1;
+    counts.resolved += 1;
   }
-  kept.found = await insert(work, source, fresh);
+  counts.found = await insert(work, source, fresh);
   await update(work, changes);
-  return kept;
+  return counts;
 }
 
 /** The changed finding; undefined if nothing changes. */

@@ -3,7 +3,6 @@ import type { Severity } from '../../governance/compliance/compliance.model.ts';
 import { compileRule, evidenceOf } from '../../governance/compliance/rules/rules.compile.ts';
 import type { ComplianceRule } from '../../governance/compliance/rules/rules.types.ts';
 import type { Work } from '../../kernel/context.ts';
-import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
   type FindingChanges,
   type KnownFinding,
@@ -25,7 +24,7 @@ export interface RulePlace {
 
 export interface RuleStep {
   place: RulePlace;
-  kept: FindingChanges;
+  changes: FindingChanges;
   /** Whether there may be more cards. */
   more: boolean;
 }
@@ -48,13 +47,13 @@ export async function executeRulePage(
   const reached = found.length === PAGE ? found.at(-1)!.card!.id : null;
   const upto = (await nextKnownPage(work, source, after ?? FIRST, reached)) ?? reached;
   const seen = upto === null ? found : found.filter(({ card }) => card!.id <= upto);
-  const kept = await reconcileFindings(
+  const changes = await reconcileFindings(
     work,
     source,
     seen,
     await readKnownFindings(work, source, after ?? FIRST, upto),
   );
-  return { place: { after: upto, gaps: gaps + seen.length }, kept, more: upto !== null };
+  return { place: { after: upto, gaps: gaps + seen.length }, changes, more: upto !== null };
 }
 
 async function readGaps(
@@ -68,9 +67,15 @@ async function readGaps(
     ${embed(facts)} as facts
      from cards c where c.status = 'ACTIVE' and (${embed(gap)}) and c.id > ${after}::uuid
      order by c.id limit ${embed(PAGE)}`;
-  return rows.map(({ id, type, severity: grave, facts: values }: GapRow) => ({
+  return rows.map(({ id, type, ...row }: GapRow) => ({
     card: { id, type },
-    content: gapContent(work.metamodel, rule, { type, severity: grave, facts: values }),
+    content: findingContent(rule, {
+      status: rule.status,
+      severity: row.severity,
+      gap_description: rule.gap,
+      evidence: evidenceOf(work.metamodel.cardTypes.get(type)!, rule.evidence, row.facts),
+      remediation: rule.remediation,
+    }),
   }));
 }
 
@@ -81,19 +86,17 @@ interface GapRow {
   facts: unknown[];
 }
 
-function gapContent(metamodel: Metamodel, rule: ComplianceRule, row: Omit<GapRow, 'id'>): ScannedContent {
-  return {
-    regulation_article: rule.article,
-    category: rule.category,
-    requirement: rule.requirement,
-    status: rule.status,
-    severity: row.severity,
-    gap_description: rule.gap,
-    evidence: evidenceOf(metamodel.cardTypes.get(row.type)!, rule.evidence, row.facts),
-    remediation: rule.remediation,
-    ai_detected: rule.detectsAi ?? false,
-  };
-}
+/** The content of a finding by a rule. */
+export const findingContent = (
+  rule: Pick<ComplianceRule, 'article' | 'category' | 'requirement' | 'detectsAi'>,
+  result: Omit<ScannedContent, 'regulation_article' | 'category' | 'requirement' | 'ai_detected'>,
+): ScannedContent => ({
+  regulation_article: rule.article,
+  category: rule.category,
+  requirement: rule.requirement,
+  ai_detected: rule.detectsAi ?? false,
+  ...result,
+});
 
 /** The id of the last card of a page of known findings; null if the remaining ones fit into one page. */
 export async function nextKnownPage(
@@ -134,34 +137,28 @@ export async function endRule(
   rule: ComplianceRule,
   today: string,
   { gaps }: RulePlace,
-): Promise<{ checked: number; kept: FindingChanges }> {
+): Promise<{ checked: number; changes: FindingChanges }> {
   const { applies } = compileRule(work.metamodel, rule, today);
   const rows = await query(work.sql).rows`select count(*)::int as checked from cards c
     where c.status = 'ACTIVE' and (${embed(applies)})`;
   const checked: number = rows[0].checked;
   const met: ScannedFinding = {
     card: null,
-    content: {
-      regulation_article: rule.article,
-      category: rule.category,
-      requirement: rule.requirement,
+    content: findingContent(rule, {
       status: 'compliant',
       severity: 'info',
       gap_description: '',
       evidence: `cards: ${checked}; gaps: 0`,
       remediation: null,
-      ai_detected: false,
-    },
+    }),
   };
   const known = await work.sql.raw(
     `select to_jsonb(f) as row, null as card from compliance_findings f
      where f.regulation = ? and f.rule_key = ? and f.card_id is null order by f.id`,
     [source.regulation, source.rule_key],
   );
-  return {
-    checked,
-    kept: await reconcileFindings(work, source, checked > 0 && gaps === 0 ? [met] : [], known.rows),
-  };
+  const seen = checked > 0 && gaps === 0 ? [met] : [];
+  return { checked, changes: await reconcileFindings(work, source, seen, known.rows) };
 }
 
 /** Resolves findings of rules that no longer exist. @returns the counts, and whether there may be more. */
@@ -169,12 +166,12 @@ export async function retireRules(
   work: Work,
   { run_id, regulation }: Omit<Source, 'rule_key'>,
   rules: readonly string[],
-): Promise<{ kept: FindingChanges; more: boolean }> {
+): Promise<{ changes: FindingChanges; more: boolean }> {
   const rows = await query(work.sql).rows`select to_jsonb(f) as row,
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card
      from compliance_findings f left join cards c on c.id = f.card_id
      where f.regulation = ${regulation} and f.rule_key <> all(${rules}::text[]) and not f.auto_resolved
      order by f.id limit ${embed(PAGE)}`;
-  const kept = await reconcileFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
-  return { kept, more: rows.length === PAGE };
+  const changes = await reconcileFindings(work, { run_id, regulation, rule_key: '' }, [], rows);
+  return { changes, more: rows.length === PAGE };
 }

@@ -6,7 +6,8 @@ import { command } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { JobCounts, JobStep } from '../../kernel/jobs/jobs.running.ts';
 import type { ActiveRun, AnalysisJob } from '../runs/runs.ts';
-import { type CardReader, executeReadingPage, type ReadCounts, type ReaderState } from './scans.read.ts';
+import type { RunModelState } from '../runs/runs.types.ts';
+import { type CardReader, executeReadingPage, type ReadCounts } from './scans.read.ts';
 import { type FindingChanges, noChanges } from './scans.reconcile.ts';
 import { endRule, executeRulePage, type RulePlace, retireRules } from './scans.rule.ts';
 import type { ScanParameters } from './scans.start.ts';
@@ -37,7 +38,7 @@ interface Scan {
 export async function scan(
   job: AnalysisJob,
   run: ActiveRun,
-  openReader: (before: ReaderState | undefined) => Promise<CardReader | undefined>,
+  openReader: (before: RunModelState | undefined) => Promise<CardReader | undefined>,
 ): Promise<void> {
   const { regulations, today } = run.parameters as unknown as ScanParameters;
   let place = (job.resume as Place | null) ?? begin();
@@ -100,9 +101,9 @@ async function look(work: Work, { runId, today, regulations }: Scan, place: Plac
   const rule = filters[place.rule];
   if (!rule) {
     // Whether or not a language model is configured now.
-    const kept = [...filters, ...(readingSets.get(key) ?? [])].map((each) => each.key);
-    const retired = await retireRules(work, { run_id: runId, regulation: key }, kept);
-    add(about, retired.kept);
+    const current = [...filters, ...(readingSets.get(key) ?? [])].map((each) => each.key);
+    const retired = await retireRules(work, { run_id: runId, regulation: key }, current);
+    add(about, retired.changes);
     if (retired.more) return place;
     await query(work.sql).run`insert into compliance_scanned (regulation, run_id)
       values (${key}, ${runId}::uuid)
@@ -111,11 +112,11 @@ async function look(work: Work, { runId, today, regulations }: Scan, place: Plac
   }
   const source = { run_id: runId, regulation: key, rule_key: rule.key };
   try {
-    const { place: at, kept, more } = await executeRulePage(work, source, rule, today, place.at);
-    add(about, kept);
+    const { place: at, changes, more } = await executeRulePage(work, source, rule, today, place.at);
+    add(about, changes);
     if (more) return { ...place, at };
     const end = await endRule(work, source, rule, today, at);
-    add(about, end.kept);
+    add(about, end.changes);
     about.checked += end.checked;
     about.gaps += at.gaps;
   } catch (error) {
@@ -138,11 +139,11 @@ async function read(all: Scan, rule: ReadingRule, place: Place): Promise<Place> 
       rule,
       { today, place: place.at },
       (work) => job.checkpoint(work, stepAt(all, place)),
-      async (work, { place: at, kept, counts, more }) => {
+      async (work, { place: at, changes, counts, more }) => {
         // The command may be retried.
         const reached = structuredClone(place);
         const sums = summaryOf(reached.summary, key, filters.length + readings.length);
-        add(sums, kept);
+        add(sums, changes);
         sums.checked += counts.cards;
         sums.assessed_by_model ??= { cards: 0, asked: 0, unread: 0 };
         sums.assessed_by_model.cards += counts.cards;
@@ -177,8 +178,8 @@ function skip(about: RegulationSummary, rule: { key: string }, error: unknown): 
 /** The names that the metamodel lacks, without their position in the rule's filter and without alternatives. */
 const reasonOf = ({ message }: Error): string => message.replace(/^filter: | \(known is .*$/g, '');
 
-function add(summary: RegulationSummary, kept: FindingChanges): void {
-  for (const name of Object.keys(noChanges()) as (keyof FindingChanges)[]) summary[name] += kept[name];
+function add(summary: RegulationSummary, changes: FindingChanges): void {
+  for (const name of Object.keys(noChanges()) as (keyof FindingChanges)[]) summary[name] += changes[name];
 }
 
 /** The results of a scan for one regulation. */
@@ -208,7 +209,7 @@ interface Place {
   rule: number;
   at: RulePlace;
   summary: ScanSummary;
-  reader?: ReaderState | null;
+  reader?: RunModelState | null;
 }
 
 /** The position before the start. */

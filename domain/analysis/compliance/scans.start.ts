@@ -1,7 +1,7 @@
 import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { requireMaintainer } from '../../governance/compliance/findings.list.ts';
-import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import { commandWith } from '../../kernel/command.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { complianceScanJob, type StartedRun, startRun } from '../runs/runs.ts';
 
 /** The parameters of a scan, stored with its run. */
@@ -17,9 +17,13 @@ export interface ScanParameters {
  * @throws EstateError `forbidden`, `validation_failed`; `wrong_state` while a scan is in progress, or if there is
  * nothing to check.
  */
-export async function startScan(ctx: Ctx, named: readonly string[] | null): Promise<StartedRun> {
+export async function startScan(
+  ctx: Ctx,
+  named: readonly string[] | null,
+  dryRun = false,
+): Promise<StartedRun> {
   requireMaintainer(ctx);
-  return await command(ctx, async (work) => {
+  const start = async (work: Work) => {
     const known: { key: string; is_enabled: boolean }[] = await work
       .sql('compliance_regulations')
       .orderBy(['sort_order', 'key'])
@@ -46,5 +50,6 @@ export async function startScan(ctx: Ctx, named: readonly string[] | null): Prom
       job: complianceScanJob,
       parameters: { ...parameters },
     });
-  });
+  };
+  return await commandWith(ctx, { dryRun }, start);
 }

@@ -3,14 +3,15 @@ import { embed, fragment, query, queryRows, type Sql } from '../../../platform/d
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { mergeWithin } from '../../inventory/cards/merge/merge.command.ts';
 import type { FieldChoices } from '../../inventory/cards/merge/merge.fields.ts';
-import { command } from '../../kernel/command.ts';
+import { command, commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, updateRow } from '../../kernel/resources/rows.ts';
-import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Uuid } from '../../kernel/shapes.ts';
 import { comparedFields } from './duplicates.fields.ts';
 import {
   type ClusterStatus,
@@ -33,12 +34,6 @@ const domain = `(select p.name from relations r join cards p on p.type = 'Busine
 
 const percent = (value: string) => `round((100 * ${value})::numeric)`;
 
-export const clusterSorts: Record<string, SortField> = {
-  cohesion: { sql: 'd.cohesion', type: 'numeric', filled: true },
-  analysed_at: { sql: 'd.found_at', type: 'timestamptz', filled: true },
-  card_type: { sql: 'd.card_type', type: 'text', filled: true, immutable: true },
-};
-
 const {
   least_score: _least,
   most_score: _most,
@@ -47,7 +42,7 @@ const {
   ...clusterColumns
 } = columnMembers('d', DuplicateCluster);
 
-function clusterList(ctx: Ctx): ListSpec {
+function clusterMembers(ctx: Ctx): ListSpec['members'] {
   const cards = visibleCardsOf(ctx, 'd.card_ids');
   const of = (what: string, order = 'c.name_key, c.id') => ({
     sql: `(select ${what.replace('$', `order by ${order}`)} from ${cards.sql})`,
@@ -56,57 +51,50 @@ function clusterList(ctx: Ctx): ListSpec {
   const best = fragment`(select c.name from ${embed(cards)} order by ${embed(survivorOrder)} limit 1)`;
   const seesDomain = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
   return {
-    name: 'duplicate-clusters',
-    from: 'duplicate_clusters d',
-    id: 'd.id',
-    sorts: clusterSorts,
-    defaultSort: 'cohesion',
-    defaultDir: 'desc',
-    filters: {
-      card_type: 'd.card_type = ?',
-      status: 'd.status = ?',
-      card_id: 'd.card_ids @> array[?::uuid]',
-    },
-    members: {
-      ...clusterColumns,
-      cluster_name: best,
-      functional_domain: seesDomain ? domain : 'null::text',
-      card_ids: of('json_agg(c.id $)'),
-      card_names: of('json_agg(c.name $)'),
-      evidence: fragment`format('%s cards; pairs of them represent the same object with %s %%, all together with %s %%',
+    ...clusterColumns,
+    cluster_name: best,
+    functional_domain: seesDomain ? domain : 'null::text',
+    card_ids: of('json_agg(c.id $)'),
+    card_names: of('json_agg(c.name $)'),
+    evidence: fragment`format('%s cards; pairs of them represent the same object with %s %%, all together with %s %%',
           (select count(*) from ${embed(cards)}),
           concat_ws(' to ', ${embed(percent('d.least_score'))},
           nullif(${embed(percent('d.most_score'))}, ${embed(percent('d.least_score'))})),
           ${embed(percent('d.cohesion'))})`,
-      recommendation: fragment`case d.status when 'dismissed' then 'Leave them as they are' else format('Merge into “%s”', ${embed(best)}) end`,
-      analysed_at: 'utc(d.found_at)',
-    },
+    recommendation: fragment`case d.status when 'dismissed' then 'Leave them as they are' else format('Merge into “%s”', ${embed(best)}) end`,
+    analysed_at: 'utc(d.found_at)',
   };
 }
 
-export const clusterFilters = {
-  card_type: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'Only cards of this type' }),
-  ),
-  status: Type.Optional(DuplicateCluster.columns.status),
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those that contain this card' })),
-};
-type ClusterFilter = StaticOf<typeof clusterFilters>;
-export const pairFilters = {
-  ...clusterFilters,
-  class: Type.Optional({ ...DuplicatePair.columns.class, description: 'Only pairs of this class' }),
-};
+const OfType = Type.String({ minLength: 1, maxLength: 100, description: 'Only cards of this type' });
+const WithCard = Type.String({ ...Uuid, description: 'Only those that contain this card' });
 
-/** Clusters with at least two visible cards, the most cohesive first. @throws EstateError `forbidden`. */
-export async function listClusters(ctx: Ctx, params: ListParams & ClusterFilter): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW);
-  return await runList(ctx, clusterList(ctx), [visibleClusters(ctx)], params);
-}
+/** Clusters with at least two visible cards, the most cohesive first. */
+export const clusterList = defineList({
+  name: 'duplicate-clusters',
+  permission: VIEW,
+  from: 'duplicate_clusters d',
+  id: 'd.id',
+  sorts: {
+    cohesion: { sql: 'd.cohesion', type: 'numeric', filled: true },
+    analysed_at: { sql: 'd.found_at', type: 'timestamptz', filled: true },
+    card_type: { sql: 'd.card_type', type: 'text', filled: true, immutable: true },
+  },
+  defaultSort: 'cohesion',
+  defaultDir: 'desc',
+  filters: {
+    card_type: [OfType, 'd.card_type = ?'],
+    status: [DuplicateCluster.columns.status, 'd.status = ?'],
+    card_id: [WithCard, 'd.card_ids @> array[?::uuid]'],
+  },
+  members: clusterMembers,
+  where: (ctx) => [visibleClusters(ctx)],
+});
 
 /** One cluster as an item of the list. @throws EstateError `forbidden`, `not_found`. */
 export async function readCluster(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, VIEW);
-  return await readItem(sql, clusterList(ctx), 'cluster', id, [visibleClusters(ctx)]);
+  return await readItem(sql, listFor(ctx, clusterList), 'cluster', id, [visibleClusters(ctx)]);
 }
 
 const decision = `case when not e.has_lapsed then e.decision end`;
@@ -135,38 +123,28 @@ export function visiblePairs(ctx: Ctx): Condition {
   return { ...cards, sql: `(select count(*) from ${cards.sql}) = 2` };
 }
 
-export const pairSorts: Record<string, SortField> = {
-  score: { sql: 'p.score', type: 'numeric', filled: true },
-};
-
-const pairList: ListSpec = {
+/** Pairs whose cards are both visible, the most probable first. */
+export const duplicatePairList = defineList({
   name: 'duplicate-pairs',
+  permission: VIEW,
   from: pairsFrom,
   id: 'p.id',
-  sorts: pairSorts,
+  sorts: { score: { sql: 'p.score', type: 'numeric', filled: true } },
   defaultSort: 'score',
   defaultDir: 'desc',
   filters: {
-    card_type: 'p.card_type = ?',
-    class: 'p.class = ?',
-    status: `${pairMembers.status} = ?`,
-    card_id: '?::uuid in (p.left_id, p.right_id)',
+    card_type: [OfType, 'p.card_type = ?'],
+    status: [DuplicateCluster.columns.status, `${pairMembers.status} = ?`],
+    card_id: [WithCard, '?::uuid in (p.left_id, p.right_id)'],
+    class: [{ ...DuplicatePair.columns.class, description: 'Only pairs of this class' }, 'p.class = ?'],
   },
   members: {
     ...pairMembers,
     left_name: '(select c.name from cards c where c.id = p.left_id)',
     right_name: '(select c.name from cards c where c.id = p.right_id)',
   },
-};
-
-/** Pairs whose cards are both visible, the most probable first. @throws EstateError `forbidden`. */
-export async function listPairs(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof pairFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW);
-  return await runList(ctx, pairList, [visiblePairs(ctx)], params);
-}
+  where: (ctx) => [visiblePairs(ctx)],
+});
 
 const MANAGE = 'ai_analysis.manage';
 
@@ -205,10 +183,8 @@ export async function decidePair<T>(
     if (!pair) throw notFound('pair', id);
     await lockDecisions(sql, pair.card_type);
     const cards = visibleCardsOf(ctx, '?::uuid[]');
-    const visible = await queryRows<{ id: string }>(sql, `select c.id from ${cards.sql}`, [
-      [pair.left_id, pair.right_id],
-      ...cards.bindings,
-    ]);
+    const bindings = [[pair.left_id, pair.right_id], ...cards.bindings];
+    const visible = await queryRows<{ id: string }>(sql, `select c.id from ${cards.sql}`, bindings);
     if (visible.length < 2) throw notFound('pair', id);
     await saveDecisions(work, ctx, pair.card_type, [pair], status);
     return await read(sql);
@@ -232,37 +208,23 @@ interface ClusterMerge {
 export async function mergeCluster(ctx: Ctx, id: string, request: ClusterMerge) {
   requirePermission(ctx.caller, MANAGE);
   const { dry_run, fields } = request;
-  return await command(
-    ctx,
-    async (work) => {
-      const { card_type } = await requireCluster(work.sql, ctx, id);
-      await lockDecisions(work.sql, card_type);
-      const { cards } = await requireCluster(work.sql, ctx, id);
-      const survivor_id = request.survivor_id?.toLowerCase() ?? cards[0]!;
-      const merged_ids =
-        request.merged_ids?.map((one) => one.toLowerCase()) ?? cards.filter((one) => one !== survivor_id);
-      for (const [field, ids] of [
-        ['survivor_id', [survivor_id]],
-        ['merged_ids', merged_ids],
-      ] as const)
-        if (ids.some((one) => !cards.includes(one)))
-          throw invalidField(field, 'not_in_cluster', 'names a card that is not in the cluster');
-      await saveDecisions(
-        work,
-        ctx,
-        card_type,
-        pairsOf([...new Set([survivor_id, ...merged_ids])]),
-        'confirmed',
-      );
-      return await mergeWithin(work, ctx, {
-        survivor_id,
-        merged_ids,
-        dry_run,
-        ...(fields ? { fields } : {}),
-      });
-    },
-    { dryRun: dry_run },
-  );
+  return await commandWith(ctx, { dryRun: dry_run }, async (work) => {
+    const { card_type } = await requireCluster(work.sql, ctx, id);
+    await lockDecisions(work.sql, card_type);
+    const { cards } = await requireCluster(work.sql, ctx, id);
+    const survivor_id = request.survivor_id?.toLowerCase() ?? cards[0]!;
+    const merged_ids =
+      request.merged_ids?.map((one) => one.toLowerCase()) ?? cards.filter((one) => one !== survivor_id);
+    for (const [field, ids] of [
+      ['survivor_id', [survivor_id]],
+      ['merged_ids', merged_ids],
+    ] as const)
+      if (ids.some((one) => !cards.includes(one)))
+        throw invalidField(field, 'not_in_cluster', 'names a card that is not in the cluster');
+    const pairs = pairsOf([...new Set([survivor_id, ...merged_ids])]);
+    await saveDecisions(work, ctx, card_type, pairs, 'confirmed');
+    return await mergeWithin(work, ctx, { survivor_id, merged_ids, dry_run, ...(fields ? { fields } : {}) });
+  });
 }
 
 /** A pair that is to be decided. */
@@ -340,10 +302,8 @@ async function writeDecisions(
      returning to_jsonb(d) as row`;
   for (const row of after) {
     const old = before.get(row.id) ?? null;
-    work.emit({
-      event_type: old ? 'duplicate_decision.updated' : 'duplicate_decision.created',
-      data: { id: row.id, changes: rowChanges(old, row) },
-    });
+    const data = { id: row.id, changes: rowChanges(old, row) };
+    work.emit({ event_type: old ? 'duplicate_decision.updated' : 'duplicate_decision.created', data });
   }
 }
 

@@ -1,27 +1,30 @@
+import Type, { type Static } from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { visibleAttributes } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { Count, Nullable, object, Uuid } from '../../kernel/shapes.ts';
 
 /** The attribute with the annual costs of a card. */
 const COST = 'costTotalAnnual';
 
-/** The effect of a merge; null if the caller may not see it. */
-export interface MergeEffect {
-  survivor_id: string;
-  merged_ids: string[];
-  /**
-   * Relations that would move to the survivor; folded ones are dropped, because the survivor has them already or they
-   * are between merged cards.
-   */
-  relations_moved: number | null;
-  relations_folded: number | null;
-  children_moved: number;
-  /** Users with a role on one of the cards. */
-  people_affected: number | null;
-  /** The annual costs of the merged cards. */
-  cost_saved: number | null;
-}
+/**
+ * The effect of a merge; null if the caller may not see it. Folded relations are dropped, because the survivor has them
+ * already or they are between merged cards.
+ */
+export const MergeEffect = object(
+  {
+    survivor_id: Uuid,
+    merged_ids: Type.Array(Uuid),
+    relations_moved: Nullable(Count),
+    relations_folded: Nullable(Count),
+    children_moved: Count,
+    people_affected: Nullable(Count),
+    cost_saved: Nullable(Type.Number({ description: 'Annual; null without `costs.view`' })),
+  },
+  { description: 'The effect of the recommended merge' },
+);
+export type MergeEffect = Static<typeof MergeEffect>;
 
 /** Computes the effect of a merge. */
 export async function effectOf(

@@ -2,12 +2,11 @@ import Type, { type Static } from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { arrayOf, Nullable, object } from '../../kernel/shapes.ts';
+import { arrayOf, Count, Nullable, object } from '../../kernel/shapes.ts';
 
 /** From this score on a pair is a match. */
 const MATCH = 0.5;
 
-const Count = Type.Integer({ minimum: 0 });
 const Share = Nullable(Type.Number({ minimum: 0, maximum: 1 }));
 /** The agreement of results with decisions; null without decisions. */
 const Agreement = object({ precision: Share, recall: Share });
@@ -20,10 +19,7 @@ export const DuplicateQualitySchema = object(
       confirmed: Count,
       dismissed: Count,
       investigating: Count,
-      before_decision: {
-        ...Agreement,
-        description: 'By the scores of pairs before their decision',
-      },
+      before_decision: { ...Agreement, description: 'By the scores of pairs before their decision' },
       now: {
         ...Agreement,
         description: 'By the scores of the last run, which has learned from decisions',

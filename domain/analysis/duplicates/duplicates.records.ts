@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Knex } from 'knex';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql, type Transaction } from '../../../platform/database.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { attributeOf, type ComparedField, isFact, vendorRelations } from './duplicates.fields.ts';
 import type { ClusterStatus, PairDecision } from './duplicates.model.ts';
@@ -91,22 +90,13 @@ function saidIn(row: Row, name: string): CardRecord['values'][string] {
     if (typeof value === 'number') return value;
     return typeof value === 'string' && value !== '' ? value.slice(0, SHORT) : null;
   }
-  switch (name) {
-    case 'name':
-      return row.name.slice(0, SHORT);
-    case 'names':
-      return namesOf(row);
-    case 'description':
-      return row.description;
-    case 'subtype':
-      return row.subtype;
-    case 'parent':
-      return row.parent;
-    case 'vendor':
-      return row.vendors?.join(' ').slice(0, SHORT) ?? null;
-    default:
-      return row.related ?? [];
-  }
+  if (name === 'name') return row.name.slice(0, SHORT);
+  if (name === 'names') return namesOf(row);
+  if (name === 'description') return row.description;
+  if (name === 'subtype') return row.subtype;
+  if (name === 'parent') return row.parent;
+  if (name === 'vendor') return row.vendors?.join(' ').slice(0, SHORT) ?? null;
+  return row.related ?? [];
 }
 
 /** The name, and the names in the alias. */
@@ -165,6 +155,6 @@ export function statusOf(ids: readonly string[], decided: ReadonlyMap<string, Pa
 }
 
 /** Locks the decisions and results of a type until the transaction ends. */
-export async function lockDecisions(sql: Knex.Transaction, type: string): Promise<void> {
+export async function lockDecisions(sql: Transaction, type: string): Promise<void> {
   await query(sql).run`select pg_advisory_xact_lock(7203057, hashtext(${type}))`;
 }

@@ -10,6 +10,7 @@ import type { SearchMode } from './duplicates.model.ts';
 export async function startSearch(
   ctx: Ctx,
   { card_types, mode = 'changes' }: { card_types?: string[]; mode?: SearchMode },
+  dryRun = false,
 ): Promise<StartedRun> {
   const unknown = card_types?.findIndex((type) => !ctx.metamodel.visibleTypes.includes(type)) ?? -1;
   if (unknown >= 0) {
@@ -17,5 +18,5 @@ export async function startSearch(
     throw invalidField(`card_types.${unknown}`, 'unknown_type', message);
   }
   const parameters = { mode, ...(card_types ? { card_types: [...new Set(card_types)] } : {}) };
-  return await startAnalysis(ctx, { type: 'duplicates', job: duplicatesJob, parameters });
+  return await startAnalysis(ctx, { type: 'duplicates', job: duplicatesJob, parameters, dryRun });
 }

@@ -7,11 +7,8 @@ import type { Condition } from '../../kernel/lists/lists.types.ts';
 /** The visible active cards of an array column, as SQL after `from`. */
 export function visibleCardsOf(ctx: Ctx, ids: string): Condition {
   const visible = visibleCards(ctx);
-  return {
-    sql: `cards c where c.id = any(${ids}) and c.status = 'ACTIVE' and ${visible.sql}`,
-    bindings: visible.bindings,
-    visibility: true,
-  };
+  const sql = `cards c where c.id = any(${ids}) and c.status = 'ACTIVE' and ${visible.sql}`;
+  return { sql, bindings: visible.bindings, visibility: true };
 }
 
 /** The clusters with at least two visible cards. */

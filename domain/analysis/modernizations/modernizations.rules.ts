@@ -122,11 +122,8 @@ function endOf(facts: CardFacts, today: string): End {
   dated(endOfLife, 'card', 'its life');
   if (endedParts > 0) {
     const more = endedParts > endedPartNames.length ? ` and ${endedParts - endedPartNames.length} more` : '';
-    ends.push({
-      share: 0.7,
-      reason: `it uses what is past its end: ${endedPartNames.join(', ')}${more}`,
-      of: 'parts',
-    });
+    const reason = `it uses what is past its end: ${endedPartNames.join(', ')}${more}`;
+    ends.push({ share: 0.7, reason, of: 'parts' });
   }
   if (phaseOut !== null && phaseOut <= today) {
     ends.push({ share: 0.6, reason: `it is being phased out since ${phaseOut}`, of: 'card' });
@@ -195,10 +192,8 @@ function recommendationOf(
 ): { current_tech: string; recommendation: string } {
   const because = end === '' ? assessed(facts) : end;
   const what = { ...facts, name: shown(facts.name) };
-  return {
-    current_tech: shown(techOf(facts)),
-    recommendation: shown(`${todo(type, what)}${because === '' ? '' : `: ${because}`}.`),
-  };
+  const text = `${todo(type, what)}${because === '' ? '' : `: ${because}`}.`;
+  return { current_tech: shown(techOf(facts)), recommendation: shown(text) };
 }
 
 function todo(type: ModernizationType, { name, cycle, endedParts, dependants }: CardFacts): string {
@@ -207,7 +202,7 @@ function todo(type: ModernizationType, { name, cycle, endedParts, dependants }: 
     case 'retire':
       return `Retire ${name}${relying}`;
     case 'migrate':
-      return `Migrate ${name} to its successor`;
+      return `Migrate ${name} to another solution`;
     case 'replace':
       return `Replace ${name}${relying}`;
     case 'upgrade':

@@ -1,6 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Knex } from 'knex';
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql, type Transaction } from '../../../platform/database.ts';
 import { costsOfCard } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
@@ -78,13 +77,13 @@ function parametersOf({ parameters }: ActiveRun): { targetType: string; only: st
 }
 
 /** Deletes proposals of runs that did not complete. */
-async function clearLeftovers(sql: Knex.Transaction): Promise<void> {
+async function clearLeftovers(sql: Transaction): Promise<void> {
   await sql('modernizations').where({ is_current: false }).delete();
 }
 
 /** Stores proposals of a run, which are not listed before it completes. */
 async function keepCandidates(
-  sql: Knex.Transaction,
+  sql: Transaction,
   run: { id: string; targetType: string },
   candidates: readonly Candidate[],
 ): Promise<void> {
@@ -99,7 +98,7 @@ async function keepCandidates(
  * @returns their number by type.
  */
 async function showCandidates(
-  sql: Knex.Transaction,
+  sql: Transaction,
   run: { id: string; targetType: string },
 ): Promise<Record<string, number>> {
   await query(sql).run`with o as (

@@ -1,7 +1,7 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { CLEANUP_BATCH, deleteExpired, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
-import { AiOutcome, AiUsage, AnalysisPart, AnalysisRun, computedByRuns } from './runs.ts';
+import { AiOutcome, AiUsage, AnalysisRun, computedByRuns } from './runs.ts';
 
 const history = {
   events: {},
@@ -14,7 +14,6 @@ export const analysisExtension: Extension = {
   resources: [
     // Their events only document runs: undoing a batch does not remove runs from the list.
     { ...computedByRuns, model: AnalysisRun, name: 'analysis run' },
-    { ...computedByRuns, model: AnalysisPart, name: 'analysis part' },
     { ...history, model: AiUsage, name: 'usage of a language model' },
     { ...history, model: AiOutcome, name: 'outcome of a language model' },
   ],
@@ -36,23 +35,20 @@ export const analysisExtension: Extension = {
  * @returns the number of deleted runs.
  */
 async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<number> {
-  const { rowCount } = await sql.raw(
-    `with last as (
+  const rowCount = await query(sql).count`with last as (
        select distinct on (analysis_type) id from analysis_runs where status = 'completed'
        order by analysis_type, created_at desc, id desc
      )
      delete from analysis_runs where id in (
        select r.id from analysis_runs r
-       where r.status <> 'running' and r.completed_at < now() - make_interval(days => ?)
+       where r.status <> 'running' and r.completed_at < now() - make_interval(days => ${days})
          and r.id not in (select id from last)
          and r.id not in (select run_id from duplicate_states)
          and r.id not in (select run_id from compliance_scanned)
          and not exists (select from duplicate_clusters c where c.run_id = r.id)
          and not exists (select from modernizations m where m.run_id = r.id and m.is_current)
-       limit ${batch}
-     )`,
-    [days],
-  );
+       limit ${embed(batch)}
+     )`;
   return rowCount as number;
 }
 
@@ -61,15 +57,12 @@ async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<num
  * @returns the number of deleted models.
  */
 async function deleteOldModels(sql: Sql, days: number, batch: number): Promise<number> {
-  const { rowCount } = await sql.raw(
-    `delete from duplicate_models where id in (
+  const rowCount = await query(sql).count`delete from duplicate_models where id in (
        select m.id from duplicate_models m
-       where m.learned_at < now() - make_interval(days => ?)
+       where m.learned_at < now() - make_interval(days => ${days})
          and m.id not in (select model_id from duplicate_states)
          and m.id not in (select distinct model_id from duplicate_pairs)
-       limit ${batch}
-     )`,
-    [days],
-  );
+       limit ${embed(batch)}
+     )`;
   return rowCount as number;
 }

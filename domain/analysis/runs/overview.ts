@@ -4,7 +4,7 @@ import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.pro
 import type { Ctx } from '../../kernel/context.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { isEnabled, loadSettings } from '../../kernel/settings/settings.read.ts';
-import { arrayOf, Nullable, object, Uuid } from '../../kernel/shapes.ts';
+import { arrayOf, Count, Nullable, object, Uuid } from '../../kernel/shapes.ts';
 import { missingForAi } from '../ai/ai.provider.ts';
 import { VENDOR_TYPE } from '../duplicates/duplicates.fields.ts';
 import { visibleClusters } from '../duplicates/duplicates.visible.ts';
@@ -12,8 +12,6 @@ import { visibleClusters } from '../duplicates/duplicates.visible.ts';
 /** The data quality thresholds of silver and gold cards. */
 const [SILVER, GOLD] = [50, 80];
 const MOST_ISSUES = 10;
-
-const Count = Type.Integer({ minimum: 0 });
 
 /** Quality and costs of the visible cards. */
 export const OverviewSchema = object(
@@ -26,10 +24,7 @@ export const OverviewSchema = object(
     quality_gold: Type.Integer({ minimum: 0, description: 'From 80' }),
     total_cost: Nullable(Type.Number({ description: 'In a year; null without `costs.view`' })),
     vendor_count: Count,
-    duplicate_clusters: Type.Integer({
-      minimum: 0,
-      description: 'Those without a decision',
-    }),
+    duplicate_clusters: Type.Integer({ minimum: 0, description: 'Those without a decision' }),
     modernization_count: Count,
     top_issues: arrayOf(
       { id: Uuid, name: Type.String(), type: Type.String(), data_quality: Type.Number() },

@@ -1,50 +1,37 @@
-import Type from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import type { StaticOf } from '../../kernel/shapes.ts';
 import { AnalysisRun } from './runs.ts';
 
-/** A run ends with its job. */
-const status = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
+/** The status of a run `r` with the job `j`: a job that was ended by others also ends its run. */
+export const runStatus = `case when r.status = 'running' and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
   then coalesce(j.status, 'cancelled') else r.status end`;
 
-export const runSorts: Record<string, SortField> = {
-  created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true },
-};
-
 const { analysis_type: AnalysisType, status: RunStatus } = AnalysisRun.columns;
-export const runFilters = {
-  analysis_type: Type.Optional(AnalysisType),
-  status: Type.Optional({ ...RunStatus, description: 'Only runs in this state' }),
-};
 
-const runs: ListSpec = {
+/** Runs of analyses, the newest first. */
+export const analysisRunList = defineList({
   name: 'analysis-runs',
+  permission: 'ai_analysis.view',
   from: 'analysis_runs r left join jobs j on j.id = r.job_id',
   id: 'r.id',
-  sorts: runSorts,
+  sorts: { created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true } },
   defaultSort: 'created_at',
   defaultDir: 'desc',
-  filters: { analysis_type: 'r.analysis_type = ?', status: `${status} = ?` },
+  filters: {
+    analysis_type: [AnalysisType, 'r.analysis_type = ?'],
+    status: [{ ...RunStatus, description: 'Only runs in this state' }, `${runStatus} = ?`],
+  },
   members: {
     ...columnMembers('r', AnalysisRun),
-    status,
+    status: runStatus,
     progress: `case when r.status = 'completed' then 1 else coalesce(j.progress, 0) end`,
     message: 'j.message',
     completed_at: 'utc(coalesce(r.completed_at, j.finished_at))',
   },
-};
-
-/** Runs of analyses, the newest first. @throws EstateError `forbidden`. */
-export async function listRuns(
-  ctx: Ctx,
-  filter: ListParams & StaticOf<typeof runFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'ai_analysis.view');
-  return await runList(ctx, runs, [], filter);
-}
+});
 
 /** One run. @throws EstateError `forbidden`, `not_found`. */
 export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
@@ -53,4 +40,5 @@ export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /** {@link readRun} without a check of the permission. @throws EstateError `not_found`. */
-export const runText = (ctx: Ctx, id: string): Promise<JsonText> => readItem(ctx.db, runs, 'run', id);
+export const runText = (ctx: Ctx, id: string): Promise<JsonText> =>
+  readItem(ctx.db, analysisRunList, 'run', id);

@@ -1,40 +1,39 @@
-import Type, { type TSchema } from 'typebox';
-import { inTransaction, query, queryRows, type Sql } from '../../../platform/database.ts';
+import Type, { type Static, type TSchema } from 'typebox';
+import { query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { withLiterals } from '../../../platform/literals.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
-import { command } from '../../kernel/command.ts';
+import { command, commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { defineJob, type JobDefinition } from '../../kernel/jobs/jobs.define.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { JOB_CANCEL_CHANNEL, JOB_STATE_CHANNEL } from '../../kernel/jobs/jobs.lease.ts';
-import { JobCancelled, type JobStep, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import { JobCancelled, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { insertRow, lockRow, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, OpenObject, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import {
+  Choice,
+  Count,
+  component,
+  DateOnly,
+  Nullable,
+  OpenObject,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../kernel/shapes.ts';
 import {
   type AnalysisOutcome,
   type AnalysisType,
   analysisPayload,
   analysisTypes,
+  ModelPart,
   runStatuses,
 } from './runs.types.ts';
-
-const Count = Type.Integer({ minimum: 0 });
-
-const ModelPart = object({
-  part: Type.String({ description: 'What the language model did' }),
-  provider: Type.String(),
-  model: Type.String(),
-  prompt: Type.String({ description: 'The prompt with its version', examples: ['vendor-category@2'] }),
-  calls: Count,
-  input_tokens: Count,
-  output_tokens: Count,
-});
 
 export class AnalysisRun extends rowModel('analysis_runs', {
   id: Uuid,
@@ -53,13 +52,6 @@ export class AnalysisRun extends rowModel('analysis_runs', {
   completed_at: Nullable(Timestamp),
 }) {}
 type RunRow = RowOf<typeof AnalysisRun>;
-
-/** The result of a step of a run, from which an interrupted run resumes. */
-export class AnalysisPart extends rowModel('analysis_parts', {
-  run_id: Uuid,
-  part: Type.String(),
-  content: Type.String(),
-}) {}
 
 const tokens = { calls: Count, tokens_in: Count, tokens_out: Count };
 
@@ -156,7 +148,6 @@ async function completeRun(
     model_parts: JSON.stringify(modelParts),
     completed_at: work.sql.raw('clock_timestamp()'),
   });
-  await deleteParts(work.sql, id);
 }
 
 /** Ends a run without results. */
@@ -165,45 +156,8 @@ export async function abortRun(
   id: string,
   end: { status: 'cancelled' } | { status: 'failed'; error_code: string; error_message: string },
 ): Promise<void> {
-  await updateRun(work, id, `analysis_run.${end.status}`, {
-    ...end,
-    completed_at: work.sql.raw('clock_timestamp()'),
-  });
-  await deleteParts(work.sql, id);
-}
-
-/** The results of the steps of a run, stored until the run ends. */
-export interface RunParts {
-  /** The result of a step, packed. */
-  read(part: string): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Stores the packed result of a step, replacing an earlier one, together with the checkpoint of the job. */
-  store(part: string, packed: Uint8Array<ArrayBuffer> | null, step: JobStep): Promise<void>;
-}
-
-/** @param runId the run that the job executes. */
-export function runParts(job: Pick<RunningJob, 'ctx' | 'checkpoint'>, runId: string): RunParts {
-  const { db } = job.ctx;
-  return {
-    async read(part) {
-      const row = await db('analysis_parts').where({ run_id: runId, part }).first('content');
-      return row?.content ?? null;
-    },
-    async store(part, packed, step) {
-      await inTransaction(db, async (sql) => {
-        if (packed)
-          await sql('analysis_parts')
-            .insert({ run_id: runId, part, content: Buffer.from(packed.buffer) })
-            .onConflict(['run_id', 'part'])
-            .merge();
-        await job.checkpoint({ sql }, step);
-      });
-    },
-  };
-}
-
-/** Deletes the parts of a run that has ended. */
-async function deleteParts(sql: Sql, runId: string): Promise<void> {
-  await sql('analysis_parts').where({ run_id: runId }).delete();
+  const event = `analysis_run.${end.status}` as const;
+  await updateRun(work, id, event, { ...end, completed_at: work.sql.raw('clock_timestamp()') });
 }
 
 /** The parameters of a run. */
@@ -215,15 +169,26 @@ interface AnalysisRequest {
   parameters?: Record<string, unknown>;
   /** The permission that the caller needs; `ai_analysis.manage` by default. */
   permission?: AppPermission;
+  /** Only check whether the run could start: its ids will not exist. */
+  dryRun?: boolean | undefined;
 }
 
-/** The response to a request that started a run. */
-export interface StartedRun {
-  run_id: string;
-  job_id: string;
-  status: 'running';
-  links: { self: string; job: string };
-}
+/** The response of every operation that starts a run. */
+export const StartedRunSchema = component('StartedRun', {
+  run_id: Uuid,
+  job_id: Uuid,
+  status: Type.Literal('running'),
+  links: object({ self: Type.String(), job: Type.String() }),
+});
+export type StartedRun = Static<typeof StartedRunSchema>;
+
+/** The query of every operation that starts a run. */
+export const startedRunQuery = object({
+  dry_run: Type.Boolean({
+    default: false,
+    description: 'Return the same response without starting the run: its ids do not exist',
+  }),
+});
 
 /** The path of runs in the API. */
 export const RUNS_PATH = '/api/v1/ai-analysis/analysis-runs';
@@ -234,7 +199,7 @@ export const RUNS_PATH = '/api/v1/ai-analysis/analysis-runs';
  */
 export async function startAnalysis(ctx: Ctx, request: AnalysisRequest): Promise<StartedRun> {
   requirePermission(ctx.caller, request.permission ?? 'ai_analysis.manage');
-  return await command(ctx, (work) => startRun(ctx, work, request));
+  return await commandWith(ctx, { dryRun: request.dryRun ?? false }, (work) => startRun(ctx, work, request));
 }
 
 /** {@link startRun} within a command that has checked the permission. */
@@ -247,19 +212,11 @@ export async function startRun(
   // Of two concurrent requests the second sees the run of the first.
   await query(sql).run`select pg_advisory_xact_lock(7203050, hashtext(${type}))`;
   await requireNoRun(work, type);
-  const id = await insertRun(work, {
-    analysis_type: type,
-    parameters,
-    created_by: ctx.caller.userId,
-  });
+  const id = await insertRun(work, { analysis_type: type, parameters, created_by: ctx.caller.userId });
   const started = await enqueueJob(ctx, work, job as JobDefinition<TSchema>, { run_id: id });
   await sql('analysis_runs').where({ id }).update({ job_id: started.job_id });
-  return {
-    run_id: id,
-    job_id: started.job_id,
-    status: 'running',
-    links: { self: `${RUNS_PATH}/${id}`, job: started.links.self },
-  };
+  const self = `${RUNS_PATH}/${id}`;
+  return { run_id: id, job_id: started.job_id, status: 'running', links: { self, job: started.links.self } };
 }
 
 /**

@@ -1,5 +1,5 @@
-import Type from 'typebox';
-import { object } from '../../kernel/shapes.ts';
+import Type, { type Static } from 'typebox';
+import { Count, object } from '../../kernel/shapes.ts';
 
 /** The kinds of analyses; at most one run of each is in progress. */
 export const analysisTypes = [
@@ -16,16 +16,22 @@ export type AnalysisType = (typeof analysisTypes)[number];
 export const runStatuses = ['running', 'completed', 'failed', 'cancelled'] as const;
 
 /** A part of a run that used a language model. */
-export interface ModelPart {
-  /** The purpose, such as `category`. */
-  part: string;
-  provider: string;
-  model: string;
-  /** The prompt with its version, such as `vendor-category@2`. */
-  prompt: string;
-  calls: number;
-  input_tokens: number;
-  output_tokens: number;
+export const ModelPart = object({
+  part: Type.String({ description: 'What the language model did' }),
+  provider: Type.String(),
+  model: Type.String(),
+  prompt: Type.String({ description: 'The prompt with its version', examples: ['vendor-category@2'] }),
+  calls: Count,
+  input_tokens: Count,
+  output_tokens: Count,
+});
+export type ModelPart = Static<typeof ModelPart>;
+
+/** The use of a language model by a run so far, as JSON, from which another worker resumes. */
+export interface RunModelState {
+  parts: ModelPart[];
+  /** Why the model is no longer used. */
+  stopped: { reason: string; message: string } | null;
 }
 
 /** The results of a completed run. */

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, Choice, Nullable, object } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, Count, Nullable, object } from '../../kernel/shapes.ts';
 
 /** The share of one group of suppliers in one category. */
 export interface GroupFigures {
@@ -14,7 +14,6 @@ export interface GroupFigures {
   cost: number | null;
 }
 
-const Count = Type.Integer({ minimum: 0 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 export const Cost = Nullable(
   Type.Number({

@@ -1,10 +1,17 @@
 import Type from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import type { Condition, ListParams, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { requireFindings, visibleCardsSql } from '../runs/runs.ts';
+import { Uuid } from '../../kernel/shapes.ts';
+import {
+  requireFindings,
+  type StartedRun,
+  startAnalysis,
+  vendorHierarchyJob,
+  vendorsJob,
+  visibleCardsSql,
+} from '../runs/runs.ts';
 import { Supplier } from './suppliers.model.ts';
 import { CRITICAL, shareOfCosts } from './suppliers.read.ts';
 
@@ -38,101 +45,98 @@ const sorts: Record<string, SortField> = {
   category: { sql: 's.category', type: 'text' },
 };
 const byName = { sql: 'fold(s.canonical_name)', type: 'text', filled: true } as const;
-export const vendorSorts: Record<string, SortField> = { vendor_name: byName, ...sorts };
-export const hierarchySorts: Record<string, SortField> = { canonical_name: byName, ...sorts };
-export const vendorFilters = {
-  category: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Only this category' })),
-};
-export const hierarchyFilters = {
-  vendor_type: Type.Optional(Supplier.columns.vendor_type),
-  parent_id: Type.Optional(
-    Type.String({ ...Uuid, description: 'Only suppliers that belong to this one, and its products' }),
-  ),
-};
-
 const counts = {
   app_count: 'f.app_count',
   itc_count: 'f.itc_count',
   total_cost: 'f.total_cost',
 };
 
-type SupplierList = Pick<ListSpec, 'name' | 'sorts' | 'defaultSort' | 'members' | 'search' | 'filters'>;
+/** What the lists of suppliers have in common. @param condition SQL of the listed ones. */
+const listed = (condition: string) => ({
+  from: figures,
+  id: 's.id',
+  where(ctx: Ctx, params: ListParams) {
+    requireFindings(ctx);
+    // the order by costs would reveal them
+    if (params.sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
+    return [{ sql: condition, bindings: [] }, visibleSuppliers(ctx)];
+  },
+});
 
-/** @throws EstateError `forbidden`, also naming `costs.view`: sorting by costs would reveal them. */
-async function listSuppliers(
-  ctx: Ctx,
-  spec: SupplierList,
-  condition: string,
-  params: ListParams,
-): Promise<JsonText> {
-  requireFindings(ctx);
-  if (params.sort_by === 'total_cost') requirePermission(ctx.caller, 'costs.view');
-  const list = { ...spec, from: figures(ctx), id: 's.id', idType: 'uuid', defaultDir: 'asc' } as const;
-  return await runList(ctx, list, [{ sql: condition, bindings: [] }, visibleSuppliers(ctx)], params);
-}
-
-/** Suppliers with their categories, and the reasons for these. @throws EstateError `forbidden`. */
-export async function listVendors(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof vendorFilters>,
-): Promise<JsonText> {
-  const spec: SupplierList = {
-    name: 'vendors',
-    sorts: vendorSorts,
-    defaultSort: 'vendor_name',
-    members: {
-      id: 's.id',
-      vendor_name: 's.canonical_name',
-      category: 's.category',
-      sub_category: 's.sub_category',
-      confidence: 's.category_confidence',
-      reasoning: 's.reasoning',
-      ...counts,
-      critical_app_count: 'f.critical_app_count',
-      sole_critical_app_count: 'f.sole_critical_app_count',
-      app_list: `array(select c.name from supplier_cards k join cards c on c.id = k.card_id
+/** Suppliers with their categories, and the reasons for these. */
+export const vendorList = defineList({
+  name: 'vendors',
+  ...listed('s.category is not null'),
+  sorts: { vendor_name: byName, ...sorts },
+  defaultSort: 'vendor_name',
+  members: {
+    id: 's.id',
+    vendor_name: 's.canonical_name',
+    category: 's.category',
+    sub_category: 's.sub_category',
+    confidence: 's.category_confidence',
+    reasoning: 's.reasoning',
+    ...counts,
+    critical_app_count: 'f.critical_app_count',
+    sole_critical_app_count: 'f.sole_critical_app_count',
+    app_list: (ctx) => `array(select c.name from supplier_cards k join cards c on c.id = k.card_id
         where k.supplier_id = s.id and k.role = 'supplied' and c.type = 'Application' and ${visibleCardsSql(ctx)}
         order by c.name_key, c.id limit ${NAMES_SHOWN})`,
-      analysed_at: 'utc(s.categorised_at)',
-    },
-    search: 'fold(s.canonical_name)',
-    filters: { category: 's.category = ?' },
-  };
-  return await listSuppliers(ctx, spec, 's.category is not null', params);
-}
+    analysed_at: 'utc(s.categorised_at)',
+  },
+  search: 'fold(s.canonical_name)',
+  filters: {
+    category: [
+      Type.String({ minLength: 1, maxLength: 100, description: 'Only this category' }),
+      's.category = ?',
+    ],
+  },
+});
 
-/** Suppliers and their products, with their hierarchy and names. @throws EstateError `forbidden`. */
-export async function listVendorHierarchy(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof hierarchyFilters>,
-): Promise<JsonText> {
-  const spec: SupplierList = {
-    name: 'vendor-hierarchy',
-    sorts: hierarchySorts,
-    defaultSort: 'canonical_name',
-    members: {
-      id: 's.id',
-      canonical_name: 's.canonical_name',
-      vendor_type: 's.vendor_type',
-      parent_id: 's.parent_id',
-      parent_reason: 's.parent_reason',
-      group_name: 's.group_name',
-      aliases: `array(select n.name from supplier_names n where n.supplier_id = s.id and n.name <> s.canonical_name
+/** Suppliers and their products, with their hierarchy and names. */
+export const vendorHierarchyList = defineList({
+  name: 'vendor-hierarchy',
+  ...listed('s.placed_at is not null'),
+  sorts: { canonical_name: byName, ...sorts },
+  defaultSort: 'canonical_name',
+  members: {
+    id: 's.id',
+    canonical_name: 's.canonical_name',
+    vendor_type: 's.vendor_type',
+    parent_id: 's.parent_id',
+    parent_reason: 's.parent_reason',
+    group_name: 's.group_name',
+    aliases: `array(select n.name from supplier_names n where n.supplier_id = s.id and n.name <> s.canonical_name
         order by n.confidence desc, n.name)`,
-      alias_reasons: `coalesce((select json_agg(json_build_object('name', n.name, 'confidence', n.confidence,
+    alias_reasons: `coalesce((select json_agg(json_build_object('name', n.name, 'confidence', n.confidence,
         'reason', n.reason) order by n.confidence desc, n.name) from supplier_names n
         where n.supplier_id = s.id and n.name <> s.canonical_name), '[]')`,
-      card_ids: `array(select c.id from supplier_cards k join cards c on c.id = k.card_id
+    card_ids: (ctx) => `array(select c.id from supplier_cards k join cards c on c.id = k.card_id
         where k.supplier_id = s.id and k.role = 'provider' and ${visibleCardsSql(ctx)} order by c.id)`,
-      category: 's.category',
-      sub_category: 's.sub_category',
-      ...counts,
-      confidence: 's.confidence',
-      analysed_at: 'utc(s.placed_at)',
-    },
-    search: `fold(s.canonical_name || ' ' || coalesce((select string_agg(n.name, ' ') from supplier_names n
+    category: 's.category',
+    sub_category: 's.sub_category',
+    ...counts,
+    confidence: 's.confidence',
+    analysed_at: 'utc(s.placed_at)',
+  },
+  search: `fold(s.canonical_name || ' ' || coalesce((select string_agg(n.name, ' ') from supplier_names n
       where n.supplier_id = s.id), ''))`,
-    filters: { vendor_type: 's.vendor_type = ?', parent_id: 's.parent_id = ?::uuid' },
-  };
-  return await listSuppliers(ctx, spec, 's.placed_at is not null', params);
-}
+  filters: {
+    vendor_type: [Supplier.columns.vendor_type, 's.vendor_type = ?'],
+    parent_id: [
+      Type.String({ ...Uuid, description: 'Only suppliers that belong to this one, and its products' }),
+      's.parent_id = ?::uuid',
+    ],
+  },
+});
+
+/** Starts a run that identifies suppliers and their categories. @throws EstateError `forbidden`, `wrong_state`. */
+export const startVendors = (ctx: Ctx, dryRun = false): Promise<StartedRun> =>
+  startAnalysis(ctx, { type: 'vendors', job: vendorsJob, dryRun });
+
+/**
+ * Starts a run that identifies the hierarchy of suppliers and their products.
+ * @throws EstateError `forbidden`, `wrong_state`.
+ */
+export const startVendorHierarchy = (ctx: Ctx, dryRun = false): Promise<StartedRun> =>
+  startAnalysis(ctx, { type: 'vendor_hierarchy', job: vendorHierarchyJob, dryRun });

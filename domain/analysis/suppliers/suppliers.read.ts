@@ -1,4 +1,4 @@
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { costsOfCard } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -181,21 +181,14 @@ export async function readSupplied(
   metamodel: Metamodel,
   ids: readonly string[],
 ): Promise<SuppliedCard[]> {
-  return await queryRows(
-    sql,
-    `select c.id, c.name, c.subtype, left(c.description, 1000) as description,
-       nullif(left(c.attributes ->> 'productName', ${LONGEST_NAME}), '') as product,
+  return await query(sql).rows`select c.id, c.name, c.subtype, left(c.description, 1000) as description,
+       nullif(left(c.attributes ->> 'productName', ${embed(LONGEST_NAME)}), '') as product,
        array(select t.name from relations r join cards t on t.id = r.target_id
-             where r.source_id = c.id and r.type = any(?::text[]) and t.status = 'ACTIVE'
+             where r.source_id = c.id and r.type = any(${metamodel.visibleRelationTypes.filter(
+               (key) => metamodel.relationTypes.get(key)!.target_type_key === 'TechCategory',
+             )}::text[]) and t.status = 'ACTIVE'
              order by t.name limit 5) as categories
-     from cards c where c.id = any(?::uuid[]) order by c.id`,
-    [
-      metamodel.visibleRelationTypes.filter(
-        (key) => metamodel.relationTypes.get(key)!.target_type_key === 'TechCategory',
-      ),
-      ids,
-    ],
-  );
+     from cards c where c.id = any(${ids}::uuid[]) order by c.id`;
 }
 
 /** Options of `businessCriticality` of applications that are critical to the business. */

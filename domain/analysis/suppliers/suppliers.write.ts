@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Knex } from 'knex';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, query, type Transaction } from '../../../platform/database.ts';
 import type { FoundProduct, FoundSupplier } from './suppliers.types.ts';
 
 /** Maximum rows of one statement. */
@@ -22,7 +21,7 @@ type StoreRows = (statement: string, rows: readonly object[]) => Promise<void>;
  * @param breathe called between statements; throws if the run has to stop.
  */
 export async function storeSuppliers(
-  sql: Knex.Transaction,
+  sql: Transaction,
   { suppliers, products }: FoundSuppliers,
   breathe: () => void,
 ): Promise<void> {
@@ -37,6 +36,7 @@ export async function storeSuppliers(
   const ids = await knownIds(sql, suppliers);
   await query(sql).run`delete from suppliers where vendor_type <> 'product' and id <> all(${ids}::uuid[])`;
   await query(sql).run`delete from suppliers where vendor_type = 'product' and parent_id is null`;
+  const now = new Date().toISOString();
   await store(
     UPSERT,
     suppliers.map((supplier, at) => ({
@@ -50,7 +50,8 @@ export async function storeSuppliers(
       sub_category: supplier.categorised?.sub_category,
       category_confidence: supplier.categorised?.confidence,
       reasoning: supplier.categorised?.reasoning,
-      placed: supplier.placed,
+      categorised_at: supplier.categorised && now,
+      placed_at: supplier.placed ? now : null,
     })),
   );
   await store(
@@ -62,8 +63,7 @@ export async function storeSuppliers(
     await query(sql).run`delete from ${embed(table)} n using suppliers s
       where s.id = n.supplier_id and s.vendor_type <> 'product'`;
   await store(
-    `insert into supplier_names select * from jsonb_to_recordset(?::jsonb)
-       as n(supplier_id uuid, name text, name_key text, confidence numeric, reason text)`,
+    insertInto('supplier_names'),
     suppliers.flatMap(({ names }, at) =>
       names.map(({ key: name_key, cards: _, ...name }) => ({ supplier_id: ids[at], name_key, ...name })),
     ),
@@ -72,16 +72,12 @@ export async function storeSuppliers(
   if (products) await storeProducts(sql, products, suppliers, ids, store);
 }
 
-const COLUMNS =
-  'id uuid, canonical_name text, vendor_type text, parent_id uuid, parent_reason text, group_name text, product_key text, confidence numeric, category text, sub_category text, category_confidence numeric, reasoning text, placed boolean';
+/** Inserts rows with all columns of a table. */
+const insertInto = (table: string, alias = 't') =>
+  `insert into ${table} as ${alias} select * from jsonb_populate_recordset(null::${table}, ?::jsonb)`;
 
 const UPSERT = `
-  insert into suppliers as s (id, canonical_name, vendor_type, parent_id, parent_reason, group_name, product_key,
-    confidence, category, sub_category, category_confidence, reasoning, categorised_at, placed_at)
-  select n.id, n.canonical_name, n.vendor_type, n.parent_id, n.parent_reason, n.group_name, n.product_key,
-    n.confidence, n.category, n.sub_category, n.category_confidence, n.reasoning,
-    case when n.category is not null then now() end, case when n.placed then now() end
-  from jsonb_to_recordset(?::jsonb) as n(${COLUMNS})
+  ${insertInto('suppliers', 's')}
   on conflict (id) do update set
     canonical_name = excluded.canonical_name, vendor_type = excluded.vendor_type, parent_id = excluded.parent_id,
     parent_reason = excluded.parent_reason, group_name = excluded.group_name, confidence = excluded.confidence,
@@ -94,7 +90,7 @@ const UPSERT = `
     placed_at = coalesce(excluded.placed_at, s.placed_at)`;
 
 /** The ids of the stored suppliers that share the most names with those found, each used once; new ids for the rest. */
-async function knownIds(sql: Knex.Transaction, suppliers: readonly FoundSupplier[]): Promise<string[]> {
+async function knownIds(sql: Transaction, suppliers: readonly FoundSupplier[]): Promise<string[]> {
   const rows = await query(sql).rows<{ name_key: string; supplier_id: string }>`select distinct n.name_key,
     n.supplier_id from supplier_names n join suppliers s on s.id = n.supplier_id
      where s.vendor_type <> 'product'`;
@@ -132,15 +128,11 @@ async function storeCards(
       shared_by,
     })),
   ]);
-  await store(
-    `insert into supplier_cards select * from jsonb_to_recordset(?::jsonb)
-       as k(supplier_id uuid, card_id uuid, role text, shared_by int)`,
-    rows,
-  );
+  await store(insertInto('supplier_cards'), rows);
 }
 
 async function storeProducts(
-  sql: Knex.Transaction,
+  sql: Transaction,
   products: readonly FoundProduct[],
   suppliers: readonly FoundSupplier[],
   supplierIds: readonly string[],
@@ -166,12 +158,9 @@ async function storeProducts(
       group_name: suppliers[supplier]!.group,
       product_key: key,
       confidence: 1,
-      placed: true,
+      placed_at: new Date().toISOString(),
     })),
   );
-  await storeCards(
-    store,
-    products.map(({ supplied }) => ({ cards: [], supplied })),
-    ids,
-  );
+  const others = products.map(({ supplied }) => ({ cards: [], supplied }));
+  await storeCards(store, others, ids);
 }

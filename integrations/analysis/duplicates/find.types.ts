@@ -6,23 +6,29 @@ import type { Work } from '../matching/snapshots.ts';
 /** Serialized data, see `pack`. */
 export type Packed = Uint8Array<ArrayBuffer>;
 
-/** Requests to the thread, in order: begin, pages of records, and stages. */
-export type Question =
-  | { ask: 'begin'; fields: readonly MatchField[]; base: Packed | null; previous: Packed | null }
-  | { ask: 'records'; records: CardRecord[] }
+export interface SearchOptions {
+  fields: readonly MatchField[];
+  /** A model to apply; null: a model is learned. */
+  base: Packed | null;
+  /** The snapshot of the last run with the model. */
+  previous: Packed | null;
+  decisions: readonly Decision[];
+}
+
+/** Requests to the thread, in order: start, pages of records, and advance until there is a result. */
+export type SearchRequest =
+  | { request: 'start'; options: SearchOptions }
+  | { request: 'records'; records: CardRecord[] }
   /** Whether all records are the same as in the last run. */
-  | { ask: 'same' }
-  | { ask: 'stage'; stage: Stage; stored: Packed | null }
-  | { ask: 'result'; decisions: readonly Decision[] };
+  | { request: 'compare' }
+  /** Searches for about a second. */
+  | { request: 'advance' };
 
-/**
- * Stages in order: nearest neighbours, similarities, and the learned model. Each returns its packed result, or null if it
- * used the stored result.
- */
-export const stages = ['neighbours', 'similarities', 'model'] as const;
-export type Stage = (typeof stages)[number];
-
-export type Answer = { done: true } | { same: boolean } | { packed: Packed | null } | { result: Found };
+export type SearchResponse =
+  | { done: true }
+  | { isUnchanged: boolean }
+  | { progress: number }
+  | { found: Found };
 
 /** A pair that is a match or possible; aspects in the model's order. */
 export interface FoundPair {

@@ -1,7 +1,9 @@
 import type { ComparedField } from '../../../domain/analysis/duplicates/duplicates.fields.ts';
-import type { ClusterStatus, PairDecision } from '../../../domain/analysis/duplicates/duplicates.model.ts';
+import type { DuplicateCluster, PairDecision } from '../../../domain/analysis/duplicates/duplicates.model.ts';
 import { idFor, lockDecisions, statusOf } from '../../../domain/analysis/duplicates/duplicates.records.ts';
 import type { Work } from '../../../domain/kernel/context.ts';
+import type { RowOf } from '../../../domain/kernel/resources/rows.ts';
+import { query } from '../../../platform/database.ts';
 import { type ClusterEdge, clustersOf } from '../matching/clusters.ts';
 import { decidedPairs, type PairFacts, versionOf } from './decisions.ts';
 import type { Found, FoundPair } from './find.types.ts';
@@ -41,11 +43,8 @@ export async function storeFound(
   await lockDecisions(sql, type.key);
   const decided = await decidedPairs(sql, work.metamodel, type.key, type.fields);
   const { valid, lapsed } = decided;
-  await sql.raw(
-    `update duplicate_decisions set has_lapsed = not has_lapsed
-     where card_type = ? and has_lapsed <> (id = any(?::uuid[]))`,
-    [type.key, lapsed],
-  );
+  await query(sql).run`update duplicate_decisions set has_lapsed = not has_lapsed
+     where card_type = ${type.key} and has_lapsed <> (id = any(${lapsed}::uuid[]))`;
   const clusters = clustersWith(found.pairs, valid);
   checkpoint();
   await storeModel(work, run.id, type.key, found);
@@ -123,18 +122,16 @@ async function storeClusters(
       card_ids.slice(at + 1).some((right) => valid.has(idFor('pair', [left, right]))),
     ),
   );
-  await sql.raw(
-    `delete from duplicate_clusters c where card_type = ?
-       and not exists (select from unnest(?::uuid[]) k (id) where k.id = c.id)`,
-    [type, [...remaining, ...clusters].map(({ id }) => id)],
-  );
+  const ids = [...remaining, ...clusters].map(({ id }) => id);
+  await query(sql).run`delete from duplicate_clusters c where card_type = ${type}
+       and not exists (select from unnest(${ids}::uuid[]) k (id) where k.id = c.id)`;
   for (let from = 0; from < clusters.length; from += AT_ONCE) {
     checkpoint();
-    await sql.raw(
-      `insert into duplicate_clusters as c
+    const page = JSON.stringify(clusters.slice(from, from + AT_ONCE));
+    await query(sql).run`insert into duplicate_clusters as c
          (id, card_type, card_ids, status, cohesion, least_score, most_score, run_id, found_at)
-       select id, ?, card_ids, status, cohesion, least_score, most_score, ?, clock_timestamp()
-       from jsonb_to_recordset(?::jsonb) as r (id uuid, card_ids uuid[], status text, cohesion double precision,
+       select id, ${type}, card_ids, status, cohesion, least_score, most_score, ${runId}, clock_timestamp()
+       from jsonb_to_recordset(${page}::jsonb) as r (id uuid, card_ids uuid[], status text, cohesion double precision,
          least_score double precision, most_score double precision)
        on conflict (id) do update set status = excluded.status, cohesion = excluded.cohesion,
          least_score = excluded.least_score, most_score = excluded.most_score, run_id = excluded.run_id,
@@ -142,9 +139,7 @@ async function storeClusters(
          decided_by = case when c.status = excluded.status then c.decided_by end,
          decided_at = case when c.status = excluded.status then c.decided_at end
        where (c.status, c.cohesion, c.least_score, c.most_score)
-         is distinct from (excluded.status, excluded.cohesion, excluded.least_score, excluded.most_score)`,
-      [type, runId, JSON.stringify(clusters.slice(from, from + AT_ONCE))],
-    );
+         is distinct from (excluded.status, excluded.cohesion, excluded.least_score, excluded.most_score)`;
   }
 }
 
@@ -162,6 +157,8 @@ async function storePairs(
   };
   const rows = pairs.map((pair) => ({
     id: idFor('pair', [pair.left, pair.right]),
+    card_type: type,
+    model_id: modelId,
     left_id: pair.left,
     right_id: pair.right,
     class: pair.class,
@@ -171,39 +168,27 @@ async function storePairs(
     bits: pair.bits,
     cluster_id: clusterOf(pair),
   }));
-  await sql.raw(
-    `delete from duplicate_pairs p where card_type = ?
-       and not exists (select from unnest(?::uuid[]) k (id) where k.id = p.id)`,
-    [type, rows.map(({ id }) => id)],
-  );
+  await query(sql).run`delete from duplicate_pairs p where card_type = ${type}
+       and not exists (select from unnest(${rows.map(({ id }) => id)}::uuid[]) k (id) where k.id = p.id)`;
   for (let from = 0; from < rows.length; from += AT_ONCE) {
     checkpoint();
-    await sql.raw(
-      `insert into duplicate_pairs as p
-         (id, card_type, left_id, right_id, class, score, alone, similarities, bits, model_id, cluster_id)
-       select id, ?, left_id, right_id, class, score, alone, similarities, bits, ?, cluster_id
-       from jsonb_to_recordset(?::jsonb) as r (id uuid, left_id uuid, right_id uuid, class text, score double precision,
-         alone double precision, similarities real[], bits real[], cluster_id uuid)
+    const page = JSON.stringify(rows.slice(from, from + AT_ONCE));
+    await query(sql).run`insert into duplicate_pairs as p
+       select * from jsonb_populate_recordset(null::duplicate_pairs, ${page}::jsonb)
        on conflict (id) do update set class = excluded.class, score = excluded.score, alone = excluded.alone,
          similarities = excluded.similarities, bits = excluded.bits, model_id = excluded.model_id,
          cluster_id = excluded.cluster_id
        where (p.class, p.score, p.alone, p.similarities, p.bits, p.model_id, p.cluster_id) is distinct from
          (excluded.class, excluded.score, excluded.alone, excluded.similarities, excluded.bits, excluded.model_id,
-          excluded.cluster_id)`,
-      [type, modelId, JSON.stringify(rows.slice(from, from + AT_ONCE))],
-    );
+          excluded.cluster_id)`;
   }
 }
 
 /** A cluster of duplicate cards of one type. */
-interface FoundCluster {
-  id: string;
-  card_ids: string[];
-  cohesion: number;
-  least_score: number;
-  most_score: number;
-  status: ClusterStatus;
-}
+type FoundCluster = Pick<
+  RowOf<typeof DuplicateCluster>,
+  'id' | 'card_ids' | 'cohesion' | 'least_score' | 'most_score' | 'status'
+>;
 
 /**
  * Clusters the pairs with decisions: confirmed pairs are certain, and dismissed pairs are never in one cluster.

@@ -6,16 +6,16 @@ import {
 } from '../../../domain/analysis/duplicates/duplicates.fields.ts';
 import type { DuplicateParameters } from '../../../domain/analysis/duplicates/duplicates.model.ts';
 import { type CardRecord, recordPages } from '../../../domain/analysis/duplicates/duplicates.records.ts';
-import { type ActiveRun, type AnalysisJob, runParts } from '../../../domain/analysis/runs/runs.ts';
+import type { ActiveRun, AnalysisJob } from '../../../domain/analysis/runs/runs.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { type Db, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
+import { type Db, query, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
 import { unpack } from '../../../platform/pack.ts';
 import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
 import { decidedPairs, trainingDecisions, versionOf as versionOfDecided } from './decisions.ts';
 import { type Find, openSearch } from './find.ts';
-import { type Packed, type Stage, stages } from './find.types.ts';
+import type { Packed } from './find.types.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
 
 /** Stored figures with the version of the decisions that they are based on. */
@@ -24,12 +24,9 @@ type LastFigures = TypeFigures & { decided: string };
 /** By searched type. */
 type Done = Record<string, TypeFigures>;
 
-/** Minimum bytes of a stored result: recomputing a smaller one is as fast as reading it. */
-const LEAST_STORED = 500_000;
-
 /**
  * Executes a run: finds, type by type, cards that represent the same object, and stores the results. After a
- * worker's death it resumes with the current stage if the cards are unchanged.
+ * worker's death it resumes with the current type.
  */
 export async function findDuplicateCards(
   job: AnalysisJob,
@@ -41,10 +38,8 @@ export async function findDuplicateCards(
   const types = (card_types ?? metamodel.visibleTypes).filter((type) => metamodel.cardTypes.has(type));
   const done: Done = (job.resume as { done: Done } | null)?.done ?? {};
   const counts = await countCards(db, types);
-  const all = Math.max(
-    1,
-    types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0),
-  );
+  const cards = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
+  const all = Math.max(1, cards);
   const searched = new Set(await db('duplicate_states').pluck('card_type'));
   const search = openSearch(job.signal);
   try {
@@ -92,10 +87,8 @@ function versionOf(done: Done): string | null {
 }
 
 async function countCards(db: Db, types: readonly string[]): Promise<Map<string, number>> {
-  const { rows } = await db.raw(
-    `select type, count(*)::int as n from cards where status = 'ACTIVE' and type = any(?::text[]) group by type`,
-    [types],
-  );
+  const rows = await query(db).rows`select type, count(*)::int as n from cards
+     where status = 'ACTIVE' and type = any(${types}::text[]) group by type`;
   return new Map(rows.map(({ type, n }: { type: string; n: number }) => [type, n]));
 }
 
@@ -117,8 +110,6 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
   job.progress(share(0), `Reads ${label}`);
   const facts = comparedFields(metamodel, metamodel.cardTypes.get(key)!);
   const { base, previous, fields, figures: last } = await known(db, type, facts);
-  const parts = runParts(job, run.id);
-  const partOf = (stage: Stage) => `${key}/${stage}`;
   const decided = await decidedPairs(db, metamodel, key, facts);
   const found = await type.find({
     fields,
@@ -127,15 +118,9 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
     records: inSnapshot(db, metamodel, key, fields),
     decisions: trainingDecisions(decided),
     maySkip: last?.decided === versionOfDecided(decided),
-    stored: (stage) => parts.read(partOf(stage)),
-    async store(stage, packed) {
-      const progress = share((stages.indexOf(stage) + 1) / (stages.length + 1));
-      const isLarge = packed && packed.length >= LEAST_STORED;
-      const step = { progress, message: messages[stage](label), checkpoint: { done } };
-      await parts.store(partOf(stage), isLarge ? packed : null, step);
-    },
+    onProgress: (progress) => job.progress(share(0.9 * progress), `Compares ${label}`),
   });
-  job.progress(share((stages.length + 0.5) / (stages.length + 1)), `Storing the results of ${label}`);
+  job.progress(share(0.9), `Storing the results of ${label}`);
   await command(ctx, async (work) => {
     await job.hold(work);
     const figures = found
@@ -150,12 +135,6 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
 function unchanged({ decided: _, ...figures }: LastFigures): TypeFigures {
   return { ...figures, changed: 0, compared_now: 0 };
 }
-
-const messages: Record<Stage, (label: string) => string> = {
-  neighbours: (label) => `Compares ${label}`,
-  similarities: (label) => `Comparing the candidates of ${label}`,
-  model: (label) => `Groups ${label}`,
-};
 
 /** The model and snapshot of earlier runs for the type, unless this run learns a new model. */
 async function known(
@@ -177,12 +156,8 @@ async function known(
   const fields = model?.format === MODEL_FORMAT ? sameFields(model, all) : undefined;
   if (!fields)
     return { base: null, previous: null, fields: await valuedFields(db, key, all), figures: undefined };
-  return {
-    base: state.base_model,
-    previous: mode === 'changes' ? state.snapshot : null,
-    fields,
-    figures: mode === 'changes' ? state.figures : undefined,
-  };
+  const figures = mode === 'changes' ? state.figures : undefined;
+  return { base: state.base_model, previous: mode === 'changes' ? state.snapshot : null, fields, figures };
 }
 
 /** The fields of a model, if all of them still exist. */

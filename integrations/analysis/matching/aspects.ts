@@ -12,6 +12,7 @@ import {
   NUMBERS,
 } from './matching.types.ts';
 import { cosineWithSlips } from './misspellings.ts';
+import { plainNameWords } from './names.ts';
 import { fold } from './normalise.ts';
 import { mapped, type Paused, type Rows } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
@@ -27,8 +28,10 @@ import {
   versionOf,
   versionSimilarity,
 } from './similarity.ts';
+import { STEM_MARK } from './tokens.ts';
 import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
+import { vendorOf } from './vendors.ts';
 
 /** A comparison of two records in one respect. */
 interface Aspect extends AspectTraits {
@@ -52,6 +55,11 @@ const RULES = {
   environment: ruled(1, 0.9),
   version: ruled(1, 0.05),
   region: ruled(1, 0.1),
+  part: ruled(1, 0.5),
+  colour: ruled(1, 0),
+  edition: ruled(1, 0),
+  platform: ruled(1, 0),
+  vendor: ruled(1, 0),
   series: ruled(0.5, 0),
 };
 
@@ -82,15 +90,22 @@ export function* aspectsOf(
   const all = yield* wordSpaces(corpus, 'all', yield* joinedFields(corpus, wordy), space);
   const codes = yield* space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
   const together: Aspect[] = [
-    { name: ALL_WORDS, weight, isNaming: true, similarity: alikeWords(all.words, all.pieces) },
-    { name: ALL_CODES, weight, isCode: true, isNaming: true, similarity: alikeCodes(codes) },
+    {
+      name: ALL_WORDS,
+      weight,
+      isNaming: true,
+      similarity: alikeWords(all.words, all.pieces, cosineWithSlips),
+    },
+    {
+      name: ALL_CODES,
+      weight,
+      isCode: true,
+      isNaming: true,
+      similarity: alikeCodes(codes, corpus.right === null),
+    },
   ];
   return {
-    aspects: [
-      ...own,
-      ...(wordy.length === 1 && own.length === 1 ? together.slice(1) : together),
-      ...(yield* variantAspects(corpus, used)),
-    ],
+    aspects: [...own, ...together, ...(yield* variantAspects(corpus, used))],
     near: [all.words, all.pieces, codes, ...sets],
     spaces,
   };
@@ -156,70 +171,69 @@ function alike(spaces: readonly Space[]): Aspect['similarity'] {
 /** A code of more rows than this power of their number names no object, but a series or a site. */
 const RARE_CODE = 0.5;
 
-/** The cosine of codes, reduced if the rarest common one is in many rows. */
-function alikeCodes(codes: Space): Aspect['similarity'] {
+/**
+ * The cosine of codes, reduced if the rarest common one is in many rows. In one list, codes that only begin alike (`txsr506b` and
+ * `txsr506s`) name variants: the beginning counts if one row has just that.
+ */
+function alikeCodes(codes: Space, isOneList: boolean): Aspect['similarity'] {
+  const places = new Map(isOneList ? codes.terms.map((term, at) => [term, at]) : []);
+  // the term that one of the rows must have: for a beginning, the code that is just that
+  const needed = codes.terms.map((term, at) =>
+    isOneList && term.endsWith(STEM_MARK) ? places.get(term.slice(0, -STEM_MARK.length)) : at,
+  );
   const similarity = alike([codes]);
   const rare = RARE_CODE * Math.log(codes.rows + 1);
   return (a, b) => {
     const cosine = similarity(a, b);
     if (!(cosine > 0)) return cosine;
-    const { starts, terms } = codes.left;
+    const own = codes.left.terms.subarray(codes.left.starts[a]!, codes.left.starts[a + 1]!);
     const others = codes.right.terms.subarray(codes.right.starts[b]!, codes.right.starts[b + 1]!);
     let rarest = 0;
-    for (let at = starts[a]!; at < starts[a + 1]!; at++)
-      if (others.includes(terms[at]!)) rarest = Math.max(rarest, codes.idf[terms[at]!]!);
+    for (const term of own) {
+      const whole = needed[term];
+      if (!others.includes(term) || whole === undefined) continue;
+      if (own.includes(whole) || others.includes(whole)) rarest = Math.max(rarest, codes.idf[term]!);
+    }
     return cosine * Math.min(1, rarest / rare);
   };
 }
 
-/** Like `alike` over words and their pieces, with tolerance for misspellings. */
+/** From this similarity of their words on, pieces of names do not count. */
+const CLOSE = 0.85;
+
+/** The similarity of words and of their pieces, with tolerance for misspellings and abbreviations. */
 const alikeWords =
-  (words: Space, pieces: Space): Aspect['similarity'] =>
+  (
+    words: Space,
+    pieces: Space,
+    similarity: (words: Space, a: number, b: number) => number,
+  ): Aspect['similarity'] =>
   (a, b) => {
     if (isEmpty(words.left, a) || isEmpty(words.right, b)) return Number.NaN;
-    const whole = cosineWithSlips(words, a, b);
+    const whole = similarity(words, a, b);
     // fillers and general words have no pieces
-    if (isEmpty(pieces.left, a) || isEmpty(pieces.right, b)) return whole;
-    return (whole + cosine(pieces.left, a, pieces.right, b)) / 2;
+    if (whole >= CLOSE || isEmpty(pieces.left, a) || isEmpty(pieces.right, b)) return whole;
+    return Math.min(CLOSE, (whole + cosine(pieces.left, a, pieces.right, b)) / 2);
   };
-
-/** The mean of alikeWords and the agreement of names. */
-function alikeNames(words: Space, pieces: Space): Aspect['similarity'] {
-  const similarity = alikeWords(words, pieces);
-  return (a, b) => {
-    const alike = similarity(a, b);
-    return Number.isNaN(alike) ? alike : (alike + agreementOf(words, a, b)) / 2;
-  };
-}
 
 function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Paused<Aspect[]> {
   const { name, kind, weight = 1 } = field;
   const text = (record: MatchRecord) => textOf(record, name);
   const aspect = (similarity: Aspect['similarity']): Aspect[] => [{ name, kind, weight, similarity }];
-  const compared = <T>(
-    make: (record: MatchRecord) => T,
-    similarity: (a: T, b: T) => number,
-    isGiven?: (value: T) => boolean,
-  ) => byValue(corpus, make, similarity, isGiven);
   switch (kind) {
     case 'name':
     case 'text':
     case 'address': {
-      const { left, right } = corpus.fields.get(name)!;
-      const words = yield* space(`words ${name}`, corpus.words, left, right);
-      if (kind === 'text') return aspect(alike([words]));
-      const { pieces } = corpus;
-      const inParts = yield* space(
-        `pieces ${name}`,
-        pieces.terms,
-        yield* inPieces(left, pieces),
-        right && (yield* inPieces(right, pieces)),
-      );
-      const named = aspect(alikeNames(words, inParts));
+      const sides = corpus.fields.get(name)!;
+      if (kind === 'text')
+        return aspect(alike([yield* space(`words ${name}`, corpus.words, sides.left, sides.right)]));
+      const { words, pieces } = yield* wordSpaces(corpus, name, sides, space);
+      const named = aspect(alikeWords(words, pieces, agreementOf));
       return kind === 'name' ? named : [...named, yield* numbersAspect(corpus, field)];
     }
     case 'list': {
-      const { words } = yield* wordSpaces(corpus, name, corpus.fields.get(name)!, space);
+      const { left, right } = corpus.fields.get(name)!;
+      const words = yield* space(`words ${name}`, corpus.words, left, right);
       return aspect(yield* listSimilarity(corpus, field, words));
     }
     case 'set': {
@@ -235,24 +249,30 @@ function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Pau
           isCode: true,
           isExact: true,
           isNaming: true,
-          similarity: yield* compared((record) => codeOf(text(record)), codeSimilarity),
+          similarity: yield* byValue(corpus, (record) => codeOf(text(record)), codeSimilarity),
         },
       ];
     case 'version':
-      return aspect(yield* compared((record) => versionOf(text(record)), versionSimilarity));
+      return aspect(yield* byValue(corpus, (record) => versionOf(text(record)), versionSimilarity));
     case 'choice':
       return aspect(
-        yield* compared(
+        yield* byValue(
+          corpus,
           (record) => fold(text(record)),
           (a, b) => (a === b ? 1 : 0),
         ),
       );
     case 'number':
       return aspect(
-        yield* compared((record) => numberOf(record.values[name] ?? null), numberSimilarity, Number.isFinite),
+        yield* byValue(
+          corpus,
+          (record) => numberOf(record.values[name] ?? null),
+          numberSimilarity,
+          Number.isFinite,
+        ),
       );
     case 'date':
-      return aspect(yield* compared((record) => dayOf(text(record)), dateSimilarity, Number.isFinite));
+      return aspect(yield* byValue(corpus, (record) => dayOf(text(record)), dateSimilarity, Number.isFinite));
   }
 }
 
@@ -285,9 +305,21 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
   });
   const series = new Set(corpus.dictionary.series);
   return [
-    rule('environment'),
-    rule('version'),
-    rule('region'),
+    ...(['environment', 'version', 'region', 'part', 'colour', 'edition', 'platform'] as const).map(rule),
+    ...(field.without
+      ? [
+          {
+            name: '*vendor',
+            weight: 1,
+            rule: RULES.vendor,
+            similarity: yield* byValue(
+              corpus,
+              (record) => vendorOf(plainNameWords(textOf(record, field.name)))?.name ?? '',
+              (a, b) => (a === b ? 1 : 0),
+            ),
+          },
+        ]
+      : []),
     {
       name: '*series',
       weight: 1,

@@ -80,24 +80,27 @@ export class Search {
     this.#sums = new Float64Array(Math.max(countOf(to), countOf(from)));
   }
 
-  /** The neighbours of the given rows. */
-  nearest(rows: ArrayLike<number>): Neighbours {
-    const k = this.#reach.neighbours;
-    const found = {
-      rows: new Uint32Array(rows.length * k).fill(NOBODY),
-      floors: new Float64Array(rows.length),
+  /** Space for the neighbours of a number of rows. */
+  noNeighbours(rows: number): Neighbours {
+    return {
+      rows: new Uint32Array(rows * this.#reach.neighbours).fill(NOBODY),
+      floors: new Float64Array(rows),
     };
+  }
+
+  /** Writes the neighbours of the given rows to `found`, from a place on. */
+  addNearest(rows: ArrayLike<number>, found: Neighbours, from: number): void {
+    const k = this.#reach.neighbours;
     const touched: number[] = [];
-    for (let place = 0; place < rows.length; place++) {
-      const row = rows[place]!;
-      for (const at of this.#searchedBy(row)) this.#add(this.#index, this.#from, at, touched);
+    for (let at = 0; at < rows.length; at++) {
+      const row = rows[at]!;
+      for (const term of this.#searchedBy(row)) this.#add(this.#index, this.#from, term, touched);
       if (this.#from === this.#to) this.#sums[row] = 0;
       const near = largest(touched, this.#sums, k);
-      found.rows.set(near, place * k);
-      if (near.length === k) found.floors[place] = this.#sums[near[k - 1]!]!;
+      found.rows.set(near, (from + at) * k);
+      if (near.length === k) found.floors[from + at] = this.#sums[near[k - 1]!]!;
       this.#forget(touched);
     }
-    return found;
   }
 
   /** The rows that have, or may have, one of the given rows as neighbour; `floors` are those of all rows. */
@@ -176,13 +179,13 @@ export class Pairs {
   readonly #rights = new Numbers();
   #most = 0;
 
-  /** Adds the neighbours of the rows from `first` on; `turned` if these are right rows. */
-  add({ rows, floors }: Neighbours, first: number, order: 'given' | 'turned' | 'rising'): void {
+  /** Adds the neighbours of all rows; `turned` if these are right rows. */
+  add({ rows, floors }: Neighbours, order: 'given' | 'turned' | 'rising'): void {
     const k = rows.length / Math.max(1, floors.length);
     for (let at = 0; at < rows.length; at++) {
       const b = rows[at]!;
       if (b === NOBODY) continue;
-      const a = first + Math.floor(at / k);
+      const a = Math.floor(at / k);
       const turn = order === 'turned' || (order === 'rising' && a > b);
       this.#lefts.push(turn ? b : a);
       this.#rights.push(turn ? a : b);

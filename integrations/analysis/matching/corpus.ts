@@ -14,7 +14,8 @@ import { memoized } from './normalise.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesIn } from './series.ts';
-import { codesOf, piecesOf, wordsOf } from './tokens.ts';
+import { codesOf, piecesOf, withStems, wordsOf } from './tokens.ts';
+import { vendorOf } from './vendors.ts';
 import { isDistinctive } from './vocabulary.ts';
 
 /** The words of both lists in one field. */
@@ -83,7 +84,7 @@ export function* corpusOf(
   const codes = yield* termRows(left, right, (record) =>
     wordy.flatMap((field) => {
       const text = textOf(record, field.name);
-      return codesOf(isName(field) ? withoutDomains(text) : text);
+      return withStems(codesOf(isName(field) ? withoutDomains(text) : text));
     }),
   );
   const sets = new Map<string, Corpus['codes']>();
@@ -107,7 +108,11 @@ export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
     const words = read(textOf(record, name));
     if (!without) return words;
     const own = readVendor(textOf(record, without));
-    return withoutLeading(words, (word) => (leading.has(word) || own.includes(word)) && !alone.has(word));
+    const known = vendorOf(words)?.length ?? 0;
+    return withoutLeading(
+      words,
+      (word, at) => (at < known || leading.has(word) || own.includes(word)) && !alone.has(word),
+    );
   };
 }
 

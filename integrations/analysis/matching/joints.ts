@@ -6,7 +6,7 @@ const [SHORTEST, LONGEST] = [5, 24];
 const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
 /** Whether a part is not a code, since codes are compared separately. */
-const isPlain = (part: string): boolean => !/\p{N}/u.test(part) || /^\p{N}{1,3}$/u.test(part);
+const isPlain = (part: string): boolean => !/\p{N}/u.test(part) || /^\p{N}{1,6}$/u.test(part);
 
 /** Sequences of words that another name may write as one word. */
 function* runsIn(words: readonly string[]): Generator<readonly string[]> {

@@ -1,5 +1,6 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
-import type { FieldKind } from './matching.types.ts';
+import type { FieldKind, Prior } from './matching.types.ts';
+import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
 import { oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
 
@@ -61,6 +62,8 @@ const LEAST_UNMATCHED = 0.02;
 const NEARLY_EQUAL = 6;
 /** Minimum similarity of some name aspect; pairs below it are never matches. */
 export const LEAST_NAMED = 0.25;
+/** Limit of the bits of equal values in one aspect: no list shows that it is stronger evidence. */
+const MOST_BITS = 20;
 /** Limit of log odds (e^40), so that sums remain finite. */
 const MOST_LOG_ODDS = 40;
 
@@ -69,11 +72,11 @@ const MOST_LOG_ODDS = 40;
  * estimating the distributions of matches and non-matches and the probabilities of pairs until convergence. The result is
  * between the prior and what was estimated, see trustIn. Yields the share of completed steps.
  */
-export function* learn(compared: Compared, shape: Shape): Generator<number, Learned> {
+export function* learn(compared: Compared, shape: Shape, known: Prior = trained): Generator<number, Learned> {
   const { graph } = compared;
   const estimate = estimator(compared, shape);
   yield 0;
-  const prior = { ...shiftedPrior(compared), exclusive: shape.exclusive };
+  const prior = { ...shiftedPrior(compared, known), exclusive: shape.exclusive };
   const expected = probabilitiesOf(graph, oddsOf(compared, prior), shape.exclusive);
   let probabilities = expected;
   let model: Learned = prior;
@@ -93,14 +96,15 @@ export function* learn(compared: Compared, shape: Shape): Generator<number, Lear
 /** Learns from one list, in which matches form groups of any size or, if they are not transitive, exclude each other. */
 export function* learnList(
   compared: Compared,
+  known?: Prior,
 ): Generator<number, { learned: Learned; transitivity: number }> {
-  const groups = yield* learn(compared, { exclusive: false, degrees: null });
+  const groups = yield* learn(compared, { exclusive: false, degrees: null }, known);
   const transitivity = transitivityOf(
     compared.graph,
     probabilitiesOf(compared.graph, oddsOf(compared, groups), false),
   );
   if (transitivity >= LEAST_TRANSITIVITY) return { learned: groups, transitivity };
-  return { learned: yield* learn(compared, { exclusive: true, degrees: null }), transitivity };
+  return { learned: yield* learn(compared, { exclusive: true, degrees: null }, known), transitivity };
 }
 
 /** Returns a function that estimates a model from the probabilities of pairs. */
@@ -117,7 +121,17 @@ function estimator(compared: Compared, shape: Shape): (probabilities: Float64Arr
     const at = (similarity: number) =>
       bits.reduce((sum, one, index) => sum + shares[index]! * coverage[index]! * bitsAt(one, similarity), 0);
     const sums = sumsOf(compared, bits, shares);
-    const { slope, middle } = separation(sums, probabilities, at(BELIEVED.matches), at(BELIEVED.others));
+    const { slope: found, middle } = separation(
+      sums,
+      probabilities,
+      at(BELIEVED.matches),
+      at(BELIEVED.others),
+    );
+    const strongest = bits.reduce(
+      (most, one, index) => (aspects[index]!.isCode ? most : Math.max(most, shares[index]! * one[BINS - 1]!)),
+      0,
+    );
+    const slope = Math.min(found, MOST_BITS / strongest);
     return {
       aspects: aspects.map(({ name }, index) => ({
         aspect: name,
@@ -130,30 +144,29 @@ function estimator(compared: Compared, shape: Shape): (probabilities: Float64Arr
 }
 
 const SHIFT_STEPS = 15;
-/** Weight of the prior share of matches in a list, in pairs, relative to that of the training lists; and of the
- * shift, which names alone need more: how seldom similar names are one object differs most between lists. */
-const SHIFT_BELIEF = { pairs: 100, share: 0.2, weight: 0.5, weightOfNames: 1 };
+/** Weight of the prior share of matches in a list, in pairs, relative to that of the training lists; and of the shift. */
+const SHIFT_BELIEF = { pairs: 100, share: 0.2, weight: 0.5 };
 
 /** The prior, moved half way to the share of matches in these pairs. */
-function shiftedPrior(compared: Compared): Pick<Learned, 'aspects' | 'priorBits'> {
-  const { share, model, isOfNames } = priorOf(compared.aspects);
+function shiftedPrior(compared: Compared, known: Prior): Pick<Learned, 'aspects' | 'priorBits'> {
+  const { share } = known;
+  const model = priorOf(known, compared.aspects);
   const odds = oddsOf(compared, model).filter((odd) => odd > 0);
   const bits = (part: number) => Math.log2(part / (1 - part));
-  const weight = isOfNames ? SHIFT_BELIEF.weightOfNames : SHIFT_BELIEF.weight;
   let shift = 0;
   for (let step = 0; step < SHIFT_STEPS; step++) {
     const factor = 2 ** shift;
     const matches = odds.reduce((sum, odd) => sum + 1 - 1 / (1 + odd * factor), 0);
-    const { pairs, share: part } = SHIFT_BELIEF;
+    const { pairs, share: part, weight } = SHIFT_BELIEF;
     shift = weight * (bits((matches + pairs * share * part) / (odds.length + pairs)) - bits(share));
   }
   return { ...model, priorBits: model.priorBits + shift };
 }
 
 /** The mean probability by the prior of what the list's own model takes for matches, without and with full trust in it. */
-const CONFIRMED = { least: 0.3, most: 0.6 };
+const CONFIRMED = { least: 0.45, most: 0.7 };
 /** Number of matches for half trust. */
-const TRUSTED = 20;
+const TRUSTED = 50;
 
 /**
  * The weight of a list's own model in relation to the prior, 0..1: without matches, a model learns to separate what is only
@@ -212,7 +225,7 @@ export function undecided({ graph, aspects }: Compared): Compared {
 const LEAST_RULE = 10;
 const OUTWEIGHED = 4;
 
-/** Adds the bits of the rules, which exceed the maximum evidence of all aspects except codes. */
+/** Adds the bits of the rules; contradictions exceed the maximum evidence of all aspects except codes. */
 export function withRules(learned: Learned, aspects: readonly AspectTraits[]): Learned {
   const codes = new Set(aspects.filter(({ isCode }) => isCode).map(({ name }) => name));
   const most = learned.aspects
@@ -220,7 +233,7 @@ export function withRules(learned: Learned, aspects: readonly AspectTraits[]): L
     .reduce((sum, { bits }) => sum + Math.max(0, bits[BINS - 1]!), learned.priorBits);
   const strength = Math.max(LEAST_RULE, most + OUTWEIGHED);
   const ruled = aspects.flatMap(({ name, rule }) =>
-    rule ? [{ aspect: name, bits: rule.map((part) => part * strength) }] : [],
+    rule ? [{ aspect: name, bits: rule.map((part) => part * (part > DECIDED ? LEAST_RULE : strength)) }] : [],
   );
   return { ...learned, aspects: [...learned.aspects, ...ruled] };
 }

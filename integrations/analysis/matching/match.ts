@@ -21,18 +21,19 @@ import {
   type MatchRecord,
   type MatchResult,
   MODEL_FORMAT,
+  type Prior,
 } from './matching.types.ts';
 import { finish } from './numbers.ts';
-import { type Snapshot, snapshotFrom, snapshotOf, updatedSnapshot, type Work } from './snapshots.ts';
+import { type Snapshot, snapshotFrom, updatedSnapshot, type Work } from './snapshots.ts';
 import {
   allNeighbours,
-  allSimilarities,
   type Comparison,
   comparedOf,
   comparisonInSteps,
   type Progress,
   pairsBetween,
   pairsIn,
+  similaritiesOf,
   termsOf,
 } from './stages.ts';
 
@@ -62,22 +63,32 @@ export function* matchListsInSteps(
     comparisonInSteps(left, right, options.fields, options.model, options.neighbours),
   );
   const candidates = yield* within(0.2, 0.5, pairsBetween(comparison, options.from));
-  const similarities = yield* within(0.5, 0.7, allSimilarities(comparison, candidates));
+  const similarities = yield* within(0.5, 0.7, similaritiesOf(comparison, candidates));
   const compared = comparedOf(comparison, candidates, similarities);
   const model =
-    options.model ?? (yield* within(0.7, 0.9, learnModel(comparison, compared, options.decisions)));
+    options.model ??
+    modelWithDecisions(
+      yield* within(0.7, 0.9, learnModel(comparison, compared, options.prior)),
+      comparison,
+      options.decisions,
+    );
   return resultOf(comparison, candidates, compared, model, options);
 }
 
 /** The result for one list, with the data for an incremental next run. */
 export interface DuplicatesResult extends MatchResult {
+  /** The applied or learned model, without the decisions. */
+  base: MatchModel;
+  /** The aspects in the order of the evidence. */
+  order: string[];
+  /** Of `base`. */
   snapshot: Snapshot;
   work: Work;
   /** The drift from the model's training data. */
   drift: Drift;
 }
 
-/** Options of one list. */
+/** Options of one list; decisions also adjust a model that is applied. */
 export interface DuplicatesOptions extends MatchOptions {
   /** The snapshot of an earlier run with the same model, which does not change the result. */
   previous?: Snapshot | undefined;
@@ -99,38 +110,59 @@ export function* findDuplicatesInSteps(
     0.2,
     comparisonInSteps(records, null, options.fields, options.model, options.neighbours),
   );
-  if (options.model) {
-    const { model, previous } = options;
-    const found = previous ? updatedSnapshot(previous, comparison, model) : snapshotOf(comparison, model);
-    const { snapshot, work } = yield* within(0.2, 0.9, found);
-    return duplicatesOf(comparison, snapshot, model, options, work);
-  }
-  const neighbours = yield* within(0.2, 0.5, allNeighbours(comparison));
-  const candidates = pairsIn(neighbours);
-  const similarities = yield* within(0.5, 0.7, allSimilarities(comparison, candidates));
+  const { base, snapshot, work } = yield* within(0.2, 0.9, snapshotOf(comparison, options));
+  const { candidates, similarities } = snapshot;
   const compared = comparedOf(comparison, candidates, similarities);
-  const model = yield* within(0.7, 0.9, learnModel(comparison, compared, options.decisions));
-  const count = comparison.left.length;
-  const work = { changed: count, searched: count, compared: candidates.left.length };
-  const snapshot = snapshotFrom(comparison, model, neighbours, candidates, similarities);
-  return duplicatesOf(comparison, snapshot, model, options, work);
-}
-
-/** The last stage of one list: classifies the pairs of a snapshot by the model. */
-export function duplicatesOf(
-  comparison: Comparison,
-  snapshot: Snapshot,
-  model: MatchModel,
-  options: Pick<MatchOptions, 'thresholds'>,
-  work: Work,
-): DuplicatesResult {
-  const compared = comparedOf(comparison, snapshot.candidates, snapshot.similarities);
+  const model = modelWithDecisions(base, comparison, options.decisions);
   return {
-    ...resultOf(comparison, snapshot.candidates, compared, model, options),
+    ...resultOf(comparison, candidates, compared, model, options),
+    base,
+    order: compared.aspects.map(({ name }) => name),
     snapshot,
     work,
     drift: driftOf(model, compared.aspects, newWordsOf(comparison)),
   };
+}
+
+/** The probability of each pair of records, without rivals, by a model; for few records, since it does not yield. */
+export function scorePairs(
+  records: readonly MatchRecord[],
+  pairs: readonly (readonly [left: string, right: string])[],
+  model: MatchModel,
+): Float64Array {
+  const comparison = finish(comparisonInSteps(records, null, model.fields, model));
+  const rows = new Map(comparison.left.map(({ id }, row) => [id, row]));
+  const candidates: Candidates = {
+    left: Uint32Array.from(pairs, ([left]) => rows.get(left)!),
+    right: Uint32Array.from(pairs, ([, right]) => rows.get(right)!),
+  };
+  const compared = comparedOf(comparison, candidates, finish(similaritiesOf(comparison, candidates)));
+  return oddsOf(compared, model).map((odd) => odd / (1 + odd));
+}
+
+/** The number of records of a list in which words that it does not know are taken as equally rare. */
+const UNKNOWN_LIST = 1_000;
+
+/** The prior as a model that was learned from nothing: it knows no words. */
+export function priorModel(fields: readonly MatchField[]): MatchModel {
+  const { model } = findDuplicates([], { fields });
+  const spaces = Object.keys(model.terms);
+  const noTerms = { rows: UNKNOWN_LIST, terms: [], counts: [] };
+  return { ...model, terms: Object.fromEntries(spaces.map((space) => [space, noTerms])) };
+}
+
+/** The snapshot of one list, and its model, which is learned if none is given. */
+function* snapshotOf(comparison: Comparison, { model, previous, prior }: DuplicatesOptions) {
+  if (model && previous) return { base: model, ...(yield* updatedSnapshot(previous, comparison, model)) };
+  const neighbours = yield* within(0, 0.5, allNeighbours(comparison));
+  const candidates = pairsIn(neighbours);
+  const similarities = yield* within(0.5, 0.8, similaritiesOf(comparison, candidates));
+  const base =
+    model ??
+    (yield* within(0.8, 1, learnModel(comparison, comparedOf(comparison, candidates, similarities), prior)));
+  const count = comparison.left.length;
+  const work: Work = { changed: count, searched: count, compared: candidates.left.length };
+  return { base, snapshot: snapshotFrom(comparison, base, neighbours, candidates, similarities), work };
 }
 
 function newWordsOf({ aspects }: Comparison): number {
@@ -141,18 +173,18 @@ function newWordsOf({ aspects }: Comparison): number {
 /**
  * Stage 4: learns a model from the pairs. In one list, matches are first assumed to form clusters; if their transitivity is low,
  * similarity instead of identity was learned, and the model is learned again from nearest neighbours only. Pairs decided by a
- * rule are excluded. Decisions of people adjust the result.
+ * rule are excluded.
  */
-export function* learnModel(
+function* learnModel(
   comparison: Comparison,
   compared: Compared,
-  decisions: readonly Decision[] = [],
+  prior?: Prior,
 ): Generator<Progress, MatchModel> {
   const open = undecided(compared);
-  const { learned: shape, transitivity } = yield* learnShape(open, comparison);
+  const { learned: shape, transitivity } = yield* learnShape(open, comparison, prior);
   const learned = withRules(shape, compared.aspects);
   const similaritiesBy = new Map(compared.aspects.map(({ name, similarities }) => [name, similarities]));
-  const model: MatchModel = {
+  return {
     format: MODEL_FORMAT,
     fields: comparison.fields.map(fieldOf),
     aspects: learned.aspects.map((aspect) => ({
@@ -171,14 +203,13 @@ export function* learnModel(
       newWords: newWordsOf(comparison),
     },
   };
-  return modelWithDecisions(model, comparison, decisions);
 }
 
 /** A model adjusted by decisions about pairs of these records. */
-export const modelWithDecisions = (
+const modelWithDecisions = (
   model: MatchModel,
   comparison: Comparison,
-  decisions: readonly Decision[],
+  decisions: readonly Decision[] = [],
 ): MatchModel => withDecisions(model, decidedPairs(comparison, decisions));
 
 /** Copies a field without additional members of the caller. */
@@ -189,13 +220,13 @@ const fieldOf = ({ name, kind, weight, without }: MatchField): MatchField => ({
   ...(without === undefined ? {} : { without }),
 });
 
-function* learnShape(open: Compared, { left, right }: Comparison) {
+function* learnShape(open: Compared, { left, right }: Comparison, prior?: Prior) {
   const pairs = open.graph.left.length;
   if (right) {
     const shape: Shape = { exclusive: true, degrees: [pairs / left.length, pairs / right.length] };
-    return { learned: yield* learn(open, shape), transitivity: 1 };
+    return { learned: yield* learn(open, shape, prior), transitivity: 1 };
   }
-  return yield* learnList(open);
+  return yield* learnList(open, prior);
 }
 
 /** The similarities of decided pairs, including non-candidates; pairs with missing records are omitted. */

@@ -56,7 +56,7 @@ type MatchClass = 'match' | 'possible' | 'no';
 
 /** The evidence of one aspect of a pair. */
 export interface Evidence {
-  /** A field, ALL_WORDS, ALL_CODES, or a variant rule. */
+  /** A field, ALL_WORDS, ALL_CODES, or a rule that distinguishes variants by name, whose bits are not learned. */
   aspect: string;
   /** 0..1; 1: equal, null: one of them has no value. */
   similarity: number | null;
@@ -83,9 +83,6 @@ export const ALL_WORDS = '*words';
 export const ALL_CODES = '*codes';
 /** Suffix of an address field's aspect for its numbers. */
 export const NUMBERS = ' numbers';
-/** Rules that distinguish variants of one product by name; their bits are not learned. */
-export const VARIANTS = ['*environment', '*version', '*region', '*series'] as const;
-
 /** The learned parameters of an aspect. */
 interface AspectModel {
   aspect: string;
@@ -138,8 +135,17 @@ export interface MatchModel {
   learned: { records: number; pairs: number; decisions: number; newWords: number };
 }
 
+/** A model by kind of aspect, trained on labelled lists; see `npm run bench:matching -- --train`. */
+export interface Prior {
+  /** The prior bits of a pair whose names are similar, and the share of matches among these in the training lists. */
+  bits: number;
+  share: number;
+  /** By kind of aspect the bits at similarities 0.05, 0.15 .. 0.95. */
+  kinds: Record<string, number[]>;
+}
+
 /** Incremented when models of an earlier format become incompatible. */
-export const MODEL_FORMAT = 4;
+export const MODEL_FORMAT = 5;
 
 export interface MatchOptions {
   fields: readonly MatchField[];
@@ -149,6 +155,8 @@ export interface MatchOptions {
   thresholds?: { match: number; possible: number };
   /** A model to apply instead of learning one. */
   model?: MatchModel;
+  /** The prior to learn from, instead of the trained one. */
+  prior?: Prior;
   /** Maximum candidates per record and space (words, pieces of words, codes); default 12. */
   neighbours?: number;
   /**

@@ -85,10 +85,10 @@ export const addressWords = (text: string): string[] => wordsIn(fold(text)).map(
 /** Removes leading vendor words of a name, unless too little remains. */
 export function withoutLeading(
   words: readonly string[],
-  isLeading: (word: string) => boolean,
+  isLeading: (word: string, at: number) => boolean,
 ): readonly string[] {
   let from = 0;
-  while (from < words.length && isLeading(words[from]!)) from++;
+  while (from < words.length && isLeading(words[from]!, from)) from++;
   const left = words.slice(from);
   return left.reduce((letters, word) => letters + word.length, 0) >= LEAST_LEFT ? left : words;
 }

@@ -1,22 +1,5 @@
-import { ALL_CODES, ALL_WORDS, type FieldKind, NUMBERS } from './matching.types.ts';
-import trained from './prior.json' with { type: 'json' };
-
-/** Bits by kind of aspect, trained on labelled lists of many kinds; see `npm run bench:matching -- --train`. */
-export interface Prior {
-  /** Of lists with and without the aspect of all words. */
-  withWords: PriorShare;
-  withoutWords: PriorShare;
-  /** By kind of aspect the bits at similarities 0.05, 0.15 .. 0.95. */
-  kinds: Record<string, number[]>;
-}
-
-/** The prior bits of a pair whose names are similar, and the share of matches among these in the training lists. */
-interface PriorShare {
-  bits: number;
-  share: number;
-}
-
-const PRIOR: Prior = trained;
+import { BINS } from './bits.ts';
+import { ALL_CODES, ALL_WORDS, type FieldKind, NUMBERS, type Prior } from './matching.types.ts';
 
 interface Described {
   name: string;
@@ -46,23 +29,16 @@ export function priorShares(aspects: readonly Described[]): { kind: string; shar
   }));
 }
 
-/** The prior as a model of some aspects, and its share of matches. */
-export function priorOf(aspects: readonly Described[]): {
-  share: number;
-  isOfNames: boolean;
-  model: PriorModel;
-} {
-  const isOfNames = !aspects.some(({ name }) => name === ALL_WORDS);
-  const { bits: priorBits, share } = isOfNames ? PRIOR.withoutWords : PRIOR.withWords;
+/** The prior as a model of some aspects. */
+export function priorOf({ bits: priorBits, kinds }: Prior, aspects: readonly Described[]): PriorModel {
   const shares = priorShares(aspects);
-  const model = {
+  return {
     aspects: aspects.map(({ name }, at) => ({
       aspect: name,
-      bits: (PRIOR.kinds[shares[at]!.kind] ?? NO_BITS).map((bit) => bit * shares[at]!.share),
+      bits: (kinds[shares[at]!.kind] ?? NO_BITS).map((bit) => bit * shares[at]!.share),
     })),
     priorBits,
   };
-  return { share, isOfNames, model };
 }
 
-const NO_BITS: readonly number[] = Array<number>(10).fill(0);
+const NO_BITS: readonly number[] = Array<number>(BINS).fill(0);

@@ -5,10 +5,11 @@ import {
   type MatchPair,
   type MatchRecord,
   NUMBERS,
-  VARIANTS,
 } from './matching.types.ts';
+import { plainNameWords } from './names.ts';
 import { itemsOf, textOf } from './records.ts';
 import { type Variant, variantOf } from './variants.ts';
+import { vendorOf } from './vendors.ts';
 
 /** Maximum characters of a shown value. */
 const LONGEST_SHOWN = 60;
@@ -69,7 +70,9 @@ function variants(
   const name =
     (fields.find(({ kind }) => kind === 'name') ?? fields.find(({ kind }) => kind === 'list'))?.name ?? '';
   const [a, b] = [left, right].map((record) => {
-    const values = variantOf(itemsOf(record, name)[0] ?? '')[what as keyof Variant];
+    const text = itemsOf(record, name)[0] ?? '';
+    if (what === 'vendor') return vendorOf(plainNameWords(text))?.name;
+    const values = variantOf(text)[what as keyof Variant];
     return values.map((value) => value.replace('~', '')).join(', ') || 'not said';
   });
   return similarity === 1 ? `The ${what} is the same: ${a}` : `The ${what} differs: ${a}, ${b}`;
@@ -101,36 +104,3 @@ function times(bits: number): string {
     factor >= 1_000 ? 'over a thousand' : factor >= 10 ? factor.toFixed(0) : factor.toFixed(1);
   return `: ${shownFactor} times ${bits > 0 ? 'more likely' : 'less likely'}.`;
 }
-
-const LABELS: Record<string, string> = {
-  [ALL_WORDS]: 'all words',
-  [ALL_CODES]: 'all codes',
-  ...Object.fromEntries(VARIANTS.map((rule) => [rule, rule.slice(1)])),
-};
-/** Maximum characters of a field's name. */
-const WIDTH = 24;
-
-/**
- * Explains a pair's score as text: similarity and bits of each aspect, with a dash for a missing value (variant rules only if
- * they apply); their sum as the probability without rivals; and the probability with rivals.
- */
-export function explain(pair: MatchPair, model: MatchModel): string {
-  const signed = (bits: number) => `${bits < 0 ? '' : '+'}${bits.toFixed(1)}`.padStart(6);
-  const line = (what: string, similarity: string, bits: number) =>
-    `  ${what.slice(0, WIDTH).padEnd(WIDTH)} ${similarity.padStart(5)} ${signed(bits)}`;
-  const sum = pair.evidence.reduce((total, { bits }) => total + bits, model.priorBits);
-  return [
-    `${pair.left} and ${pair.right}: ${pair.class}, ${pair.score.toFixed(3)}`,
-    line('any pair', '', model.priorBits),
-    ...pair.evidence
-      .filter(isListed)
-      .map(({ aspect, similarity, bits }) =>
-        line(LABELS[aspect] ?? aspect, similarity === null ? '-' : similarity.toFixed(2), bits),
-      ),
-    `${line('sum', '', sum)} bits, ${pair.alone.toFixed(3)} alone`,
-  ].join('\n');
-}
-
-/** Whether an aspect is listed: a variant rule only if it applies. */
-const isListed = ({ aspect, similarity }: MatchPair['evidence'][0]): boolean =>
-  similarity !== null || !(VARIANTS as readonly string[]).includes(aspect);

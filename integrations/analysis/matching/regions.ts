@@ -16,6 +16,8 @@ interface Regions {
   byName: ReadonlyMap<string, string>;
   /** The first words of region names. */
   firstWords: ReadonlySet<string>;
+  /** The words that {@link regionWord} makes. */
+  written: ReadonlySet<string>;
   english: Intl.DisplayNames;
 }
 
@@ -32,10 +34,12 @@ const regions = lazy((): Regions => {
   for (const [name, region] of Object.entries(otherNames)) byName.set(name, region);
   for (const [word, region] of keyByWord(groups)) byName.set(word, region);
   for (const name of listed(vocabulary.regions.notCountries)) byName.delete(name);
+  const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
   return {
     byName,
     firstWords: new Set([...byName.keys()].map((name) => name.split(' ', 1)[0]!)),
-    english: new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' }),
+    written: new Set([...byName.values()].map((region) => writtenIn(english, region))),
+    english,
   };
 });
 
@@ -70,11 +74,17 @@ export const MOST_REGION_WORDS = 3;
 export const directionNamed = (word: string): string | undefined => directions.get(word);
 
 /** A region of regionNamed, or a direction, as one English word. */
-export function regionWord(region: string): string {
+export const regionWord = (region: string): string => writtenIn(regions().english, region);
+
+function writtenIn(english: Intl.DisplayNames, region: string): string {
   if (region in groups || /^[a-z]{3,}$/.test(region)) return region;
   const code = /^\d+$/.test(region) ? region : region.toUpperCase();
-  return fold(regions().english.of(code) ?? region).replaceAll(' ', '');
+  return fold(english.of(code) ?? region).replaceAll(' ', '');
 }
+
+/** Whether a folded word names a region, also as {@link regionWord} writes it. */
+export const isRegionWord = (word: string): boolean =>
+  regions().byName.has(word) || regions().written.has(word);
 
 /** The country of an ISO 3166 code in a name, written as two capitals. */
 export function regionOfCode(code: string): string | undefined {

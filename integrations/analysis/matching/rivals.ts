@@ -19,11 +19,57 @@ export function graphOf(candidates: Candidates, lefts: number, rights: number | 
   };
 }
 
+/** Minimum probability without rivals of the three pairs of records that are certainly the same. */
+const LEAST_ALLIED = 0.98;
+
+/** A pair of a record, seen from the record. */
+interface Link {
+  pair: number;
+  isLeft: boolean;
+}
+
+/** Two pairs of a record that do not exclude each other, and the probability that their other records are the same. */
+interface Allies {
+  link: Link;
+  other: Link;
+  closed: number;
+}
+
+/** The allied pairs, in both orders. Between two lists there are none. */
+function alliesIn({ nodes, left, right }: PairGraph, odds: Float64Array): Allies[] {
+  const around: (Link & { node: number })[][] = Array.from({ length: nodes }, () => []);
+  const closing = new Map<number, number>();
+  for (const [pair, odd] of odds.entries()) {
+    const probability = odd / (1 + odd);
+    if (probability < LEAST_ALLIED) continue;
+    closing.set(left[pair]! * nodes + right[pair]!, probability);
+    around[left[pair]!]!.push({ node: right[pair]!, pair, isLeft: true });
+    around[right[pair]!]!.push({ node: left[pair]!, pair, isLeft: false });
+  }
+  return around.flatMap((links) =>
+    links.flatMap((link, at) =>
+      links.slice(at + 1).flatMap((other): Allies[] => {
+        const closed = closing.get(Math.min(link.node, other.node) * nodes + Math.max(link.node, other.node));
+        if (closed === undefined) return [];
+        return [
+          { link, other, closed },
+          { link: other, other: link, closed },
+        ];
+      }),
+    ),
+  );
+}
+
 /**
- * The probability of each pair if a record matches at most one other: the marginals of the monomer-dimer model, in which each
- * matching is weighted by the product of its pairs' odds. Computed by belief propagation, which is exact without cycles.
+ * The probability of each pair if a record matches at most one other, or several that are the same: the marginals of the
+ * monomer-dimer model, in which each matching is weighted by the product of its pairs' odds. Computed by belief propagation,
+ * which is exact without cycles. Two pairs of a record exclude each other only as far as their other records differ.
  */
-export function oneToOneProbabilities({ nodes, left, right }: PairGraph, odds: Float64Array): Float64Array {
+export function oneToOneProbabilities(graph: PairGraph, odds: Float64Array): Float64Array {
+  const { nodes, left, right } = graph;
+  const allies = alliesIn(graph, odds);
+  const alliedLeft = new Float64Array(odds.length);
+  const alliedRight = new Float64Array(odds.length);
   const fromLeft = new Float64Array(odds.length).fill(1);
   const fromRight = new Float64Array(odds.length).fill(1);
   const taken = new Float64Array(nodes);
@@ -33,9 +79,15 @@ export function oneToOneProbabilities({ nodes, left, right }: PairGraph, odds: F
       taken[left[at]!]! += odds[at]! * fromRight[at]!;
       taken[right[at]!]! += odds[at]! * fromLeft[at]!;
     }
+    alliedLeft.fill(0);
+    alliedRight.fill(0);
+    for (const { link, other, closed } of allies) {
+      const taking = closed * odds[other.pair]! * (other.isLeft ? fromRight : fromLeft)[other.pair]!;
+      (link.isLeft ? alliedLeft : alliedRight)[link.pair]! += taking;
+    }
     for (let at = 0; at < odds.length; at++) {
-      const byLeft = Math.max(0, taken[left[at]!]! - odds[at]! * fromRight[at]!);
-      const byRight = Math.max(0, taken[right[at]!]! - odds[at]! * fromLeft[at]!);
+      const byLeft = Math.max(0, taken[left[at]!]! - odds[at]! * fromRight[at]! - alliedLeft[at]!);
+      const byRight = Math.max(0, taken[right[at]!]! - odds[at]! * fromLeft[at]! - alliedRight[at]!);
       // damping by the geometric mean: full steps would oscillate
       fromLeft[at] = Math.sqrt(fromLeft[at]! / (1 + byLeft));
       fromRight[at] = Math.sqrt(fromRight[at]! / (1 + byRight));

@@ -1,12 +1,11 @@
 import { type Candidates, type Neighbours, NOBODY } from './candidates.ts';
 import type { MatchModel, MatchRecord } from './matching.types.ts';
 import { modelId } from './models.ts';
+import { finish } from './numbers.ts';
 import { digestOf } from './records.ts';
 import {
-  allNeighbours,
-  allSimilarities,
   type Comparison,
-  neighboursInSteps,
+  neighboursOf,
   type Progress,
   pairsIn,
   searchesOf,
@@ -41,19 +40,6 @@ export interface Work {
   compared: number;
 }
 
-/** Computes the snapshot of one list from scratch. */
-export function* snapshotOf(
-  comparison: Comparison,
-  model: MatchModel,
-): Generator<Progress, { snapshot: Snapshot; work: Work }> {
-  const neighbours = yield* allNeighbours(comparison);
-  const candidates = pairsIn(neighbours);
-  const similarities = yield* allSimilarities(comparison, candidates);
-  const { left: records } = comparison;
-  const work = { changed: records.length, searched: records.length, compared: candidates.left.length };
-  return { snapshot: snapshotFrom(comparison, model, neighbours, candidates, similarities), work };
-}
-
 /** Combines the results of the stages. */
 export const snapshotFrom = (
   { left, fields }: Comparison,
@@ -71,9 +57,9 @@ export const snapshotFrom = (
 });
 
 /**
- * Updates a snapshot incrementally, with the same result as snapshotOf. Neighbours are searched for changed records, for records
- * with a changed or removed neighbour, and for records to which a changed one is nearer than their farthest neighbour; only
- * new pairs and pairs of changed records are compared.
+ * Updates a snapshot incrementally, with the same result as computing it from scratch. Neighbours are searched for changed
+ * records, for records with a changed or removed neighbour, and for records to which a changed one is nearer than their
+ * farthest neighbour; only new pairs and pairs of changed records are compared.
  *
  * @throws RangeError if the snapshot is of another model
  */
@@ -99,7 +85,7 @@ export function* updatedSnapshot(
     }
   }
   const rows = [...again].sort((a, b) => a - b);
-  const found = yield* neighboursInSteps(searches, Uint32Array.from(rows));
+  const found = yield* neighboursOf(searches, Uint32Array.from(rows));
   const neighbours = found.map((found, space) =>
     overlaid(reused[space]!, rows, found, comparison.reach.neighbours),
   );
@@ -197,10 +183,12 @@ function similaritiesFrom(
       for (const [index, values] of similarities.entries()) values[at] = known[index]![from]!;
     else missing.push(at);
   }
-  const found = similaritiesOf(comparison, {
-    left: Uint32Array.from(missing, (at) => candidates.left[at]!),
-    right: Uint32Array.from(missing, (at) => candidates.right[at]!),
-  });
+  const found = finish(
+    similaritiesOf(comparison, {
+      left: Uint32Array.from(missing, (at) => candidates.left[at]!),
+      right: Uint32Array.from(missing, (at) => candidates.right[at]!),
+    }),
+  );
   for (const [index, values] of similarities.entries())
     for (const [place, at] of missing.entries()) values[at] = found[index]![place]!;
   return { similarities, compared: missing.length };

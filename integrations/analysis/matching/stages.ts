@@ -3,7 +3,7 @@ import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './c
 import { type Corpus, corpusOf } from './corpus.ts';
 import type { Compared } from './learn.ts';
 import type { MatchField, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
-import { finish, type Paused } from './numbers.ts';
+import type { Paused } from './numbers.ts';
 import { byId } from './records.ts';
 import { graphOf } from './rivals.ts';
 import { countsOf } from './vectors.ts';
@@ -56,10 +56,6 @@ export function* comparisonInSteps(
   };
 }
 
-/** Like comparisonInSteps, without yielding. */
-export const comparisonOf = (...input: Parameters<typeof comparisonInSteps>): Comparison =>
-  finish(comparisonInSteps(...input));
-
 /** Work that reports a constant progress. */
 function* at<T>(progress: Progress, work: Paused<T>): Generator<Progress, T> {
   let step = work.next();
@@ -76,10 +72,6 @@ const sameFields = (a: readonly MatchField[], b: readonly MatchField[]): boolean
 /** Term frequencies of a comparison, for a model. */
 export const termsOf = ({ aspects }: Comparison): Record<string, TermCounts> =>
   Object.fromEntries(aspects.spaces.map((space) => [space.name, countsOf(space)]));
-
-/** A range of rows. */
-export const rowsFrom = (from: number, to: number): Uint32Array =>
-  Uint32Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 
 /** Creates the searches in each space, for the left or the right rows. */
 export function* searchesOf(
@@ -98,65 +90,12 @@ export function* searchesOf(
   return searches;
 }
 
-/** Stage 2, possibly in parts: the neighbours of some rows in each space. */
-export const neighboursOf = (searches: readonly Search[], rows: ArrayLike<number>): Neighbours[] =>
-  searches.map((search) => search.nearest(rows));
-
-/** Concatenates the neighbours of consecutive rows. */
-export function joinNeighbours(parts: readonly Neighbours[][]): Neighbours[] {
-  return (parts[0] ?? []).map((_, space) => ({
-    rows: joinArrays(
-      Uint32Array,
-      parts.map((part) => part[space]!.rows),
-    ),
-    floors: joinArrays(
-      Float64Array,
-      parts.map((part) => part[space]!.floors),
-    ),
-  }));
-}
-
-function joinArrays<T extends Uint32Array | Float64Array | Float32Array>(
-  make: new (length: number) => T,
-  parts: readonly T[],
-): T {
-  const all = new make(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
 /** The pairs of one list in which either row is a neighbour of the other. */
 export function pairsIn(neighbours: readonly Neighbours[]): Candidates {
   const pairs = new Pairs();
-  for (const near of neighbours) pairs.add(near, 0, 'rising');
+  for (const near of neighbours) pairs.add(near, 'rising');
   return pairs.distinct();
 }
-
-/** Stage 3, possibly in parts: the similarities of a range of pairs by aspect; NaN if missing. */
-export function similaritiesOf(
-  { aspects: { aspects } }: Comparison,
-  { left, right }: Candidates,
-  from = 0,
-  to = left.length,
-): Float32Array[] {
-  const found = aspects.map(() => new Float32Array(to - from));
-  for (const [index, { similarity }] of aspects.entries())
-    for (let at = from; at < to; at++) found[index]![at - from] = similarity(left[at]!, right[at]!);
-  return found;
-}
-
-/** Concatenates the similarities of consecutive pairs. */
-export const joinSimilarities = (parts: readonly Float32Array[][], aspects: number): Float32Array[] =>
-  Array.from({ length: aspects }, (_, index) =>
-    joinArrays(
-      Float32Array,
-      parts.map((part) => part[index]!),
-    ),
-  );
 
 /** The training data: pairs with their similarities. */
 export function comparedOf(
@@ -181,22 +120,25 @@ export function comparedOf(
   };
 }
 
-/** Stage 2 of one list. */
+/** Stage 2 of one list: the neighbours of all rows, by space. */
 export function* allNeighbours(comparison: Comparison): Generator<Progress, Neighbours[]> {
-  return yield* neighboursInSteps(yield* searchesOf(comparison), rowsFrom(0, comparison.left.length));
+  return yield* neighboursOf(yield* searchesOf(comparison), rowsBelow(comparison.left.length));
 }
 
-/** Like neighboursOf, yielding between parts. */
-export function* neighboursInSteps(
+const rowsBelow = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, row) => row);
+
+/** The neighbours of some rows, by search. */
+export function* neighboursOf(
   searches: readonly Search[],
   rows: Uint32Array,
 ): Generator<Progress, Neighbours[]> {
-  const parts: Neighbours[][] = [neighboursOf(searches, [])];
+  const found = searches.map((search) => search.noNeighbours(rows.length));
   for (let from = 0; from < rows.length; from += ROWS_PER_YIELD) {
-    parts.push(neighboursOf(searches, rows.subarray(from, from + ROWS_PER_YIELD)));
+    const part = rows.subarray(from, from + ROWS_PER_YIELD);
+    for (const [space, search] of searches.entries()) search.addNearest(part, found[space]!, from);
     yield from / rows.length;
   }
-  return joinNeighbours(parts);
+  return found;
 }
 
 /** Stage 2 of two lists, from both sides or from the left only. */
@@ -208,22 +150,24 @@ export function* pairsBetween(
   for (const side of from === 'left' ? (['left'] as const) : (['left', 'right'] as const)) {
     const count = (side === 'left' ? comparison.left : comparison.right!).length;
     const searches = yield* searchesOf(comparison, side);
-    for (const near of yield* neighboursInSteps(searches, rowsFrom(0, count)))
-      pairs.add(near, 0, side === 'left' ? 'given' : 'turned');
+    for (const near of yield* neighboursOf(searches, rowsBelow(count)))
+      pairs.add(near, side === 'left' ? 'given' : 'turned');
   }
   return pairs.distinct();
 }
 
-/** Stage 3. */
-export function* allSimilarities(
-  comparison: Comparison,
-  candidates: Candidates,
+/** Stage 3: the similarities of pairs by aspect; NaN if missing. */
+export function* similaritiesOf(
+  { aspects: { aspects } }: Comparison,
+  { left, right }: Candidates,
 ): Generator<Progress, Float32Array[]> {
-  const count = candidates.left.length;
-  const parts: Float32Array[][] = [];
+  const count = left.length;
+  const found = aspects.map(() => new Float32Array(count));
   for (let from = 0; from < count; from += PAIRS_PER_YIELD) {
-    parts.push(similaritiesOf(comparison, candidates, from, Math.min(count, from + PAIRS_PER_YIELD)));
+    const to = Math.min(count, from + PAIRS_PER_YIELD);
+    for (const [index, { similarity }] of aspects.entries())
+      for (let at = from; at < to; at++) found[index]![at] = similarity(left[at]!, right[at]!);
     yield from / count;
   }
-  return joinSimilarities(parts, comparison.aspects.aspects.length);
+  return found;
 }

@@ -53,6 +53,18 @@ export function codesOf(text: string): string[] {
   return codes;
 }
 
+/** Ends the beginning of a code in {@link withStems}. */
+export const STEM_MARK = '~';
+/** The beginning of a code whose last letters may name a colour, a region or a package: `txsr506` of `txsr506` and `txsr506b`. */
+const STEM = /^(\p{L}+\p{N}{2,})\p{L}{0,4}$/u;
+
+/** The codes, each followed by its beginning. */
+export const withStems = (codes: readonly string[]): string[] =>
+  codes.flatMap((code) => {
+    const stem = STEM.exec(code)?.[1];
+    return stem === undefined ? [code] : [code, `${stem}${STEM_MARK}`];
+  });
+
 /**
  * Whether a sequence of letters and digits is an identifier: at least four characters with letters and digits, but not a number
  * with a unit; or a number of at least five digits.

@@ -8,7 +8,7 @@ import {
   regionWord,
 } from './regions.ts';
 import vocabulary from './vocabulary.json' with { type: 'json' };
-import { environmentNamed, isAmbiguousEnvironment, listed, unitOf } from './vocabulary.ts';
+import { environmentNamed, isAmbiguousEnvironment, keyByWord, listed, unitOf } from './vocabulary.ts';
 
 /** The variant of a product as given in a name; distinct values in the order of the name. */
 export interface Variant {
@@ -18,6 +18,14 @@ export interface Variant {
   version: string[];
   /** Countries by code, continents and groups of countries. */
   region: string[];
+  /** `api`, `batch`, `database` ... of an application. */
+  part: string[];
+  /** `black`, `silver` ... of a product. */
+  colour: string[];
+  /** `professional`, `standard` ... */
+  edition: string[];
+  /** `windows`, `mac` ... */
+  platform: string[];
 }
 
 /** Maximum characters of a name that are parsed. */
@@ -27,6 +35,13 @@ const LONGEST_NAME = 300;
 const WEAK = '~';
 /** Words next to a variant. */
 const BESIDE = new Set(listed(vocabulary.besideVariants));
+/** Variants that a single word denotes, except the first of a name. */
+const named = {
+  part: keyByWord(vocabulary.parts),
+  colour: keyByWord(vocabulary.colours),
+  edition: keyByWord(vocabulary.editions),
+  platform: keyByWord(vocabulary.platforms),
+};
 
 /** Without single letters, which can be initials. */
 const ROMAN = new Map(Object.entries(vocabulary.romanNumerals));
@@ -41,12 +56,20 @@ const NUMBERED = /^\d{1,3}(?:\.\d{1,5})*[a-z]?$/;
 /** `9.0.12` */
 const RELEASE = /^\d{1,4}\.\d{1,5}\.\d{1,6}(?:\.\d+)*$/;
 /** `Host A`; not an initial, which has a dot. */
-const LETTERED = /\p{L}[\s-]+([A-Z])\s*$/u;
+const LETTERED = /[\p{L}\p{N}]{2}[\s-]+([A-Z])\s*$/u;
 const YEAR = /^(?:19[89]|20[0-4])\d$/;
 
 /** Parses the variant of a name; only its first 300 characters are read. */
 export function variantOf(name: string): Variant {
-  const found: Variant = { environment: [], version: [], region: [] };
+  const found: Variant = {
+    environment: [],
+    version: [],
+    region: [],
+    part: [],
+    colour: [],
+    edition: [],
+    platform: [],
+  };
   const read = readName(name);
   const { raw, words, tail } = read;
   const add = (what: keyof Variant, value: string | undefined) => {
@@ -56,6 +79,8 @@ export function variantOf(name: string): Variant {
     if (words.length > 1) add('environment', environmentAt(word, at > 0 && at >= tail));
     for (const part of word.split('-').slice(1)) add('environment', environmentAt(part, false));
     if (at > 0) add('version', versionAt(words, at, at >= tail));
+    if (at > 0)
+      for (const [what, words] of Object.entries(named)) add(what as keyof typeof named, words.get(word));
     add('region', regionAt(raw, words, at, at >= tail)?.region);
   }
   add('version', LETTERED.exec(name.slice(-LONGEST_NAME))?.[1]?.toLowerCase());

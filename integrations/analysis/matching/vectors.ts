@@ -68,15 +68,17 @@ export function countsOf({ rows, terms, counts }: Space): TermCounts {
   return { rows, terms: frequent.map((term) => terms[term]!), counts: frequent.map((term) => counts[term]!) };
 }
 
-/** Merges two sorted lists of terms. */
+/** Looks up each term in the sorted known ones: there may be few terms and many known ones. */
 function knownCounts(terms: readonly string[], known: TermCounts): Uint32Array {
-  const counts = new Uint32Array(terms.length);
-  let at = 0;
-  for (const [place, term] of terms.entries()) {
-    while (at < known.terms.length && known.terms[at]! < term) at++;
-    counts[place] = known.terms[at] === term ? known.counts[at]! : 1;
-  }
-  return counts;
+  let from = 0;
+  return Uint32Array.from(terms, (term) => {
+    for (let to = known.terms.length; from < to; ) {
+      const middle = (from + to) >> 1;
+      if (known.terms[middle]! < term) from = middle + 1;
+      else to = middle;
+    }
+    return known.terms[from] === term ? known.counts[from]! : 1;
+  });
 }
 
 /** Counts the rows of each term. */

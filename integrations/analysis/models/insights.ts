@@ -1,13 +1,9 @@
 import Type, { type Static } from 'typebox';
 import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { complete } from './models.complete.ts';
-import { promptNamed } from './models.prompts.ts';
-import {
-  ModelFailure,
-  type ModelFailureKind,
-  type ModelServices,
-  requestRetryPolicy,
-} from './models.types.ts';
+import { arrayOf, object } from '../../../domain/kernel/shapes.ts';
+import { completeNow } from './models.complete.ts';
+import { numbersIn } from './models.data.ts';
+import { ModelFailure, type ModelFailureKind, type ModelServices } from './models.types.ts';
 
 /** The texts of an insight. */
 interface Worded {
@@ -38,7 +34,6 @@ export async function rewordInsights<T extends Worded>(
   services: ModelServices,
   { values: { ai } }: WorkspaceSettings,
   insights: readonly T[],
-  signal?: AbortSignal,
 ): Promise<Reworded<T>> {
   const plain = insights.map((insight) => ({ ...insight, reworded: false }));
   const outgoing = insights.filter(({ key }) => !NOT_SENT.has(key));
@@ -47,26 +42,18 @@ export async function rewordInsights<T extends Worded>(
   }
   const byKey = new Map(outgoing.map((insight) => [insight.key, insight]));
   try {
-    const { answer, model } = await complete(
-      services,
-      {
-        purpose: 'insights',
-        runId: null,
-        prompt: promptNamed('insights'),
-        data: {
-          insights: outgoing.map(({ key, title, severity, observation, recommendation }) => ({
-            key,
-            title,
-            severity,
-            observation,
-            recommendation,
-          })),
-        },
-        schema: answerSchema([...byKey.keys()]),
-        ...(signal ? { signal } : {}),
+    const { answer, model } = await completeNow(services, 'insights', {
+      data: {
+        insights: outgoing.map(({ key, title, severity, observation, recommendation }) => ({
+          key,
+          title,
+          severity,
+          observation,
+          recommendation,
+        })),
       },
-      requestRetryPolicy,
-    );
+      schema: answerSchema([...byKey.keys()]),
+    });
     const words = usable(answer, byKey);
     return {
       insights: plain.map((insight) => {
@@ -84,22 +71,9 @@ export async function rewordInsights<T extends Worded>(
 
 function answerSchema(keys: string[]) {
   const text = Type.String({ minLength: 1, maxLength: LONGEST });
-  return Type.Object(
-    {
-      insights: Type.Array(
-        Type.Object(
-          {
-            key: Type.Union(keys.map((key) => Type.Literal(key))),
-            observation: text,
-            recommendation: text,
-          },
-          { additionalProperties: false },
-        ),
-        { maxItems: 50 },
-      ),
-    },
-    { additionalProperties: false },
-  );
+  const key = Type.Union(keys.map((one) => Type.Literal(one)));
+  const insights = arrayOf({ key, observation: text, recommendation: text }, { maxItems: 50 });
+  return object({ insights });
 }
 
 /** The first text of each insight without new numbers and without links. */
@@ -115,5 +89,3 @@ function usable({ insights }: Static<ReturnType<typeof answerSchema>>, byKey: Re
   }
   return words;
 }
-
-const numbersIn = (text: string): string[] => text.match(/\d+(?:[.,]\d+)*/g) ?? [];

@@ -10,10 +10,10 @@ import {
 } from '../../../domain/analysis/ai/ai.budget.ts';
 import { type AiProvider, aiNotConfigured, readAiProvider } from '../../../domain/analysis/ai/ai.provider.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { asData, framing } from './models.data.ts';
+import { asData, promptNamed, promptPreamble } from './models.data.ts';
 import { type FailedCall, readFailure } from './models.failures.ts';
 import { boundedFetch, openModel } from './models.open.ts';
-import { outgoingSchema, readJson, schemaFaults } from './models.schema.ts';
+import { outgoingSchema, readJson, schemaErrors } from './models.schema.ts';
 import {
   type Completion,
   ModelFailure,
@@ -21,6 +21,7 @@ import {
   type ModelRetryPolicy,
   type ModelServices,
   type ModelUse,
+  requestRetryPolicy,
   runRetryPolicy,
 } from './models.types.ts';
 
@@ -43,6 +44,16 @@ export async function complete<S extends TSchema>(
   return await completeWith(services, await readProvider(services), request, retryPolicy);
 }
 
+/** {@link complete} for a direct request of a user; the prompt has the name of the purpose. */
+export async function completeNow<S extends TSchema>(
+  services: ModelServices,
+  purpose: string,
+  request: Pick<ModelRequest<S>, 'data' | 'schema' | 'check'>,
+): Promise<Completion<Static<S>>> {
+  const prompt = promptNamed(purpose);
+  return await complete(services, { ...request, purpose, prompt, runId: null }, requestRetryPolicy);
+}
+
 /** Like {@link complete}, with given provider settings. */
 export async function completeWith<S extends TSchema>(
   services: ModelServices,
@@ -53,11 +64,8 @@ export async function completeWith<S extends TSchema>(
   const model = await openModel(provider, boundedFetch(services.outbound));
   const asking = new ModelCall(services, provider, request, retryPolicy, model);
   const { name, version } = request.prompt;
-  const asked = {
-    provider: provider.settings.provider_type,
-    model: provider.settings.model,
-    prompt: `${name}@${version}`,
-  };
+  const prompt = `${name}@${version}`;
+  const asked = { provider: provider.settings.provider_type, model: provider.settings.model, prompt };
   const note = (outcome: string) =>
     countOutcome(services.db, {
       provider: asked.provider,
@@ -123,12 +131,12 @@ class ModelCall {
   async answer(): Promise<unknown> {
     const { prompt, data } = this.#request;
     const messages: LanguageModelV4Prompt = [
-      { role: 'system', content: `${framing}\n\n${prompt.system}` },
+      { role: 'system', content: `${promptPreamble}\n\n${prompt.system}` },
       { role: 'user', content: [{ type: 'text', text: dataOf(data) }] },
     ];
     const first = await this.#requestWithRetries(messages);
-    const faults = this.#faultsOf(first);
-    if (faults.length === 0) return readJson(first);
+    const errors = await this.#errorsOf(first);
+    if (errors.length === 0) return readJson(first);
     const second = await this.#requestWithRetries([
       ...messages,
       // providers refuse empty messages
@@ -136,20 +144,20 @@ class ModelCall {
         role: 'assistant',
         content: [{ type: 'text', text: first.slice(0, MAX_SHOWN_AGAIN) || '(nothing)' }],
       },
-      { role: 'user', content: [{ type: 'text', text: repairOf(faults) }] },
+      { role: 'user', content: [{ type: 'text', text: repairOf(errors) }] },
     ]);
-    const left = this.#faultsOf(second);
-    if (left.length === 0) return readJson(second);
+    const remaining = await this.#errorsOf(second);
+    if (remaining.length === 0) return readJson(second);
     throw new ModelFailure('off_schema', 'The answers of the model do not conform to the schema.', {
-      cause: left.slice(0, 3).join('; '),
+      cause: remaining.slice(0, 3).join('; '),
     });
   }
 
-  #faultsOf(text: string): string[] {
+  async #errorsOf(text: string): Promise<string[]> {
     const answer = readJson(text);
     if (answer === undefined) return ['The answer is not a JSON object.'];
-    const faults = schemaFaults(this.#request.schema, answer);
-    return faults.length > 0 ? faults : (this.#request.check?.(answer) ?? []);
+    const errors = schemaErrors(this.#request.schema, answer);
+    return errors.length > 0 ? errors : ((await this.#request.check?.(answer)) ?? []);
   }
 
   /** Requests an answer, with retries. */
@@ -211,17 +219,13 @@ class ModelCall {
         result.structuredOutputText ??
         result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
       const { inputTokens, outputTokens } = result.usage;
-      await settle(
-        reportedOr(inputTokens.total, JSON.stringify(messages)),
-        reportedOr(outputTokens.total, text),
-      );
+      const tokensIn = reportedOr(inputTokens.total, JSON.stringify(messages));
+      await settle(tokensIn, reportedOr(outputTokens.total, text));
       const { unified } = result.finishReason;
       if (unified === 'length') {
         throw new ModelFailure('too_long', `The answer has more than ${maxOutputTokens} tokens.`);
       }
-      if (unified === 'content-filter') {
-        throw new ModelFailure('declined', 'The model refused to answer.');
-      }
+      if (unified === 'content-filter') throw new ModelFailure('declined', 'The model refused to answer.');
       return text;
     } catch (error) {
       if (error instanceof ModelFailure) throw error;
@@ -245,8 +249,8 @@ function dataOf(data: unknown): string {
   }
 }
 
-const repairOf = (faults: string[]): string =>
-  `That answer cannot be used: ${faults.slice(0, 10).join(' ').slice(0, 2_000)} Answer again, with one JSON object that fits the schema.`;
+const repairOf = (errors: string[]): string =>
+  `That answer cannot be used: ${errors.slice(0, 10).join(' ').slice(0, 2_000)} Answer again, with one JSON object that fits the schema.`;
 
 /** Maps a model failure to an error for the client: `ai_not_configured`, `ai_budget_spent`, or `upstream_failed` with `reason`. */
 export function toClientError(error: unknown): unknown {

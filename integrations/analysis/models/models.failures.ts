@@ -46,14 +46,10 @@ export function readFailure(
   // a response without mandatory members
   const unreadable = !call && AISDKError.isInstance(error);
   if (unreadable || (status !== undefined && status >= 200 && status < 300)) {
-    return fail('unavailable', 'The response of the AI provider cannot be parsed.', {
-      again: true,
-      charged: true,
-    });
+    const message = 'The response of the AI provider cannot be parsed.';
+    return fail('unavailable', message, { again: true, charged: true });
   }
-  if (!call || status === undefined) {
-    return fail('unavailable', UNREACHED, { again: true });
-  }
+  if (!call || status === undefined) return fail('unavailable', UNREACHED, { again: true });
   if (status === 401 || status === 403) return fail('unauthorised', 'The AI provider refuses the key.');
   if (status === 429 || status >= 500 || status === 408) {
     const waitMs = retryAfterMs(call.responseHeaders?.['retry-after']);

@@ -71,11 +71,8 @@ function azure(settings: AiSettings, apiKey: string, address: string): Partial<O
   const options = { headers: { 'api-key': apiKey }, transformRequestBody: newName };
   if (address.endsWith('/openai/v1')) return options;
   const deployment = encodeURIComponent(settings.model);
-  return {
-    ...options,
-    baseURL: `${address.replace(/\/openai$/, '')}/openai/deployments/${deployment}`,
-    queryParams: { 'api-version': settings.api_version },
-  };
+  const baseURL = `${address.replace(/\/openai$/, '')}/openai/deployments/${deployment}`;
+  return { ...options, baseURL, queryParams: { 'api-version': settings.api_version } };
 }
 
 function newName({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
@@ -86,7 +83,7 @@ function newName({ max_tokens, ...body }: Record<string, unknown>): Record<strin
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /** A `fetch` for the SDK that uses the guard of {@link Outbound} and limits the size of responses. */
-export function boundedFetch(outbound: Outbound, maxBytes: number = MAX_BYTES): typeof fetch {
+export function boundedFetch(outbound: Outbound): typeof fetch {
   return async (input, init) => {
     const response = await outbound.fetch(input as string | URL, init as never);
     let size = 0;
@@ -94,15 +91,30 @@ export function boundedFetch(outbound: Outbound, maxBytes: number = MAX_BYTES): 
       new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
           size += chunk.byteLength;
-          if (size > maxBytes) {
-            controller.error(new OutboundOverflow(`the response is longer than ${maxBytes} bytes`));
+          if (size > MAX_BYTES) {
+            controller.error(new OutboundOverflow(`the response is longer than ${MAX_BYTES} bytes`));
           } else controller.enqueue(chunk);
         },
       }),
     );
-    return new Response((counted ?? null) as ReadableStream | null, {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-    });
+    const body = (counted ?? null) as ReadableStream | null;
+    return new Response(body, { status: response.status, headers: Object.fromEntries(response.headers) });
   };
+}
+
+// short timeout: the list is optional in the status
+const STATUS_TIMEOUT_MS = 1_000;
+const MAX_STATUS_BYTES = 64 * 1024;
+
+/** The models that Ollama has loaded (`GET /api/ps`); empty for other providers, and if it does not respond. */
+export async function runningModels(outbound: Outbound, settings: AiSettings): Promise<string[]> {
+  if (settings.provider_type !== 'ollama' || !settings.enabled) return [];
+  try {
+    const limits = { timeoutMs: STATUS_TIMEOUT_MS, maxBytes: MAX_STATUS_BYTES };
+    const { status, body } = await outbound.request(`${new URL(apiAddress(settings)).origin}/api/ps`, limits);
+    const { models } = status === 200 ? JSON.parse(body.toString('utf8')) : { models: [] };
+    return models.map(({ name }: { name: unknown }) => String(name).slice(0, 200)).slice(0, 100);
+  } catch {
+    return [];
+  }
 }

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { ModelPart } from '../../../domain/analysis/runs/runs.types.ts';
+import type { ModelPart, RunModelState } from '../../../domain/analysis/runs/runs.types.ts';
 import { complete } from './models.complete.ts';
 import {
   ModelFailure,
@@ -33,8 +33,8 @@ export interface RunModel {
   ): Promise<Static<S> | undefined>;
   /** The parts of the run that used the model, with their usage. */
   parts(): ModelPart[];
-  /** Why the model is no longer used; undefined while it is used, and if none is configured. */
-  stopped(): StoppedModel | undefined;
+  /** Why the model is no longer used; null while it is used, and if none is configured. */
+  stopped(): RunModelState['stopped'];
   /** The state from which another worker resumes. */
   state(): RunModelState;
 }
@@ -47,7 +47,7 @@ const MOST_FAILED = 12;
  * does not affect the others.
  * @param ask returns the answers about some items; undefined on failure.
  */
-export async function askInHalves<T, A>(
+export async function askBySplitting<T, A>(
   model: Pick<RunModel, 'stopped'>,
   things: readonly T[],
   ask: (some: readonly T[], isPart: boolean) => Promise<readonly A[] | undefined>,
@@ -65,18 +65,6 @@ export async function askInHalves<T, A>(
   return [...(await about(things, false))];
 }
 
-/** Why a model is no longer used. */
-interface StoppedModel {
-  reason: ModelFailureKind;
-  message: string;
-}
-
-/** The model usage of a run so far, as JSON. */
-export interface RunModelState {
-  parts: ModelPart[];
-  stopped: StoppedModel | null;
-}
-
 /**
  * @param signal of the run.
  * @param before state of an earlier worker.
@@ -92,7 +80,7 @@ export function createRunModel(
     JSON.stringify([part, provider, model, prompt]);
   const parts = new Map(before?.parts.map((usage) => [keyOf(usage.part, usage), { ...usage }]));
   let absent = false;
-  let stopped = before?.stopped ?? undefined;
+  let stopped = before?.stopped ?? null;
   let inARow = 0;
 
   const note = (part: string, made: Omit<Asked, 'part'>, use: ModelUse) => {
@@ -131,6 +119,6 @@ export function createRunModel(
     },
     parts: () => [...parts.values()],
     stopped: () => stopped,
-    state: () => ({ parts: [...parts.values()], stopped: stopped ?? null }),
+    state: () => ({ parts: [...parts.values()], stopped }),
   };
 }

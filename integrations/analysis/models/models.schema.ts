@@ -46,7 +46,7 @@ export function outgoingSchema(schema: TSchema): { schema: JSONSchema7; strict: 
 }
 
 /** The validation errors of an answer, as sentences for the model. */
-export function schemaFaults(schema: TSchema, answer: unknown): string[] {
+export function schemaErrors(schema: TSchema, answer: unknown): string[] {
   let check = compiled.get(schema);
   if (!check) {
     check = ajv.compile(schema);

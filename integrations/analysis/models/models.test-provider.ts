@@ -1,12 +1,13 @@
 import Type from 'typebox';
 import { readAiProvider } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { completeWith } from './models.complete.ts';
-import { promptNamed } from './models.prompts.ts';
+import { promptNamed } from './models.data.ts';
 import { ModelFailure, type ModelServices, requestRetryPolicy } from './models.types.ts';
 
-const schema = Type.Object({ sum: Type.Integer() }, { additionalProperties: false });
+const schema = object({ sum: Type.Integer() });
 
 /** Tests the model with a small question, even if AI is disabled. No data of the inventory is sent. */
 export async function testModel(
@@ -31,9 +32,7 @@ export async function testModel(
     const tokens = usage.tokensIn + usage.tokensOut;
     return { success: true, message: `The model ${model} has responded, using ${tokens} tokens.` };
   } catch (error) {
-    if (error instanceof ModelFailure) {
-      return { success: false, message: messageOf(error) };
-    }
+    if (error instanceof ModelFailure) return { success: false, message: messageOf(error) };
     if (error instanceof EstateError && error.code === 'ai_not_configured') {
       return { success: false, message: 'No AI provider is configured.' };
     }

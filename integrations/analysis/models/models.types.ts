@@ -28,7 +28,7 @@ export interface ModelRequest<S extends TSchema> {
    * Returns the errors of an answer that conforms to the schema, as sentences: unknown ids, values that the metamodel refuses.
    * Never trust parts of an answer that neither this check nor the schema has validated.
    */
-  check?: (answer: Static<S>) => string[];
+  check?: (answer: Static<S>) => string[] | Promise<string[]>;
   /** Maximum tokens of the answer; default 2,000. */
   maxOutputTokens?: number;
   /** Aborts the call, which throws the signal's reason. */

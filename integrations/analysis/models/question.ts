@@ -1,47 +1,38 @@
 import Type, { type Static } from 'typebox';
 import type { QueryMeasure, ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { complete, toClientError } from './models.complete.ts';
-import { promptNamed } from './models.prompts.ts';
-import { type ModelServices, requestRetryPolicy } from './models.types.ts';
+import { completeNow, toClientError } from './models.complete.ts';
+import type { ModelServices } from './models.types.ts';
 
-const closed = { additionalProperties: false };
 const Text = (maxLength: number) => Type.String({ maxLength });
-const orNull = <const T extends string>(values: readonly T[]) =>
-  Type.Unsafe<T | null>(Type.Union([...values.map((value) => Type.Literal(value)), Type.Null()]));
 const oneOf = <const T extends string>(values: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
 
-const Answer = Type.Object(
-  {
-    answerable: Type.Boolean(),
-    reason: Text(500),
-    from: Type.Array(Text(100), { maxItems: 50 }),
-    filter: Text(4_000),
-    dimensions: Type.Array(
-      Type.Object({ field: Text(300), bucket: orNull(['year', 'quarter', 'month', 'day']) }, closed),
-      { maxItems: 8 },
-    ),
-    measures: Type.Array(
-      Type.Object(
-        {
-          fn: oneOf(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
-          field: Type.Union([Text(300), Type.Null()]),
-          p: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()]),
-        },
-        closed,
-      ),
-      { maxItems: 20 },
-    ),
-    sort: Type.Array(
-      Type.Object({ column: Type.Integer({ minimum: 0, maximum: 27 }), dir: oneOf(['asc', 'desc']) }, closed),
-      { maxItems: 28 },
-    ),
-    limit: Type.Union([Type.Integer({ minimum: 1, maximum: 10_000 }), Type.Null()]),
-  },
-  closed,
-);
+const Answer = object({
+  answerable: Type.Boolean(),
+  reason: Text(500),
+  from: Type.Array(Text(100), { maxItems: 50 }),
+  filter: Text(4_000),
+  dimensions: arrayOf(
+    { field: Text(300), bucket: Nullable(oneOf(['year', 'quarter', 'month', 'day'])) },
+    { maxItems: 8 },
+  ),
+  measures: arrayOf(
+    {
+      fn: oneOf(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
+      field: Nullable(Text(300)),
+      p: Nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    },
+    { maxItems: 20 },
+  ),
+  sort: arrayOf(
+    { column: Type.Integer({ minimum: 0, maximum: 27 }), dir: oneOf(['asc', 'desc']) },
+    { maxItems: 28 },
+  ),
+  limit: Nullable(Type.Integer({ minimum: 1, maximum: 10_000 })),
+});
 type ModelAnswer = Static<typeof Answer>;
 
 /** Maximum number of tag names in a request. */
@@ -51,7 +42,7 @@ export interface QuestionForModel {
   question: string;
   tags: readonly { group: string; tag: string }[];
   /** Returns the errors of a query against the metamodel. @throws EstateError for fields that the caller may not read. */
-  faultsOf(query: ReportQuery): Promise<string[]>;
+  errorsOf(query: ReportQuery): Promise<string[]>;
 }
 
 /** A model's interpretation of a question. */
@@ -70,46 +61,31 @@ export interface ModelReading {
 export async function readByModel(
   ctx: Ctx,
   services: ModelServices,
-  { question, tags, faultsOf }: QuestionForModel,
+  { question, tags, errorsOf }: QuestionForModel,
 ): Promise<ModelReading> {
-  const data = {
-    question,
-    today: new Date().toISOString().slice(0, 10),
-    ...namesOf(ctx),
-    tags: tags.slice(0, MOST_TAGS),
+  const today = new Date().toISOString().slice(0, 10);
+  const data = { question, today, ...namesOf(ctx), tags: tags.slice(0, MOST_TAGS) };
+  let isInvalid = false;
+  const check = async (answer: ModelAnswer) => {
+    const errors = answer.answerable ? await errorsOf(queryOf(answer)) : [];
+    isInvalid = errors.length > 0;
+    return errors;
   };
-  let refused: { query: ReportQuery; faults: string[] } | undefined;
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const { answer, provider, model, prompt } = await complete(
-      services,
-      {
-        purpose: 'question',
-        runId: null,
-        prompt: promptNamed('question'),
-        data: refused ? { ...data, refused } : data,
-        schema: Answer,
-      },
-      requestRetryPolicy,
-    ).catch((error: unknown) => {
-      throw toClientError(error);
-    });
+  try {
+    const request = { data, schema: Answer, check };
+    const { answer, provider, model, prompt } = await completeNow(services, 'question', request);
     if (!answer.answerable) throw new EstateError('question_not_understood', answer.reason);
-    const query = queryOf(answer);
-    const faults = await faultsOf(query);
-    if (faults.length === 0) {
-      return {
-        query,
-        ...(answer.limit === null ? {} : { limit: answer.limit }),
-        reading: [answer.reason],
-        model: { provider, model, prompt },
-      };
-    }
-    refused = { query, faults: faults.slice(0, 20) };
+    return {
+      query: queryOf(answer),
+      ...(answer.limit === null ? {} : { limit: answer.limit }),
+      reading: [answer.reason],
+      model: { provider, model, prompt },
+    };
+  } catch (error) {
+    if (!isInvalid) throw toClientError(error);
+    const detail = 'The model found no query that is valid for the metamodel.';
+    throw new EstateError('question_not_understood', detail);
   }
-  throw new EstateError(
-    'question_not_understood',
-    'The model found no query that is valid for the metamodel.',
-  );
 }
 
 function queryOf({ from, filter, dimensions, measures, sort }: ModelAnswer): ReportQuery {

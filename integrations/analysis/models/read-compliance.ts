@@ -1,12 +1,13 @@
 import Type, { type Static } from 'typebox';
 import type { OutgoingCard } from '../../../domain/analysis/ai/ai.outgoing.ts';
 import { missingForAi } from '../../../domain/analysis/ai/ai.provider.ts';
-import type { CardReader, ReaderState, Reading } from '../../../domain/analysis/compliance/scans.read.ts';
+import type { CardReader, Reading } from '../../../domain/analysis/compliance/scans.read.ts';
+import type { RunModelState } from '../../../domain/analysis/runs/runs.types.ts';
 import type { ReadingRule } from '../../../domain/governance/compliance/rules/rules.types.ts';
 import { loadSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { plainText, shortenCard } from './models.data.ts';
-import { promptNamed } from './models.prompts.ts';
-import { askInHalves, createRunModel, type RunModelState } from './models.run.ts';
+import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { numbersIn, plainText, promptNamed, shortenCard } from './models.data.ts';
+import { askBySplitting, createRunModel } from './models.run.ts';
 import type { ModelRetryPolicy, ModelServices, Prompt } from './models.types.ts';
 
 const complianceReadingPrompt = promptNamed('compliance-reading');
@@ -14,24 +15,18 @@ const complianceReadingPrompt = promptNamed('compliance-reading');
 const LONGEST_QUOTE = 300;
 const LONGEST_REASON = 400;
 
-const text = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
-const schema = Type.Object(
-  {
-    cards: Type.Array(
-      Type.Object(
-        {
-          id: Type.String({ maxLength: 40 }),
-          applies: Type.Boolean(),
-          quote: text(LONGEST_QUOTE),
-          reason: text(LONGEST_REASON),
-        },
-        { additionalProperties: false },
-      ),
-      { maxItems: 50 },
-    ),
-  },
-  { additionalProperties: false },
-);
+const text = (maxLength: number) => Nullable(Type.String({ maxLength }));
+const schema = object({
+  cards: arrayOf(
+    {
+      id: Type.String({ maxLength: 40 }),
+      applies: Type.Boolean(),
+      quote: text(LONGEST_QUOTE),
+      reason: text(LONGEST_REASON),
+    },
+    { maxItems: 50 },
+  ),
+});
 
 type Said = Static<typeof schema>['cards'][number];
 
@@ -43,18 +38,18 @@ export async function createCardReader(
   services: ModelServices,
   runId: string,
   signal: AbortSignal,
-  before: ReaderState | undefined,
+  before: RunModelState | undefined,
   retryPolicy?: ModelRetryPolicy,
 ): Promise<CardReader | undefined> {
   const settings = await loadSettings(services.db);
   if (missingForAi(settings).length > 0) return undefined;
-  const model = createRunModel(services, runId, signal, retryPolicy, before as RunModelState | undefined);
+  const model = createRunModel(services, runId, signal, retryPolicy, before);
   const { ai } = settings.values;
   const { name, version } = complianceReadingPrompt;
   return {
     version: `${name}@${version} ${ai.provider_type} ${ai.model}`,
     async read(rule, all) {
-      return await askInHalves(model, all.map(shortenCard), async (cards, isPart) => {
+      return await askBySplitting(model, all.map(shortenCard), async (cards, isPart) => {
         const answer = await model.ask(
           'compliance readings',
           { purpose: 'compliance', prompt: promptOf(rule), data: { cards }, schema, maxOutputTokens: 4_000 },
@@ -97,8 +92,7 @@ function usable(answers: readonly Said[], cards: readonly OutgoingCard[]): Readi
 function usableReason(reason: string | null, said: readonly string[]): string | null {
   const words = plain(reason ?? '');
   if (words === '' || /https?:|www\.|[<>]/u.test(words)) return null;
-  const numbers = words.match(/\d+(?:[.,]\d+)*/g) ?? [];
-  return numbers.every((number) => said.some((one) => one.includes(number))) ? words : null;
+  return numbersIn(words).every((number) => said.some((one) => one.includes(number))) ? words : null;
 }
 
 const plain = (value: string): string => plainText(value).replace(/\s+/g, ' ').trim();

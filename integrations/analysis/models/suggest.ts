@@ -8,11 +8,10 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, CompiledField } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { closed, Nullable } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { complete, toClientError } from './models.complete.ts';
-import { promptNamed } from './models.prompts.ts';
-import { type ModelServices, requestRetryPolicy } from './models.types.ts';
+import { completeNow, toClientError } from './models.complete.ts';
+import type { ModelServices } from './models.types.ts';
 import { searchWeb } from './web-search.ts';
 
 /** Maximum number of similar cards in the request. */
@@ -23,44 +22,38 @@ const MAX_SIMILAR = 40_000;
 const text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
 
 /** The card to suggest values for. */
-export const suggestBody = Type.Object(
-  {
-    type_key: text(100, 1),
-    subtype: Type.Optional(Nullable(text(100))),
-    name: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
-    context: Type.Optional(Nullable(text(500))),
-  },
-  closed,
-);
+export const suggestBody = object({
+  type_key: text(100, 1),
+  subtype: Type.Optional(Nullable(text(100))),
+  name: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
+  context: Type.Optional(Nullable(text(500))),
+});
 
-const suggestion = Type.Object(
-  {
-    value: Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
-    confidence: Type.Number({ minimum: 0, maximum: 1 }),
-    source: Nullable(
-      Type.String({
-        description: 'The name of the card, or the title of the page, that the value was derived from',
-      }),
-    ),
-  },
-  closed,
-);
+const suggestion = object({
+  value: Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  source: Nullable(
+    Type.String({
+      description: 'The name of the card, or the title of the page, that the value was derived from',
+    }),
+  ),
+});
 
 type SuggestInput = Static<typeof suggestBody>;
 
-export const SuggestionsSchema = Type.Object(
+export const SuggestionsSchema = object(
   {
     suggestions: Type.Record(Type.String(), suggestion, {
       description: 'By field: `description`, `attributes.<key>`',
     }),
-    sources: Type.Array(
-      Type.Object({ url: Nullable(Type.String()), title: Nullable(Type.String()) }, closed),
+    sources: arrayOf(
+      { url: Nullable(Type.String()), title: Nullable(Type.String()) },
       { description: 'Cards and web pages that the model received' },
     ),
     model: Nullable(Type.String()),
     search_provider: Nullable(Type.String({ description: 'The web search provider; null: no search' })),
   },
-  { $id: 'AiSuggestions', ...closed },
+  { $id: 'AiSuggestions' },
 );
 type Suggestions = Static<typeof SuggestionsSchema>;
 
@@ -88,22 +81,15 @@ export async function suggestFields(
   ];
   const { subtype, name, context } = input;
   try {
-    const { answer, model } = await complete(
-      services,
-      {
-        purpose: 'suggest',
-        runId: null,
-        prompt: promptNamed('suggest'),
-        data: {
-          card: { type: type.label, ...(subtype ? { subtype } : {}), name, ...(context ? { context } : {}) },
-          fields: [...fields.values()].map(({ definition: _, ...field }) => field),
-          similar,
-          ...(pages ? { web: pages.map(({ id, title, text }) => ({ id, title, text })) } : {}),
-        },
-        schema: answerSchema([...fields.keys()], sources),
+    const { answer, model } = await completeNow(services, 'suggest', {
+      data: {
+        card: { type: type.label, ...(subtype ? { subtype } : {}), name, ...(context ? { context } : {}) },
+        fields: [...fields.values()].map(({ definition: _, ...field }) => field),
+        similar,
+        ...(pages ? { web: pages.map(({ id, title, text }) => ({ id, title, text })) } : {}),
       },
-      requestRetryPolicy,
-    );
+      schema: answerSchema([...fields.keys()], sources),
+    });
     return {
       suggestions: usable(answer, fields, sources),
       sources: sources.map(({ url, title }) => ({ url, title })),
@@ -128,9 +114,7 @@ function typeOf(ctx: Ctx, ai: AiSettings, { type_key, subtype }: SuggestInput): 
   if (subtype && !type.subtypeKeys.has(subtype)) {
     throw invalidField('subtype', 'unknown_subtype', `is not a subtype of ${type_key}`);
   }
-  if (ai.enabled_types.length > 0 && !ai.enabled_types.includes(type_key)) {
-    throw typeNotEnabled(type_key);
-  }
+  if (ai.enabled_types.length > 0 && !ai.enabled_types.includes(type_key)) throw typeNotEnabled(type_key);
   return type;
 }
 
@@ -148,23 +132,17 @@ async function cardsLike(
 
 function answerSchema(keys: string[], sources: readonly Source[]) {
   const oneOf = (texts: string[]) => Type.Union(texts.map((text) => Type.Literal(text)));
-  return Type.Object(
-    {
-      suggestions: Type.Array(
-        Type.Object(
-          {
-            field: oneOf(keys),
-            value: Type.Union([Type.String({ maxLength: 5_000 }), Type.Number(), Type.Boolean()]),
-            confidence: Type.Number({ minimum: 0, maximum: 1 }),
-            source: Type.Union([...sources.map(({ id }) => Type.Literal(id)), Type.Null()]),
-          },
-          { additionalProperties: false },
-        ),
-        { maxItems: 200 },
-      ),
-    },
-    { additionalProperties: false },
-  );
+  return object({
+    suggestions: arrayOf(
+      {
+        field: oneOf(keys),
+        value: Type.Union([Type.String({ maxLength: 5_000 }), Type.Number(), Type.Boolean()]),
+        confidence: Type.Number({ minimum: 0, maximum: 1 }),
+        source: Type.Union([...sources.map(({ id }) => Type.Literal(id)), Type.Null()]),
+      },
+      { maxItems: 200 },
+    ),
+  });
 }
 
 /** The valid suggestions of an answer; of several for a field the one with the highest confidence. */
@@ -177,7 +155,7 @@ function usable(
   const found: Suggestions['suggestions'] = {};
   for (const { field, value, confidence, source } of suggestions) {
     const given = typeof value === 'string' ? value.trim() : value;
-    if (valueFault(fields.get(field)!, given) !== undefined) continue;
+    if (valueError(fields.get(field)!, given) !== undefined) continue;
     if ((found[field]?.confidence ?? -1) >= confidence) continue;
     found[field] = { value: given, confidence, source: source === null ? null : (names.get(source) ?? null) };
   }
@@ -229,7 +207,7 @@ function fieldsToFill(type: CardType, subtype: string | null): Map<string, Field
 }
 
 /** Why a suggested value is discarded, or undefined. Links and markup could come from a hostile text. */
-function valueFault({ definition }: FieldToFill, value: unknown): string | undefined {
+function valueError({ definition }: FieldToFill, value: unknown): string | undefined {
   if (typeof value === 'string' && definition?.type !== 'single_select') {
     if (value === '') return 'is empty';
     if (/:\/\/|\bwww\.|<\/?[a-z!]|\]\(|\p{Cf}/iu.test(value)) return 'contains a link or markup';

@@ -63,11 +63,8 @@ export async function searchWeb(
   const { path, query, pagesIn } = provider;
   try {
     const address = `${search_url.replace(/\/+$/, '')}${path}?q=${encodeURIComponent(plainText(name))}&${query}`;
-    const { status, body } = await outbound.request(address, {
-      headers: { accept: 'application/json' },
-      timeoutMs: TIMEOUT_MS,
-      maxBytes: MAX_BYTES,
-    });
+    const request = { headers: { accept: 'application/json' }, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+    const { status, body } = await outbound.request(address, request);
     if (status !== 200) throw new Error(`the search responds with ${status}`);
     const answer: unknown = JSON.parse(body.toString('utf8'));
     if (typeof answer !== 'object' || answer === null)

@@ -1,11 +1,12 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { type OutgoingCard, readOutgoingCards } from '../../../domain/analysis/ai/ai.outgoing.ts';
+import type { RunModelState } from '../../../domain/analysis/runs/runs.types.ts';
 import type { FoundSupplier } from '../../../domain/analysis/suppliers/suppliers.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
-import { shortenCard } from '../models/models.data.ts';
-import { promptNamed } from '../models/models.prompts.ts';
-import { askInHalves, type RunModel, type RunModelState } from '../models/models.run.ts';
+import { Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { promptNamed, shortenCard } from '../models/models.data.ts';
+import { askBySplitting, type RunModel } from '../models/models.run.ts';
 import { lexicon } from './suppliers.lexicon.ts';
 
 /** Suppliers per request. */
@@ -15,36 +16,18 @@ const MOST_SURE = 0.6;
 
 const byName = new Map(lexicon.map((sub) => [sub.name, sub]));
 
-const schema = Type.Object(
-  {
-    suppliers: Type.Array(
-      Type.Object(
-        {
-          id: Type.String({ maxLength: 40 }),
-          sub_category: Type.Union([...lexicon.map(({ name }) => Type.Literal(name)), Type.Null()]),
-          confidence: Type.Number({ minimum: 0, maximum: 1 }),
-        },
-        { additionalProperties: false },
-      ),
-      { maxItems: AT_ONCE },
-    ),
-  },
-  { additionalProperties: false },
-);
-
-/** A model's answer about a supplier. */
-interface Said {
-  /** Index of the supplier. */
-  at: number;
-  sub_category: string;
-  confidence: number;
-}
+const CategorySchema = object({
+  id: Type.String({ maxLength: 40 }),
+  sub_category: Nullable(Type.Union(lexicon.map(({ name }) => Type.Literal(name)))),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+});
+const schema = object({ suppliers: Type.Array(CategorySchema, { maxItems: AT_ONCE }) });
 
 /** Progress and answers of the model. */
 export interface AskedCategories {
-  /** Number of processed suppliers, of those that can be sent. */
-  done: number;
-  said: Said[];
+  /** Suppliers are processed by the ids of their first cards; the last one that is done. */
+  last: string;
+  answers: Static<typeof CategorySchema>[];
   model: RunModelState;
 }
 
@@ -67,38 +50,38 @@ export async function categoriseByModel(
     if (categorised?.confidence === null && cards.length > 0) open.set(cards.toSorted()[0]!, at);
   }
   const ai = await readSetting(ctx.db, 'ai');
-  const said = [...(before?.said ?? [])];
+  const answers = [...(before?.answers ?? [])];
   const ids = [...open.keys()].sort();
-  for (let from = before?.done ?? 0; from < ids.length && !model.stopped(); from += AT_ONCE) {
-    const cards = await readOutgoingCards(ctx, ai, ids.slice(from, from + AT_ONCE));
+  const first = before ? ids.filter((id) => id <= before.last).length : 0;
+  for (let from = first; from < ids.length && !model.stopped(); from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const cards = await readOutgoingCards(ctx, ai, some);
     const named = cards.filter(({ name }) => name !== undefined);
     if (named.length === 0) continue;
-    const answers = await askInHalves(model, named.map(shortenCard), (some, isPart) =>
-      ask(model, some, isPart),
+    answers.push(
+      ...(await askBySplitting(model, named.map(shortenCard), (half, isPart) => ask(model, half, isPart))),
     );
-    for (const { id, sub_category, confidence } of answers) {
-      const at = open.get(id);
-      if (sub_category !== null && at !== undefined) said.push({ at, sub_category, confidence });
-    }
     // without a model there is no state
     if (model.parts().length === 0) continue;
-    const done = Math.min(from + AT_ONCE, ids.length);
-    await store({ done, said, model: model.state() }, done / ids.length);
+    await store({ last: some.at(-1)!, answers, model: model.state() }, (from + some.length) / ids.length);
   }
-  const placed = [...suppliers];
-  for (const { at, sub_category, confidence } of said) {
-    const { category, name } = byName.get(sub_category)!;
-    placed[at] = {
+  const result = [...suppliers];
+  let byModel = 0;
+  for (const { id, sub_category, confidence } of answers) {
+    const at = open.get(id);
+    if (at === undefined || sub_category === null) continue;
+    byModel += 1;
+    result[at] = {
       ...suppliers[at]!,
       categorised: {
-        category,
-        sub_category: name,
+        category: byName.get(sub_category)!.category,
+        sub_category,
         confidence: Number(Math.min(confidence, MOST_SURE).toFixed(3)),
         reasoning: 'Derived from its name by a language model; the inventory has no evidence.',
       },
     };
   }
-  return { suppliers: placed, byModel: said.length };
+  return { suppliers: result, byModel };
 }
 
 async function ask(model: RunModel, suppliers: readonly OutgoingCard[], isPart: boolean) {

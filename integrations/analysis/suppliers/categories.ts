@@ -129,21 +129,14 @@ export function categorise(
   }
   const [best] = [...scores].sort(([a, one], [b, other]) => other.score - one.score || a - b);
   if (!best) {
-    return {
-      ...UNCATEGORISED,
-      confidence: null,
-      reasoning: 'Neither its name nor the supplied cards indicate a category of the lexicon.',
-    };
+    const reasoning = 'Neither its name nor the supplied cards indicate a category of the lexicon.';
+    return { ...UNCATEGORISED, confidence: null, reasoning };
   }
   const [sub, { score, reasons }] = best;
   const total = [...scores.values()].reduce((sum, other) => sum + other.score, 0);
   const { category, name }: SubCategory = lexicon[sub]!;
-  return {
-    category,
-    sub_category: name,
-    confidence: Number((score / total).toFixed(3)),
-    reasoning: sentence(reasons),
-  };
+  const confidence = Number((score / total).toFixed(3));
+  return { category, sub_category: name, confidence, reasoning: sentence(reasons) };
 }
 
 const sentence = (parts: readonly string[]): string => {

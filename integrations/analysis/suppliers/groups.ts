@@ -35,21 +35,15 @@ function parentOf(
   const owner = parentsByName.get(supplier.canonicalName);
   const owned = owner === undefined ? undefined : byName.get(owner);
   if (owned !== undefined && owned !== self) {
-    return {
-      parent: owned,
-      parentReason: `${supplier.canonicalName} is known to belong to ${owner}`,
-      parentConfidence: 0.95,
-    };
+    const parentReason = `${supplier.canonicalName} is known to belong to ${owner}`;
+    return { parent: owned, parentReason, parentConfidence: 0.95 };
   }
   for (const { name } of supplier.names) {
     const region = spellingOf(name)?.region;
     const whole = region && byKey.get(region.key);
     if (whole !== undefined && whole !== null && whole !== self) {
-      return {
-        parent: whole,
-        parentReason: `“${name}” is the name of another supplier followed by a region (${region!.name})`,
-        parentConfidence: 0.9,
-      };
+      const parentReason = `“${name}” is the name of another supplier followed by a region (${region!.name})`;
+      return { parent: whole, parentReason, parentConfidence: 0.9 };
     }
   }
   if (parentsByName.has(supplier.canonicalName)) return none;
@@ -64,11 +58,8 @@ function beginningOf({ names }: ResolvedSupplier, self: number, byKey: ReadonlyM
     if (key.length < SHORTEST_BEGINNING) return undefined;
     const parent = byKey.get(key);
     if (parent === undefined || parent === self) continue;
-    return {
-      parent,
-      parentReason: `“${name}” begins with the complete name of another supplier`,
-      parentConfidence: 0.6,
-    };
+    const parentReason = `“${name}” begins with the complete name of another supplier`;
+    return { parent, parentReason, parentConfidence: 0.6 };
   }
   return undefined;
 }

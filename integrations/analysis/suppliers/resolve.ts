@@ -151,10 +151,8 @@ function* initialTies(entries: ReadonlyMap<string, Entry>): Generator<Tie> {
 function* likelyTies(entries: ReadonlyMap<string, Entry>): Generator<number, Tie[]> {
   if (entries.size < 2) return [];
   const records = [...entries].map(([key, { spelling }]) => ({ id: key, values: { name: spelling.name } }));
-  const steps = findDuplicatesInSteps(records, {
-    fields: [{ name: 'name', kind: 'name' }],
-    thresholds: { match: 0.5, possible: LEAST_SCORE },
-  });
+  const thresholds = { match: 0.5, possible: LEAST_SCORE };
+  const steps = findDuplicatesInSteps(records, { fields: [{ name: 'name', kind: 'name' }], thresholds });
   let step = steps.next();
   for (; !step.done; step = steps.next()) yield 0.1 + 0.8 * step.value;
   return step.value.pairs.flatMap((pair) => likelyTie(pair, entries));
@@ -187,11 +185,8 @@ function suppliersOf(entries: ReadonlyMap<string, Entry>, ties: readonly Tie[]):
     if (one === other || (one.known && other.known && one.known !== other.known)) continue;
     // a likely member of a group needs stronger evidence for every other member
     if (confidence < 0.9 && one.keys.length > 1 && other.keys.length > 1) continue;
-    const joined: Group = {
-      keys: [...one.keys, ...other.keys],
-      known: one.known ?? other.known,
-      reasons: new Map([...one.reasons, ...other.reasons]),
-    };
+    const reasons = new Map([...one.reasons, ...other.reasons]);
+    const joined: Group = { keys: [...one.keys, ...other.keys], known: one.known ?? other.known, reasons };
     for (const key of [left, right]) {
       if (!joined.reasons.has(key)) joined.reasons.set(key, { confidence, reason });
     }

@@ -1,5 +1,5 @@
+import suppliers from '../matching/known-suppliers.json' with { type: 'json' };
 import categories from './categories.json' with { type: 'json' };
-import suppliers from './known-suppliers.json' with { type: 'json' };
 
 /** A sub-category with the words that indicate it. */
 export interface SubCategory {

@@ -1,10 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import {
-  type ActiveRun,
-  type AnalysisJob,
-  type RunParts,
-  runParts,
-} from '../../../domain/analysis/runs/runs.ts';
+import type { ActiveRun, AnalysisJob } from '../../../domain/analysis/runs/runs.ts';
 import {
   type NamedSuppliers,
   readNamedSuppliers,
@@ -19,7 +14,6 @@ import { storeSuppliers } from '../../../domain/analysis/suppliers/suppliers.wri
 import { command } from '../../../domain/kernel/command.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
-import { pack, unpack } from '../../../platform/pack.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
 import { runRetryPolicy } from '../models/models.types.ts';
@@ -35,16 +29,14 @@ const PAGE = 1_000;
 /** What a run computes in addition to names. */
 export type SupplierPart = 'categories' | 'hierarchy';
 
-/** Results of the steps of a run, in order. */
-interface Steps {
-  names: { said: NamedSuppliers; resolved: ResolvedSupplier[] };
-  found: { suppliers: FoundSupplier[]; products: FoundProduct[] | null };
-  asked: AskedCategories;
+interface FoundSuppliers {
+  suppliers: FoundSupplier[];
+  products: FoundProduct[] | null;
 }
 
 /**
- * Executes a run over the suppliers in steps: names, evidence, and answers of a model. Results of steps are stored, so that
- * after a worker's death only the current step, or one request to a model, is repeated. The final result is one transaction.
+ * Executes a run over the suppliers: names, evidence, and answers of a model. After a worker's death suppliers are found
+ * again, but answered requests to a model are not repeated. The final result is one transaction.
  */
 export async function analyseSuppliers(
   services: Services,
@@ -52,22 +44,21 @@ export async function analyseSuppliers(
   run: ActiveRun,
   part: SupplierPart,
 ): Promise<void> {
-  const parts = runParts(job, run.id);
-  let found = unpack<Steps['found']>(await parts.read('found'));
-  // answers refer to suppliers by index
-  const asked = found && unpack<Steps['asked']>(await parts.read('asked'));
-  found ??= await findSuppliers(job, parts, part);
-  const model = createRunModel(services, run.id, job.signal, runRetryPolicy, asked?.model);
+  const found = await findSuppliers(job, part);
+  const before = (job.resume as AskedCategories | null) ?? undefined;
+  const model = createRunModel(services, run.id, job.signal, runRetryPolicy, before?.model);
   const { suppliers, byModel } = await categoriseByModel(
     job.ctx,
     model,
     found.suppliers,
-    asked,
-    (said, share) =>
-      parts.store('asked', pack(said), {
-        progress: 0.9 + 0.09 * share,
-        message: 'asking the language model',
-      }),
+    before,
+    (asked, share) =>
+      inTransaction(job.ctx.db, (sql) =>
+        job.checkpoint(
+          { sql },
+          { progress: 0.9 + 0.09 * share, message: 'asking the language model', checkpoint: asked },
+        ),
+      ),
   );
   const { products } = found;
   const stopped = model.stopped();
@@ -83,15 +74,10 @@ export async function analyseSuppliers(
   });
 }
 
-async function findSuppliers(job: AnalysisJob, parts: RunParts, part: SupplierPart): Promise<Steps['found']> {
+async function findSuppliers(job: AnalysisJob, part: SupplierPart): Promise<FoundSuppliers> {
   const { db, metamodel } = job.ctx;
-  let names = unpack<Steps['names']>(await parts.read('names'));
-  if (!names) {
-    names = await findNames(job);
-    await parts.store('names', pack(names), { progress: 0.6 });
-  }
+  const { said, resolved } = await findNames(job);
   job.progress(0.6, part === 'categories' ? 'finding categories' : 'finding products');
-  const { said, resolved } = names;
   const gathered = gatherer(withCards(resolved, said), said, part);
   const cards = [...said.supplied.keys()].sort();
   for (let from = 0; from < cards.length; from += PAGE) {
@@ -100,12 +86,10 @@ async function findSuppliers(job: AnalysisJob, parts: RunParts, part: SupplierPa
     job.progress(0.6 + (0.3 * Math.min(from + PAGE, cards.length)) / cards.length);
     await breathe();
   }
-  const found = gathered.end();
-  await parts.store('found', pack(found), { progress: 0.9 });
-  return found;
+  return gathered.end();
 }
 
-async function findNames(job: AnalysisJob): Promise<Steps['names']> {
+async function findNames(job: AnalysisJob): Promise<{ said: NamedSuppliers; resolved: ResolvedSupplier[] }> {
   const { db, metamodel } = job.ctx;
   const said = await inTransaction(db, (sql) => readNamedSuppliers(sql, metamodel), {
     isolationLevel: 'repeatable read',
@@ -169,7 +153,7 @@ function gatherer(found: readonly Gathered[], said: NamedSuppliers, part: Suppli
         }
       }
     },
-    end(): Steps['found'] {
+    end(): FoundSuppliers {
       const suppliers = found.map(
         (supplier, at): FoundSupplier => ({
           ...supplier,
@@ -208,11 +192,8 @@ function addProduct(
 /** Figures of a run: only counts, since everybody who can read runs sees them. */
 function figuresOf(suppliers: readonly FoundSupplier[], products: readonly FoundProduct[] | null) {
   const names = suppliers.reduce((sum, supplier) => sum + supplier.names.length, 0);
-  const counts = {
-    suppliers: suppliers.length,
-    names,
-    subsidiaries: suppliers.filter(({ parent }) => parent !== null).length,
-  };
+  const subsidiaries = suppliers.filter(({ parent }) => parent !== null).length;
+  const counts = { suppliers: suppliers.length, names, subsidiaries };
   if (products) return { ...counts, products: products.length };
   const uncategorised = suppliers.filter((one) => one.categorised?.confidence === null).length;
   return { ...counts, categorised: suppliers.length - uncategorised, uncategorised };

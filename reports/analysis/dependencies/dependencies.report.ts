@@ -9,13 +9,12 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport, type StreamInput } from '../../kernel/report.ts';
+import { defineReport, reportSchema, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
 /** The response of the dependencies report. */
-export const GraphAnswer = reportSchema('DependenciesReport', {
+export const DependenciesResponse = reportSchema('DependenciesReport', {
   nodes: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -36,7 +35,7 @@ export const GraphAnswer = reportSchema('DependenciesReport', {
   }),
 });
 
-type Answer = Static<typeof GraphAnswer>;
+type Answer = Static<typeof DependenciesResponse>;
 
 const nodeColumns = [
   column('id', 'key'),
@@ -86,7 +85,7 @@ export const dependenciesReport = defineReport({
       }),
     ),
   },
-  answer: GraphAnswer,
+  result: DependenciesResponse,
   reads: { cards: 'any', relations: 'any', others: false },
   fewRows: ({ center_id }) => center_id !== undefined,
   typeParams: ['type'],

@@ -82,9 +82,12 @@ const rules: Record<string, Rule> = {
   ended: (facts) => {
     const { ended, ending, leavingCritical } = facts;
     if (ended + ending === 0) return null;
+    const past = `${apps(ended)} (${share(ended, facts)}) ${are(ended)} past the end of life, and ${ending} more will be`;
+    const future = `${apps(ending)} (${share(ending, facts)}) will be past the end of life`;
+    const severity = leavingCritical > 0 ? 'critical' : weight(ended + ending, facts);
     return {
-      observation: `${apps(ended)} (${share(ended, facts)}) ${are(ended)} past the end of life, and ${ending} more will be within a year. Of those that end or are being phased out, ${leavingCritical} ${are(leavingCritical)} critical to the business.`,
-      severity: leavingCritical > 0 ? 'critical' : weight(ended + ending, facts),
+      observation: `${ended > 0 ? past : future} within a year. Of those that end or are being phased out, ${leavingCritical} ${are(leavingCritical)} critical to the business.`,
+      severity: ended === 0 && severity === 'critical' ? 'warning' : severity,
       figures: { ended, ending, leaving_critical: leavingCritical },
     };
   },

@@ -132,11 +132,8 @@ function follow(steps: RelationStep[], path: FilterWord[], scope: FieldScope) {
     if (near.length === 0) {
       // each hop has three words: relation, type and direction
       const word = path[Math.min(hop, FILTER_HOPS) * 3 + 1] ?? path[0]!;
-      throw filterError(
-        'filter_unknown_field',
-        `no card of the queried types has a relation "${step.type}" in this direction`,
-        word.position,
-      );
+      const message = `no card of the queried types has a relation "${step.type}" in this direction`;
+      throw filterError('filter_unknown_field', message, word.position);
     }
     // if only one end matches, the other end is determined without a direction
     const other = step.other ?? (near.length === 1 ? oppositeOf(near[0]!) : undefined);

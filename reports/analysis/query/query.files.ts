@@ -6,24 +6,26 @@ import {
   reportQueryJob,
 } from '../../../domain/inventory/reports/report.job.ts';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
-import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import {
   rightsOfFile,
   type StoredContent,
   storeContent,
   storeWritten,
 } from '../../../domain/kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { type StartedJob, startJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
-import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
-import type { Column, Table } from '../../kernel/formats/formats.types.ts';
-import { writeCsv } from '../../kernel/formats/lines.ts';
+import type { Column } from '../../kernel/formats/formats.types.ts';
 import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
-import { writeXlsx } from '../../kernel/formats/xlsx.ts';
-import { fileMediaTypes } from '../../kernel/report.media.ts';
+import {
+  fileMediaTypes,
+  statementTable,
+  type TableFormat,
+  writeTables,
+} from '../../kernel/report.formats.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
 import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
 import { type CompiledQuery, compileQuery } from './query.compile.ts';
@@ -40,7 +42,7 @@ export async function streamQueryFile(
   services: Services,
   ctx: Ctx,
   query: ReportQuery,
-  format: TableFormat,
+  format: GroupsFormat,
 ): Promise<Omit<StartedFile, 'mediaType'>> {
   const plan = await planQuery(ctx, query);
   return await startStream(ctx.caller, (out, start) =>
@@ -55,11 +57,10 @@ export async function streamQueryFile(
 /** Checks a query and enqueues it as a job. @throws EstateError as planQuery. */
 export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise<StartedJob> {
   await planQuery(ctx, payload.query);
-  return await command(ctx, async (work) => {
-    const job = await enqueueJob(ctx, work, reportQueryJob, payload);
-    work.emit({ event_type: 'report_query.started', data: { ...payload, query_job_id: job.job_id } });
-    return job;
-  });
+  return await startJob(ctx, reportQueryJob, payload, (id) => ({
+    event_type: 'report_query.started',
+    data: { ...payload, query_job_id: id },
+  }));
 }
 
 /** Draws the result of a query. @throws EstateError as planQuery and drawQuery. */
@@ -90,12 +91,8 @@ export async function runQueryJob(
   const { content, groups, position } = await (format === 'svg'
     ? storePicture(job, services, plan)
     : storeGroups(job, services, plan, format));
-  const facts = {
-    ...rights,
-    name: fileName(format),
-    mediaType: fileMediaTypes[format],
-    withCosts: plan.costs,
-  };
+  const mediaType = fileMediaTypes[format];
+  const facts = { ...rights, name: fileName(format), mediaType, withCosts: plan.costs };
   return await finishWithFile(job, services, content, facts, (file) => ({
     message: `${groups} groups`,
     counts: { groups },
@@ -109,7 +106,7 @@ export async function runQueryJob(
   }));
 }
 
-interface StoredAnswer {
+interface StoredResponse {
   content: StoredContent;
   groups: number;
   position: string;
@@ -119,7 +116,7 @@ async function storePicture(
   { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
   services: Services,
   plan: QueryPlan,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { svg, ...about } = await drawQuery(services, ctx, payload.query, plan, { signal, forJob: true });
   return { content: await storeContent(services.blobs, Readable.from([svg])), ...about };
 }
@@ -128,8 +125,8 @@ async function storeGroups(
   { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
   services: Services,
   plan: QueryPlan,
-  format: TableFormat,
-): Promise<StoredAnswer> {
+  format: GroupsFormat,
+): Promise<StoredResponse> {
   return await withQuerySnapshot(
     services.db,
     queryTimeOf(ctx, payload.query),
@@ -142,10 +139,8 @@ async function storeGroups(
   );
 }
 
-const BATCH = 1_000;
-
 /** The formats that contain every group. */
-type TableFormat = Exclude<ReportFormat, 'svg'>;
+type GroupsFormat = 'json' | TableFormat;
 
 interface WriteOptions {
   signal?: AbortSignal;
@@ -172,7 +167,7 @@ async function prepareQueryFile(
   snapshot: Snapshot,
   ctx: Ctx,
   plan: QueryPlan,
-  format: TableFormat,
+  format: GroupsFormat,
   options: WriteOptions,
 ): Promise<PreparedQuery> {
   const compiled = compileQuery(plan);
@@ -189,36 +184,31 @@ async function prepareQueryFile(
   const count = (more: number) => {
     rows += more;
   };
-  const table = (name: string): Table => {
-    const { sql: text, bindings } = selected(compiled, cells.join(', '));
-    return { name, columns, batches: snapshot.batches(text, bindings, BATCH) as Table['batches'] };
-  };
-
-  const writers: Record<TableFormat, (out: Writable) => Promise<void>> = {
-    async csv(out) {
-      await writeCsv(table('query'), out, { ...options, onRows: count });
-    },
-    async xlsx(out) {
-      await writeXlsx([table('Query')], out, { ...options, onRows: count });
-    },
-    async json(out) {
-      const { sql: text, bindings } = selected(compiled, `json_build_array(${cells.join(', ')})::text`);
-      const items = snapshot.batches(text, bindings, BATCH) as AsyncIterable<string[][]>;
-      async function* chunks(): AsyncGenerator<string> {
-        yield `{"columns":${JSON.stringify(described)},"rows":[`;
-        for await (const batch of items) {
-          yield `${rows > 0 ? ',' : ''}${batch.map(([item]) => item).join(',')}`;
-          count(batch.length);
-        }
-        yield `],"total_groups":${rows},"position":${JSON.stringify(position)}}`;
+  const writeJson = async (out: Writable) => {
+    const { sql: text, bindings } = selected(compiled, `json_build_array(${cells.join(', ')})::text`);
+    const items = snapshot.batches(text, bindings, 1_000) as AsyncIterable<string[][]>;
+    async function* chunks(): AsyncGenerator<string> {
+      yield `{"columns":${JSON.stringify(described)},"rows":[`;
+      for await (const batch of items) {
+        yield `${rows > 0 ? ',' : ''}${batch.map(([item]) => item).join(',')}`;
+        count(batch.length);
       }
-      await pump(chunks(), out, options.signal);
-    },
+      yield `],"total_groups":${rows},"position":${JSON.stringify(position)}}`;
+    }
+    await pump(chunks(), out, options.signal);
   };
   return {
     position,
     async write(out) {
-      await writers[format](out);
+      if (format === 'json') await writeJson(out);
+      else {
+        const table = statementTable(
+          snapshot,
+          { name: 'Query', columns },
+          selected(compiled, cells.join(', ')),
+        );
+        await writeTables(format, [table], out, { ...options, onRows: count });
+      }
       return rows;
     },
   };

@@ -9,7 +9,7 @@ import type {
 } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { type QueryField, ROOT, resolveQueryField, type ShownField } from './query.fields.ts';
 import { createNodes, type NodeValue, type Place, type QueryNode } from './query.tree.ts';
 import { bucketed, type ValueType } from './query.values.ts';
@@ -79,30 +79,32 @@ class Planning {
     },
   };
 
-  fault(field: string, code: string, message: string): void {
-    this.errors.push({ field, code, message });
-  }
-
   addColumn(path: string, column: QueryColumn): void {
-    if (this.columns.some(({ name }) => name === column.name))
-      this.fault(path, 'duplicate_name', `two columns have the name "${column.name}"`);
+    if (this.columns.some(({ name }) => name === column.name)) {
+      const message = `two columns have the name "${column.name}"`;
+      this.errors.push({ field: path, code: 'duplicate_name', message });
+    }
     this.columns.push(column);
   }
 
-  /** Runs a function and collects its validation errors, prefixed with the path if given. */
-  async attempt<T>(run: () => Promise<T> | T, path?: string): Promise<T | undefined> {
+  /** Plans a part of the query, and collects its validation errors. */
+  attempt<T>(plan: () => T): T | undefined {
     try {
-      return await run();
+      return plan();
     } catch (error) {
-      if (!(error instanceof EstateError) || !error.errors) throw error;
-      this.errors.push(...error.errors.map((known) => ({ ...known, field: path ?? known.field })));
-      return undefined;
+      return this.collect(error);
     }
+  }
+
+  /** Collects validation errors. @throws any other error. */
+  collect(error: unknown): undefined {
+    if (!(error instanceof EstateError) || !error.errors) throw error;
+    this.errors.push(...error.errors);
   }
 }
 
-/** Resolves a field on a day. */
-type Resolve = (name: string, day?: string) => QueryField;
+/** Resolves the field that a path of the query names, on a day. @throws EstateError 422 with the path. */
+type Resolve = (path: string, name: string, day?: string) => QueryField;
 
 /**
  * Checks a query against the metamodel and the caller's rights.
@@ -112,26 +114,31 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
   const planning = new Planning();
   const { visibleTypes, cardTypes } = ctx.metamodel;
   for (const [n, type] of query.from.entries()) {
-    if (!visibleTypes.includes(type))
-      planning.fault(`from.${n}`, 'unknown_type', `there is no visible type "${type}"`);
+    if (visibleTypes.includes(type)) continue;
+    const message = `there is no visible type "${type}"`;
+    planning.errors.push({ field: `from.${n}`, code: 'unknown_type', message });
   }
   const asked = visibleTypes.filter((type) => query.from.length === 0 || query.from.includes(type));
-  const filter = await planning.attempt(() => prepareFilter(ctx, query.filter));
+  const filter = await prepareFilter(ctx, query.filter).catch((error) => planning.collect(error));
 
   const whole = createFilterSchema(ctx.metamodel, await ctx.db('tag_groups').select('id', 'name'));
   const any = scopeOf(asked.map((key) => cardTypes.get(key)!));
   const active = activeCards(ctx);
-  const scope = {
-    schema: { ...whole, any },
-    types: new Set(asked),
-    root: planning.root,
-    nodes: createNodes(active),
-  };
+  const nodes = createNodes(active);
+  const scope = { schema: { ...whole, any }, types: new Set(asked), root: planning.root, nodes };
   const today = new Date(query.as_of ?? Date.now()).toISOString().slice(0, 10);
-  const resolve: Resolve = (name, day = today) => resolveQueryField(name, day, scope);
+  const resolve: Resolve = (path, name, day = today) => {
+    try {
+      return resolveQueryField(name, day, scope);
+    } catch (error) {
+      if (!(error instanceof EstateError) || !error.errors) throw error;
+      throw invalidFields(error.errors.map((known) => ({ ...known, field: path })));
+    }
+  };
   for (const [n, dimension] of query.dimensions.entries())
-    await planDimension(planning, n, dimension, resolve);
-  for (const [n, measure] of query.measures.entries()) await planMeasure(planning, n, measure, resolve);
+    planning.attempt(() => planDimension(planning, n, dimension, resolve));
+  for (const [n, measure] of query.measures.entries())
+    planning.attempt(() => planMeasure(planning, n, measure, resolve));
   const having = planHaving(planning, query.having);
   const sort = planSort(planning, query.sort);
   if (planning.errors.length > 0) throw invalidFields(planning.errors);
@@ -157,44 +164,25 @@ export async function planQuery(ctx: Ctx, query: ReportQuery): Promise<QueryPlan
   };
 }
 
-async function planDimension(
-  planning: Planning,
-  n: number,
-  dimension: QueryDimension,
-  resolve: Resolve,
-): Promise<void> {
+function planDimension(planning: Planning, n: number, dimension: QueryDimension, resolve: Resolve): void {
   const path = `dimensions.${n}`;
-  const field = await planning.attempt(() => resolve(dimension.field, dimension.at), `${path}.field`);
-  if (!field) return;
+  const field = resolve(`${path}.field`, dimension.field, dimension.at);
   planning.fields.push(field);
-  const read = dimensionValue(dimension, field, path, planning);
-  if (!read) return;
+  const read = dimensionValue(dimension, field, path);
   const key = { column: `k${n}`, ...read };
   (field.node?.keys ?? planning.keys).push(key);
   planning.dimensions.push({ column: key.column, type: read.type });
   const standard = dimension.bucket ? `${dimension.bucket}(${dimension.field})` : dimension.field;
   const unit = field.unit && !dimension.bucket ? { unit: field.unit } : {};
-  planning.addColumn(path, {
-    name: dimension.as ?? standard,
-    type: read.type,
-    shows: field.shows,
-    ...unit,
-  });
+  planning.addColumn(path, { name: dimension.as ?? standard, type: read.type, shows: field.shows, ...unit });
 }
 
-async function planMeasure(
-  planning: Planning,
-  n: number,
-  measure: QueryMeasure,
-  resolve: Resolve,
-): Promise<void> {
+function planMeasure(planning: Planning, n: number, measure: QueryMeasure, resolve: Resolve): void {
   const path = `measures.${n}`;
   const { fn, p, field: given, as } = measure;
-  const field =
-    given === undefined ? undefined : await planning.attempt(() => resolve(given), `${path}.field`);
-  if (given && !field) return;
+  const field = given === undefined ? undefined : resolve(`${path}.field`, given);
   if (field) planning.fields.push(field);
-  if (!checkMeasure(measure, field, path, planning)) return;
+  checkMeasure(measure, field, path);
   const value = field?.value && { column: `v${n}`, value: field.value, type: field.type };
   if (value && !field.node) planning.values.push(value);
   if (field?.node) {
@@ -223,27 +211,30 @@ async function planMeasure(
 function planHaving(planning: Planning, conditions: ReportQuery['having']): QueryPlan['having'] {
   const { columns, dimensions } = planning;
   if (planning.errors.length > 0) return [];
-  return conditions.flatMap(({ column, op, value }, n): QueryPlan['having'] => {
-    const at = columns.findIndex(({ name }) => name === column);
-    const measure = at - dimensions.length;
-    if (measure < 0) {
-      planning.fault(`having.${n}.column`, 'unknown_column', `no measure has the name "${column}"`);
-    } else if (columns[at]!.type !== 'number') {
-      planning.fault(`having.${n}.column`, 'no_number', `"${column}" is not numeric`);
-    } else return [{ measure, op: op === '!=' ? '<>' : op, value }];
-    return [];
-  });
+  const planned = conditions.map(({ column, op, value }, n) =>
+    planning.attempt(() => {
+      const at = columns.findIndex(({ name }) => name === column);
+      const measure = at - dimensions.length;
+      const path = `having.${n}.column`;
+      if (measure < 0) throw invalidField(path, 'unknown_column', `no measure has the name "${column}"`);
+      if (columns[at]!.type !== 'number') throw invalidField(path, 'no_number', `"${column}" is not numeric`);
+      return { measure, op: op === '!=' ? '<>' : op, value };
+    }),
+  );
+  return planned.filter((condition) => condition !== undefined);
 }
 
 /** The order; none while the query has other errors. */
 function planSort(planning: Planning, items: ReportQuery['sort']): QueryPlan['sort'] {
   if (planning.errors.length > 0) return [];
-  return items.flatMap(({ column, dir }, n): QueryPlan['sort'] => {
-    const at = planning.columns.findIndex(({ name }) => name === column);
-    if (at >= 0) return [{ column: at, dir }];
-    planning.fault(`sort.${n}.column`, 'unknown_column', `no column has the name "${column}"`);
-    return [];
-  });
+  const planned = items.map(({ column, dir }, n) =>
+    planning.attempt(() => {
+      const at = planning.columns.findIndex(({ name }) => name === column);
+      if (at >= 0) return { column: at, dir };
+      throw invalidField(`sort.${n}.column`, 'unknown_column', `no column has the name "${column}"`);
+    }),
+  );
+  return planned.filter((item) => item !== undefined);
 }
 
 /** @throws EstateError `forbidden` naming the permission that a field needs. */
@@ -259,66 +250,41 @@ function activeCards(ctx: Ctx): Fragment {
   return { sql: `c.status = 'ACTIVE' and (${visible.sql})`, bindings: visible.bindings, total: false };
 }
 
+/** @throws EstateError 422 naming the invalid member. */
 function dimensionValue(
   dimension: QueryDimension,
-  field: QueryField,
+  { value, type }: QueryField,
   path: string,
-  planning: Planning,
-): Pick<NodeValue, 'value' | 'type'> | undefined {
-  const { value, type } = field;
+): Pick<NodeValue, 'value' | 'type'> {
   if (!value) {
-    planning.fault(
-      `${path}.field`,
-      'no_value',
-      'ends at a relation: name a field of it, such as `.target.name`',
-    );
-    return undefined;
+    const message = 'ends at a relation: name a field of it, such as `.target.name`';
+    throw invalidField(`${path}.field`, 'no_value', message);
   }
-  if (dimension.at !== undefined && !/(^|\.)phase$/.test(dimension.field.trim())) {
-    planning.fault(`${path}.at`, 'not_offered', 'is only supported with the field "phase"');
-    return undefined;
-  }
+  if (dimension.at !== undefined && !/(^|\.)phase$/.test(dimension.field.trim()))
+    throw invalidField(`${path}.at`, 'not_offered', 'is only supported with the field "phase"');
   if (!dimension.bucket) return { value, type };
-  if (type !== 'date' && type !== 'datetime') {
-    planning.fault(`${path}.bucket`, 'not_offered', 'is only supported for dates and timestamps');
-    return undefined;
-  }
+  if (type !== 'date' && type !== 'datetime')
+    throw invalidField(`${path}.bucket`, 'not_offered', 'is only supported for dates and timestamps');
   return { value: bucketed(value, type, dimension.bucket), type: 'key' };
 }
 
-/** Checks that the function is applicable to the field. */
+/** Checks that the function is applicable to the field. @throws EstateError 422 naming the invalid member. */
 function checkMeasure(
   { fn, field: given, p }: QueryMeasure,
   field: QueryField | undefined,
   path: string,
-  planning: Planning,
-): boolean {
-  if (given === undefined) {
-    if (fn !== 'count') planning.fault(`${path}.field`, 'required', `"${fn}" needs a field`);
-    else if (p !== undefined)
-      planning.fault(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
-    return fn === 'count' && p === undefined;
-  }
-  if ((fn === 'percentile') !== (p !== undefined)) {
-    if (p === undefined) planning.fault(`${path}.p`, 'required', '"percentile" needs p, from 0 to 1');
-    else planning.fault(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
-    return false;
-  }
-  if (fn === 'count') return true;
-  if (!field?.value) {
-    planning.fault(`${path}.field`, 'no_value', 'ends at a relation, which can only be counted');
-    return false;
-  }
-  if (NUMERIC.has(fn) && field.type !== 'number') {
-    planning.fault(`${path}.field`, 'no_number', `"${fn}" needs a field of numbers`);
-    return false;
-  }
-  if (
-    (fn === 'min' || fn === 'max') &&
-    (field.isList || !['number', 'date', 'datetime'].includes(field.type))
-  ) {
-    planning.fault(`${path}.field`, 'not_ordered', `"${fn}" needs a field of numbers, dates or timestamps`);
-    return false;
-  }
-  return true;
+): void {
+  const invalid = (code: string, message: string) => invalidField(`${path}.field`, code, message);
+  if (given === undefined && fn !== 'count') throw invalid('required', `"${fn}" needs a field`);
+  if (fn === 'percentile' && p === undefined)
+    throw invalidField(`${path}.p`, 'required', '"percentile" needs p, from 0 to 1');
+  if (fn !== 'percentile' && p !== undefined)
+    throw invalidField(`${path}.p`, 'not_offered', 'is only supported with "percentile"');
+  if (fn === 'count') return;
+  if (!field?.value) throw invalid('no_value', 'ends at a relation, which can only be counted');
+  if (NUMERIC.has(fn) && field.type !== 'number')
+    throw invalid('no_number', `"${fn}" needs a field of numbers`);
+  const isOrdered = !field.isList && ['number', 'date', 'datetime'].includes(field.type);
+  if ((fn === 'min' || fn === 'max') && !isOrdered)
+    throw invalid('not_ordered', `"${fn}" needs a field of numbers, dates or timestamps`);
 }

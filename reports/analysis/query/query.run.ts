@@ -1,14 +1,14 @@
 import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import { type Db, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { type Snapshot, snapshotOn, withSnapshot } from '../../../platform/snapshot.ts';
-import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
-import { readAsOf } from '../../kernel/as-of/as-of.ts';
+import type { Snapshot } from '../../../platform/snapshot.ts';
+import { withReportSnapshot } from '../../kernel/report.as-of.ts';
 import { compileQuery } from './query.compile.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
 
@@ -69,21 +69,11 @@ export async function withQuerySnapshot<T>(
   timeLimit: number,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
-  const bounded = async (snapshot: Snapshot) => {
-    await snapshot.query(`set local statement_timeout = ${timeLimit}`);
-    await snapshot.query(`set local work_mem = '64MB'`);
-    // JIT compilation would take longer than most of these queries
-    await snapshot.query('set local jit = off');
-    return await work(snapshot);
-  };
   try {
-    if (asOf === undefined) return await withSnapshot(db, bounded);
-    return await readAsOf(
-      db,
-      new Date(asOf),
-      async (sql) => bounded(snapshotOn(await sql.client.acquireConnection())),
-      { costs },
-    );
+    return await withReportSnapshot(db, asOf ? new Date(asOf) : undefined, { costs }, async (snapshot) => {
+      await snapshot.query(`set local statement_timeout = ${timeLimit}`);
+      return await work(snapshot);
+    });
   } catch (error) {
     throw tooLong(error, timeLimit);
   }

@@ -205,10 +205,8 @@ export function readOptions(names: QuestionNames, path?: string): Condition | un
   const found = names.takeOptions(path);
   if (!found) return undefined;
   const values = found.values.map(({ value }) => value).join(', ');
-  return {
-    filter: found.values.length > 1 ? `${found.path} in (${values})` : `${found.path} = ${values}`,
-    says: found.values.map(({ label }) => label).join(' or '),
-  };
+  const filter = found.values.length > 1 ? `${found.path} in (${values})` : `${found.path} = ${values}`;
+  return { filter, says: found.values.map(({ label }) => label).join(' or ') };
 }
 
 /** The test of a field whose name was consumed. */

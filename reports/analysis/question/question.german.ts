@@ -93,11 +93,8 @@ function withParticles(words: readonly Word[]): Word[] {
   const at = words.findIndex(({ norm }) => startsPhrase(`${last.norm}${norm}`));
   if (at < 0) return [...words];
   const [joined] = wordsOf(`${last.norm}${words[at]!.text.toLowerCase()}`);
-  return [
-    ...words.slice(0, at),
-    { ...joined!, text: `${words[at]!.text} … ${last.text}` },
-    ...words.slice(at + 1, -1),
-  ];
+  const text = `${words[at]!.text} … ${last.text}`;
+  return [...words.slice(0, at), { ...joined!, text }, ...words.slice(at + 1, -1)];
 }
 
 const startsPhrase = (word: string): boolean =>

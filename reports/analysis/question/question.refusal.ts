@@ -32,11 +32,8 @@ export function similarQuestion(
     return label ? replaced(text, phrase, label) : text;
   }, corrected);
   const shortened = unknown.reduce((text, word) => replaced(text, word, ''), chosen);
-  const listed = replaced(
-    question,
-    grammar.counting.find((words) => replaced(question, words, '') !== question) ?? '?',
-    'which',
-  );
+  const counting = grammar.counting.find((words) => replaced(question, words, '') !== question) ?? '?';
+  const listed = replaced(question, counting, 'which');
   // "cost by provider" as "cost of Applications by provider"
   const typed = ambiguous.flatMap(({ text }) =>
     vocabulary.metamodel.visibleTypes.map((key) => {

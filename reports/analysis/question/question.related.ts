@@ -185,12 +185,8 @@ export class RelatedReader {
         this.#objectsOf(own[0]!.type, { ...objects, ways: own }, quantifier)
       );
     }
-    return this.#apply(
-      { ...objects, ways },
-      quantifier,
-      undefined,
-      end === 'source' ? 'successor' : 'predecessor',
-    );
+    const label = end === 'source' ? 'successor' : 'predecessor';
+    return this.#apply({ ...objects, ways }, quantifier, undefined, label);
   }
 
   #quantifier(): Quantifier {
@@ -334,10 +330,8 @@ export class RelatedReader {
     const [joint = 'and', ...others] = joints;
     if (others.length > 0 || (names.length > 1 && isNegated && joint === 'and')) return undefined;
     const tests = names.map(({ partial, name }) => `${way.path}.name ${partial ? '~' : '='} ${quoted(name)}`);
-    return {
-      filter: tests.length > 1 ? `(${tests.join(` ${joint} `)})` : tests[0]!,
-      says: names.map(({ name, partial }) => (partial ? `"…${name}…"` : `"${name}"`)).join(` ${joint} `),
-    };
+    const says = names.map(({ name, partial }) => (partial ? `"…${name}…"` : `"${name}"`)).join(` ${joint} `);
+    return { filter: tests.length > 1 ? `(${tests.join(` ${joint} `)})` : tests[0]!, says };
   }
 
   #takeName(type: string, takesParts: boolean): Pick<CardMeaning, 'name' | 'partial'> | undefined {

@@ -63,14 +63,8 @@ function cardSubject(norms: readonly string[], at: number, { meanings, length }:
   const { successors, predecessors } = grammar.succession;
   if (norms[at - 1] === 'of' && [...successors, ...predecessors].includes(norms[at - 2] ?? ''))
     return { types: [type], label, start: -1, end: -1 };
-  return {
-    types: [type],
-    filter: `name = ${quoted(name)}`,
-    label: `${label} "${name}"`,
-    isCard: true,
-    start: at,
-    end: at + length,
-  };
+  const filter = `name = ${quoted(name)}`;
+  return { types: [type], filter, label: `${label} "${name}"`, isCard: true, start: at, end: at + length };
 }
 
 /** "the initiative Horizon": a card of the type. */
@@ -85,12 +79,8 @@ function named(vocabulary: Vocabulary, norms: readonly string[], subject: Draft)
   );
   const card = found?.meanings[0];
   if (card?.kind !== 'card' || card.partial) return subject;
-  return {
-    ...subject,
-    filter: `name = ${quoted(card.name)}`,
-    label: `${subject.label} "${card.name}"`,
-    end: end + found!.length,
-  };
+  const label = `${subject.label} "${card.name}"`;
+  return { ...subject, filter: `name = ${quoted(card.name)}`, label, end: end + found!.length };
 }
 
 function isElsewhere(norms: readonly string[], at: number): boolean {

@@ -49,13 +49,8 @@ export function relationPathsFrom(
     const [label, reverse] = isSuccession(key)
       ? [succession.source.map(stems), succession.target.map(stems)]
       : [verbsOf(relation.label), verbsOf(relation.reverse_label ?? '')];
-    const forward = {
-      path: `relation.${key}.target`,
-      type: target,
-      label: relation.label,
-      verbs: label,
-      reverseVerbs: reverse,
-    };
+    const path = `relation.${key}.target`;
+    const forward = { path, type: target, label: relation.label, verbs: label, reverseVerbs: reverse };
     const back = {
       path: `relation.${key}.source`,
       type: source,

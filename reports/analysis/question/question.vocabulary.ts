@@ -130,13 +130,8 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
     const path = `tags.${part(group)}`;
     add(group, { kind: 'field', path, valueType: 'options', types: visibleTypes, label: group });
     for (const name of [tag, `${group} ${tag}`]) {
-      add(name, {
-        kind: 'option',
-        path,
-        value: quoted(tag),
-        types: visibleTypes,
-        label: `tag ${group}/${tag}`,
-      });
+      const label = `tag ${group}/${tag}`;
+      add(name, { kind: 'option', path, value: quoted(tag), types: visibleTypes, label });
     }
   }
   const ways = new Map(visibleTypes.map((key) => [key, relationPathsFrom(metamodel, key)]));

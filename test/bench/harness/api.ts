@@ -74,11 +74,7 @@ export interface Started {
 }
 
 /** Starts a job by a request and waits for its end. */
-export async function runJob(
-  api: Api,
-  path: string,
-  body: object = {},
-): Promise<{ seconds: number; job: Job; started: Started }> {
+export async function runJob(api: Api, path: string, body: object = {}) {
   const start = performance.now();
   const started = await api.post<Started>(path, body);
   const job = await untilDone(api, started.job_id);
@@ -86,11 +82,7 @@ export async function runJob(
 }
 
 /** Sends CSV to the import and waits for the job's end. @throws Error when a row failed. */
-export async function importCsv(
-  api: Api,
-  kind: 'cards' | 'relations',
-  body: RequestInit['body'],
-): Promise<Job> {
+export async function importCsv(api: Api, kind: 'cards' | 'relations', body: RequestInit['body']) {
   const init = {
     method: 'POST',
     headers: { 'content-type': 'text/csv' },

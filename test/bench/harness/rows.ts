@@ -10,34 +10,21 @@ export interface Row {
   ok: boolean;
 }
 
-const limit = (bound: number, unit: string, baseline: number | undefined) =>
-  baseline === undefined ? `${bound} ${unit}` : `${bound} x baseline`;
+type Bound = (figure: string, value: number, unit: string, bound: number, baseline?: number) => Row;
+
+const compared =
+  (words: string, isMet: (value: number, bound: number) => boolean): Bound =>
+  (figure, value, unit, bound, baseline) => ({
+    ...{ figure, value, unit, baseline },
+    required: `${words} ${baseline === undefined ? `${bound} ${unit}` : `${bound} x baseline`}`,
+    ok: isMet(value, bound * (baseline ?? 1)),
+  });
 
 /** A figure that must reach `bound` times its baseline, or `bound` itself where it has none. */
-export const atLeast = (
-  figure: string,
-  value: number,
-  unit: string,
-  bound: number,
-  baseline?: number,
-): Row => ({
-  ...{ figure, value, unit, baseline },
-  required: `at least ${limit(bound, unit, baseline)}`,
-  ok: value >= bound * (baseline ?? 1),
-});
+export const atLeast = compared('at least', (value, bound) => value >= bound);
 
 /** A figure that must stay under `bound` times its baseline, or under `bound` itself where it has none. */
-export const under = (
-  figure: string,
-  value: number,
-  unit: string,
-  bound: number,
-  baseline?: number,
-): Row => ({
-  ...{ figure, value, unit, baseline },
-  required: `under ${limit(bound, unit, baseline)}`,
-  ok: value < bound * (baseline ?? 1),
-});
+export const under = compared('under', (value, bound) => value < bound);
 
 /** A figure that must lie from `low` to `high`; be exactly `low` unless `high` is given. */
 export const within = (figure: string, value: number, unit: string, low: number, high = low): Row => ({

@@ -39,10 +39,7 @@ const scripts = { all: 'start', api: 'api', worker: 'worker' } as const;
  * Starts the service, empty, on a new data folder and a free port, and waits until it is ready.
  * @param owner the program that owns the data folder: all in one, or an API beside which workers come and go.
  */
-export async function startService(
-  env: Record<string, string> = {},
-  owner: 'all' | 'api' = 'all',
-): Promise<Service> {
+export async function startService(env: Record<string, string> = {}, owner: 'all' | 'api' = 'all') {
   const resources = new AsyncDisposableStack();
   try {
     const place = resources.adopt(await createPlace(), ({ clear }) => clear());

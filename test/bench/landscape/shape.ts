@@ -74,10 +74,7 @@ export const externalId = (shape: TypeShape, at: number): string =>
   `${shape.prefix}-${String(at + 1).padStart(5, '0')}`;
 
 /** Level (from 0) of the card at a place within its type, and its parent's place. */
-export function placeInTree(
-  shape: TypeShape,
-  at: number,
-): { level: number; parent: number | undefined; leaf: boolean } {
+export function placeInTree(shape: TypeShape, at: number) {
   let start = 0;
   let level = 0;
   while (at >= start + shape.levels[level]!) {

@@ -62,12 +62,7 @@ export const MAX_CARDS = COINED * SUBJECTS;
  * The name of the card with the given number. Any two names differ in at least one whole word, and their
  * coined words in at least two letters.
  */
-export function nameOf(
-  type: string,
-  number: number,
-  seed: number,
-  random: Random,
-): { name: string; coined: string; subject: string } {
+export function nameOf(type: string, number: number, seed: number, random: Random) {
   const at = number % COINED;
   const round = Math.floor(number / COINED);
   // the same coined word walks through the subjects, from a start of its own

@@ -1,18 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { clustersOf } from '../../../integrations/analysis/matching/clusters.ts';
-import {
-  type DuplicatesResult,
-  findDuplicates,
-  matchLists,
-} from '../../../integrations/analysis/matching/match.ts';
-import type { MatchResult } from '../../../integrations/analysis/matching/matching.types.ts';
+import type { DuplicatesResult } from '../../../integrations/analysis/matching/match.ts';
+import { findDuplicates, matchLists } from '../../../integrations/analysis/matching/match.ts';
+import type { MatchResult, Prior } from '../../../integrations/analysis/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
 import { listClasses } from './classes.ts';
 import { type Judged, pairKey, pairsWithin, readJudged } from './judged.ts';
 import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
-import { sampleOf, train } from './train.ts';
+import { type Sample, sampleOf, train } from './train.ts';
 
 /** Above this many records the baseline is left out, which takes the square of the time. */
 const MOST_FOR_BASELINE = 5_000;
@@ -24,8 +21,9 @@ interface Run {
 
 /**
  * Prints how well and how fast records are matched: `--data <folder of judged sets>`, `--records <number>`, and/or `--others`, made-up
- * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class. `--train` with `--data` trains the
- * prior from all of them and writes it.
+ * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class (`--only <pattern>`: classes with such names). `--train` with `--data` trains the
+ * prior from all of them and writes it; `--held-out` compares, for each family of lists, the prior trained from all with one trained
+ * without this family.
  */
 function benchMatching(): void {
   const { values } = parseArgs({
@@ -34,17 +32,21 @@ function benchMatching(): void {
       records: { type: 'string' },
       others: { type: 'boolean', default: false },
       lists: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
       train: { type: 'boolean', default: false },
+      'held-out': { type: 'boolean', default: false },
       errors: { type: 'string', default: '0' },
     },
   });
-  if (values.train) writePrior(values.data ? readJudged(values.data) : []);
+  const only = new RegExp(values.only);
+  const trains = values.train || values['held-out'];
+  const known = values.data ? readJudged(values.data) : [];
+  if (trains) trainPrior(trainingLists(known), values.train, only);
   else if (!values.data && !values.records && !values.others && !values.lists)
     throw new RangeError('Give --data <folder>, --records <number>, --others or --lists.');
-  for (const judged of values.data && !values.train ? readJudged(values.data) : [])
-    report(judged, Number(values.errors));
+  for (const judged of trains ? [] : known) report(judged, Number(values.errors));
   if (values.others) table(otherLists());
-  if (values.lists) classes();
+  if (values.lists) classes(only);
   if (values.records) scale(Number(values.records), Number(values.errors));
 }
 
@@ -60,6 +62,7 @@ function report(judged: Judged, errors: number): Run {
   line('score from 0.9', judge(keysOf(result.pairs.filter(({ score }) => score >= 0.9)), truth));
   line('match or possible', judge(keysOf(result.pairs), truth));
   if (!right) line('clusters', judge(inClusters(result), truth));
+  printCalibration([{ judged, result }]);
   const all = right ? left.length * right.length : (left.length * (left.length - 1)) / 2;
   console.log(
     `  ${right ? '' : `blocking recall ${recallOf(judged, result as DuplicatesResult).toFixed(3)}, `}${result.compared} pairs compared (${((100 * result.compared) / all).toFixed(2)} %), transitivity ${result.model.transitivity.toFixed(2)}, ${ms.toFixed(0)} ms`,
@@ -75,25 +78,84 @@ const keysOf = (pairs: MatchResult['pairs']): Set<string> =>
 
 const PRIOR_FILE = new URL('../../../integrations/analysis/matching/prior.json', import.meta.url);
 
-function writePrior(known: readonly Judged[]): void {
-  const lists = [
+/** Families of training lists by their names; the first that fits. */
+const FAMILIES: Record<string, RegExp> = {
+  offers: /offers|abt-buy|products/,
+  organisations: /organisations/,
+  persons: /persons/,
+  publications: /publications/,
+  music: /music/,
+  servers: /servers/,
+  companies: /compan/,
+  'other scripts': /scripts/,
+  applications: /./,
+};
+
+interface TrainingList {
+  family: string;
+  judged: Judged;
+  sample: Sample;
+}
+
+const trainingLists = (known: readonly Judged[]): TrainingList[] =>
+  [
     ...known,
     ...otherLists(),
     ...KINDS.map((kind) => plantedIn(kind, 3_000)),
-    ...listClasses().flatMap(({ lists }) => lists),
-  ];
-  writeFileSync(PRIOR_FILE, `${JSON.stringify(train(lists.map(sampleOf)), null, 2)}\n`);
+    ...listClasses().flatMap(({ lists }) => lists()),
+  ].map((judged) => ({
+    family: Object.keys(FAMILIES).find((family) => FAMILIES[family]!.test(judged.name))!,
+    judged,
+    sample: sampleOf(judged),
+  }));
+
+/** Trains the prior, and writes it or prints by family how well a prior does that was trained without it. */
+function trainPrior(lists: readonly TrainingList[], written: boolean, only: RegExp): void {
+  const prior = train(lists.map(({ sample }) => sample));
+  if (written) writeFileSync(PRIOR_FILE, `${JSON.stringify(prior, null, 2)}\n`);
+  if (written) return;
+  console.log('F1 with and without the family in the training; its lists');
+  for (const family of Object.keys(FAMILIES).filter((one) => only.test(one))) {
+    const own = lists.filter((list) => list.family === family);
+    const others = train(lists.filter((list) => list.family !== family).map(({ sample }) => sample));
+    const [all, without] = [prior, others].map(
+      (one) =>
+        total(
+          own.map(({ judged }) => judged),
+          one,
+        ).f1,
+    );
+    console.log(`  ${all!.toFixed(3)}  ${without!.toFixed(3)}  ${`${own.length}`.padStart(3)}  ${family}`);
+  }
 }
 
+/** The figures of all lists together. */
+function total(lists: readonly Judged[], prior: Prior): Figures {
+  let [right, found, truth] = [0, 0, 0];
+  for (const judged of lists) {
+    const keys = foundIn(judged, run(judged, prior).result);
+    right += [...keys].filter((key) => judged.truth.has(key)).length;
+    found += keys.size;
+    truth += judged.truth.size;
+  }
+  return figuresOf(right, found, truth);
+}
+
+/** The pairs of a list that are reported as matches, directly or through a cluster. */
+const foundIn = ({ right }: Judged, result: MatchResult): Set<string> =>
+  right ? keysOf(result.pairs.filter((pair) => pair.class === 'match')) : inClusters(result);
+
 /** Ordinary lists, each class in one line. */
-function classes(): void {
+function classes(only: RegExp): void {
   console.log('\nprecision, recall, F1; pairs found, true pairs; certain and false ones among them');
-  for (const { name, lists } of listClasses()) {
+  for (const { name, lists } of listClasses().filter((one) => only.test(one.name))) {
     let [right, found, truth, certain, wrong] = [0, 0, 0, 0, 0];
-    for (const judged of lists) {
+    const judgedResults: JudgedResult[] = [];
+    for (const judged of lists()) {
       const { result } = run(judged);
+      judgedResults.push({ judged, result });
       const { pairs } = result;
-      const keys = judged.right ? keysOf(pairs.filter((pair) => pair.class === 'match')) : inClusters(result);
+      const keys = foundIn(judged, result);
       const sure = [...keysOf(pairs.filter(({ score }) => score >= CERTAIN))];
       right += [...keys].filter((key) => judged.truth.has(key)).length;
       found += keys.size;
@@ -104,10 +166,38 @@ function classes(): void {
     console.log(
       `  ${numbersOf(figuresOf(right, found, truth))}  ${found} of ${truth}; ${certain}, ${wrong} false  ${name}`,
     );
+    printCalibration(judgedResults);
   }
 }
 
 const CERTAIN = 0.95;
+
+interface JudgedResult {
+  judged: Judged;
+  result: MatchResult;
+}
+
+const BINS = 10;
+/** The least number of pairs of a bin whose share of true ones is judged. */
+const LEAST_PAIRS = 50;
+
+/** Prints the bins of scores with enough pairs: their number, the mean score and the share of true pairs. */
+function printCalibration(results: readonly JudgedResult[]): void {
+  const bins = Array.from({ length: BINS }, () => ({ pairs: 0, score: 0, right: 0 }));
+  for (const { judged, result } of results)
+    for (const { left, right, score } of result.pairs) {
+      const bin = bins[Math.min(BINS - 1, Math.floor(score * BINS))]!;
+      bin.pairs += 1;
+      bin.score += score;
+      if (judged.truth.has(pairKey(left, right))) bin.right += 1;
+    }
+  const judgedBins = bins.filter(({ pairs }) => pairs >= LEAST_PAIRS);
+  const texts = judgedBins.map(({ pairs, score, right }) => {
+    const [mean, share] = [score / pairs, right / pairs];
+    return `${mean.toFixed(2)}: ${share.toFixed(2)} of ${pairs}${Math.abs(mean - share) > 0.1 ? ' !' : ''}`;
+  });
+  if (texts.length > 0) console.log(`    score: share of true pairs  ${texts.join('; ')}`);
+}
 
 /** Many lists, each in one line. */
 function table(lists: readonly Judged[]): void {
@@ -121,9 +211,10 @@ function table(lists: readonly Judged[]): void {
   }
 }
 
-function run({ left, right, fields }: Judged): Run {
+function run({ left, right, fields }: Judged, prior?: Prior): Run {
   const start = performance.now();
-  const result = right ? matchLists(left, right, { fields }) : findDuplicates(left, { fields });
+  const options = prior ? { fields, prior } : { fields };
+  const result = right ? matchLists(left, right, options) : findDuplicates(left, options);
   return { result, ms: performance.now() - start };
 }
 

@@ -1,15 +1,15 @@
 import type { Judged } from './judged.ts';
-import { applications, companies, DIFFERENCES, numbered, offers } from './lists.ts';
+import { applications, companies, DIFFERENCES, numbered, offers, shortCompanies } from './lists.ts';
 
 /** Lists of one class; their results are added up. */
 export interface ListClass {
   name: string;
-  lists: Judged[];
+  lists: () => Judged[];
 }
 
 const several = (name: string, count: number, make: (seed: number) => Judged): ListClass => ({
   name,
-  lists: Array.from({ length: count }, (_, at) => valued(make(100 + at))),
+  lists: () => Array.from({ length: count }, (_, at) => valued(make(100 + at))),
 });
 
 /** Without fields that no record has, as they are left out for cards. */
@@ -36,10 +36,10 @@ export function listClasses(): ListClass[] {
   const software = { each: 1_400, both: 900, software: true };
   return [
     ...[1, 2].flatMap((seed) => [
-      { name: `offers of goods ${seed}, one list`, lists: [offers(goods, seed).one] },
-      { name: `offers of goods ${seed}, two lists`, lists: [offers(goods, seed).two] },
-      { name: `offers of software ${seed}, one list`, lists: [offers(software, seed).one] },
-      { name: `offers of software ${seed}, two lists`, lists: [offers(software, seed).two] },
+      { name: `offers of goods ${seed}, one list`, lists: () => [offers(goods, seed).one] },
+      { name: `offers of goods ${seed}, two lists`, lists: () => [offers(goods, seed).two] },
+      { name: `offers of software ${seed}, one list`, lists: () => [offers(software, seed).one] },
+      { name: `offers of software ${seed}, two lists`, lists: () => [offers(software, seed).two] },
     ]),
     ...SPARSE.map(([name, filled]) =>
       several(`60 cards, attributes filled: ${name}`, 8, (seed) =>
@@ -73,6 +73,9 @@ export function listClasses(): ListClass[] {
     several('numbered names, no duplicates', 1, (seed) => numbered({ size: 1_275, exact: 0, bare: 0 }, seed)),
     several('companies as people write them', 2, (seed) =>
       companies({ size: 1_000, share: 0.4, most: 6 }, seed),
+    ),
+    several('companies of short names', 3, (seed) =>
+      shortCompanies({ size: 400, near: 40, again: 30 }, seed),
     ),
     several('companies, few duplicates', 3, (seed) => companies({ size: 300, share: 0.1, most: 2 }, seed)),
   ];

@@ -67,6 +67,17 @@ export const DIFFERENCES: Record<string, (random: Random, name: string) => strin
       .replace('Manager', 'Mgr')
       .replace('Customer', 'Cust.')
       .replace('Application', 'App'),
+  version: (random, name) => `${name} ${random.of(['v2', '3.1', '2019', 'V4.0', 'Release 5'])}`,
+  abbreviation(random, name) {
+    const words = split(name);
+    const longest = words.reduce((a, b) => (b.length > a.length ? b : a));
+    const [first, ...rest] = longest;
+    const inner = rest.slice(0, -1).filter((letter) => !'aeiou'.includes(letter));
+    const short = random.happens(0.5)
+      ? longest.slice(0, 3 + random.below(2))
+      : `${first}${inner.slice(0, 3).join('')}${rest.at(-1)}`;
+    return words.map((word) => (word === longest ? short : word)).join(' ');
+  },
 };
 
 /** What looks alike and is not: parts and business units of an application. */
@@ -243,6 +254,22 @@ export function companies(plan: { size: number; share: number; most: number }, s
   return list.judged(`companies ${JSON.stringify(plan)}: ${list.records.length}`, [
     { name: 'name', kind: 'name' },
   ]);
+}
+
+/** Companies of short names, many of which differ in one letter and are distinct; some are there again with a legal form. */
+export function shortCompanies(plan: { size: number; near: number; again: number }, seed: number): Judged {
+  const random = new Random(seed);
+  const names = new Set<string>();
+  while (names.size < plan.size - plan.near) names.add(random.word().slice(0, 4 + random.below(3)));
+  for (const name of [...names].slice(0, plan.near)) {
+    const at = random.below(name.length);
+    names.add(`${name.slice(0, at)}${random.of([...'aeiorstn'])}${name.slice(at + random.below(2))}`);
+  }
+  const list = new List();
+  for (const name of names) list.add(name, { name });
+  for (const name of [...names].slice(-plan.again))
+    list.add(name, { name: `${name} ${random.of(legalForms)}` });
+  return list.judged(`short companies: ${list.records.length}`, [{ name: 'name', kind: 'name' }]);
 }
 
 const NUMBERED_FIELDS: MatchField[] = [

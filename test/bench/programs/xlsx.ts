@@ -5,11 +5,11 @@ import path from 'node:path';
 import ExcelJS from 'exceljs';
 import { openDatabase } from '../../../platform/database.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
-import { cardSource } from '../../../reports/exchange/extraction/extraction.cards.ts';
 import { planExtraction } from '../../../reports/exchange/extraction/extraction.plan.ts';
-import { readRows } from '../../../reports/exchange/extraction/extraction.rows.ts';
+import { cardSource, readRows } from '../../../reports/exchange/extraction/extraction.rows.ts';
 import { readTable } from '../../../reports/kernel/formats/binary-rows.ts';
 import type { Cell, ColumnType } from '../../../reports/kernel/formats/formats.types.ts';
+import { exportRequest } from '../../support/exports.ts';
 import { benchContext } from '../harness/context.ts';
 import { timed } from '../harness/measure.ts';
 import { answerMessages } from '../harness/programs.ts';
@@ -29,16 +29,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
   const db = openDatabase({ url: databaseUrl, name: 'bench baseline', poolMax: 2 });
   const ctx = await benchContext(db);
   try {
-    const plan = await planExtraction(ctx, {
-      format: 'xlsx',
-      kind: 'cards',
-      types: [],
-      filter: '',
-      columns: [],
-      include: [],
-      profile: 'report',
-      neutralise: true,
-    });
+    const plan = await planExtraction(ctx, exportRequest({ format: 'xlsx' }));
     return await withSnapshot(db, async (snapshot) => {
       const table = readTable(await readRows(snapshot, cardSource(ctx, plan.cards), plan.columns));
       const rows: Value[][] = [];

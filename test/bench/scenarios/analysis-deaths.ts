@@ -47,13 +47,7 @@ const analyses: Analysis[] = [
     path: '/ai-analysis/duplicates/analyse',
     body: { mode: 'learn' },
     // of the type with the most cards
-    messages: [
-      'Reads Application',
-      'Compares Application',
-      'Compares the candidates of Application',
-      'Groups Application',
-      'Stores the results of Application',
-    ],
+    messages: ['Reads Application', 'Compares Application', 'Storing the results of Application'],
     print: fingerprint,
   },
   { name: 'suppliers', path: '/ai-analysis/vendors/analyse', body: {}, print: suppliers },
@@ -111,12 +105,7 @@ type Moment = { message: string } | { share: number };
 const AFTER_MESSAGE_MS = 400;
 
 /** @returns the job's state at that moment, once a worker executes it; undefined if it has ended before. */
-async function untilMoment(
-  world: World,
-  job: string,
-  moment: Moment,
-  ms: number,
-): Promise<JobState | undefined> {
+async function untilMoment(world: World, job: string, moment: Moment, ms: number) {
   if ('share' in moment) await delay(moment.share * ms);
   for (;;) {
     const state = await stateOf(world, job);

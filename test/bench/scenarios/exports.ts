@@ -21,11 +21,7 @@ async function startLoaded({ args }: Context, cards: number): Promise<Service> {
 }
 
 /** The median milliseconds of some rounds, and the most by which the process grew over all of them, in megabytes. */
-async function measureWork(
-  pid: number,
-  rounds: number,
-  work: () => Promise<void>,
-): Promise<{ ms: number; growth: number }> {
+async function measureWork(pid: number, rounds: number, work: () => Promise<void>) {
   const stop = sampleGrowth(pid);
   const ms = median(await timesOf(rounds, work));
   return { ms, growth: stop() };

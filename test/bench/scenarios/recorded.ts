@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { openDatabase } from '../../../platform/database.ts';
 import { benchContext } from '../harness/context.ts';
-import { type Program, startProgram } from '../harness/programs.ts';
+import { startProgram } from '../harness/programs.ts';
 import type { RecordedPaths, RecordedQuery } from '../programs/queries.ts';
 
 /** By path, what reads the response to a request in the service. */
@@ -41,10 +41,7 @@ async function recordQueries(databaseUrl: string, reads: Reads): Promise<Recorde
 }
 
 /** Starts a server that responds with the service's own queries and nothing around them. */
-export async function startRecorded(
-  databaseUrl: string,
-  reads: Reads,
-): Promise<{ program: Program; url: string; paths: string[] }> {
+export async function startRecorded(databaseUrl: string, reads: Reads) {
   const recorded = await recordQueries(databaseUrl, reads);
   const program = startProgram('queries');
   return { program, url: await program.ask<string>(recorded), paths: Object.keys(reads) };

@@ -5,9 +5,7 @@ const TASKS = 5_000;
 const ITEMS = 250;
 
 /** Stores costs and reports of all initiatives, and one plan with all tasks. @returns its initiative. */
-export async function makePlan(
-  client: pg.Client,
-): Promise<{ id: string | undefined; tasks: number; items: number }> {
+export async function makePlan(client: pg.Client) {
   const [id] = await cardIds(client, 'Initiative', 1);
   await client.query(
     `insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health, summary)

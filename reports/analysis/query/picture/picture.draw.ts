@@ -1,8 +1,8 @@
 import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../../domain/kernel/events/changes.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../../domain/kernel/settings/settings.read.ts';
-import { snapshotPosition } from '../../../exchange/extraction/extraction.plan.ts';
 import { formatCount, formatDate, formatValue } from '../../../kernel/charts/charts.text.ts';
 import { spanAfter } from '../../../kernel/charts/charts.time.ts';
 import type {
@@ -77,7 +77,7 @@ export async function drawQuery(
   const workspace = chartWorkspaceOf(values);
   const chart = queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });
   const svg = await render(
-    { make: 'chart', chart, workspace },
+    { chart, workspace },
     { user: ctx.caller.userId, ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
   );
   return { svg, position, groups: read.groups };
@@ -259,12 +259,8 @@ interface PictureSeries {
 function seriesOfMeasures(picture: QueryPicture, measures: number[]): PictureSeries {
   const { cells, shape } = picture;
   const places = measures.map((n) => shape.measures.indexOf(n));
-  return {
-    names: measures.map((n) => titleOfMeasure(picture, n)),
-    rest: false,
-    note: undefined,
-    rows: new Map(cells.map(({ row, values }) => [row, places.map((at) => numberOf(values[at]))])),
-  };
+  const rows = new Map(cells.map(({ row, values }) => [row, places.map((at) => numberOf(values[at]))]));
+  return { names: measures.map((n) => titleOfMeasure(picture, n)), rest: false, note: undefined, rows };
 }
 
 /** One series per group of the series dimensions, in the order of the metamodel; the others combined if additive. */

@@ -63,10 +63,5 @@ export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
   const beside =
     series.length === 0 ? measures.length : isAdditive(query.measures[measures[0]!]!) ? 1 : MAX.series;
   const rows = Math.min(MAX.rows, Math.floor(MAX.bars / beside));
-  return {
-    kind: 'bars',
-    ...common,
-    order: asked ? 'asked' : 'greatest',
-    most: { rows, series: MAX.series },
-  };
+  return { kind: 'bars', ...common, order: asked ? 'asked' : 'greatest', most: { rows, series: MAX.series } };
 }

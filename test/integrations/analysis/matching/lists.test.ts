@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import { clustersOf } from '../../../../integrations/analysis/matching/clusters.ts';
 import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
 import { type Judged, pairKey } from '../../../bench/matching/judged.ts';

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 import {
   findDuplicates,
   matchLists,
@@ -11,6 +10,7 @@ import {
   type MatchPair,
   type MatchRecord,
 } from '../../../../integrations/analysis/matching/matching.types.ts';
+import { forAll } from '../../../support/property.ts';
 
 const fields: MatchField[] = [
   { name: 'name', kind: 'name' },
@@ -158,57 +158,48 @@ describe('whatever the records', () => {
     new Map(pairs.map(({ left, right, score }) => [`${left}=${right}`, Number(score.toFixed(4))]));
 
   test('scores and similarities lie between 0 and 1, and no record matches twice', () => {
-    fc.assert(
-      fc.property(list('a'), list('b'), (left, right) => {
-        const { pairs } = matchLists(left, right, { fields });
-        for (const { score, alone, evidence } of pairs) {
-          const shares = [score, alone, ...evidence.map(({ similarity }) => similarity ?? 0)];
-          expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
-          expect(evidence.every(({ bits }) => Number.isFinite(bits))).toBe(true);
-        }
-        const found = pairs.filter((pair) => pair.class === 'match');
-        expect(new Set(found.map(({ left }) => left)).size).toBe(found.length);
-        expect(new Set(found.map(({ right }) => right)).size).toBe(found.length);
-      }),
-      { numRuns: 60 },
-    );
+    forAll(60, [list('a'), list('b')], (left, right) => {
+      const { pairs } = matchLists(left, right, { fields });
+      for (const { score, alone, evidence } of pairs) {
+        const shares = [score, alone, ...evidence.map(({ similarity }) => similarity ?? 0)];
+        expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
+        expect(evidence.every(({ bits }) => Number.isFinite(bits))).toBe(true);
+      }
+      const found = pairs.filter((pair) => pair.class === 'match');
+      expect(new Set(found.map(({ left }) => left)).size).toBe(found.length);
+      expect(new Set(found.map(({ right }) => right)).size).toBe(found.length);
+    });
   });
 
   test('neither their order nor that of the lists changes anything', () => {
-    fc.assert(
-      fc.property(list('a'), list('b'), (left, right) => {
-        const { pairs, model } = matchLists(left, right, { fields });
-        expect(matchLists(left.toReversed(), right.toReversed(), { fields })).toMatchObject({ pairs, model });
-        const turned = matchLists(right, left, { fields }).pairs.map((pair) => ({
-          ...pair,
-          left: pair.right,
-          right: pair.left,
-        }));
-        expect(rounded(turned)).toEqual(rounded(pairs));
-      }),
-      { numRuns: 40 },
-    );
+    forAll(40, [list('a'), list('b')], (left, right) => {
+      const { pairs, model } = matchLists(left, right, { fields });
+      expect(matchLists(left.toReversed(), right.toReversed(), { fields })).toMatchObject({ pairs, model });
+      const turned = matchLists(right, left, { fields }).pairs.map((pair) => ({
+        ...pair,
+        left: pair.right,
+        right: pair.left,
+      }));
+      expect(rounded(turned)).toEqual(rounded(pairs));
+    });
   });
 
   test('a record is at least as like its copy as any other', () => {
-    fc.assert(
-      fc.property(list('a'), (left) => {
-        const copies = left.map(({ id, values }) => record(`b${id}`, values));
-        const thresholds = { match: 0.5, possible: 0 };
-        const { pairs } = matchLists(left, copies, { fields, thresholds });
-        for (const { left: a, evidence } of pairs.filter((pair) => pair.right === `b${pair.left}`)) {
-          const others = pairs.filter((pair) => pair.left === a);
-          for (const [at, { aspect, similarity }] of evidence.entries()) {
-            if (similarity === null) continue;
-            // codes of many records are damped
-            if (aspect !== ALL_CODES) expect(similarity).toBe(1);
-            for (const other of others)
-              expect(other.evidence[at]!.similarity ?? 0).toBeLessThanOrEqual(similarity);
-          }
+    forAll(40, [list('a')], (left) => {
+      const copies = left.map(({ id, values }) => record(`b${id}`, values));
+      const thresholds = { match: 0.5, possible: 0 };
+      const { pairs } = matchLists(left, copies, { fields, thresholds });
+      for (const { left: a, evidence } of pairs.filter((pair) => pair.right === `b${pair.left}`)) {
+        const others = pairs.filter((pair) => pair.left === a);
+        for (const [at, { aspect, similarity }] of evidence.entries()) {
+          if (similarity === null) continue;
+          // codes of many records are damped
+          if (aspect !== ALL_CODES) expect(similarity).toBe(1);
+          for (const other of others)
+            expect(other.evidence[at]!.similarity ?? 0).toBeLessThanOrEqual(similarity);
         }
-      }),
-      { numRuns: 40 },
-    );
+      }
+    });
   });
 });
 

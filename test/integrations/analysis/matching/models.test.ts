@@ -1,13 +1,12 @@
-import { describe, expect, test } from 'vitest';
 import { bitsAt } from '../../../../integrations/analysis/matching/bits.ts';
 import { withDecisions } from '../../../../integrations/analysis/matching/decisions.ts';
-import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
+import { findDuplicates, priorModel, scorePairs } from '../../../../integrations/analysis/matching/match.ts';
 import type {
   Decision,
   MatchField,
   MatchRecord,
 } from '../../../../integrations/analysis/matching/matching.types.ts';
-import { modelId, readModel } from '../../../../integrations/analysis/matching/models.ts';
+import { modelId } from '../../../../integrations/analysis/matching/models.ts';
 
 const fields: MatchField[] = [
   { name: 'name', kind: 'name' },
@@ -37,30 +36,14 @@ const records: MatchRecord[] = uses.flatMap((use, at) =>
 );
 const learned = findDuplicates(records, { fields });
 
-describe('a model', () => {
-  test('is the same after it was kept, and its version does not depend on the order of its members', () => {
-    const kept = readModel(JSON.parse(JSON.stringify(learned.model)));
-    expect(kept).toEqual(learned.model);
-    const turned = Object.fromEntries(Object.entries(learned.model).reverse());
-    expect(modelId(readModel(turned))).toBe(modelId(learned.model));
-    expect(modelId({ ...kept, priorBits: 0 })).not.toBe(modelId(kept));
-    expect(findDuplicates(records, { fields, model: kept }).pairs).toEqual(learned.pairs);
-  });
-
-  test.each([
-    ['nothing', null],
-    ['another form', { ...learned.model, format: 99 }],
-    ['too few bits', { ...learned.model, aspects: [{ ...learned.model.aspects[0]!, bits: [1] }] }],
-    ['no number', { ...learned.model, priorBits: 'high' }],
-    ['an unknown member', { ...learned.model, extra: true }],
-    ['terms without counts', { ...learned.model, terms: { codes: { rows: 1, terms: ['a'], counts: [] } } }],
-    [
-      'terms out of order',
-      { ...learned.model, terms: { codes: { rows: 1, terms: ['b', 'a'], counts: [1, 1] } } },
-    ],
-  ])('with %s is refused', (_, kept) => {
-    expect(() => readModel(kept)).toThrow('Invalid model');
-  });
+test('a model is the same after it was stored, and its version does not depend on the order of its members', () => {
+  const stored = JSON.parse(JSON.stringify(learned.model));
+  expect(stored).toEqual(learned.model);
+  expect(modelId(Object.fromEntries(Object.entries(stored).reverse()) as typeof stored)).toBe(
+    modelId(learned.model),
+  );
+  expect(modelId({ ...stored, priorBits: 0 })).not.toBe(modelId(stored));
+  expect(findDuplicates(records, { fields, model: stored }).pairs).toEqual(learned.pairs);
 });
 
 describe('what people decide', () => {
@@ -143,4 +126,36 @@ test('hostile records change no result between others', () => {
       .pairs.filter(({ left, right }) => !left.startsWith('z') && !right.startsWith('z'))
       .map(({ left, right, alone, evidence }) => ({ left, right, alone, evidence }));
   expect(scores([...records, ...hostile])).toEqual(scores(records));
+});
+
+describe('pairs that are scored alone', () => {
+  it('have the probabilities of a search by the same model', () => {
+    const { pairs } = findDuplicates(records, { fields, model: learned.model });
+    const scores = scorePairs(
+      records,
+      pairs.map(({ left, right }) => [left, right]),
+      learned.model,
+    );
+    expect(pairs.length).toBeGreaterThan(0);
+    for (const [at, { alone }] of pairs.entries()) expect(scores[at]).toBeCloseTo(alone, 5);
+  });
+
+  it('are scored by the prior where nothing was learned', () => {
+    const model = priorModel([{ name: 'name', kind: 'name' }]);
+    const named = ['Customer Portal', 'Costumer Portal', 'Customer Portal API', 'Customer Registry'].map(
+      (name, at) => ({ id: `${at}`, values: { name } }),
+    );
+    const [slip, part, other] = scorePairs(
+      named,
+      [
+        ['0', '1'],
+        ['0', '2'],
+        ['3', '0'],
+      ],
+      model,
+    );
+    expect(slip).toBeGreaterThan(0.9);
+    expect(part).toBeLessThan(0.1);
+    expect(other).toBeLessThan(0.1);
+  });
 });

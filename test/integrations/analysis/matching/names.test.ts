@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { acronymsIn, withAcronyms, writtenOut } from '../../../../integrations/analysis/matching/acronyms.ts';
 import { wordsFor } from '../../../../integrations/analysis/matching/corpus.ts';
 import { findCompounds, jointWriter } from '../../../../integrations/analysis/matching/joints.ts';
@@ -99,8 +98,7 @@ test('names that only their list makes one are one', () => {
 });
 
 test('a name may begin with its vendor, or not', () => {
-  const field = { name: 'name', kind: 'name', without: 'vendor' } as const;
-  const words = wordsFor(field, {
+  const words = wordsFor({ name: 'name', kind: 'name', without: 'vendor' } as const, {
     acronyms: {},
     joints: [],
     umlauts: [],

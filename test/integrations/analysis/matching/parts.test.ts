@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { bitsAt, bitsOf } from '../../../../integrations/analysis/matching/bits.ts';
 import { Pairs, Search } from '../../../../integrations/analysis/matching/candidates.ts';
 import { fold } from '../../../../integrations/analysis/matching/normalise.ts';
@@ -16,7 +15,8 @@ import {
   versionOf,
   versionSimilarity,
 } from '../../../../integrations/analysis/matching/similarity.ts';
-import { codesOf, piecesOf, wordsOf } from '../../../../integrations/analysis/matching/tokens.ts';
+import { neighboursOf } from '../../../../integrations/analysis/matching/stages.ts';
+import { codesOf, piecesOf, withStems, wordsOf } from '../../../../integrations/analysis/matching/tokens.ts';
 import { cosine, spaceOf as spaceInSteps } from '../../../../integrations/analysis/matching/vectors.ts';
 
 test.each([
@@ -45,6 +45,16 @@ test.each([
   ['12volt 500 GB 42', []],
 ])('%s names %j', (text, codes) => {
   expect(codesOf(text)).toEqual(codes);
+});
+
+test('codes with a few letters at their end are followed by their beginning', () => {
+  expect(withStems(['txsr506b', 'txsr506', '08154711'])).toEqual([
+    'txsr506b',
+    'txsr506~',
+    'txsr506',
+    'txsr506~',
+    '08154711',
+  ]);
 });
 
 test('a word has pieces with its ends marked', () => {
@@ -118,9 +128,11 @@ test('candidates share a term, and are the nearest of those', () => {
   const reach = { neighbours: 1, postings: 100 };
   const found = (from: 'both' | 'left') => {
     const pairs = new Pairs();
-    pairs.add(new Search(space, space.left, space.right, reach).nearest([0, 1]), 0, 'given');
+    const near = (search: Search, rows: number[]) =>
+      finish(neighboursOf([search], Uint32Array.from(rows)))[0]!;
+    pairs.add(near(new Search(space, space.left, space.right, reach), [0, 1]), 'given');
     if (from === 'both')
-      pairs.add(new Search(space, space.right, space.left, reach).nearest([0, 1, 2]), 0, 'turned');
+      pairs.add(near(new Search(space, space.right, space.left, reach), [0, 1, 2]), 'turned');
     const { left, right } = pairs.distinct();
     return [...left].map((row, at) => [row, right[at]]);
   };
@@ -141,6 +153,23 @@ describe('rivals', () => {
     expect(first).toBeCloseTo(10 / 18, 4);
     expect(middle).toBeCloseTo(3 / 18, 4);
     expect(last).toBeCloseTo(12 / 18, 4);
+  });
+
+  test('are not those that are certainly the same', () => {
+    const edges: [number, number][] = [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+      [2, 3],
+    ];
+    const triangle = graphOf(
+      { left: Uint32Array.from(edges, ([a]) => a), right: Uint32Array.from(edges, ([, b]) => b) },
+      4,
+      null,
+    );
+    const [one, other, third, chained] = oneToOneProbabilities(triangle, Float64Array.of(999, 999, 999, 3));
+    for (const probability of [one, other, third]) expect(probability).toBeGreaterThan(0.98);
+    expect(chained).toBeLessThan(0.1);
   });
 
   test('leave a pair alone that has none', () => {

@@ -1,30 +1,7 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { clustersOf } from '../../../../integrations/analysis/matching/clusters.ts';
-import {
-  duplicatesOf,
-  findDuplicates,
-  learnModel,
-} from '../../../../integrations/analysis/matching/match.ts';
-import type {
-  MatchField,
-  MatchModel,
-  MatchRecord,
-} from '../../../../integrations/analysis/matching/matching.types.ts';
-import { readModel } from '../../../../integrations/analysis/matching/models.ts';
-import { finish } from '../../../../integrations/analysis/matching/numbers.ts';
-import { snapshotFrom } from '../../../../integrations/analysis/matching/snapshots.ts';
-import {
-  comparedOf,
-  comparisonOf,
-  joinNeighbours,
-  joinSimilarities,
-  neighboursOf,
-  pairsIn,
-  rowsFrom,
-  searchesOf,
-  similaritiesOf,
-} from '../../../../integrations/analysis/matching/stages.ts';
+import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
+import type { MatchField, MatchRecord } from '../../../../integrations/analysis/matching/matching.types.ts';
+import { forAll } from '../../../support/property.ts';
 
 const fields: MatchField[] = [
   { name: 'name', kind: 'name', without: 'vendor' },
@@ -63,20 +40,17 @@ const list = fc
 const neighbours = 2;
 
 test('a run that builds on an earlier one finds exactly what a full one with the same model does', () => {
-  fc.assert(
-    fc.property(list, list, fc.array(fc.nat(39), { maxLength: 6 }), (before, others, places) => {
-      const { model, snapshot } = findDuplicates(before, { fields, neighbours });
-      // some records go, some change, some come
-      const changes = new Map(others.slice(0, 8).map((record) => [record.id, record]));
-      const gone = new Set(places.map((place) => before[place]?.id));
-      const after = [...before.filter(({ id }) => !gone.has(id) && !changes.has(id)), ...changes.values()];
-      const full = findDuplicates(after, { fields, neighbours, model });
-      const next = findDuplicates(after, { fields, neighbours, model, previous: structuredClone(snapshot) });
-      expect({ ...next, work: null }).toEqual({ ...full, work: null });
-      expect(next.work.compared).toBeLessThanOrEqual(full.work.compared);
-    }),
-    { numRuns: 150 },
-  );
+  forAll(150, [list, list, fc.array(fc.nat(39), { maxLength: 6 })], (before, others, places) => {
+    const { model, snapshot } = findDuplicates(before, { fields, neighbours });
+    // some records go, some change, some come
+    const changes = new Map(others.slice(0, 8).map((record) => [record.id, record]));
+    const gone = new Set(places.map((place) => before[place]?.id));
+    const after = [...before.filter(({ id }) => !gone.has(id) && !changes.has(id)), ...changes.values()];
+    const full = findDuplicates(after, { fields, neighbours, model });
+    const next = findDuplicates(after, { fields, neighbours, model, previous: structuredClone(snapshot) });
+    expect({ ...next, work: null }).toEqual({ ...full, work: null });
+    expect(next.work.compared).toBeLessThanOrEqual(full.work.compared);
+  });
 });
 
 /** A hundred systems, of which each second has a copy that is written a little otherwise. */
@@ -117,58 +91,3 @@ test('what was found by another model is refused', () => {
   );
   expect(() => findDuplicates(systems, { fields: fields.slice(1), model })).toThrow('other fields');
 });
-
-test('stages done in parts, each begun anew from what was kept, come to the same', () => {
-  const whole = findDuplicates(systems, { fields });
-  const kept = { neighbours: [] as string[], similarities: [] as string[] };
-  const again = () => comparisonOf(systems, null, fields);
-  const plain = <T>(parts: string[]): T[] => parts.map((part) => revived(JSON.parse(part)) as T);
-  for (let from = 0; from < systems.length; from += 30)
-    kept.neighbours.push(
-      JSON.stringify(
-        neighboursOf(finish(searchesOf(again())), rowsFrom(from, Math.min(100, from + 30))),
-        written,
-      ),
-    );
-  const neighbours = joinNeighbours(plain(kept.neighbours));
-  const candidates = pairsIn(neighbours);
-  for (let from = 0; from < candidates.left.length; from += 400)
-    kept.similarities.push(
-      JSON.stringify(
-        similaritiesOf(again(), candidates, from, Math.min(candidates.left.length, from + 400)),
-        written,
-      ),
-    );
-  const comparison = again();
-  const similarities = joinSimilarities(plain(kept.similarities), comparison.aspects.aspects.length);
-  const learning = learnModel(comparison, comparedOf(comparison, candidates, similarities));
-  let step = learning.next();
-  while (!step.done) step = learning.next();
-  const model: MatchModel = readModel(JSON.parse(JSON.stringify(step.value)));
-  const snapshot = snapshotFrom(comparison, model, neighbours, candidates, similarities);
-  const found = duplicatesOf(comparison, snapshot, model, {}, whole.work);
-  expect(found).toEqual(whole);
-  expect(clustersOf(found.pairs)).toEqual(clustersOf(whole.pairs));
-  expect(clustersOf(found.pairs).length).toBeGreaterThan(20);
-});
-
-/** Arrays of numbers as they may be kept: NaN, which JSON has not, as null. */
-function written(_: string, value: unknown): unknown {
-  return ArrayBuffer.isView(value)
-    ? { kind: value.constructor.name, items: [...(value as Float64Array)] }
-    : value;
-}
-
-function revived(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(revived);
-  if (value === null || typeof value !== 'object') return value;
-  const { kind, items } = value as { kind?: string; items?: (number | null)[] };
-  if (!kind || !items)
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, revived(one)]));
-  const numbers = items.map((item) => item ?? Number.NaN);
-  return kind === 'Uint32Array'
-    ? Uint32Array.from(numbers)
-    : kind === 'Float32Array'
-      ? Float32Array.from(numbers)
-      : Float64Array.from(numbers);
-}

@@ -1,13 +1,9 @@
-import { expect, test } from 'vitest';
 import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
 import { reasonsOf } from '../../../../integrations/analysis/matching/reasons.ts';
 import { regionNamed } from '../../../../integrations/analysis/matching/regions.ts';
 import { seriesIn, seriesSimilarity } from '../../../../integrations/analysis/matching/series.ts';
-import {
-  type Variant,
-  variantOf,
-  variantSimilarity,
-} from '../../../../integrations/analysis/matching/variants.ts';
+import type { Variant } from '../../../../integrations/analysis/matching/variants.ts';
+import { variantOf, variantSimilarity } from '../../../../integrations/analysis/matching/variants.ts';
 import products from './variants.products.json' with { type: 'json' };
 import variants from './variants.variants.json' with { type: 'json' };
 
@@ -29,6 +25,9 @@ test.each<[keyof Variant, string, string]>([
   ['version', 'Tomcat v9.0', 'Tomcat version 9'],
   ['region', 'Payroll Deutschland', 'Payroll DE'],
   ['region', 'Payroll United States', 'Payroll USA'],
+  ['colour', 'Camera Noir', 'Camera black'],
+  ['edition', 'Ledger 5 Pro', 'Ledger Professional'],
+  ['platform', 'Ledger for Mac', 'Ledger macOS'],
 ])('the %s of %s and %s is the same', (what, a, b) => {
   expect(similarity(what, a, b)).toBe(1);
 });
@@ -48,6 +47,8 @@ test.each<[keyof Variant, string, string, number]>([
   ['version', '3 Steps', '4 Steps', Number.NaN],
   ['version', 'Ludwig V.', 'Ludwig X.', Number.NaN],
   ['region', 'North Wind', 'South Wind', Number.NaN],
+  ['colour', 'Red Hat Linux', 'Linux', Number.NaN],
+  ['edition', 'Ledger', 'Ledger Standard', 0.5],
   ['region', 'IT Service Desk', 'HR Service Desk', Number.NaN],
   ['region', 'PAYROLL IN USE', 'PAYROLL IT', Number.NaN],
 ])('the %s of %s and %s says %d', (what, a, b, expected) => {

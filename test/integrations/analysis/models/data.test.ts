@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { asData, shortenCard } from '../../../../integrations/analysis/models/models.data.ts';
 
 it('has no card of many take the room of the others', () => {

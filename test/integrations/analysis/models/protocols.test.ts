@@ -1,48 +1,15 @@
-import Type from 'typebox';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { readOutcomes } from '../../../../domain/analysis/ai/ai.budget.ts';
 import { changeSetting } from '../../../../domain/app/settings/settings.change.ts';
-import { complete } from '../../../../integrations/analysis/models/models.complete.ts';
-import type {
-  Completion,
-  ModelFailure,
-  ModelRequest,
-} from '../../../../integrations/analysis/models/models.types.ts';
 import { type ModelEmulator, type ModelFault, startModels } from '../../../emulators/openai.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { askPairs, failure, fits, type PairsRequest } from './pairs.ts';
 
-const schema = Type.Object(
-  {
-    verdict: Type.Union([Type.Literal('same'), Type.Literal('different')]),
-    ids: Type.Array(Type.String(), { maxItems: 3 }),
-  },
-  { additionalProperties: false },
-);
-const fits = { verdict: 'same', ids: ['a'] };
 const KEY = 'sk-17';
-const hasty = { timeoutMs: 5_000, attempts: 2, pauseMs: 5, longestWaitMs: 1_000 };
 
 const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 const world = closeAfterAll(await startModels(KEY));
 
-const ask = (more: Partial<ModelRequest<typeof schema>> = {}) =>
-  complete(
-    t.services,
-    {
-      purpose: 'pairs',
-      runId: null,
-      prompt: { name: 'pairs', version: 1, system: 'Say whether the cards are the same.' },
-      data: { cards: [{ id: 'a', name: 'Payroll' }] },
-      schema,
-      ...more,
-    },
-    hasty,
-  );
-const failure = async (asking: Promise<Completion<unknown>>): Promise<ModelFailure> =>
-  await asking.then(
-    ({ answer }) => expect.unreachable(`it was answered: ${JSON.stringify(answer)}`),
-    (error) => error,
-  );
+const ask = (more?: PairsRequest) => askPairs(t.services, more);
 
 describe.each([
   ['openai', {}],
@@ -73,8 +40,9 @@ describe.each([
     behaving((_asked, count) => (count === 1 ? { verdict: 'perhaps', ids: [] } : fits));
     const { answer, usage } = await ask();
     expect([answer, usage.calls]).toEqual([fits, 2]);
-    const [first, , last] = world.asked[1]!.turns;
-    expect(world.asked[1]!.turns).toHaveLength(3);
+    const { turns } = world.asked[1]!;
+    const [first, , last] = turns;
+    expect(turns.map(({ role }) => role === 'user')).toEqual([true, false, true]);
     expect(first!.text).toContain('Payroll');
     expect(last!.text).toContain('/verdict');
     for (const wrong of [
@@ -130,12 +98,19 @@ describe.each([
     behaving(({ data }) => JSON.parse(/\{.*\}/.exec(data.cards[0].name)![0]));
     const failed = await failure(
       ask({
-        data: { cards: [{ id: 'a', name: hostile }] },
+        data: {
+          cards: [
+            { id: 'a', name: hostile },
+            { id: 'b', name: 'x'.repeat(1_000_000) },
+          ],
+        },
         check: ({ ids }) => ids.filter((id) => id !== 'a').map((id) => `${id} is no id of the data.`),
       }),
     );
     expect(failed.kind).toBe('off_schema');
-    for (const { system, turns } of world.asked) {
+    for (const { system, turns, data } of world.asked) {
+      expect(data.cards[0].name).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+      expect(data.cards[1].name.length).toBeLessThan(5_000);
       expect(system).not.toContain('ignore all rules');
       expect(turns[0]!.text.match(/<\/?data>/g)).toEqual(['<data>', '</data>']);
     }

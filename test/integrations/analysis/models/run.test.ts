@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../../domain/app/settings/settings.change.ts';
-import { askInHalves, createRunModel } from '../../../../integrations/analysis/models/models.run.ts';
+import { askBySplitting, createRunModel } from '../../../../integrations/analysis/models/models.run.ts';
 import { startModels } from '../../../emulators/openai.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
@@ -42,7 +41,7 @@ it('adds up what the model had a hand in', async () => {
   expect(await model.ask('counts', question)).toEqual({ n: 7 });
   world.answer = () => ({ n: 'seven' });
   expect(await model.ask('words', question)).toBeUndefined();
-  expect(model.stopped()).toBeUndefined();
+  expect(model.stopped()).toBeNull();
   const made = { provider: 'openai', model: 'small', prompt: 'count@2' };
   expect(model.parts()).toMatchObject([
     { part: 'counts', ...made, calls: 2 },
@@ -81,7 +80,7 @@ it('asks in halves where one thing of many has it fail, which costs the others n
     world.fault = () => undefined;
     world.answer = ({ data }) => (data.some(fails) ? 'I will not' : { n: 1 });
     const model = runModel();
-    const said = await askInHalves(model, things, async (some, isPart) =>
+    const said = await askBySplitting(model, things, async (some, isPart) =>
       (await model.ask('halves', { ...question, data: some }, isPart)) ? some : undefined,
     );
     return { said, stopped: model.stopped()?.reason };
@@ -97,7 +96,7 @@ it('does without where no provider is set up, and ends with the run', async () =
   await set({ enabled: false });
   const model = runModel();
   expect(await model.ask('counts', question)).toBeUndefined();
-  expect([model.parts(), model.stopped()]).toEqual([[], undefined]);
+  expect([model.parts(), model.stopped()]).toEqual([[], null]);
   await expect(runModel(AbortSignal.abort(new Error('cancelled'))).ask('counts', question)).rejects.toThrow(
     'cancelled',
   );

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import type { NamedSupplier } from '../../../../domain/analysis/suppliers/suppliers.types.ts';
 import { editDistance } from '../../../../integrations/analysis/matching/misspellings.ts';
 import { resolveSuppliers } from '../../../../integrations/analysis/suppliers/resolve.ts';

@@ -5,34 +5,35 @@ import type { ArchitecturePlan } from '../../../domain/analysis/architect/archit
 import { APPLICATION, CAPABILITY } from '../../../domain/analysis/architect/architect.words.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { complete, toClientError } from './models.complete.ts';
-import { promptNamed } from './models.prompts.ts';
-import { type ModelServices, requestRetryPolicy } from './models.types.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
+import { completeNow, toClientError } from './models.complete.ts';
+import type { ModelServices } from './models.types.ts';
 
 /** Maximum number of cards and gaps in the request. */
 const MOST_SENT = 60;
 
-const wordingSchema = Type.Object(
-  {
-    title: Type.String({ minLength: 1, maxLength: 200 }),
-    summary: Type.String({ minLength: 1, maxLength: 4_000 }),
-    steps: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 12 }),
-  },
-  { additionalProperties: false },
-);
+const WordingMembers = object({
+  title: Type.String({ minLength: 1, maxLength: 200 }),
+  summary: Type.String({ minLength: 1, maxLength: 4_000 }),
+  steps: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { minItems: 1, maxItems: 12 }),
+});
 
 /** A model's texts for a proposal; the proposal itself is computed by rules. */
-export interface Wording extends Static<typeof wordingSchema> {
-  model: string;
-  /** Such as `architecture.v1`. */
-  prompt: string;
-}
+export const WordingSchema = object(
+  {
+    ...WordingMembers.properties,
+    model: Type.String(),
+    prompt: Type.String({ description: 'Name and version of the instructions' }),
+  },
+  { description: 'The texts of a language model, with `wording=model`' },
+);
+type Wording = Static<typeof WordingSchema>;
 
 /**
  * Writes texts for a target architecture by a model. It gets the fields of cards that may be sent, and no costs.
  * @throws EstateError `ai_not_configured`, `ai_budget_spent`, `upstream_failed`.
  */
-export async function wordArchitecture(
+export async function rewordArchitecture(
   ctx: Ctx,
   services: ModelServices,
   settings: WorkspaceSettings,
@@ -44,11 +45,8 @@ export async function wordArchitecture(
   const cards = architecture.cards.slice(0, MOST_SENT);
   const sent = gaps.slice(0, MOST_SENT);
   const stored = [...cards.filter(({ change }) => change !== 'new'), ...sent.map(({ card }) => card)];
-  const outgoing = new Map(
-    (await readOutgoingCards(ctx, ai, [...new Set(stored.map(({ id }) => id).filter(isStored))])).map(
-      (card) => [card.id, card],
-    ),
-  );
+  const ids = [...new Set(stored.map(({ id }) => id).filter(isStored))];
+  const outgoing = new Map((await readOutgoingCards(ctx, ai, ids)).map((card) => [card.id, card]));
   const named = canSendNames(ctx, ai);
   const cardOf = ({ id, type, name }: { id: string; type: string; name: string }) => {
     if (isStored(id))
@@ -56,22 +54,15 @@ export async function wordArchitecture(
     return { id, type, ...(named ? { name } : {}) };
   };
   try {
-    const { answer, model, prompt } = await complete(
-      services,
-      {
-        purpose: 'architecture',
-        runId: null,
-        prompt: promptNamed('architecture'),
-        data: {
-          requirement,
-          option: architecture.option,
-          gaps: sent.map(({ kind, severity, card }) => ({ kind, severity, card: cardOf(card) })),
-          cards: cards.map((card) => ({ ...cardOf(card), change: card.change })),
-        },
-        schema: wordingSchema,
+    const { answer, model, prompt } = await completeNow(services, 'architecture', {
+      data: {
+        requirement,
+        option: architecture.option,
+        gaps: sent.map(({ kind, severity, card }) => ({ kind, severity, card: cardOf(card) })),
+        cards: cards.map((card) => ({ ...cardOf(card), change: card.change })),
       },
-      requestRetryPolicy,
-    );
+      schema: WordingMembers,
+    });
     return { ...answer, model, prompt };
   } catch (error) {
     throw toClientError(error);

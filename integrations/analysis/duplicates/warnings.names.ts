@@ -1,0 +1,70 @@
+import type { NamedCard } from '../../../domain/inventory/cards/cards.similar.ts';
+import type { Dictionary } from '../matching/matching.types.ts';
+import { similarWords } from '../matching/misspellings.ts';
+import { nameReader } from '../matching/names.ts';
+import { lettersOf } from './warnings.ts';
+
+/** The number of distinct words of a name that are compared. */
+const MOST_WORDS = 8;
+/** The number of names by one key; more of them have only general words in common. */
+const MOST_PER_KEY = 100;
+
+/** What is common to a name and another that lacks the word, or has another one for it; `word` is undefined for the whole name. */
+interface NameKey {
+  key: string;
+  word?: string;
+}
+
+interface Entry<C> {
+  card: C;
+  word: string | undefined;
+}
+
+/**
+ * Finds the names that have the same words or letters as another, lack a word of it, have one more, or have a misspelt or
+ * abbreviated word. Others are no likely duplicates, and are not worth scoring.
+ */
+export class NameIndex<C extends NamedCard> {
+  readonly #read: (name: string) => readonly string[];
+  readonly #entries = new Map<string, Entry<C>[]>();
+
+  /** @param dictionary spellings by which words are the same. */
+  constructor(dictionary: Dictionary, cards: readonly C[]) {
+    this.#read = nameReader(dictionary);
+    for (const card of cards) {
+      for (const { key, word } of this.#keysOf(card.name)) {
+        const entries = this.#entries.get(key);
+        if (!entries) this.#entries.set(key, [{ card, word }]);
+        else if (entries.length < MOST_PER_KEY) entries.push({ card, word });
+      }
+    }
+  }
+
+  /** The cards of the index whose names are similar to that of another card. */
+  similarTo(other: NamedCard): Set<C> {
+    const found = new Set<C>();
+    for (const { key, word } of this.#keysOf(other.name)) {
+      for (const { card, word: own } of this.#entries.get(key) ?? []) {
+        if (card.id === other.id || found.has(card)) continue;
+        if (own === undefined || word === undefined || own === word || similarWords(own, word, 1) > 0) {
+          found.add(card);
+        }
+      }
+    }
+    return found;
+  }
+
+  #keysOf(name: string): NameKey[] {
+    const words = [...new Set(this.#read(name))].slice(0, MOST_WORDS).sort();
+    const keys: NameKey[] = [{ key: words.join(' ') }, { key: lettersOf(name) }];
+    if (words.length > 1) {
+      for (const [at, word] of words.entries()) keys.push({ key: words.toSpliced(at, 1).join(' '), word });
+    } else if (words.length === 1) {
+      // a wrong letter is in one half only
+      const [word] = words as [string];
+      const middle = word.length >> 1;
+      keys.push({ key: `${word.slice(0, middle)}*`, word }, { key: `*${word.slice(-middle)}`, word });
+    }
+    return keys;
+  }
+}

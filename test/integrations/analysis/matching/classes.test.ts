@@ -1,0 +1,81 @@
+import { clustersOf } from '../../../../integrations/analysis/matching/clusters.ts';
+import { findDuplicates, matchLists } from '../../../../integrations/analysis/matching/match.ts';
+import { reasonsOf } from '../../../../integrations/analysis/matching/reasons.ts';
+import { pairKey, pairsWithin } from '../../../bench/matching/judged.ts';
+import { applications, offers, shortCompanies } from '../../../bench/matching/lists.ts';
+
+/** Seeds that neither the training nor the bench uses. */
+const SEEDS = [901, 902, 903];
+
+function figuresOf(difference: string) {
+  let [right, found, truth] = [0, 0, 0];
+  for (const seed of SEEDS) {
+    const judged = applications({ size: 300, copies: 30, near: 20, differences: [difference] }, seed);
+    const fields = judged.fields.filter(({ name }) => name === 'name');
+    const { pairs } = findDuplicates(judged.left, { fields });
+    const keys = pairsWithin(clustersOf(pairs).map(({ ids }) => ids));
+    right += [...keys].filter((key) => judged.truth.has(key)).length;
+    found += keys.size;
+    truth += judged.truth.size;
+  }
+  return { precision: right / found, recall: right / truth };
+}
+
+test.each([
+  ['copy', 0.9, 0.98],
+  ['order', 0.9, 0.98],
+  ['filler', 0.9, 0.98],
+  ['slip', 0.9, 0.85],
+  ['vendor', 0.9, 0.95],
+  ['version', 0.9, 0.9],
+  ['abbreviation', 0.9, 0.7],
+])('of names that differ by %s, precision is at least %d and recall %d', (difference, precision, recall) => {
+  const figures = figuresOf(difference);
+  expect(figures.precision).toBeGreaterThanOrEqual(precision);
+  expect(figures.recall).toBeGreaterThanOrEqual(recall);
+});
+
+test('one list of offers loses little against the same offers as two lists', () => {
+  const [inOne, inTwo] = [
+    { right: 0, all: 0 },
+    { right: 0, all: 0 },
+  ];
+  for (const seed of SEEDS) {
+    const { one, two } = offers({ each: 400, both: 260, again: 0.02 }, seed);
+    const keys = pairsWithin(clustersOf(findDuplicates(one.left, one).pairs).map(({ ids }) => ids));
+    inOne.right += [...keys].filter((key) => one.truth.has(key)).length;
+    inOne.all += keys.size + one.truth.size;
+    const matches = matchLists(two.left, two.right!, two).pairs.filter((pair) => pair.class === 'match');
+    inTwo.right += matches.filter(({ left, right }) => two.truth.has(pairKey(left, right))).length;
+    inTwo.all += matches.length + two.truth.size;
+  }
+  const [f1, f1OfTwo] = [inOne, inTwo].map(({ right, all }) => (2 * right) / all);
+  expect(f1).toBeGreaterThan(f1OfTwo! - 0.06);
+});
+
+test('short names that differ in a letter are not merged', () => {
+  for (const seed of SEEDS) {
+    const judged = shortCompanies({ size: 400, near: 40, again: 30 }, seed);
+    const { pairs } = findDuplicates(judged.left, judged);
+    const wrong = pairs.filter(
+      ({ left, right, class: found }) => found === 'match' && !judged.truth.has(pairKey(left, right)),
+    );
+    expect(wrong.length).toBeLessThanOrEqual(4);
+  }
+});
+
+test('parts of applications and those of other vendors are no duplicates, and the reason is given', () => {
+  const names = ['Microsoft Ledger', 'Ledger', 'Ledger API', 'Ledger Batch', 'SAP Payroll', 'Oracle Payroll'];
+  const { left } = applications({ size: 200, copies: 20 }, SEEDS[0]!);
+  const records = [...names.map((name, at) => ({ id: `own ${at}`, values: { name } })), ...left];
+  const fields = [{ name: 'name', kind: 'name' as const, without: 'vendor' }];
+  const { pairs, model } = findDuplicates(records, { fields, thresholds: { match: 0.5, possible: 0 } });
+  const own = pairs.filter(({ left: a, right: b }) => a.startsWith('own') && b.startsWith('own'));
+  const between = (a: number, b: number) =>
+    own.find((pair) => pair.left === `own ${a}` && pair.right === `own ${b}`)!;
+  expect(own.filter(({ class: found }) => found === 'match')).toEqual([between(0, 1)]);
+  const why = (a: number, b: number) => reasonsOf(between(a, b), records[a]!, records[b]!, model).join('\n');
+  expect(why(4, 5)).toContain('The vendor differs: SAP, Oracle');
+  expect(why(2, 3)).toContain('The part differs: interface, batch');
+  expect(why(1, 2)).toContain('The part differs: not said, interface');
+});
