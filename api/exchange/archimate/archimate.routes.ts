@@ -17,8 +17,7 @@ const example =
 export async function registerArchimateRoutes(app: App, { blobs }: Services): Promise<void> {
   const routes = routesOf(app, { tag: 'Imports and exports' });
 
-  routes.post('/api/v1/archimate/exports', {
-    id: 'startArchimateExport',
+  routes.post('startArchimateExport', '/api/v1/archimate/exports', {
     summary: 'Export cards, relations and diagrams as an ArchiMate model, as a job',
     description:
       'The Open Group’s model exchange file format, 3.1. Data without an ArchiMate equivalent is written as properties, so that an import restores it. Fetch the file at `GET /jobs/{id}/result`.',
@@ -27,16 +26,12 @@ export async function registerArchimateRoutes(app: App, { blobs }: Services): Pr
     body: ArchimateExport,
 
     responses: started,
-    handler: async ({ ctx, body, reply }) => {
-      const job = await startModelExport(ctx, body);
-      return reply.code(202).header('location', job.links.self).send(job);
-    },
+    handler: ({ ctx, body }) => startModelExport(ctx, body),
   });
 
   await registerUploads(app, ['application/xml', 'text/xml'], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
-    routes.post('/api/v1/archimate/imports', {
-      id: 'startArchimateImport',
+    routes.post('startArchimateImport', '/api/v1/archimate/imports', {
       summary: 'Import an ArchiMate model as cards, relations and diagrams, as a job',
       description:
         'The Open Group’s model exchange file format, 3.0 to 3.2. Invalid objects are skipped: the job’s result file is the report as NDJSON with `kind`, `identifier`, `name`, `outcome`, `errors` and, for data that is not imported, `not_imported`; `result.not_imported` of the job counts these. All objects are written in one transaction, or none if the job fails.',

@@ -1,6 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { Card, Lifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -8,23 +10,25 @@ import {
   OpenObject,
   object,
   optional,
-  Position,
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
-import { readManifest, startExport } from '../../../reports/exchange/extraction/exports.job.ts';
 import {
-  csvRequest,
+  Manifest,
+  mediaTypes,
+  readManifest,
+  startExport,
+} from '../../../reports/exchange/extraction/exports.job.ts';
+import {
   extractRequest,
   streamExport,
   streamJson,
 } from '../../../reports/exchange/extraction/exports.stream.ts';
-import { mediaTypes } from '../../../reports/exchange/extraction/extraction.manifest.ts';
-import { StartedJobSchema, started } from '../../kernel/jobs/jobs.schemas.ts';
+import { sendStream } from '../../kernel/files/stream.send.ts';
+import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
-import { prefersAsync } from '../../prefer.ts';
+import { preferredJob, prefersAsync, sendPreferredJob } from '../../prefer.ts';
 import type { App } from '../../types.ts';
-import { sendStream } from './exports.send.ts';
 
 const Text = Nullable(Type.String());
 
@@ -63,41 +67,22 @@ const ExportedCard = object({
   }),
 });
 
-/** Describes an export's file for programs that load it. */
-const ManifestSchema = object({
-  format: ExportRequest.properties.format,
-  kind: ExportRequest.properties.kind,
-  types: ExportRequest.properties.types,
-  filter: ExportRequest.properties.filter,
-  columns: ExportRequest.properties.columns,
-  include: ExportRequest.properties.include,
-  profile: ExportRequest.properties.profile,
-  neutralise: ExportRequest.properties.neutralise,
-  after: Nullable(
-    Type.String({ description: 'The position after which changes were extracted; null for a full export' }),
-  ),
-  position: Position,
-  taken_at: Timestamp,
-  tables: Type.Array(
-    object({
-      name: Type.String(),
-      rows: Type.Integer(),
-      columns: Type.Array(object({ name: Type.String(), type: Type.String() })),
-    }),
-  ),
-  file: object({
-    name: Type.String(),
-    size: Type.Integer({ description: 'Bytes' }),
-    sha256: Type.String(),
-  }),
-});
+/** Sends the rows of an export as they are written, or starts the job if the client prefers that. */
+async function sendExport(
+  services: Services,
+  { ctx, request, reply }: { ctx: Ctx; request: FastifyRequest; reply: FastifyReply },
+  asked: ExportRequest,
+): Promise<FastifyReply> {
+  return prefersAsync(request)
+    ? sendPreferredJob(reply, await startExport(ctx, asked))
+    : sendStream(reply, await streamExport(services, ctx, asked));
+}
 
 /** Exports as jobs, and streamed downloads of cards. */
 export function registerExportRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
 
-  routes.post('/api/v1/exports', {
-    id: 'startExport',
+  routes.post('startExport', '/api/v1/exports', {
     summary: 'Export cards or relations to a file, as a job',
     description:
       'The file contains one snapshot. The job’s `result` is its manifest; send its `position` as `after` to export the changes since then. Fetch the file at `GET /jobs/{id}/result`.',
@@ -108,8 +93,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     handler: ({ ctx, body }) => startExport(ctx, body),
   });
 
-  routes.get('/api/v1/cards/export/csv', {
-    id: 'streamCardsCsv',
+  routes.get('streamCardsCsv', '/api/v1/cards/export/csv', {
     summary: 'Stream cards as CSV',
     description:
       'The same rows as those of the export job. `X-Position` is the position in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
@@ -123,23 +107,13 @@ export function registerExportRoutes(app: App, services: Services): void {
     }),
     responses: {
       200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
-      202: {
-        description: 'The job that was started, as preferred',
-        schema: StartedJobSchema,
-      },
+      202: preferredJob,
     },
-    handler: async ({ ctx, query, request, reply }) => {
-      if (prefersAsync(request)) {
-        const job = await startExport(ctx, csvRequest(query));
-        reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
-        return reply.send(job);
-      }
-      return sendStream(reply, await streamExport(services, ctx, csvRequest(query)));
-    },
+    handler: ({ query: { type: types, ...query }, ...call }) =>
+      sendExport(services, call, extractRequest({ ...query, types, format: 'csv', kind: 'cards' })),
   });
 
-  routes.get('/api/v1/cards/export/json', {
-    id: 'streamCardsJson',
+  routes.get('streamCardsJson', '/api/v1/cards/export/json', {
     summary: 'Stream cards as one JSON array',
     description:
       'Cards of up to 20 types, active and archived, for slides and tools; optionally only those of `filter`. `owner` is the first responsible person, `provider_names` are the related providers, if the caller may see them. `X-Position` is the position in the change feed that they include.',
@@ -205,8 +179,7 @@ export function registerExtractRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports' });
 
   for (const { kind, id, permissionNote } of kinds) {
-    routes.get(`/api/v1/extracts/${kind}`, {
-      id,
+    routes.get(id, `/api/v1/extracts/${kind}`, {
       summary: `Stream ${kind}, all of them or the changes since a position`,
       description:
         'The same rows as those of the export job, from one snapshot. `X-Position` is the position in the change feed that they include: sent as `after`, the next extraction contains the rows that may have changed since and the deleted and removed ones, marked `deleted` or `removed`. With `Prefer: respond-async` the same export is started as a job.',
@@ -215,32 +188,20 @@ export function registerExtractRoutes(app: App, services: Services): void {
       query: ExtractQuery,
       responses: {
         200: { description: 'The rows', schema: Type.String(), mediaType },
-        202: {
-          description: 'The job that was started, as preferred',
-          schema: StartedJobSchema,
-        },
+        202: preferredJob,
       },
       errors: ['position_expired'],
-      handler: async ({ ctx, query, request, reply }) => {
-        const asked = extractRequest({ ...query, kind });
-        if (prefersAsync(request)) {
-          const job = await startExport(ctx, asked);
-          reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
-          return reply.send(job);
-        }
-        return sendStream(reply, await streamExport(services, ctx, asked));
-      },
+      handler: ({ query, ...call }) => sendExport(services, call, extractRequest({ ...query, kind })),
     });
   }
 
-  routes.get('/api/v1/exports/:id/manifest', {
-    id: 'getExportManifest',
+  routes.get('getExportManifest', '/api/v1/exports/:id/manifest', {
     summary: 'Download the manifest of an export job’s file',
     description:
       'The request, the time and feed position of the snapshot, the columns with their types and the number of rows of each table, and the size and SHA-256 of the file. The same as the job’s `result`.',
     permission: 'login',
     permissionNote: "admin.events for others' jobs",
-    responses: ok('The manifest', ManifestSchema),
+    responses: ok('The manifest', Manifest),
     errors: ['job_result_missing'],
     handler: async ({ ctx, params, reply }) => {
       const manifest = await readManifest(ctx, params.id);

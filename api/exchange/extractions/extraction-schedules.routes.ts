@@ -1,15 +1,19 @@
 import Type from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
   component,
   itemComponent,
   Nullable,
+  OpenObject,
   object,
+  Position,
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
+import { type RunFile, runFile } from '../../../reports/exchange/schedules/extraction-runs.store.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -17,8 +21,10 @@ import {
   runSchedule,
 } from '../../../reports/exchange/schedules/extraction-schedules.commands.ts';
 import {
-  listSchedules,
+  extractionScheduleList,
+  readRun,
   readSchedule,
+  runHistory,
 } from '../../../reports/exchange/schedules/extraction-schedules.queries.ts';
 import {
   Destination,
@@ -26,11 +32,100 @@ import {
   SchedulePatch,
 } from '../../../reports/exchange/schedules/extraction-schedules.types.ts';
 import { sendResource } from '../../json.ts';
+import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { registerExtractionRunRoutes } from './extraction-runs.routes.ts';
-import { RunError, RunStatus } from './extractions.schemas.ts';
+
+const RunStatus = Choice(['queued', 'running', 'succeeded', 'failed', 'cancelled']);
+const RunError = Nullable(object({ code: Type.String(), message: Type.String() }));
+
+const ExtractionRunSchema = itemComponent('ExtractionRun', {
+  id: Uuid,
+  schedule_id: Uuid,
+  job_id: Uuid,
+  trigger: Choice(['schedule', 'manual']),
+  slot: Type.String({
+    format: 'date-time',
+    description: 'The scheduled time of the run; part of its file names',
+  }),
+  status: RunStatus,
+  attempts: Type.Integer({ description: 'Number of attempts' }),
+  rows: Nullable(Type.Integer()),
+  bytes: Nullable(Type.Integer()),
+  sha256: Nullable(Type.String()),
+  after: Nullable(
+    Type.String({ description: 'The position after which an incremental run extracted changes' }),
+  ),
+  position: Nullable(Position),
+  file_name: Nullable(Type.String()),
+  error: RunError,
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  finished_at: Nullable(Timestamp),
+  removed_at: Nullable(Type.String({ format: 'date-time', description: 'When its files were removed' })),
+  links: object({ file: Nullable(Type.String()), manifest: Nullable(Type.String()) }),
+});
+
+const permissionNote = "admin.settings for others' schedules";
+
+const media: Record<RunFile, string[]> = {
+  file: [
+    'text/csv',
+    'application/x-ndjson',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    'application/vnd.apache.parquet',
+  ],
+  manifest: ['application/json'],
+};
+const schemas = {
+  file: Type.String({ contentMediaType: 'application/octet-stream' }),
+  manifest: OpenObject,
+};
+
+/** The runs of extraction schedules and their files. */
+function registerExtractionRunRoutes(app: App, services: Services): void {
+  const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
+
+  routes.list('listExtractionRuns', '/api/v1/extraction-schedules/:id/runs', runHistory, {
+    summary: 'List the runs of an extraction schedule, newest first',
+    permissionNote,
+    responses: page('Runs', ExtractionRunSchema),
+  });
+
+  routes.get('readExtractionRun', '/api/v1/extraction-schedules/:id/runs/:run_id', {
+    summary: 'Read one run of an extraction schedule',
+    permissionNote,
+    responses: ok('The run', ExtractionRunSchema),
+    handler: ({ ctx, params }) => readRun(ctx, params.id, params.run_id),
+  });
+
+  registerDownload('file', 'downloadExtractionFile', 'Download the file of a run');
+  registerDownload('manifest', 'downloadExtractionManifest', 'Download the manifest of a run’s file');
+
+  function registerDownload(which: RunFile, id: string, summary: string): void {
+    const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
+    const content = { schema: schemas[which], mediaType: media[which], headers: fileHeaders };
+
+    routes.get(id, `/api/v1/extraction-schedules/:id/runs/:run_id/${which}`, {
+      summary,
+      description:
+        'Stored here as long as at the destination. Resume an interrupted download with `Range` and `If-Range`.',
+      permissionNote:
+        "admin.settings for others' schedules; admin.export_workspace for others' files; costs.view for files that may contain costs",
+      responses: {
+        200: { description: 'The file', ...content },
+        206: { description: 'The requested bytes', ...content },
+      },
+      headers: ['Range', 'If-None-Match'],
+      errors: ['range_not_satisfiable'],
+      handler: async ({ ctx, params, request, reply }) =>
+        await sendStoredFile(request, reply, await runFile(ctx, params.id, params.run_id, which), {
+          open: (file, range) => openContent(services.blobs, file.id, range),
+          opened: (file, range) => recordDownload(ctx, { run_id: params.run_id }, file, range),
+        }),
+    });
+  }
+}
 
 const ExtractionScheduleSchema = itemComponent('ExtractionSchedule', {
   id: Uuid,
@@ -70,26 +165,18 @@ const StartedExtractionRunSchema = component('StartedExtractionRun', {
   links: object({ self: Type.String() }),
 });
 
-const permissionNote = "admin.settings for others' schedules";
-
 /** Scheduled extractions. */
 export function registerExtractionScheduleRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
 
-  routes.get('/api/v1/extraction-schedules', {
-    id: 'listExtractionSchedules',
+  routes.list('listExtractionSchedules', '/api/v1/extraction-schedules', extractionScheduleList, {
     summary: 'List extraction schedules',
     description: 'The caller’s schedules; all of them with `admin.settings`.',
     permissionNote,
-    query: listQuery(['name', 'created_at'], 'name', {
-      status: Type.Optional(Choice(['active', 'paused'], 'Whether it runs')),
-    }),
     responses: page('Schedules', ExtractionScheduleSchema),
-    handler: ({ ctx, query }) => listSchedules(ctx, query),
   });
 
-  routes.post('/api/v1/extraction-schedules', {
-    id: 'createExtractionSchedule',
+  routes.post('createExtractionSchedule', '/api/v1/extraction-schedules', {
     summary: 'Schedule an extraction of cards or relations',
     description:
       'At the times of the cron expression in its time zone, the request is extracted and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https and public, unless OUTBOUND_ALLOW lists its host.',
@@ -99,16 +186,14 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
       sendResource(reply.code(201), await createSchedule(ctx, services, body)),
   });
 
-  routes.get('/api/v1/extraction-schedules/:id', {
-    id: 'readExtractionSchedule',
+  routes.get('readExtractionSchedule', '/api/v1/extraction-schedules/:id', {
     summary: 'Read one extraction schedule',
     permissionNote,
     responses: ok('The schedule', ExtractionScheduleSchema),
     handler: ({ ctx, params }) => readSchedule(ctx, params.id),
   });
 
-  routes.patch('/api/v1/extraction-schedules/:id', {
-    id: 'patchExtractionSchedule',
+  routes.patch('patchExtractionSchedule', '/api/v1/extraction-schedules/:id', {
     summary: 'Change, pause or resume an extraction schedule',
     description:
       'A caller who changes the request or the destination, or resumes the schedule, becomes the owner, with whose rights it runs. `request` and `destination` are replaced completely. Runs that were missed in a pause, or before a change of the time, are skipped.',
@@ -118,8 +203,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     handler: ({ ctx, params, body }) => patchSchedule(ctx, services, params.id, body),
   });
 
-  routes.delete('/api/v1/extraction-schedules/:id', {
-    id: 'deleteExtractionSchedule',
+  routes.delete('deleteExtractionSchedule', '/api/v1/extraction-schedules/:id', {
     summary: 'Delete an extraction schedule with its history',
     description: 'Its folder in the data folder is removed by the next clean-up; objects in a bucket remain.',
     permissionNote,
@@ -127,8 +211,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
     handler: ({ ctx, params }) => deleteSchedule(ctx, params.id),
   });
 
-  routes.post('/api/v1/extraction-schedules/:id/run', {
-    id: 'runExtractionSchedule',
+  routes.post('runExtractionSchedule', '/api/v1/extraction-schedules/:id/run', {
     summary: 'Run an extraction schedule now',
     description: 'With the rights of its owner. A paused schedule can be run too.',
     permissionNote,

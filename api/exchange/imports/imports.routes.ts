@@ -89,8 +89,7 @@ const cardLine = '{"type":"Application","external_id":"APP-1","name":"Payroll"}\
 export async function registerImportRoutes(app: App, { blobs }: Services): Promise<void> {
   await registerUploads(app, [FORM, ...Object.keys(rawTypes)], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
-    routes.post('/api/v1/imports', {
-      id: 'startImport',
+    routes.post('startImport', '/api/v1/imports', {
       summary: 'Import cards or relations from a file, as a job',
       description:
         'CSV or NDJSON. Invalid rows are skipped, unless `atomic` is true. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its result file is the report as NDJSON with `line`, `external_id`, `outcome` and `errors`.',

@@ -5,9 +5,10 @@ import {
   patchConnection,
 } from '../../../domain/exchange/itsm/connections.commands.ts';
 import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm/connections.input.ts';
-import { listConnections, readConnection } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { connectionList, readConnection } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { visibleConnection } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
   ConnectionHealth,
   readHealth,
@@ -17,18 +18,28 @@ import {
   listRemoteFields,
   listRemoteRelationTypes,
   listRemoteTables,
+  RemoteFieldItem,
+  RemoteRelationTypeItem,
+  RemoteTableItem,
   testConnection,
 } from '../../../integrations/exchange/itsm/connections/connections.remote.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import {
-  ItsmConnectionSchema,
-  ItsmRemoteFieldSchema,
-  ItsmRemoteRelationTypeSchema,
-  ItsmRemoteTableSchema,
-} from './itsm-connections.schemas.ts';
 import { usesNote } from './itsm-rights.ts';
+
+const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
+
+const ItsmConnectionSchema = itemComponent('ItsmConnection', {
+  ...visibleConnection.columns,
+  password: Masked,
+  client_secret: Masked,
+  refresh_token: Masked,
+  token: Masked,
+  client_key: Masked,
+  owner_name: Nullable(Type.String()),
+  mapping_count: Type.Integer(),
+});
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
@@ -38,21 +49,12 @@ const base = '/api/v1/itsm-sync/connections';
 export function registerItsmConnectionRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  routes.get(base, {
-    id: 'listItsmConnections',
+  routes.list('listItsmConnections', base, connectionList, {
     summary: 'List connections',
-    permission: see,
-    query: listQuery(['name', 'created_at'], 'name', {
-      is_active: Type.Optional(
-        Type.Boolean({ description: '`true`: active connections; `false`: paused ones' }),
-      ),
-    }),
     responses: page('Connections', ItsmConnectionSchema),
-    handler: ({ ctx, query }) => listConnections(ctx, query),
   });
 
-  routes.post(base, {
-    id: 'createItsmConnection',
+  routes.post('createItsmConnection', base, {
     summary: 'Create a connection',
     description:
       'The remote is not called: test the connection next. Secrets are stored encrypted and never returned. The address must be https and public, unless OUTBOUND_ALLOW contains it.',
@@ -63,16 +65,14 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     handler: ({ ctx, body }) => createConnection(ctx, services, body),
   });
 
-  routes.get('/api/v1/itsm-sync/connections/:conn_id', {
-    id: 'readItsmConnection',
+  routes.get('readItsmConnection', '/api/v1/itsm-sync/connections/:conn_id', {
     summary: 'Read one connection',
     permission: see,
     responses: ok('The connection', ItsmConnectionSchema),
     handler: ({ ctx, params }) => readConnection(ctx, params.conn_id),
   });
 
-  routes.patch('/api/v1/itsm-sync/connections/:conn_id', {
-    id: 'patchItsmConnection',
+  routes.patch('patchItsmConnection', '/api/v1/itsm-sync/connections/:conn_id', {
     summary: 'Change, pause or resume a connection',
     description:
       'If the address changes, all secrets have to be sent again. A caller who changes how the remote is accessed, or resumes the connection, becomes its owner and needs the permissions that its mappings use. Changed access also clears the result of the last test.',
@@ -84,8 +84,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     handler: ({ ctx, params, body }) => patchConnection(ctx, services, params.conn_id, body),
   });
 
-  routes.delete('/api/v1/itsm-sync/connections/:conn_id', {
-    id: 'deleteItsmConnection',
+  routes.delete('deleteItsmConnection', '/api/v1/itsm-sync/connections/:conn_id', {
     summary: 'Delete a connection',
     permission: manage,
     ifMatch: true,
@@ -100,8 +99,7 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
 function registerItsmRemoteRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  routes.post('/api/v1/itsm-sync/connections/:conn_id/test', {
-    id: 'testItsmConnection',
+  routes.post('testItsmConnection', '/api/v1/itsm-sync/connections/:conn_id/test', {
     summary: 'Test a connection and the rights of its account on each table',
     description:
       'Logs in, reads each table that is needed and checks the roles of the account; nothing is written to the remote. Takes at most 10 seconds. The response of a failed test is 200 with `success: false`. A paused connection can be tested.',
@@ -111,20 +109,18 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     handler: ({ ctx, params }) => testConnection(ctx, services, params.conn_id),
   });
 
-  routes.get('/api/v1/itsm-sync/connections/:conn_id/tables', {
-    id: 'listItsmRemoteTables',
+  routes.get('listItsmRemoteTables', '/api/v1/itsm-sync/connections/:conn_id/tables', {
     summary: 'List the tables of the remote',
     description:
       'The tables that its account can see now; `search` applies to names and labels. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
-    responses: page('Tables', ItsmRemoteTableSchema),
+    responses: page('Tables', RemoteTableItem),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteTables(ctx, services, params.conn_id, query),
   });
 
-  routes.get('/api/v1/itsm-sync/connections/:conn_id/tables/:table/fields', {
-    id: 'listItsmRemoteFields',
+  routes.get('listItsmRemoteFields', '/api/v1/itsm-sync/connections/:conn_id/tables/:table/fields', {
     summary: 'List the columns of a table of the remote',
     description: 'Includes inherited columns. Takes at most 10 seconds.',
     permission: manage,
@@ -133,24 +129,22 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
       table: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_./-]{0,199}$', examples: ['cmdb_ci_server'] }),
     }),
     query: listQuery(['name'], 'name', {}),
-    responses: page('Columns', ItsmRemoteFieldSchema),
+    responses: page('Columns', RemoteFieldItem),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteFields(ctx, services, params.conn_id, params.table, query),
   });
 
-  routes.get('/api/v1/itsm-sync/connections/:conn_id/relation-types', {
-    id: 'listItsmRemoteRelationTypes',
+  routes.get('listItsmRemoteRelationTypes', '/api/v1/itsm-sync/connections/:conn_id/relation-types', {
     summary: 'List the relation types of the remote',
     description: 'Their ids are the `remote_type` of relation mappings. Takes at most 10 seconds.',
     permission: manage,
     query: listQuery(['name'], 'name', {}),
-    responses: page('Relation types', ItsmRemoteRelationTypeSchema),
+    responses: page('Relation types', RemoteRelationTypeItem),
     errors: ['upstream_failed', 'wrong_state'],
     handler: ({ ctx, params, query }) => listRemoteRelationTypes(ctx, services, params.conn_id, query),
   });
 
-  routes.get('/api/v1/itsm-sync/connections/:conn_id/health', {
-    id: 'readItsmConnectionHealth',
+  routes.get('readItsmConnectionHealth', '/api/v1/itsm-sync/connections/:conn_id/health', {
     summary: 'Read the health of a connection',
     description:
       'Its last runs, open plans and review items, and the current request rate. The remote is not called.',

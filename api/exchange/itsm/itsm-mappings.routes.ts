@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { listMappings, readMapping } from '../../../domain/exchange/itsm/mappings.queries.ts';
+import { mappingList, readMapping } from '../../../domain/exchange/itsm/mappings.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -19,7 +19,6 @@ import {
 import { MappingValidation } from '../../../integrations/exchange/itsm/mappings/mapping.remote.ts';
 import { validateMapping } from '../../../integrations/exchange/itsm/mappings/mapping.validate.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { ItsmMappingSchema } from './itsm-mappings.schemas.ts';
 import { usesNote } from './itsm-rights.ts';
@@ -32,22 +31,12 @@ const base = '/api/v1/itsm-sync/mappings';
 export function registerItsmMappingRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  routes.get(base, {
-    id: 'listItsmMappings',
+  routes.list('listItsmMappings', base, mappingList, {
     summary: 'List mappings',
-    permission: see,
-    query: listQuery(['created_at', 'card_type_key', 'remote_table'], 'created_at', {
-      connection_id: Type.Optional({ ...Uuid, description: 'Only mappings of this connection' }),
-      card_type_key: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Only mappings of this card type' }),
-      ),
-    }),
     responses: page('Mappings', ItsmMappingSchema),
-    handler: ({ ctx, query }) => listMappings(ctx, query),
   });
 
-  routes.post(base, {
-    id: 'createItsmMapping',
+  routes.post('createItsmMapping', base, {
     summary: 'Map a card type to a table of a remote',
     description:
       'The mapping is checked against the metamodel; the remote is not called: validate the mapping next. The caller needs the permissions that the mapping uses, for example to write cards or to see costs.',
@@ -59,16 +48,14 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     handler: ({ ctx, body }) => createMapping(ctx, body),
   });
 
-  routes.get('/api/v1/itsm-sync/mappings/:mapping_id', {
-    id: 'readItsmMapping',
+  routes.get('readItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id', {
     summary: 'Read one mapping',
     permission: see,
     responses: ok('The mapping', ItsmMappingSchema),
     handler: ({ ctx, params }) => readMapping(ctx, params.mapping_id),
   });
 
-  routes.patch('/api/v1/itsm-sync/mappings/:mapping_id', {
-    id: 'patchItsmMapping',
+  routes.patch('patchItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id', {
     summary: 'Change, pause or resume a mapping',
     description:
       '`field_mappings` and `relation_mappings` are replaced as a whole. A field whose transform changes counts as never synchronised. If filters, direction, columns, transforms or identity fields change, the next run is a full read. Only `is_active`, `schedule`, `follows_changes` and `complete_every_hours` can be changed while the mapping has an open run.',
@@ -80,8 +67,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     handler: ({ ctx, params, body }) => patchMapping(ctx, params.mapping_id, body),
   });
 
-  routes.delete('/api/v1/itsm-sync/mappings/:mapping_id', {
-    id: 'deleteItsmMapping',
+  routes.delete('deleteItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id', {
     summary: 'Delete a mapping',
     description:
       'Deletes its pairs and the plans of its runs. Cards, records and the list of its runs are retained.',
@@ -98,8 +84,7 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
 function registerItsmMappingCheckRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  routes.post('/api/v1/itsm-sync/mappings/:mapping_id/validate', {
-    id: 'validateItsmMapping',
+  routes.post('validateItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id/validate', {
     summary: 'Check a mapping against the remote',
     description:
       'Checks columns, their types, choices and lengths, references, relation types, columns in the filter and the rights of the account. If there is no error, the dictionary of the table is stored, and later runs report when it changes. Takes at most 10 seconds. The response for a mapping with errors is 200 with `valid: false`.',
@@ -109,8 +94,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     handler: ({ ctx, params }) => validateMapping(ctx, services, params.mapping_id),
   });
 
-  routes.post('/api/v1/itsm-sync/mappings/:mapping_id/preview', {
-    id: 'previewItsmMapping',
+  routes.post('previewItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id/preview', {
     summary: 'Preview how a mapping converts records and cards',
     description:
       'Current records with the values that a card would get, the values that cannot be converted, and the match of each record; then cards without a record, as they would be written to the remote. Nothing is written. Takes at most 10 seconds.',
@@ -135,8 +119,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
     handler: ({ ctx, params, query }) => previewMapping(ctx, services, params.mapping_id, query),
   });
 
-  routes.get('/api/v1/itsm-sync/mappings/:mapping_id/coverage', {
-    id: 'readItsmMappingCoverage',
+  routes.get('readItsmMappingCoverage', '/api/v1/itsm-sync/mappings/:mapping_id/coverage', {
     summary: 'Read how much of both sides a mapping covers',
     description: 'Mapped and unmapped fields and columns; paired and unpaired cards and records.',
     permission: see,

@@ -1,23 +1,26 @@
 import Type from 'typebox';
-import { rowActions, runDirections, runStatuses } from '../../../domain/exchange/itsm/itsm.model.ts';
+import { rowActions } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
-import { readRun, runText, startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
-import { listPlanRows, listRunLog, listRuns } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
+import {
+  itsmRunList,
+  planRowList,
+  readRun,
+  runLogList,
+  runText,
+} from '../../../domain/exchange/itsm/runs.queries.ts';
 import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
-import { Choice, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
-import { ItsmPlanRowSchema, ItsmRunLogLineSchema, ItsmRunSchema, rowStatuses } from './itsm-runs.schemas.ts';
+import { ItsmPlanRowSchema, ItsmRunLogLineSchema, ItsmRunSchema } from './itsm-runs.schemas.ts';
 
 const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync';
-
-const idOf = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
 const queued = { 202: { description: 'The run, which continues as a job', schema: ItsmRunSchema } };
 
@@ -26,8 +29,7 @@ export function registerItsmRunRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
   const start = (url: string, id: string, summary: string, direction: SyncDirection | undefined) =>
-    routes.post(`/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
-      id,
+    routes.post(id, `/api/v1/itsm-sync/sync/${url}/:mapping_id`, {
       summary,
       description:
         'The run reads both sides, creates a plan, and applies it or goes into review: see its status. It supersedes a plan of the mapping in review. 409 while a run is queued or running, or if the mapping or its connection is paused.',
@@ -73,51 +75,26 @@ export function registerItsmRunRoutes(app: App): void {
 function registerItsmRunReadRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  routes.get('/api/v1/itsm-sync/sync/runs', {
-    id: 'listItsmRuns',
+  routes.list('listItsmRuns', '/api/v1/itsm-sync/sync/runs', itsmRunList, {
     summary: 'List runs, the newest first',
-    permission: see,
-    query: listQuery(['created_at'], 'created_at', {
-      connection_id: idOf('The connection'),
-      mapping_id: idOf('The mapping'),
-      status: Type.Optional(Choice(runStatuses, 'The status')),
-      direction: Type.Optional(Choice(runDirections, 'The sides that the run may write to')),
-    }),
     responses: page('Runs', ItsmRunSchema),
-    handler: ({ ctx, query }) => listRuns(ctx, query),
   });
 
-  routes.get('/api/v1/itsm-sync/sync/runs/:run_id', {
-    id: 'readItsmRun',
+  routes.get('readItsmRun', '/api/v1/itsm-sync/sync/runs/:run_id', {
     summary: 'Read one run',
     permission: see,
     responses: ok('The run', ItsmRunSchema),
     handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
-  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/staged', {
-    id: 'listItsmPlanRows',
+  routes.list('listItsmPlanRows', '/api/v1/itsm-sync/sync/runs/:run_id/staged', planRowList, {
     summary: 'List the rows of a run’s plan',
     description:
       'The planned and applied changes of the run, each with its reason; also rows that need a user’s decision (`conflict`, `stage`) and rows that change nothing (`skip`). Empty until the plan is complete.',
-    permission: see,
-    query: listQuery(['no', 'action'], 'no', {
-      action: Type.Optional(Choice(rowActions, 'The action')),
-      side: Type.Optional(Choice(['local', 'remote'], 'The side that the row writes to')),
-      status: Type.Optional(Choice(rowStatuses, 'The status')),
-      already_open: Type.Optional(
-        Type.Boolean({
-          description:
-            'Whether the row repeats a review item that was already open; `false` lists the new ones',
-        }),
-      ),
-    }),
     responses: page('Rows', ItsmPlanRowSchema),
-    handler: ({ ctx, params, query }) => listPlanRows(ctx, params.run_id, query),
   });
 
-  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/plan', {
-    id: 'downloadItsmPlan',
+  routes.get('downloadItsmPlan', '/api/v1/itsm-sync/sync/runs/:run_id/plan', {
     summary: 'Download the plan of a run',
     description:
       'JSON: the run and its rows; XLSX: one line per changed field. Cells never contain formulas.',
@@ -145,19 +122,12 @@ function registerItsmRunReadRoutes(app: App): void {
     },
   });
 
-  routes.get('/api/v1/itsm-sync/sync/runs/:run_id/log', {
-    id: 'listItsmRunLog',
+  routes.list('listItsmRunLog', '/api/v1/itsm-sync/sync/runs/:run_id/log', runLogList, {
     summary: 'List the log of a run',
-    permission: see,
-    query: listQuery(['id'], 'id', {
-      level: Type.Optional(Choice(['info', 'warning', 'error'], 'The severity')),
-    }),
     responses: page('Lines', ItsmRunLogLineSchema),
-    handler: ({ ctx, params, query }) => listRunLog(ctx, params.run_id, query),
   });
 
-  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/cancel', {
-    id: 'cancelItsmRun',
+  routes.post('cancelItsmRun', '/api/v1/itsm-sync/sync/runs/:run_id/cancel', {
     summary: 'Cancel a run or a plan in review',
     description: 'Applied rows stay applied.',
     permission: manage,
@@ -184,8 +154,7 @@ function registerItsmReviewRoutes(app: App): void {
     ['approved', 'approve'],
     ['rejected', 'reject'],
   ] as const) {
-    routes.post(`/api/v1/itsm-sync/sync/runs/:run_id/${verb}`, {
-      id: `${verb}ItsmPlanRows`,
+    routes.post(`${verb}ItsmPlanRows`, `/api/v1/itsm-sync/sync/runs/:run_id/${verb}`, {
       summary: `${verb === 'approve' ? 'Approve' : 'Reject'} rows of a plan in review`,
       description:
         'The given rows, the rows of an action, or all pending rows. A later decision replaces an earlier one. Nothing is applied yet.',
@@ -203,8 +172,7 @@ function registerItsmReviewRoutes(app: App): void {
     });
   }
 
-  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/apply', {
-    id: 'applyItsmPlan',
+  routes.post('applyItsmPlan', '/api/v1/itsm-sync/sync/runs/:run_id/apply', {
     summary: 'Apply a plan, or rows of it',
     description:
       'Applies the given rows; without `rows`, the approved rows, or all rows that are not rejected when none is approved. A row is only applied if both sides are still in the state that the plan was made from. A plan that exceeds the deletion limit needs `override_limit`.',
@@ -234,8 +202,7 @@ function registerItsmReviewRoutes(app: App): void {
 function registerItsmUndoRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'ITSM synchronisation' });
 
-  routes.post('/api/v1/itsm-sync/sync/runs/:run_id/undo', {
-    id: 'undoItsmRun',
+  routes.post('undoItsmRun', '/api/v1/itsm-sync/sync/runs/:run_id/undo', {
     summary: 'Undo a run',
     description:
       'Starts a run that reverts the applied rows, from the last to the first, in the inventory and at the remote. A row whose result has changed since is not reverted: it ends as `stale` with the reason. The next run proposes the same changes again, unless you change the mapping or unmap the pairs. A plan of the mapping in review is superseded. 409 if no row was applied, the run was already undone, a run is queued or running, or the mapping or its connection is paused or deleted.',

@@ -4,6 +4,7 @@ import {
   reviewItemColumns,
   rowActions,
   rowProgress,
+  rowStatuses,
   runStages,
   shownRun,
 } from '../../../domain/exchange/itsm/itsm.model.ts';
@@ -16,8 +17,6 @@ import {
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
-
-export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipped', 'error'];
 
 const Count = Type.Integer({ minimum: 0 });
 

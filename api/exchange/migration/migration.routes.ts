@@ -1,22 +1,23 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { errorLines } from '../../../domain/exchange/migration/errors-csv.ts';
 import {
   applyMigration,
   createMigration,
   deleteMigration,
   type MigrationInput,
   readMappings,
+  requireExtension,
+  requireSource,
   saveMappings,
+  sourceList,
 } from '../../../domain/exchange/migration/migration.commands.ts';
 import {
+  errorLines,
   FieldMappings,
-  listMigrations,
   Migration,
   migrationColumns,
-  migrationFilters,
-  migrationSorts,
+  migrationList,
   migrationStatuses,
   offsetPage,
   previewMigration,
@@ -25,7 +26,6 @@ import {
   recordFilters,
   recordSorts,
 } from '../../../domain/exchange/migration/migration.list.ts';
-import { listSources, requireExtension, requireSource } from '../../../domain/exchange/migration/sources.ts';
 import type { StoredContent } from '../../../domain/kernel/files/files.store.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
@@ -51,8 +51,6 @@ const migrationMembers = { ...migrationColumns, status: Choice(migrationStatuses
 const MigrationSchema = component('Migration', migrationMembers);
 /** A migration in a list, with the requested members. */
 const MigrationItemSchema = itemComponent('MigrationItem', migrationMembers);
-
-const MigrationListQuery = listQuery(migrationSorts, 'created_at', migrationFilters);
 
 const MigrationRecordSchema = itemComponent('MigrationRecord', {
   ...recordColumns,
@@ -179,24 +177,17 @@ function cleanName(name: string): string {
 export async function registerMigrationRoutes(app: App, { blobs }: Services): Promise<void> {
   const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
 
-  routes.get('/api/v1/migration/sources', {
-    id: 'listMigrationSources',
+  routes.list('listMigrationSources', '/api/v1/migration/sources', sourceList, {
     summary: 'List the supported source tools',
-    query: listQuery(['key', 'label'], 'key', {}),
     responses: page('Sources', MigrationSourceSchema),
-    handler: ({ ctx, query }) => listSources(ctx, query),
   });
 
-  routes.get('/api/v1/migration', {
-    id: 'listMigrations',
+  routes.list('listMigrations', '/api/v1/migration', migrationList, {
     summary: 'List migrations',
-    query: MigrationListQuery,
     responses: page('Migrations, newest first', MigrationItemSchema),
-    handler: ({ ctx, query }) => listMigrations(ctx, query),
   });
 
-  routes.get('/api/v1/migration/:migration_id', {
-    id: 'getMigration',
+  routes.get('getMigration', '/api/v1/migration/:migration_id', {
     summary: 'Read a migration',
     description:
       '`uploaded` until its file is read, `parsed` until its records are computed, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, if the job ended early. Poll the job at `job_id`.',
@@ -204,8 +195,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
 
-  routes.delete('/api/v1/migration/:migration_id', {
-    id: 'deleteMigration',
+  routes.delete('deleteMigration', '/api/v1/migration/:migration_id', {
     summary: 'Delete a migration',
     description: 'Deletes its file and records too. Cards and relations that it has written remain.',
     ifMatch: true,
@@ -220,8 +210,7 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
 async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
   const routes = routesOf(app, { tag: 'Migration', permission: 'admin.migrate' });
 
-  routes.get('/api/v1/migration/:migration_id/preview', {
-    id: 'previewMigration',
+  routes.get('previewMigration', '/api/v1/migration/:migration_id/preview', {
     summary: 'Show what a migration would do, record by record',
     description:
       'Computed by running the import and rolling each batch back. `diff` has the form `{field: {old, new}}`; costs require costs.view. After applying, `status`, `target_id` and `error_message` show the result of each record.',
@@ -230,15 +219,13 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     handler: ({ ctx, params, query }) => previewMigration(ctx, params.migration_id, query),
   });
 
-  routes.get('/api/v1/migration/:migration_id/field-mappings', {
-    id: 'getMigrationMappings',
+  routes.get('getMigrationMappings', '/api/v1/migration/:migration_id/field-mappings', {
     summary: 'List the current and possible mapping targets of the file’s columns',
     responses: ok('The mapping targets by native type', FieldMappingsSchema),
     handler: ({ ctx, params }) => readMappings(ctx, params.migration_id),
   });
 
-  routes.put('/api/v1/migration/:migration_id/field-mappings', {
-    id: 'saveMigrationMappings',
+  routes.put('saveMigrationMappings', '/api/v1/migration/:migration_id/field-mappings', {
     summary: 'Map the columns of the file',
     description:
       'Replaces the stored mappings; other columns are mapped by their names. A job computes the records again: the migration is `parsed` until then.',
@@ -249,8 +236,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     handler: ({ ctx, params, body }) => saveMappings(ctx, params.migration_id, body.field_mappings),
   });
 
-  routes.post('/api/v1/migration/:migration_id/apply', {
-    id: 'applyMigration',
+  routes.post('applyMigration', '/api/v1/migration/:migration_id/apply', {
     summary: 'Write a migration into the inventory, as a job',
     description:
       'Tags first, then cards with their tags and stakeholders, then relations, links and comments. Records in conflict are skipped. All writes are one mutation batch with the id of the job, which can be rolled back.',
@@ -262,8 +248,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
     handler: ({ ctx, params }) => applyMigration(ctx, params.migration_id),
   });
 
-  routes.get('/api/v1/migration/:migration_id/errors.csv', {
-    id: 'downloadMigrationErrors',
+  routes.get('downloadMigrationErrors', '/api/v1/migration/:migration_id/errors.csv', {
     summary: 'Download the errors of a migration',
     description:
       'CSV with `sheet, row, entity_kind, source_type, source_id, name, column, reason`: conflicts, records that failed, and values that were left out. Texts that a spreadsheet would evaluate begin with an apostrophe.',
@@ -285,8 +270,7 @@ async function registerMigrationContentRoutes(app: App, { blobs }: Pick<Services
 async function registerUploadRoute(app: App, { blobs }: Pick<Services, 'blobs'>): Promise<void> {
   await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Migration', permission: 'admin.migrate' });
-    routes.post('/api/v1/migration/upload', {
-      id: 'uploadMigration',
+    routes.post('uploadMigration', '/api/v1/migration/upload', {
       summary: 'Upload a file to migrate from',
       description:
         'At most 100 MiB. A job reads it, maps its columns by their names and computes its records; poll the migration until it is `previewed`. A file can be uploaded once for each source.',

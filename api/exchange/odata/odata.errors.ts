@@ -1,9 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EstateError } from '../../../platform/errors.ts';
+import type { ErrorFormat } from '../../types.ts';
 import { clientVersion } from './odata.routes.ts';
 
 /** The OData form of an error (JSON format 4.01, 21.1) with details for diagnosis. */
-export function odataErrorOf(error: EstateError, requestId: string): object {
+function odataErrorOf(error: EstateError, requestId: string): object {
   const { target, ...extra } = error.extra;
   const first = error.errors?.[0];
   return {
@@ -17,23 +17,6 @@ export function odataErrorOf(error: EstateError, requestId: string): object {
       innererror: { request_id: requestId, ...extra },
     },
   };
-}
-
-/** Sends an OData error. */
-export function sendODataError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: EstateError,
-): FastifyReply {
-  // spreadsheets only prompt for a user name and password if the response offers Basic authentication
-  if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate", Basic realm="estate"');
-  const response = error.status === 401 ? withBasic(error) : BATCH.test(request.url) ? noBatch(error) : error;
-  return reply
-    .code(response.status)
-    .header('odata-version', clientVersion(request.headers))
-    .header('content-type', 'application/json; charset=utf-8')
-    .serializer((body: unknown) => JSON.stringify(body))
-    .send(odataErrorOf(response, request.id));
 }
 
 /** The URL of batch requests. */
@@ -52,3 +35,20 @@ const withBasic = (error: EstateError): EstateError =>
     `${error.message} Basic authentication with any user name and the token as password works too.`,
     { extra: error.extra },
   );
+
+/** Errors of the OData interface. */
+export const odataErrors: ErrorFormat = {
+  applies: ({ url }) => /^\/odata\/v4(\/|\?|$)/.test(url),
+  body: odataErrorOf,
+  send(request, reply, error) {
+    // spreadsheets only prompt for a user name and password if the response offers Basic authentication
+    if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate", Basic realm="estate"');
+    const given = error.status === 401 ? withBasic(error) : BATCH.test(request.url) ? noBatch(error) : error;
+    return reply
+      .code(given.status)
+      .header('odata-version', clientVersion(request.headers))
+      .header('content-type', 'application/json; charset=utf-8')
+      .serializer((body: unknown) => JSON.stringify(body))
+      .send(odataErrorOf(given, request.id));
+  },
+};

@@ -33,7 +33,7 @@ const ODataResponseSchema = Type.Object(
     '@odata.nextLink': Type.Optional(Type.String()),
     '@odata.deltaLink': Type.Optional(Type.String()),
   },
-  { ...open, $id: 'ODataAnswer', examples: [example] },
+  { ...open, $id: 'ODataResponse', examples: [example] },
 );
 
 const ODataServiceSchema = Type.Object(
@@ -190,6 +190,7 @@ const group = { tag: 'OData', permission: 'inventory.export', format: 'odata' } 
 const reading = {
   permissionNote: 'relations.view for relations; costs.view for costs',
   query: ODataQuery,
+  headers: ['Prefer', 'If-None-Match'] as ('Prefer' | 'If-None-Match')[],
   errors: [
     'odata_invalid_query',
     'odata_not_implemented',
@@ -218,8 +219,7 @@ export async function registerODataRoutes(root: App): Promise<void> {
 
 function registerDocuments(app: App): void {
   const routes = routesOf(app, group);
-  routes.get(ODATA_PATH, {
-    id: 'readODataService',
+  routes.get('readODataService', ODATA_PATH, {
     summary: 'List the entity sets of OData',
     description: 'The URL to enter in spreadsheets and BI tools.',
     query: FormatQuery,
@@ -231,8 +231,7 @@ function registerDocuments(app: App): void {
     },
   });
 
-  routes.get(`${ODATA_PATH}/$metadata`, {
-    id: 'readODataMetadata',
+  routes.get('readODataMetadata', `${ODATA_PATH}/$metadata`, {
     summary: 'Read the metadata document of OData',
     description:
       'CSDL 4.01 as XML, or as JSON by `Accept` or `$format=json`. Properties that the caller may not see are absent.',
@@ -256,8 +255,7 @@ function registerDocuments(app: App): void {
     },
   });
 
-  routes.get(`${ODATA_PATH}/estate.pbids`, {
-    id: 'downloadODataPbids',
+  routes.get('downloadODataPbids', `${ODATA_PATH}/estate.pbids`, {
     summary: 'Download a file that opens Power BI on this service',
     responses: ok(
       'The file',
@@ -279,50 +277,41 @@ function registerResources(app: App): void {
   const any = { ...json, mediaType: ['application/json', 'text/plain'] };
   const none = { description: 'There is no value, or no related entity' };
 
-  routes.get(`${ODATA_PATH}/:resource`, {
+  routes.get('readODataSet', `${ODATA_PATH}/:resource`, {
     ...reading,
-    id: 'readODataSet',
     summary: 'Read an entity set or one entity over OData',
     description:
       'An entity set such as `Application`, or one entity such as `Application(<id>)`. A page has 1,000 entities, or the number of `Prefer: odata.maxpagesize`, at most 5,000; `@odata.nextLink` is the URL of the next page. With `Prefer: odata.track-changes` the last page has `@odata.deltaLink`, which returns the changes since then.',
     params: Type.Object({ resource: First }),
-    headers: ['Prefer', 'If-None-Match'],
     responses: { 200: json },
-    handler: async ({ ctx, params, query, request, reply }) =>
-      send(ctx, request, reply, [params.resource], query),
+    handler: ({ params, ...call }) => send(call, [params.resource]),
   });
-
-  routes.get(`${ODATA_PATH}/:resource/:part`, {
+  routes.get('readODataPart', `${ODATA_PATH}/:resource/:part`, {
     ...reading,
-    id: 'readODataPart',
     summary: 'Read a property, related entities or a count over OData',
     description: 'Of an entity: a property or a navigation property; of a set: `$count`.',
     params: Type.Object({ resource: First, part: Part }),
-    headers: ['Prefer', 'If-None-Match'],
     responses: { 200: any, 204: none },
-    handler: async ({ ctx, params, query, request, reply }) =>
-      send(ctx, request, reply, [params.resource, params.part], query),
+    handler: ({ params, ...call }) => send(call, [params.resource, params.part]),
   });
-
-  routes.get(`${ODATA_PATH}/:resource/:part/:suffix`, {
+  routes.get('readODataSuffix', `${ODATA_PATH}/:resource/:part/:suffix`, {
     ...reading,
-    id: 'readODataSuffix',
     summary: 'Read a raw value, a count or references over OData',
     description: 'Of a property: `$value`; of a navigation property: `$count` or `$ref`.',
     params: Type.Object({ resource: First, part: Part, suffix: Part }),
-    headers: ['Prefer', 'If-None-Match'],
     responses: { 200: any, 204: none },
-    handler: async ({ ctx, params, query, request, reply }) =>
-      send(ctx, request, reply, [params.resource, params.part, params.suffix], query),
+    handler: ({ params, ...call }) => send(call, [params.resource, params.part, params.suffix]),
   });
 }
 
 async function send(
-  ctx: Ctx,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  {
+    ctx,
+    query: options,
+    request,
+    reply,
+  }: { ctx: Ctx; query: SentOptions; request: FastifyRequest; reply: FastifyReply },
   parts: string[],
-  options: SentOptions,
 ): Promise<FastifyReply> {
   if (parts[0] === '') {
     const wire = negotiateWire(request, options.$format);

@@ -90,7 +90,7 @@ const PublicCardsQuery = object({
   }),
 });
 
-const PortalPageQuery = object({
+const pageMembers = {
   search: Search('the name and, where it is shown, the description must'),
   ...optional({
     filter: Type.Array(Type.String({ maxLength: 600 }), {
@@ -101,7 +101,9 @@ const PortalPageQuery = object({
     sort: Type.String({ maxLength: 121, description: 'A field; the prefix `-` means descending order' }),
   }),
   page: PageNumber,
-});
+};
+/** Mail and advertising tools append parameters of their own to links. */
+const PortalPageQuery = object(pageMembers, { patternProperties: { '^utm_|^[a-z]{2,}clid$': {} } });
 
 /** `max-age` of public responses, in seconds. */
 const MAX_AGE = 30;
@@ -122,8 +124,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     return reply.header('cache-control', `public, max-age=${MAX_AGE}`);
   };
 
-  routes.get(API, {
-    id: 'readPublicWebPortal',
+  routes.get('readPublicWebPortal', API, {
     summary: 'Read a published portal',
     description: 'The type, fields, relations and tags that it shows.',
     params: SlugParams,
@@ -134,8 +135,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.get(`${API}/relation-options`, {
-    id: 'listPublicWebPortalOptions',
+  routes.get('listPublicWebPortalOptions', `${API}/relation-options`, {
     summary: 'List the related cards of a portal, for its filters',
     params: SlugParams,
     query: PortalOptionsQuery,
@@ -146,8 +146,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.get(`${API}/cards`, {
-    id: 'listPublicWebPortalCards',
+  routes.get('listPublicWebPortalCards', `${API}/cards`, {
     summary: 'List the cards of a published portal',
     description:
       'Search, filters and order are limited to what the portal shows; all other fields are refused with 422, whether they exist or not.',
@@ -160,8 +159,7 @@ export function registerPublicPortalRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.get('/portal/:slug', {
-    id: 'readWebPortalPage',
+  routes.get('readWebPortalPage', '/portal/:slug', {
     summary: 'Read a published portal as an HTML page',
     format: 'html',
     headers: ['If-None-Match'],

@@ -5,16 +5,10 @@ import {
   type PortalInput,
   patchPortal,
 } from '../../../domain/exchange/portals/portals.commands.ts';
-import {
-  listPortals,
-  portalFilters,
-  portalSorts,
-  readPortal,
-} from '../../../domain/exchange/portals/portals.list.ts';
+import { portalList, readPortal } from '../../../domain/exchange/portals/portals.list.ts';
 import { WebPortal } from '../../../domain/exchange/portals/portals.model.ts';
 import { Clearable, component, object } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { name, slug, description, card_type, filters, display_fields, card_config } = WebPortal.columns;
@@ -41,8 +35,6 @@ const PortalPatchBody = object({
 
 const PortalSchema = component('WebPortal', WebPortal.columns);
 
-const PortalListQuery = listQuery(portalSorts, 'name', portalFilters);
-
 const permission = 'web_portals.manage';
 const seen = ['web_portals.view', 'web_portals.manage'] as ('web_portals.view' | 'web_portals.manage')[];
 const permissionNote = 'web_portals.manage for drafts';
@@ -54,18 +46,14 @@ const portal = PortalSchema;
 export function registerPortalRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Web portals', permission: 'web_portals.manage' });
 
-  routes.get('/api/v1/web-portals', {
-    id: 'listWebPortals',
+  routes.list('listWebPortals', '/api/v1/web-portals', portalList, {
     summary: 'List web portals',
     permission: seen,
     permissionNote,
-    query: PortalListQuery,
     responses: page('Portals', PortalSchema),
-    handler: ({ ctx, query }) => listPortals(ctx, query),
   });
 
-  routes.post('/api/v1/web-portals', {
-    id: 'createWebPortal',
+  routes.post('createWebPortal', '/api/v1/web-portals', {
     summary: 'Create a web portal, which shows cards of one type to the public once it is published',
     description:
       'Visitors need no login. It shows the names of the cards that `filters` select, and the fields in `display_fields`; never costs or people.',
@@ -76,8 +64,7 @@ export function registerPortalRoutes(app: App): void {
     handler: ({ ctx, body }) => createPortal(ctx, body as PortalInput),
   });
 
-  routes.get('/api/v1/web-portals/:portal_id', {
-    id: 'getWebPortal',
+  routes.get('getWebPortal', '/api/v1/web-portals/:portal_id', {
     summary: 'Read the definition of a web portal',
     permission: seen,
     permissionNote,
@@ -85,8 +72,7 @@ export function registerPortalRoutes(app: App): void {
     handler: ({ ctx, params }) => readPortal(ctx, params.portal_id),
   });
 
-  routes.patch('/api/v1/web-portals/:portal_id', {
-    id: 'patchWebPortal',
+  routes.patch('patchWebPortal', '/api/v1/web-portals/:portal_id', {
     summary: 'Change, publish or withdraw a web portal',
     description: '`filters`, `display_fields` and `card_config` are replaced completely; null empties them.',
     ...writing,
@@ -96,8 +82,7 @@ export function registerPortalRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchPortal(ctx, params.portal_id, body as PortalInput),
   });
 
-  routes.delete('/api/v1/web-portals/:portal_id', {
-    id: 'deleteWebPortal',
+  routes.delete('deleteWebPortal', '/api/v1/web-portals/:portal_id', {
     summary: 'Delete a web portal',
     ifMatch: true,
     handler: ({ ctx, params }) => deletePortal(ctx, params.portal_id),

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import type { Knex } from 'knex';
-import { inTransaction, query } from '../../../platform/database.ts';
+import { inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { openContent, type StoredContent } from '../../kernel/files/files.store.ts';
@@ -14,10 +13,9 @@ import { applyPlan, type WholeImport, writeAtOnce } from '../imports/imports.app
 import { createStager, removeStaged, storeRows } from '../imports/imports.cards.stage.ts';
 import { planStaged } from '../imports/imports.plan.ts';
 import { dropPlan } from '../imports/imports.planning.ts';
-import { endImport } from '../imports/imports.report.ts';
+import { endImport, startFileJob } from '../imports/imports.report.ts';
 import type { ImportKind } from '../imports/imports.row.ts';
 import { readObjects } from '../imports/imports.source.ts';
-import { startFileJob } from '../imports/imports.start.ts';
 import type { Outcome, RowOutcome } from '../imports/imports.types.ts';
 import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
 import { importView, type Model, type ModelView } from './archimate.parse.ts';
@@ -62,7 +60,7 @@ interface NotImportedCounts
 
 interface Outcomes {
   lines: ReportLine[];
-  notKept: NotImportedCounts;
+  notImported: NotImportedCounts;
 }
 
 /**
@@ -126,7 +124,7 @@ async function importModel(
   for (const view of model.views) lines.push(await importOneView(importing, view, around));
   for (const id of Object.values(ids)) await removeStaged(importing.work.sql, id);
   await importing.flush();
-  return { lines, notKept: countNotImported(lines, relations, model) };
+  return { lines, notImported: countNotImported(lines, relations, model) };
 }
 
 function reportRows(
@@ -139,15 +137,15 @@ function reportRows(
       /\bline (\d+)/g,
       (_, line) => `${rows[0]!.kind} "${rows[Number(line) - 1]?.identifier ?? ''}"`,
     );
-  return rows.flatMap(({ kind, identifier, name, row, fault, notKept }, at): ReportLine[] => {
+  return rows.flatMap(({ kind, identifier, name, row, error, notImported }, at): ReportLine[] => {
     // A parent relationship without its own row has the outcome of the card of its target.
-    if (!row && !fault) return [];
+    if (!row && !error) return [];
     const { outcome, errors } = outcomes.get(at + 1) ?? { outcome: 'failed' as const, errors: null };
-    const found = fault
-      ? [fault]
+    const found = error
+      ? [error]
       : (errors ?? []).map((error) => ({ ...error, message: named(error.message) }));
     const line = { kind, identifier, name, outcome, errors: found };
-    return [isEmpty(notKept) ? line : { ...line, not_imported: notKept }];
+    return [isEmpty(notImported) ? line : { ...line, not_imported: notImported }];
   });
 }
 
@@ -156,7 +154,7 @@ function countNotImported(lines: ReportLine[], relations: ModelRow[], model: Mod
   const imported = lines
     .filter(({ outcome }) => outcome !== 'failed')
     .map(({ not_imported }) => not_imported ?? {});
-  const parents = relations.filter(({ row, fault }) => !row && !fault).map(({ notKept }) => notKept);
+  const parents = relations.filter(({ row, error }) => !row && !error).map(({ notImported }) => notImported);
   for (const { properties = [], name, languages = 0, type, attributes = [] } of [...imported, ...parents]) {
     counts.properties += properties.length;
     counts.names += name === undefined ? 0 : 1;
@@ -167,26 +165,23 @@ function countNotImported(lines: ReportLine[], relations: ModelRow[], model: Mod
   return { ...counts, folder_entries: model.inFolders };
 }
 
-const isEmpty = (notKept: NotImported): boolean => Object.keys(notKept).length === 0;
+const isEmpty = (notImported: NotImported): boolean => Object.keys(notImported).length === 0;
 
 async function importOneView(
   { work, job }: Importing,
   view: ModelView,
   around: Parameters<typeof importView>[3],
 ): Promise<ReportLine> {
-  const notKept = droppedParts(view);
+  const notImported = droppedParts(view);
   const place = {
     kind: 'view' as const,
     identifier: view.identifier,
     name: view.name,
-    ...(isEmpty(notKept) ? {} : { not_imported: notKept }),
+    ...(isEmpty(notImported) ? {} : { not_imported: notImported }),
   };
   try {
-    return {
-      ...place,
-      outcome: await importView(work, job.ctx, view, around, job.payload.mode === 'upsert'),
-      errors: [],
-    };
+    const again = job.payload.mode === 'upsert';
+    return { ...place, outcome: await importView(work, job.ctx, view, around, again), errors: [] };
   } catch (error) {
     if (!(error instanceof EstateError)) throw error;
     const errors = error.errors ?? [{ field: 'view', code: error.code, message: error.message }];
@@ -195,10 +190,10 @@ async function importOneView(
 }
 
 async function endWith(
-  sql: Knex.Transaction,
+  sql: Transaction,
   job: RunningJob<ArchimateImport>,
   { blobs }: Services,
-  { lines: all, notKept }: Outcomes,
+  { lines: all, notImported }: Outcomes,
 ): Promise<JobResult> {
   const counts: JobCounts = { total: all.length, created: 0, updated: 0, unchanged: 0, failed: 0 };
   for (const { outcome } of all) counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -207,7 +202,7 @@ async function endWith(
     name: 'archimate',
     report: lines.map((line) => `${JSON.stringify(line)}\n`),
     counts,
-    facts: { not_imported: notKept },
+    facts: { not_imported: notImported },
   });
 }
 
@@ -252,7 +247,7 @@ async function stage({ work, job }: Importing, kind: ImportKind, id: string, row
 }
 
 /** The cards of the applied rows, by line. */
-async function cardIdsOf(sql: Knex.Transaction, id: string): Promise<Map<number, string>> {
+async function cardIdsOf(sql: Transaction, id: string): Promise<Map<number, string>> {
   const rows = await query(sql).rows`select p.line, p.card_id from import_card_plan p
     join import_outcomes o on o.job_id = p.job_id and o.line = p.line
      where p.job_id = ${id} and o.outcome <> 'failed'`;

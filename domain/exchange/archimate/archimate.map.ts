@@ -1,66 +1,20 @@
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import map from './archimate.map.json' with { type: 'json' };
 
 /** The namespace of The Open Group's model exchange file format, 3.0 to 3.2. */
 export const NAMESPACE = 'http://www.opengroup.org/xsd/archimate/3.0/';
 
 /** The element that represents a card type; custom types are exported as groupings. */
-const elementOf: Readonly<Record<string, string>> = {
-  Objective: 'Goal',
-  Platform: 'Grouping',
-  Initiative: 'WorkPackage',
-  Organization: 'BusinessActor',
-  BusinessCapability: 'Capability',
-  BusinessContext: 'ValueStream',
-  BusinessProcess: 'BusinessProcess',
-  Application: 'ApplicationComponent',
-  Interface: 'ApplicationInterface',
-  DataObject: 'DataObject',
-  ITComponent: 'SystemSoftware',
-  TechCategory: 'Grouping',
-  Provider: 'BusinessActor',
-};
+const elementOf: Readonly<Record<string, string>> = map.elementOf;
 
 /** The card types of the elements of other tools' models; other elements have none. */
-const typeOfElement: Readonly<Record<string, string>> = {
-  Goal: 'Objective',
-  Outcome: 'Objective',
-  Driver: 'Objective',
-  WorkPackage: 'Initiative',
-  BusinessActor: 'Organization',
-  BusinessRole: 'Organization',
-  BusinessCollaboration: 'Organization',
-  Capability: 'BusinessCapability',
-  ValueStream: 'BusinessContext',
-  Product: 'BusinessContext',
-  BusinessProcess: 'BusinessProcess',
-  BusinessFunction: 'BusinessProcess',
-  BusinessInteraction: 'BusinessProcess',
-  ApplicationComponent: 'Application',
-  ApplicationCollaboration: 'Application',
-  ApplicationInterface: 'Interface',
-  ApplicationService: 'Interface',
-  DataObject: 'DataObject',
-  BusinessObject: 'DataObject',
-  SystemSoftware: 'ITComponent',
-  Node: 'ITComponent',
-  Device: 'ITComponent',
-  Artifact: 'ITComponent',
-  TechnologyService: 'ITComponent',
-  TechnologyInterface: 'ITComponent',
-  CommunicationNetwork: 'ITComponent',
-};
+const typeOfElement: Readonly<Record<string, string>> = map.typeOfElement;
 
 /**
  * Relation types that correspond to an ArchiMate relationship, in their own direction; all others are exported as
  * associations, which may have any ends.
  */
-const relationshipOf: Readonly<Record<string, string>> = {
-  relAppToDataObj: 'Access',
-  relProcessToDataObj: 'Access',
-  relInterfaceToDataObj: 'Access',
-  relAppToBC: 'Realization',
-  relInitiativeToObjective: 'Realization',
-};
+const relationshipOf: Readonly<Record<string, string>> = map.relationshipOf;
 
 export const elementType = (cardType: string): string =>
   Object.hasOwn(elementOf, cardType) ? elementOf[cardType]! : 'Grouping';

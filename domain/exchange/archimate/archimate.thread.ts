@@ -16,7 +16,7 @@ export interface PackedModel extends Omit<Model, keyof Lists> {
   pieces: Uint8Array<ArrayBuffer>[];
 }
 
-const ask = boundedThreadPool<string, PackedModel | { fault: string }>({
+const ask = boundedThreadPool<string, PackedModel | { error: string }>({
   module: new URL('./archimate.worker.ts', import.meta.url),
   what: 'large models',
   limitMs: LIMIT_MS,
@@ -29,7 +29,7 @@ const ask = boundedThreadPool<string, PackedModel | { fault: string }>({
  */
 export async function readModelInThread(xml: string): Promise<Model> {
   const answer = await ask(xml);
-  if ('fault' in answer) throw new Error(answer.fault);
+  if ('error' in answer) throw new Error(answer.error);
   const { pieces, ...rest } = answer;
   const model: Model = { ...rest, elements: [], relationships: [], views: [] };
   for (const piece of pieces) {

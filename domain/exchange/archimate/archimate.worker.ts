@@ -5,12 +5,12 @@ import { type PackedModel, packModel } from './archimate.thread.ts';
 
 /** Parses models outside the thread that runs jobs. */
 parentPort!.on('message', (xml: string) => {
-  let answer: PackedModel | { fault: string };
+  let answer: PackedModel | { error: string };
   try {
     answer = packModel(parseModel(xml));
   } catch (error) {
-    answer = { fault: error instanceof Error ? error.message : String(error) };
+    answer = { error: error instanceof Error ? error.message : String(error) };
   }
-  const transfer = 'fault' in answer ? [] : answer.pieces.map(({ buffer }) => buffer);
-  parentPort!.postMessage({ answer } satisfies Answered<PackedModel | { fault: string }>, transfer);
+  const transfer = 'error' in answer ? [] : answer.pieces.map(({ buffer }) => buffer);
+  parentPort!.postMessage({ answer } satisfies Answered<PackedModel | { error: string }>, transfer);
 });

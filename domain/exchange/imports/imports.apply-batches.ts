@@ -1,9 +1,9 @@
-import { inTransaction, sqlState } from '../../../platform/database.ts';
+import { type Db, inTransaction, sqlState } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
-import type { JobCounts, JobStep, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { JobCounts, JobStep, JobTransaction, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
 import { applyCards, applyRelations } from './imports.cards.apply.ts';
 import { countRows, storeOutcomes } from './imports.cards.stage.ts';
@@ -48,17 +48,13 @@ export async function writeAtOnce<T>(
   let searchTaken = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await command(
-        job.ctx,
-        async (work) => {
-          await job.hold(work);
-          const events = await bufferEvents(work, job.ctx);
-          const result = await write({ work: events.work, searchTaken, flush: events.flush });
-          if (!dryRun) await events.record();
-          return result;
-        },
-        { dryRun },
-      );
+      return await commandWith(job.ctx, { dryRun }, async (work) => {
+        await job.hold(work);
+        const events = await bufferEvents(work, job.ctx);
+        const result = await write({ work: events.work, searchTaken, flush: events.flush });
+        if (!dryRun) await events.record();
+        return result;
+      });
     } catch (error) {
       if (attempt === WHOLE_ATTEMPTS || !(error instanceof BatchConflict || isClash(error))) throw error;
       searchTaken = true;
@@ -76,13 +72,8 @@ interface WholePlan extends Pick<Applying, 'work' | 'ctx' | 'jobId' | 'searchTak
 }
 
 /** Applies all batches of a plan and stores the outcomes, in the caller's transaction. @returns the failed rows. */
-export async function applyPlan({
-  kind,
-  batches,
-  signal,
-  applied,
-  ...plan
-}: WholePlan): Promise<RowOutcome[]> {
+export async function applyPlan(whole: WholePlan): Promise<RowOutcome[]> {
+  const { kind, batches, signal, applied, ...plan } = whole;
   const failed: RowOutcome[] = [];
   for (let batch = 0; batch < batches; batch += 1) {
     signal.throwIfAborted();
@@ -111,28 +102,21 @@ export async function applyBatches(
   { db }: Services,
   from: Extract<ImportProgress, { stage: 'apply' }>,
 ): Promise<void> {
-  const { payload, signal } = job;
-  const counts = { ...(await countOutcomes(db, job.id)), total: await countRows(db, job.id, payload.kind) };
+  const { ctx, payload, signal, id: jobId } = job;
+  const counts = { ...(await countOutcomes(db, jobId)), total: await countRows(db, jobId, payload.kind) };
   for (let batch = from.batch; batch < from.batches; batch += 1) {
     signal.throwIfAborted();
-    const { ctx, id: jobId } = job;
-    const planned = { ctx, kind: payload.kind, jobId, batch, dryRun: payload.dry_run };
-    const outcomes = await attemptBatch(planned, (work, rows) =>
-      job.checkpoint(work, stepAfter(counts, rows, batch + 1, from.batches)),
-    );
-    if (payload.dry_run) {
-      await inTransaction(db, async (sql) => {
-        await storeOutcomes(sql, job.id, outcomes);
-        await job.checkpoint({ sql }, stepAfter(counts, outcomes, batch + 1, from.batches));
-      });
-    }
-    Object.assign(counts, stepAfter(counts, outcomes, batch + 1, from.batches).counts);
+    const planned = { ctx, db, kind: payload.kind, jobId, batch, dryRun: payload.dry_run };
+    const after = (rows: RowOutcome[]) => stepAfter(counts, rows, batch + 1, from.batches);
+    const outcomes = await attemptBatch(planned, (work, rows) => job.checkpoint(work, after(rows)));
+    Object.assign(counts, after(outcomes).counts);
   }
 }
 
 /** A batch of the plan of one kind of rows. */
-export interface PlannedBatch {
+interface PlannedBatch {
   ctx: Ctx;
+  db: Db;
   kind: ImportKind;
   /** The id under which the plan is stored. */
   jobId: string;
@@ -142,29 +126,28 @@ export interface PlannedBatch {
 
 /**
  * Retries a batch until no concurrent write conflicts with it, without the rows that conflict.
- * @param store stores the outcomes of the rows in the transaction of the batch; not called in a dry run.
+ * @param store stores the outcomes of the rows in the transaction of the batch; of a dry run, in a transaction after it.
  */
 export async function attemptBatch(
-  { ctx, kind, jobId, batch, dryRun }: PlannedBatch,
-  store: (work: Work, outcomes: RowOutcome[]) => Promise<void>,
+  { ctx, db, kind, jobId, batch, dryRun }: PlannedBatch,
+  store: (work: JobTransaction, outcomes: RowOutcome[]) => Promise<void>,
 ): Promise<RowOutcome[]> {
+  const keep = async (work: JobTransaction, outcomes: RowOutcome[]) => {
+    await storeOutcomes(work.sql, jobId, outcomes);
+    await store(work, outcomes);
+  };
   let known: ReadonlyMap<number, FieldError> = new Map();
   let searchTaken = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await command(
-        ctx,
-        async (work) => {
-          const applying = { work, ctx, jobId, dryRun, known, searchTaken };
-          const outcomes = await applyBatch(kind, applying, batch);
-          if (!dryRun) {
-            await storeOutcomes(work.sql, jobId, outcomes);
-            await store(work, outcomes);
-          }
-          return outcomes;
-        },
-        { dryRun },
-      );
+      const outcomes = await commandWith(ctx, { dryRun }, async (work) => {
+        const applying = { work, ctx, jobId, dryRun, known, searchTaken };
+        const outcomes = await applyBatch(kind, applying, batch);
+        if (!dryRun) await keep(work, outcomes);
+        return outcomes;
+      });
+      if (dryRun) await inTransaction(db, (sql) => keep({ sql }, outcomes));
+      return outcomes;
     } catch (error) {
       if (attempt === MAX_ATTEMPTS) throw error;
       if (error instanceof BatchConflict) known = error.errors;

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { type CardWrite, insertCards, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
@@ -144,37 +143,24 @@ function orphanError(row: PlannedCard, errors: ReadonlyMap<number, unknown>): Fi
 /** Finds the rows that violate a unique index. @throws BatchConflict naming them. */
 async function refuseTaken({ work, searchTaken, known }: Applying, steps: CardStep[]): Promise<void> {
   if (!searchTaken) return;
-  const taken = await findTaken(
-    work.sql,
-    steps.map(({ row, after }) => ({ ...after, line: row.line, is_new: row.is_new })),
-  );
+  const written = steps.map(({ row, after }) => ({ ...after, line: row.line, is_new: row.is_new }));
+  const taken = await findTaken(work.sql, written);
   if (taken.size > 0) throw new BatchConflict(new Map([...known, ...taken]));
 }
 
 async function write(applying: Applying, steps: CardStep[], around: PeopleAndTags): Promise<void> {
   const { work, ctx } = applying;
   const created = steps.filter(({ before }) => before === null);
-  await insertCards(
-    work,
-    ctx,
-    created.map(({ after }) => after),
-  );
-  await saveCards(
-    work,
-    ctx,
-    steps.flatMap((step) => step.write ?? []),
-  );
-  await savePeopleAndTags(
-    work,
-    steps.map(({ after, type, attached }) => ({ card: after, type, attached })),
-    around,
-  );
+  const cards = created.map(({ after }) => after);
+  await insertCards(work, ctx, cards);
+  const writes = steps.flatMap((step) => step.write ?? []);
+  await saveCards(work, ctx, writes);
+  const attachedTo = steps.map(({ after, type, attached }) => ({ card: after, type, attached }));
+  await savePeopleAndTags(work, attachedTo, around);
   const moved = steps.filter(({ row, type }) => row.structural && row.level !== null && hasLevels(type));
   if (moved.length === 0) return;
-  const levels = await levelsToFollow(
-    work.sql,
-    moved.map(({ row }) => ({ id: row.card_id, level: row.level! })),
-  );
+  const places = moved.map(({ row }) => ({ id: row.card_id, level: row.level! }));
+  const levels = await levelsToFollow(work.sql, places);
   await lockCards(work, levels.keys());
   await saveCards(work, ctx, levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));
 }
@@ -191,13 +177,8 @@ async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promi
   if (parentIds.size === 0 && archived.length === 0) return;
   const parents = await readParents(work.sql, [...parentIds]);
   const loops = moved.length > 0 ? await findCyclicMoves(work.sql, moved) : new Set();
-  const abandoning =
-    archived.length > 0
-      ? await findAbandoning(
-          work.sql,
-          archived.map(({ row }) => row.card_id),
-        )
-      : new Set();
+  const ids = archived.map(({ row }) => row.card_id);
+  const abandoning = await findAbandoning(work.sql, ids);
 
   const errorOf = ({ row, type, after }: CardStep): FieldError | undefined => {
     const field = parentColumn(row.parent_by);
@@ -239,7 +220,7 @@ function outcomesOf(
 
 /** The rows whose id, external id or name is used by another card meanwhile, by line. */
 async function findTaken(
-  sql: Knex.Transaction,
+  sql: Transaction,
   cards: (StoredCard & { line: number; is_new: boolean })[],
 ): Promise<Map<number, FieldError>> {
   const rows = await query(sql).rows`with v as (
@@ -262,7 +243,7 @@ async function findTaken(
 
 /** The levels of the capabilities below moved ones, if they change. */
 async function levelsToFollow(
-  sql: Knex.Transaction,
+  sql: Transaction,
   moved: { id: string; level: string }[],
 ): Promise<Map<string, string>> {
   const rows = await query(sql).rows`with recursive below as (
@@ -278,7 +259,7 @@ async function levelsToFollow(
 }
 
 /** Of archived cards, those that have active children. */
-async function findAbandoning(sql: Knex.Transaction, archived: string[]): Promise<Set<string>> {
+async function findAbandoning(sql: Transaction, archived: string[]): Promise<Set<string>> {
   const rows = await query(sql).rows`select distinct parent_id as id from cards
     where parent_id = any(${archived}::uuid[]) and status = 'ACTIVE'`;
   return new Set(rows.map((row: { id: string }) => row.id));

@@ -32,11 +32,8 @@ export interface CardRow {
 
 /** The tag groups and roles that the card has after its row is applied; relations do not change. */
 function filledAfter(before: FilledSlots, attached: Attached): FilledSlots {
-  return {
-    relations: before.relations,
-    tagGroups: attached.tagGroups ?? before.tagGroups,
-    roles: attached.roles ?? before.roles,
-  };
+  const tagGroups = attached.tagGroups ?? before.tagGroups;
+  return { relations: before.relations, tagGroups, roles: attached.roles ?? before.roles };
 }
 
 const nothing: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };

@@ -25,20 +25,14 @@ export async function findParents(planning: Planning): Promise<void> {
      where parent_by = 'external_id'`;
   await query(sql).run`create index on plan_rows (parent)`;
   await walkPaths(planning);
-  await refuse(
-    planning,
-    `select line, ${parentField}, 'unknown_parent', '"' || coalesce(parent_external_id, given_parent::text,
+  await refuse(planning)`
+     select line, ${embed(parentField)}, 'unknown_parent', '"' || coalesce(parent_external_id, given_parent::text,
        array_to_string(parent_path, ' / ')) || '" is no card of the type ' || type
-     from plan_rows p where parent_by in ('id', 'external_id', 'path') and parent is null and type = any(?::text[])`,
-    [planning.ctx.metamodel.visibleTypes],
-  );
-  await refuse(
-    planning,
-    `select p.line, 'parent_id', 'parent_type', 'must be a card of the type ' || p.type
+     from plan_rows p where parent_by in ('id', 'external_id', 'path') and parent is null and type = any(${planning.ctx.metamodel.visibleTypes}::text[])`;
+  await refuse(planning)`select p.line, 'parent_id', 'parent_type', 'must be a card of the type ' || p.type
      from plan_rows p where p.parent_by = 'id' and p.parent is not null and p.type <> coalesce(
        (select f.type from plan_rows f where f.card_id = p.parent and not f.repeated),
-       (select c.type from cards c where c.id = p.parent))`,
-  );
+       (select c.type from cards c where c.id = p.parent))`;
   await identifyByName(planning);
   await refuseNew(planning);
 }
@@ -58,16 +52,14 @@ async function walkPaths({ sql, pulse }: Planning): Promise<void> {
   await query(sql).run`analyze plan_paths`;
   for (let depth = 1; depth <= rows[0].depth; depth += 1) {
     pulse();
-    await sql.raw(
-      `update plan_paths t set node = coalesce(
-         (select o.id from cards o where ${siblingOf('t.type', 'up.node', `t.path[${depth}]`)}),
+    await query(sql).run`update plan_paths t set node = coalesce(
+         (select o.id from cards o where ${embed(siblingOf('t.type', 'up.node', `t.path[${depth}]`))}),
          (select f.card_id from plan_rows f
           where f.type = t.type and f.placed and not f.repeated and f.parent is not distinct from up.node
-            and lower(f.name) = t.path[${depth}] order by f.line limit 1))
-       from plan_paths s left join plan_paths up on up.type = s.type and up.path = s.path[1:${depth - 1}]
-       where s.type = t.type and s.path = t.path and t.depth = ${depth}
-         and (${depth} = 1 or up.node is not null)`,
-    );
+            and lower(f.name) = t.path[${embed(depth)}] order by f.line limit 1))
+       from plan_paths s left join plan_paths up on up.type = s.type and up.path = s.path[1:${embed(depth - 1)}]
+       where s.type = t.type and s.path = t.path and t.depth = ${embed(depth)}
+         and (${embed(depth)} = 1 or up.node is not null)`;
     await query(sql).run`update plan_rows p set parent = t.node, placed = t.node is not null from plan_paths t
        where p.parent_by = 'path' and cardinality(p.parent_path) = ${embed(depth)} and t.type = p.type
          and t.path = array(select lower(step) from unnest(p.parent_path) with ordinality as s(step, at)

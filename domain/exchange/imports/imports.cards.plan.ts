@@ -1,4 +1,4 @@
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
 import { siblingOf } from '../../inventory/cards/cards.unique.ts';
@@ -56,17 +56,14 @@ async function checkStructure(planning: Planning): Promise<void> {
 
 /** Fails rows whose parent's row has failed, and their descendants. */
 async function refuseOrphans(planning: Planning): Promise<number> {
-  return await refuse(
-    planning,
-    `with recursive missing as (
+  return await refuse(planning)`with recursive missing as (
        select p.line, p.card_id from plan_rows p where p.is_new and p.failed and not p.repeated
        union
        select p.line, p.card_id from missing m join plan_rows p on p.parent = m.card_id
        where p.is_new and not p.repeated
      )
-     select p.line, ${parentField}, 'parent_failed', 'the row of the parent, line ' || m.line || ', has failed'
-     from missing m join plan_rows p on p.parent = m.card_id where not p.failed`,
-  );
+     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, line ' || m.line || ', has failed'
+     from missing m join plan_rows p on p.parent = m.card_id where not p.failed`;
 }
 
 /** Walks the resulting hierarchy: the cards of the file and all their ancestors. */
@@ -116,12 +113,8 @@ async function refuseLoops(planning: Planning): Promise<number> {
      where d.id is null`;
   const lines = membersOfLoops(rows).flatMap(({ line, open }) => (line !== null && open ? [line] : []));
   if (lines.length === 0) return 0;
-  return await refuse(
-    planning,
-    `select p.line, ${parentField}, 'parent_cycle', 'would lie below itself'
-     from plan_rows p where p.line = any(?::int[])`,
-    [lines],
-  );
+  return await refuse(planning)`select p.line, ${embed(parentField)}, 'parent_cycle', 'would lie below itself'
+     from plan_rows p where p.line = any(${lines}::int[])`;
 }
 
 /** Of cards that each have one parent among them, those in a cycle. */
@@ -142,70 +135,58 @@ function membersOfLoops(cards: Unreached[]): Unreached[] {
 
 /** Fails rows that would be, or would move cards, below the maximum depth of hierarchies. */
 async function refuseDepths(planning: Planning): Promise<number> {
-  return await refuse(
-    planning,
-    `with recursive below as (
+  return await refuse(planning)`with recursive below as (
        select p.line, p.parent_by, p.card_id as id, d.depth, p.is_new
        from plan_rows p join plan_depths d on d.id = p.card_id
-       where not p.failed and p.parent is not null and (p.is_new or ${moves})
+       where not p.failed and p.parent is not null and (p.is_new or ${embed(moves)})
        union all
        select b.line, b.parent_by, c.id, b.depth + 1, false from below b join cards c on c.parent_id = b.id
-       where not b.is_new and b.depth <= ${MAX_DEPTH}
+       where not b.is_new and b.depth <= ${embed(MAX_DEPTH)}
      )
-     select p.line, ${parentField}, 'too_deep', 'would lead below level ${MAX_DEPTH}'
-     from below p group by p.line, p.parent_by having max(p.depth) > ${MAX_DEPTH}`,
-  );
+     select p.line, ${embed(parentField)}, 'too_deep', 'would lead below level ${embed(MAX_DEPTH)}'
+     from below p group by p.line, p.parent_by having max(p.depth) > ${embed(MAX_DEPTH)}`;
 }
 
 /** Fails capabilities below the maximum depth, with their descendants, and Macros that are not roots. */
 async function refuseLevels(planning: Planning): Promise<number> {
   const { leveled } = planning;
   if (leveled.length === 0) return 0;
-  const placed = `p.type = any(?::text[]) and not p.failed and (p.is_new or ${moves} or ${changesMacro} or p.level = '${MACRO}')`;
-  const notRoot = await refuse(
-    planning,
-    `select p.line, 'attributes.capabilityLevel', 'macro_not_root', 'is Macro on roots only'
-     from plan_rows p where ${placed} and p.parent is not null and coalesce(p.level, p.stored_level) = '${MACRO}'`,
-    [leveled],
-  );
-  const tooDeep = await refuse(
-    planning,
-    `with recursive below as (
+  const placed = embed(fragment`p.type = any(${leveled}::text[]) and not p.failed
+    and (p.is_new or ${embed(moves)} or ${embed(changesMacro)} or p.level = '${embed(MACRO)}')`);
+  const notRoot = await refuse(planning)`
+     select p.line, 'attributes.capabilityLevel', 'macro_not_root', 'is Macro on roots only'
+     from plan_rows p
+     where ${placed} and p.parent is not null and coalesce(p.level, p.stored_level) = '${embed(MACRO)}'`;
+  const tooDeep = await refuse(planning)`with recursive below as (
        select p.line, p.parent_by, p.card_id as id, d.level
        from plan_rows p join plan_depths d on d.id = p.card_id where ${placed}
        union all
        select b.line, b.parent_by, c.id, b.level + 1 from below b join cards c on c.parent_id = b.id
-       where b.level < ${DEEPEST_LEVEL}
+       where b.level < ${embed(DEEPEST_LEVEL)}
      )
-     select p.line, ${parentField}, 'capability_too_deep', 'business capabilities have at most 5 levels below a Macro'
-     from below p group by p.line, p.parent_by having max(p.level) > 5`,
-    [leveled],
-  );
+     select p.line, ${embed(parentField)}, 'capability_too_deep',
+       'business capabilities have at most 5 levels below a Macro'
+     from below p group by p.line, p.parent_by having max(p.level) > 5`;
   return notRoot + tooDeep;
 }
 
 /** Fails rows that would put an active card below an archived one. */
 async function refuseArchived(planning: Planning): Promise<number> {
-  const below = await refuse(
-    planning,
-    `select p.line, ${parentField}, 'parent_archived', 'is archived'
+  const below = await refuse(planning)`select p.line, ${embed(parentField)}, 'parent_archived', 'is archived'
      from plan_rows p
      left join plan_rows f on f.card_id = p.parent and not f.repeated
      left join cards c on c.id = p.parent and f.line is null
-     where not p.failed and p.parent is not null and ${status} = 'ACTIVE'
-       and (p.is_new or ${moves} or p.stored_status = 'ARCHIVED')
+     where not p.failed and p.parent is not null and ${embed(status)} = 'ACTIVE'
+       and (p.is_new or ${embed(moves)} or p.stored_status = 'ARCHIVED')
        and coalesce(case when f.failed then f.stored_status else coalesce(f.status, f.stored_status) end, c.status)
-         = 'ARCHIVED'`,
-  );
-  const above = await refuse(
-    planning,
-    `select p.line, 'status', 'children_present', 'the card has active children'
+         = 'ARCHIVED'`;
+  const above = await refuse(planning)`
+     select p.line, 'status', 'children_present', 'the card has active children'
      from plan_rows p where not p.failed and p.status = 'ARCHIVED' and p.stored_status = 'ACTIVE' and exists (
        select from cards o left join plan_rows f on f.card_id = o.id and not f.repeated and not f.failed
        where o.parent_id = p.card_id and o.status = 'ACTIVE' and f.status is distinct from 'ARCHIVED'
          and (f.line is null or f.parent is not distinct from o.parent_id)
-     )`,
-  );
+     )`;
   return below + above;
 }
 
@@ -216,17 +197,13 @@ async function refuseNames(planning: Planning): Promise<number> {
     from plan_rows p where not p.failed and ${status} = 'ACTIVE'
       and (p.is_new or ${moves} or p.name <> p.stored_name or p.stored_status = 'ARCHIVED')
   )`;
-  const stored = await refuse(
-    planning,
-    `select w.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
-     from ${wanted} w join cards o on ${siblingOf('w.type', 'w.parent', 'w.name')} where o.id <> w.card_id`,
-  );
-  const inFile = await refuse(
-    planning,
-    `select line, 'name', 'sibling_name_taken', 'line ' || first || ' gives it to a card below the same parent'
-     from (select line, min(line) over (partition by type, parent, name) as first from ${wanted} w) k
-     where first < line`,
-  );
+  const stored = await refuse(planning)`
+     select w.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
+     from ${embed(wanted)} w join cards o on ${embed(siblingOf('w.type', 'w.parent', 'w.name'))} where o.id <> w.card_id`;
+  const inFile = await refuse(planning)`
+     select line, 'name', 'sibling_name_taken', 'line ' || first || ' gives it to a card below the same parent'
+     from (select line, min(line) over (partition by type, parent, name) as first from ${embed(wanted)} w) k
+     where first < line`;
   return stored + inFile;
 }
 
@@ -276,16 +253,17 @@ export const cardPlan: PlanSpec = {
        select p.*,
          not p.is_new and (p.parent is distinct from p.stored_parent or turns_status
            or (leveled and ${changesMacro})) as structural,
-         turns_status and p.status = 'ARCHIVED' as archives
+         turns_status and p.status = 'ARCHIVED' as archives,
+        ${status} = 'ACTIVE' and (p.is_new or coalesce(p.name <> p.stored_name, false)) as named
        from placed p
     )
-    select line, bytes, card_id, is_new, parent as parent_id, parent_line, structural, archives, depth,
+    select line, bytes, card_id, is_new, parent as parent_id, parent_line, structural, named, archives, depth,
       case when leveled and (is_new or structural) then
         case planned_level when 0 then 'Macro' else 'L' || planned_level end end as level
     from ranked`,
   // Parents before children; cards to be archived come last, children before parents.
   order: 'archives, case when archives then -depth else depth end, line',
-  columns: 'line, card_id, is_new, parent_id, parent_line, level, structural',
+  columns: 'line, card_id, is_new, parent_id, parent_line, level, structural, named',
 };
 
 /**
@@ -293,18 +271,12 @@ export const cardPlan: PlanSpec = {
  * create a card fail here too.
  */
 async function checkKeys(planning: Planning): Promise<void> {
-  await refuse(
-    planning,
-    `select line, 'type', 'type_differs', 'the card is of the type ' || stored_type
-     from plan_rows where given_id is not null and stored_type <> type`,
-  );
+  await refuse(planning)`select line, 'type', 'type_differs', 'the card is of the type ' || stored_type
+     from plan_rows where given_id is not null and stored_type <> type`;
   await refuseIds(planning, 'card');
-  await refuse(
-    planning,
-    `select line, 'external_id', 'external_id_taken', 'the card ' || holder || ' of this type has it already'
-     from plan_rows where holder is not null and (? = 'create' or holder <> card_id)`,
-    [planning.mode],
-  );
+  await refuse(planning)`
+     select line, 'external_id', 'external_id_taken', 'the card ' || holder || ' of this type has it already'
+     from plan_rows where holder is not null and (${planning.mode} = 'create' or holder <> card_id)`;
   await refuseRepeated(planning);
 }
 
@@ -357,11 +329,8 @@ async function checkStructuralRows(planning: Planning): Promise<void> {
 
 async function checkRows(planning: Planning, rows: StructuralRow[]): Promise<void> {
   const { sql, ctx, jobId } = planning;
-  const stored = await loadCards(
-    { sql, metamodel: ctx.metamodel },
-    ctx,
-    rows.map((row) => row.card_id),
-  );
+  const ids = rows.map((row) => row.card_id);
+  const stored = await loadCards({ sql, metamodel: ctx.metamodel }, ctx, ids);
   const around = await readPeopleAndTags(sql, rows);
   const errors = rows.flatMap(({ line, card_id, type: key, parent, payload }) => {
     const before = stored.get(card_id);
@@ -372,10 +341,6 @@ async function checkRows(planning: Planning, rows: StructuralRow[]): Promise<voi
     return mergeCard(ctx, before, row, attached).errors.map((error) => ({ line, ...error }));
   });
   if (errors.length === 0) return;
-  await refuse(
-    planning,
-    `select line, field, code, message
-     from jsonb_to_recordset(?::jsonb) as v(line integer, field text, code text, message text)`,
-    [JSON.stringify(errors)],
-  );
+  await refuse(planning)`select line, field, code, message
+     from jsonb_to_recordset(${JSON.stringify(errors)}::jsonb) as v(line integer, field text, code text, message text)`;
 }

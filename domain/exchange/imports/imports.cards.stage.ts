@@ -59,7 +59,12 @@ export async function storeOutcomes(sql: Sql, jobId: string, outcomes: RowOutcom
      errors jsonb)`;
 }
 
-const tables = [...Object.values(rowsTable), ...Object.values(planTable), 'import_outcomes'];
+const tables = [
+  ...Object.values(rowsTable),
+  ...Object.values(planTable),
+  'import_outcomes',
+  'import_warnings',
+];
 const CLEAN_BATCH = 20_000;
 /** How long a failed or cancelled import can be resumed. */
 export const RESUME_DAYS = 7;
@@ -76,13 +81,11 @@ export async function removeStaged(db: Sql, jobId: string): Promise<void> {
 export async function removeStale(sql: Sql): Promise<number> {
   let removed = 0;
   for (const table of tables) {
-    const { rowCount } = await sql.raw(
-      `delete from ${table} where ctid = any(array(
-         select t.ctid from ${table} t left join jobs j on j.id = t.job_id
+    const rowCount = await query(sql).count`delete from ${embed(table)} where ctid = any(array(
+         select t.ctid from ${embed(table)} t left join jobs j on j.id = t.job_id
          where j.id is null or j.status = 'succeeded'
-           or (j.status in ('failed', 'cancelled') and j.finished_at < now() - interval '${RESUME_DAYS} days')
-         limit ${CLEAN_BATCH}))`,
-    );
+           or (j.status in ('failed', 'cancelled') and j.finished_at < now() - interval '${embed(RESUME_DAYS)} days')
+         limit ${embed(CLEAN_BATCH)}))`;
     removed += rowCount as number;
   }
   return removed;

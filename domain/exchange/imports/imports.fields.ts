@@ -10,7 +10,7 @@ import {
 } from '../../inventory/cards/rules/values.ts';
 import type { CardColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
 import { readStakeholding, readTag, splitPath, splitValues } from '../../kernel/transfer/csv-cells.ts';
-import type { ImportKind } from './imports.row.ts';
+import type { ImportKind, ImportRow } from './imports.row.ts';
 
 /** How one field of a row is parsed; a reader adds its errors and then returns nothing. */
 export type FieldReader =
@@ -123,3 +123,50 @@ export const fieldReaders: Record<ImportKind, Readonly<Record<string, FieldReade
 
 /** The members of a card's row that name its parent; the card becomes a root if all are cleared. */
 export const parentFields: readonly CardColumn[] = ['parent_id', 'parent_external_id', 'parent_path'];
+
+/** A row during parsing. */
+export interface Draft {
+  line: number;
+  values: Record<string, unknown>;
+  errors: FieldError[];
+}
+
+/** A row without values. */
+export const newDraft = (line: number): Draft => ({ line, values: {}, errors: [] });
+
+/** Sets a lifecycle phase or an attribute, or clears it with null. */
+export function setMember(row: Draft, part: 'lifecycle' | 'attributes', key: string, value: unknown): void {
+  row.values[part] ??= {};
+  (row.values[part] as Record<string, unknown>)[key] = value;
+}
+
+/** The type of the row's card or relation, if it is known. */
+export const typeOf = (row: Draft): string | undefined => row.values.type as string | undefined;
+
+/**
+ * The parsed row.
+ * @param noParent whether the row clears the parent.
+ */
+export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: boolean): ImportRow<K> {
+  const hasError = (...fields: string[]) => row.errors.some(({ field }) => fields.includes(field));
+  const given = (...fields: string[]) =>
+    fields.some((field) => row.values[field] !== undefined) || hasError(...fields);
+  if (noParent && !given(...parentFields)) row.values.parent_id = null;
+  const need = (...fields: string[]) => {
+    if (given(...fields)) return;
+    row.errors.push({ field: fields[0]!, code: 'required', message: 'is needed in a row without an id' });
+  };
+  if (!given('id')) {
+    need('type');
+    if (kind === 'relations') {
+      need('source_external_id', 'source_id');
+      need('target_external_id', 'target_id');
+    }
+  }
+  return { line: row.line, kind, values: row.values, errors: row.errors };
+}
+
+/** A row that could not be parsed. */
+export function failedRow<K extends ImportKind>(line: number, kind: K, error: FieldError): ImportRow<K> {
+  return { line, kind, values: {}, errors: [error] };
+}

@@ -23,9 +23,9 @@ export const importOptions = {
       { description: 'Of a CSV file, by name or as a character; absent: detected from its header' },
     ),
   ),
-  report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {
+  report: Type.Union([Type.Literal('failed'), Type.Literal('warnings'), Type.Literal('all')], {
     default: 'failed',
-    description: 'Which rows the report contains',
+    description: 'Which rows the report contains; `warnings`: those that failed or have warnings',
   }),
 };
 

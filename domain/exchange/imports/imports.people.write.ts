@@ -1,7 +1,6 @@
-import type { Knex } from 'knex';
-import { query } from '../../../platform/database.ts';
+import { query, type Transaction } from '../../../platform/database.ts';
 import type { StakeholderRow } from '../../collaboration/collaboration.model.ts';
-import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.events.ts';
+import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.commands.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { tagEvent } from '../../inventory/tags/tags.cards.ts';
 import type { Work } from '../../kernel/context.ts';
@@ -47,7 +46,7 @@ export interface Attached {
  * events.
  */
 export async function readPeopleAndTags(
-  sql: Knex.Transaction,
+  sql: Transaction,
   rows: { card_id: string; is_new: boolean; payload: CardPayload }[],
 ): Promise<PeopleAndTags> {
   const tagged = rows.filter(({ payload }) => payload.tags);
@@ -58,39 +57,29 @@ export async function readPeopleAndTags(
   const named = new Set(tagged.flatMap(({ payload }) => payload.tags!));
   const people = new Set(held.flatMap(({ payload }) => payload.holders!.map(({ user_id }) => user_id)));
 
-  if (existing(tagged).length > 0) {
-    const stored: { card_id: string; tag_id: string }[] = await sql('card_tags')
-      .whereIn('card_id', existing(tagged))
-      .select('card_id', 'tag_id');
-    for (const { card_id, tag_id } of stored) {
-      tags.set(card_id, (tags.get(card_id) ?? new Set()).add(tag_id));
-      named.add(tag_id);
-    }
+  const storedTags: { card_id: string; tag_id: string }[] = await sql('card_tags')
+    .whereIn('card_id', existing(tagged))
+    .select('card_id', 'tag_id');
+  for (const { card_id, tag_id } of storedTags) {
+    tags.set(card_id, (tags.get(card_id) ?? new Set()).add(tag_id));
+    named.add(tag_id);
   }
-  if (existing(held).length > 0) {
-    const stored: (StoredHolder & { card_id: string })[] = await sql('stakeholders as s')
-      .whereIn('card_id', existing(held))
-      .orderBy('id')
-      .select('id', 'card_id', 'user_id', 'role', sql.raw('to_jsonb(s) as "row"'));
-    for (const { card_id, ...holder } of stored) {
-      holders.set(card_id, [...(holders.get(card_id) ?? []), holder]);
-      people.add(holder.user_id);
-    }
+  const storedHolders: (StoredHolder & { card_id: string })[] = await sql('stakeholders as s')
+    .whereIn('card_id', existing(held))
+    .orderBy('id')
+    .select('id', 'card_id', 'user_id', 'role', sql.raw('to_jsonb(s) as "row"'));
+  for (const { card_id, ...holder } of storedHolders) {
+    holders.set(card_id, [...(holders.get(card_id) ?? []), holder]);
+    people.add(holder.user_id);
   }
-  const catalogue = new Map<string, { name: string; group: string; groupId: string; single: boolean }>();
-  if (named.size > 0) {
-    const found = await query(sql).rows`select t.id, t.name, g.name as "group", g.id as "groupId",
-      g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
-       where t.id = any(${[...named]}::uuid[])`;
-    for (const { id, ...tag } of found) catalogue.set(id, tag);
-  }
-  const users = new Map<string, string>();
-  if (people.size > 0) {
-    const found: { id: string; display_name: string }[] = await sql('users')
-      .whereIn('id', [...people])
-      .select('id', 'display_name');
-    for (const { id, display_name } of found) users.set(id, display_name);
-  }
+  const foundTags = await query(sql).rows`select t.id, t.name, g.name as "group", g.id as "groupId",
+    g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
+     where t.id = any(${[...named]}::uuid[])`;
+  const catalogue = new Map(foundTags.map(({ id, ...tag }) => [id, tag]));
+  const foundUsers: { id: string; display_name: string }[] = await sql('users')
+    .whereIn('id', [...people])
+    .select('id', 'display_name');
+  const users = new Map(foundUsers.map(({ id, display_name }) => [id, display_name]));
   return { tags, holders, catalogue, users };
 }
 
@@ -158,26 +147,15 @@ export async function savePeopleAndTags(
     changed.flatMap(({ card, attached }) => pick(attached).map((tag_id) => ({ card_id: card.id, tag_id })));
   const removedTags = tags((attached) => attached.removedTags);
   const addedTags = tags((attached) => attached.addedTags);
-  if (removedTags.length > 0) {
-    await query(sql).run`delete from card_tags t
-      using jsonb_to_recordset(${JSON.stringify(removedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
-       where t.card_id = v.card_id and t.tag_id = v.tag_id`;
-  }
-  if (addedTags.length > 0) {
-    await query(sql).run`insert into card_tags (card_id, tag_id)
-       select card_id, tag_id
-       from jsonb_to_recordset(${JSON.stringify(addedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
-       on conflict do nothing`;
-  }
-  const removed = changed.flatMap(({ attached }) => attached.removedHolders);
-  if (removed.length > 0) {
-    await sql('stakeholders')
-      .whereIn(
-        'id',
-        removed.map(({ id }) => id),
-      )
-      .delete();
-  }
+  await query(sql).run`delete from card_tags t
+    using jsonb_to_recordset(${JSON.stringify(removedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
+     where t.card_id = v.card_id and t.tag_id = v.tag_id`;
+  await query(sql).run`insert into card_tags (card_id, tag_id)
+     select card_id, tag_id
+     from jsonb_to_recordset(${JSON.stringify(addedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
+     on conflict do nothing`;
+  const removed = changed.flatMap(({ attached }) => attached.removedHolders.map(({ id }) => id));
+  await sql('stakeholders').whereIn('id', removed).delete();
   const inserted = await insertHolders(
     sql,
     changed.flatMap(({ card, attached }) =>
@@ -193,18 +171,15 @@ export async function savePeopleAndTags(
       type.key === PROCESS && attached.addedHolders.length + attached.removedHolders.length > 0,
   );
   if (held.length > 0) {
-    await followApprovers(
-      work,
-      held.map(({ card }) => card.id),
-    );
+    const processes = held.map(({ card }) => card.id);
+    await followApprovers(work, processes);
   }
 }
 
 async function insertHolders(
-  sql: Knex.Transaction,
+  sql: Transaction,
   holders: (StagedHolder & { card_id: string })[],
 ): Promise<Map<string, StakeholderRow>> {
-  if (holders.length === 0) return new Map();
   const rows = await query(sql).rows`insert into stakeholders as s (card_id, user_id, role)
      select card_id, user_id, role
      from jsonb_to_recordset(${JSON.stringify(holders)}::jsonb) as v(card_id uuid, user_id uuid, role text)

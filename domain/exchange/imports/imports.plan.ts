@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { type Db, inTransaction } from '../../../platform/database.ts';
+import { cancelOnAbort, type Db, inTransaction, type Transaction } from '../../../platform/database.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { cardPlan, leveledTypes } from './imports.cards.plan.ts';
 import type { ImportPayload } from './imports.job.ts';
@@ -14,7 +13,7 @@ type PlanOptions = Pick<ImportPayload, 'kind' | 'mode'> & { batchRows: number };
 /** Plans staged rows in the caller's transaction. @param id the job under which they are staged. */
 export async function planStaged(
   { ctx, signal }: RunningJob,
-  sql: Knex.Transaction,
+  sql: Transaction,
   id: string,
   { kind, mode, batchRows }: PlanOptions,
 ): Promise<Planned> {
@@ -31,11 +30,15 @@ export async function planImport(
   job: RunningJob,
   db: Db,
   options: PlanOptions,
-  store: (sql: Knex.Transaction, planned: Planned) => Promise<void>,
+  store: (sql: Transaction, planned: Planned) => Promise<void>,
 ): Promise<Planned> {
   return await inTransaction(db, async (sql) => {
+    using _cancelling = await cancelOnAbort(db, sql, job.signal);
     const planned = await planStaged(job, sql, job.id, options);
     await store(sql, planned);
     return planned;
+  }).catch((error) => {
+    job.signal.throwIfAborted();
+    throw error;
   });
 }

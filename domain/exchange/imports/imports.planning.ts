@@ -1,10 +1,9 @@
-import type { Knex } from 'knex';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query, type Transaction } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 
 /** What a plan is created with: one transaction, with the temporary tables `plan_rows` and `plan_errors`. */
 export interface Planning {
-  sql: Knex.Transaction;
+  sql: Transaction;
   ctx: Ctx;
   jobId: string;
   mode: 'create' | 'upsert';
@@ -37,21 +36,19 @@ export interface PlanSpec {
 /** The approximate maximum size of the rows of a batch. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Stores errors and fails their rows. `select` returns `line, field, code, message`. @returns how many rows. */
-export async function refuse(
-  { sql, pulse }: Pick<Planning, 'sql' | 'pulse'>,
-  select: string,
-  bindings: readonly unknown[] = [],
-): Promise<number> {
-  pulse();
-  const { rowCount } = await sql.raw(
-    `with found (line, field, code, message) as (${select}),
+/**
+ * Stores errors and fails their rows, by a statement like those of {@link query} that selects `line, field, code, message`.
+ * @returns how many rows.
+ */
+export const refuse =
+  ({ sql, pulse }: Pick<Planning, 'sql' | 'pulse'>) =>
+  async (texts: TemplateStringsArray, ...values: unknown[]): Promise<number> => {
+    pulse();
+    const select = fragment(texts, ...values);
+    return await query(sql).count`with found (line, field, code, message) as (${embed(select)}),
      stored as (insert into plan_errors (line, field, code, message) select line, field, code, message from found)
-     update plan_rows p set failed = true from found where p.line = found.line`,
-    bindings,
-  );
-  return rowCount;
-}
+     update plan_rows p set failed = true from found where p.line = found.line`;
+  };
 
 /** Refuses rows with an id that does not exist, or in the mode `create` one that does. */
 export async function refuseIds(planning: Planning, noun: string): Promise<void> {
@@ -59,17 +56,18 @@ export async function refuseIds(planning: Planning, noun: string): Promise<void>
     planning.mode === 'upsert'
       ? ['unknown_id', `is no ${noun}`, 'is_new and type is not null']
       : ['id_taken', `is a ${noun} already`, 'not is_new'];
-  await refuse(
-    planning,
-    `select line, 'id', '${code}', '${message}' from plan_rows where given_id is not null and ${condition}`,
-  );
+  await refuse(planning)`
+     select line, 'id', '${embed(code)}', '${embed(message)}' from plan_rows where given_id is not null and ${embed(condition)}`;
 }
 
-/** SQL of the errors of each row as JSON, in the order in which they were stored. */
-const storedErrors = `(
-  select line, jsonb_agg(jsonb_build_object('field', field, 'code', code, 'message', message) order by n) as errors
-  from plan_errors group by line
-)`;
+/**
+ * SQL of the stored errors of the row `p` as JSON, in the order in which they were stored. It is evaluated by an index for each row,
+ * since the database has no statistics of a temporary table.
+ */
+const storedErrors = `coalesce((
+  select jsonb_agg(jsonb_build_object('field', f.field, 'code', f.code, 'message', f.message) order by f.n)
+  from plan_errors f where f.line = p.line
+), '[]')`;
 
 /**
  * SQL of the line that represents all rows of `plan_rows` with the same key: the first that has not failed, else the
@@ -87,11 +85,8 @@ export async function refuseDuplicates(planning: Planning, select: string): Prom
   await query(sql).run`create temp table plan_duplicates on commit drop as
      select k.line, k.field, k.first, not p.failed as was_sound
      from (${embed(select)}) k join plan_rows p on p.line = k.line where k.first <> k.line`;
-  await refuse(
-    planning,
-    `select line, field, 'duplicate_in_file', 'line ' || first || ' has the same key'
-     from plan_duplicates where first < line`,
-  );
+  await refuse(planning)`select line, field, 'duplicate_in_file', 'line ' || first || ' has the same key'
+     from plan_duplicates where first < line`;
   await query(sql).run`update plan_rows p set repeated = true,
     yields_to = case when d.was_sound then d.first end
      from plan_duplicates d where d.line = p.line;
@@ -112,7 +107,8 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
   for (let replans = 0; ; replans += 1) {
     await query(sql).run`create temp table plan_errors (
          n integer generated always as identity, line integer, field text, code text, message text
-       ) on commit drop`;
+       ) on commit drop;
+       create index on plan_errors (line)`;
     pulse();
     await sql.raw(`create temp table plan_rows on commit drop as ${spec.rows}`, { mode, jobId, leveled });
     await query(sql).run`create unique index on plan_rows (line)`;
@@ -120,11 +116,9 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
     await query(sql).run`analyze plan_rows`;
     await spec.settle(planning);
     pulse();
-    const { rowCount } = await sql.raw(
-      `insert into plan_excluded (line, errors)
-       select p.line, coalesce((select errors from ${storedErrors} f where f.line = p.line), '[]')
-       from plan_rows p where p.failed and p.line in (select yields_to from plan_rows)`,
-    );
+    const rowCount = await query(sql).count`insert into plan_excluded (line, errors)
+       select p.line, ${embed(storedErrors)}
+       from plan_rows p where p.failed and p.line in (select yields_to from plan_rows)`;
     if (rowCount === 0 || replans === MAX_REPLANS) break;
     await dropPlan(sql, ['plan_excluded']);
   }
@@ -150,15 +144,11 @@ async function storePlan(
   { rowsTable, planTable, readErrors, planned, order, columns }: PlanSpec,
 ): Promise<Planned> {
   pulse();
-  const { rowCount: failed } = await sql.raw(
-    `insert into import_outcomes (job_id, line, outcome, errors)
-     select r.job_id, r.line, 'failed', ${readErrors} || coalesce(f.errors, '[]')
+  const failed = await query(sql).count`insert into import_outcomes (job_id, line, outcome, errors)
+     select r.job_id, r.line, 'failed', ${embed(readErrors)} || ${embed(storedErrors)}
      from plan_rows p
-     join ${rowsTable} r on r.job_id = ? and r.line = p.line
-     left join ${storedErrors} f on f.line = p.line
-     where p.failed`,
-    [jobId],
-  );
+     join ${embed(rowsTable)} r on r.job_id = ${jobId} and r.line = p.line
+     where p.failed`;
   pulse();
   const { rows } = await sql.raw(
     `with planned as (${planned}), batched as (
@@ -176,7 +166,7 @@ async function storePlan(
 }
 
 /** Drops the tables of a plan, so that another one can be created in the same transaction. */
-export async function dropPlan(sql: Knex.Transaction, except: string[] = []): Promise<void> {
+export async function dropPlan(sql: Transaction, except: string[] = []): Promise<void> {
   const rows = await query(sql).rows`select relname as name from pg_class
      where relnamespace = pg_my_temp_schema() and relkind = 'r' and relname ~ '^plan_'
      and relname <> all(${except}::text[])`;

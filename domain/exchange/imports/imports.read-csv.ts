@@ -1,19 +1,18 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import type { FileColumn } from '../../kernel/transfer/columns.ts';
-import { readCardHeader, readRelationHeader } from '../../kernel/transfer/columns.ts';
+import { type FileColumn, readCardHeader, readRelationHeader } from '../../kernel/transfer/columns.ts';
 import { readBoolean, readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
 import { type CsvRecord, csvRecords, type Separator } from './imports.csv-records.ts';
 import {
-  clearField,
   type Draft,
   failedRow,
+  fieldReaders,
   finishRow,
   newDraft,
+  parentFields,
   setMember,
   typeOf,
-} from './imports.draft.ts';
-import { fieldReaders, parentFields } from './imports.fields.ts';
+} from './imports.fields.ts';
 import { badDate, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
 import { findTextError, utf8Chunks } from './imports.utf8.ts';
 
@@ -105,7 +104,10 @@ function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, c
 
 function clearer({ part, key }: FileColumn, options: ReadCsvOptions): (row: Draft) => void {
   if (part === 'field') {
-    return fieldReaders[options.kind][key]!.clears ? (row) => clearField(row, key) : () => undefined;
+    const { clears } = fieldReaders[options.kind][key]!;
+    return (row) => {
+      if (clears) row.values[key] = null;
+    };
   }
   if (part === 'lifecycle') return (row) => setMember(row, part, key, null);
   // In a file of several types, columns that the row's type does not have are expected to be empty.

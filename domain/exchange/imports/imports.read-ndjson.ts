@@ -3,15 +3,16 @@ import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { readDay } from '../../kernel/transfer/csv-cells.ts';
 import { MAX_RECORD } from './imports.csv-records.ts';
 import {
-  clearField,
   type Draft,
+  type FieldReader,
   failedRow,
+  fieldReaders,
   finishRow,
   newDraft,
+  parentFields,
   setMember,
   typeOf,
-} from './imports.draft.ts';
-import { type FieldReader, fieldReaders, parentFields } from './imports.fields.ts';
+} from './imports.fields.ts';
 import { badDate, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
 import { findTextError, utf8Chunks } from './imports.utf8.ts';
 
@@ -121,7 +122,7 @@ function isBlank(value: unknown): boolean {
 
 function readMember(row: Draft, key: string, value: unknown, options: ReadOptions): void {
   if (key === 'attributes' || (key === 'lifecycle' && options.kind === 'cards')) {
-    if (value === null) clearField(row, key);
+    if (value === null) row.values[key] = null;
     else if (!isObject(value)) row.errors.push(wrongType(key, 'an object'));
     else if (key === 'lifecycle') readLifecycle(row, value);
     else readAttributes(row, value, options);
@@ -129,13 +130,10 @@ function readMember(row: Draft, key: string, value: unknown, options: ReadOption
   }
   const reader = Object.hasOwn(fieldReaders[options.kind], key) ? fieldReaders[options.kind][key] : undefined;
   if (!reader) {
-    row.errors.push({
-      field: shown(key),
-      code: 'unknown_field',
-      message: 'is no member of this kind of row',
-    });
+    const message = 'is no member of this kind of row';
+    row.errors.push({ field: shown(key), code: 'unknown_field', message });
   } else if (isBlank(value)) {
-    if (reader.clears) clearField(row, key);
+    if (reader.clears) row.values[key] = null;
   } else {
     const read = readField(row, key, value, reader);
     if (read !== undefined) row.values[key] = read;
@@ -164,9 +162,7 @@ function isTexts(value: unknown): value is string | string[] {
 }
 
 /** An unknown name from the file, truncated and cleaned so that it can be reported and stored. */
-function shown(name: string): string {
-  return name.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd');
-}
+const shown = (name: string): string => name.slice(0, 100).toWellFormed().replaceAll('\0', '\ufffd');
 
 function wrongType(field: string, expected: string): FieldError {
   return { field, code: 'wrong_type', message: `must be ${expected}` };

@@ -51,47 +51,37 @@ export const relationPlan: PlanSpec = {
 /** Refuses rows whose ends do not exist or have other types. The ends of a relation with an id cannot change. */
 async function checkEnds(planning: Planning): Promise<void> {
   const { sql, pulse } = planning;
-  for (const side of ['source', 'target']) {
-    await refuse(
-      planning,
-      `select line, ${side}_field, 'unknown_card', '"' || named_${side} || '" is no card of the type ' || ${side}_type_key
-       from plan_rows where named_${side} is not null and ${side}_id is null and ${side}_type_key is not null`,
-    );
-    await refuse(
-      planning,
-      `select line, ${side}_field, 'end_type', 'must be a card of the type ' || ${side}_type_key
-       from plan_rows where ${side}_type <> ${side}_type_key`,
-    );
+  for (const side of ['source', 'target'].map(embed)) {
+    await refuse(planning)`
+       select line, ${side}_field, 'unknown_card',
+         '"' || named_${side} || '" is no card of the type ' || ${side}_type_key
+       from plan_rows
+       where named_${side} is not null and ${side}_id is null and ${side}_type_key is not null`;
+    await refuse(planning)`
+       select line, ${side}_field, 'end_type', 'must be a card of the type ' || ${side}_type_key
+       from plan_rows where ${side}_type <> ${side}_type_key`;
   }
   pulse();
   await query(sql).run`update plan_rows p set relation_id = r.id, is_new = false,
     source_id = coalesce(p.source_id, r.source_id),
        target_id = coalesce(p.target_id, r.target_id)
      from relations r where r.id = p.given_id`;
-  await refuse(
-    planning,
-    `select p.line, case when p.type <> r.type then 'type' else 'id' end, 'ends_differ',
+  await refuse(planning)`select p.line, case when p.type <> r.type then 'type' else 'id' end, 'ends_differ',
        'the relation has another type or joins other cards'
      from plan_rows p join relations r on r.id = p.given_id
-     where p.type <> r.type or p.source_id <> r.source_id or p.target_id <> r.target_id`,
-  );
-  await refuse(
-    planning,
-    `select line, target_field, 'same_card', 'is the same card as the source'
-     from plan_rows where source_id = target_id`,
-  );
+     where p.type <> r.type or p.source_id <> r.source_id or p.target_id <> r.target_id`;
+  await refuse(planning)`select line, target_field, 'same_card', 'is the same card as the source'
+     from plan_rows where source_id = target_id`;
 }
 
 async function checkIdentity(planning: Planning): Promise<void> {
   const { sql, mode, pulse } = planning;
   await refuseIds(planning, 'relation');
-  await refuse(
-    planning,
-    `select p.line, p.target_field, 'duplicate_relation', 'the cards have the relation ' || r.id || ' of this type already'
+  await refuse(planning)`
+     select p.line, p.target_field, 'duplicate_relation',
+       'the cards have the relation ' || r.id || ' of this type already'
      from plan_rows p join relations r on r.type = p.type and r.source_id = p.source_id and r.target_id = p.target_id
-     where ? = 'create' or r.id <> p.given_id`,
-    [mode],
-  );
+     where ${mode} = 'create' or r.id <> p.given_id`;
   pulse();
   await query(sql).run`update plan_rows p set relation_id = r.id, is_new = false from relations r
      where p.is_new and p.given_id is null and r.type = p.type and r.source_id = p.source_id
@@ -122,25 +112,18 @@ async function checkCardinality(planning: Planning): Promise<void> {
     limited.filter((type) => limitedSides(type).includes(side)).map((type) => type.key);
   for (const side of ['target', 'source'] as const) {
     if (keys(side).length === 0) continue;
-    await refuse(
-      planning,
-      `select p.line, p.${side}_field, 'cardinality_exceeded', ${exceeded}
-       from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[]) and exists (
-         select from relations r where r.type = p.type and r.${side}_id = p.${side}_id)`,
-      [keys(side)],
-    );
+    await refuse(planning)`select p.line, p.${embed(side)}_field, 'cardinality_exceeded', ${embed(exceeded)}
+       from plan_rows p where not p.failed and p.is_new and p.type = any(${keys(side)}::text[]) and exists (
+         select from relations r where r.type = p.type and r.${embed(side)}_id = p.${embed(side)}_id)`;
   }
   const onBoth = keys('source');
-  await refuse(
-    planning,
-    `select line, target_field, 'cardinality_exceeded', message
+  const onTarget = keys('target').filter((key) => !onBoth.includes(key));
+  await refuse(planning)`select line, target_field, 'cardinality_exceeded', message
      from (
-       select p.line, p.target_field, ${exceeded} as message,
+       select p.line, p.target_field, ${embed(exceeded)} as message,
          min(p.line) over (partition by p.type, p.target_id) as first
-       from plan_rows p where not p.failed and p.is_new and p.type = any(?::text[])
-     ) k where first < line`,
-    [keys('target').filter((key) => !onBoth.includes(key))],
-  );
+       from plan_rows p where not p.failed and p.is_new and p.type = any(${onTarget}::text[])
+     ) k where first < line`;
   if (onBoth.length > 0) await refuseSecondPartners(planning, onBoth);
 }
 
@@ -161,12 +144,10 @@ async function refuseSecondPartners(planning: Planning, types: string[]): Promis
       else taken.add(places.target).add(places.source);
     }
     line = rows.at(-1).line;
-    await refuse(
-      planning,
-      `select p.line, case v.side when 'target' then p.target_field else p.source_field end, 'cardinality_exceeded',
-         ${exceeded}
-       from jsonb_to_recordset(?::jsonb) as v(line integer, side text) join plan_rows p on p.line = v.line`,
-      [JSON.stringify(refused)],
-    );
+    await refuse(planning)`
+       select p.line, case v.side when 'target' then p.target_field else p.source_field end, 'cardinality_exceeded',
+         ${embed(exceeded)}
+       from jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) as v(line integer, side text)
+       join plan_rows p on p.line = v.line`;
   }
 }

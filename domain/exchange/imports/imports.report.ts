@@ -1,29 +1,78 @@
 import { Readable } from 'node:stream';
-import type { Knex } from 'knex';
+import type { Static, TSchema } from 'typebox';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { embed, query, type Sql } from '../../../platform/database.ts';
-import { recordFile, storeContent } from '../../kernel/files/files.store.ts';
+import { embed, query, type Sql, type Transaction } from '../../../platform/database.ts';
+import { command } from '../../kernel/command.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { recordFile, type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
+import type { JobDefinition } from '../../kernel/jobs/jobs.define.ts';
+import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
-import { rowsTable } from './imports.cards.stage.ts';
+import { RESUME_DAYS, rowsTable } from './imports.cards.stage.ts';
 import type { ImportKind } from './imports.row.ts';
+
+const DAY_MS = 86_400_000;
+/** The file of a successful job is deleted at its end; this is for jobs that were abandoned. */
+const UPLOAD_DAYS = 90 + RESUME_DAYS;
+
+/**
+ * Records an uploaded file, and starts the job that imports it.
+ * @param options the payload of the job, without `file_id`.
+ * @param facts further members of the event.
+ */
+export async function startFileJob<P extends TSchema>(
+  ctx: Ctx,
+  content: StoredContent,
+  file: { name: string; mediaType: string },
+  job: JobDefinition<P>,
+  options: Omit<Static<P>, 'file_id'>,
+  facts: object = {},
+): Promise<StartedJob> {
+  return await command(ctx, async (work) => {
+    await recordFile(work.sql, content, {
+      ...file,
+      ownerId: ctx.caller.userId,
+      withCosts: true,
+      needs: [],
+      expiresAt: new Date(Date.now() + UPLOAD_DAYS * DAY_MS),
+    });
+    const started = await enqueueJob<TSchema>(ctx, work, job, { ...options, file_id: content.id });
+    const { size, sha256 } = content;
+    const data = { ...options, ...facts, import_job_id: started.job_id, size, sha256 };
+    work.emit({ event_type: 'import.started', data });
+    return started;
+  });
+}
 
 const PAGE = 5_000;
 
+/** SQL of the rows that a report contains. */
+const reported = {
+  failed: "and o.outcome = 'failed'",
+  warnings: "and (o.outcome = 'failed' or w.line is not null)",
+  all: '',
+};
+/** SQL: the warnings `w` of the outcome `o`, if its row was written. */
+const warnings = `import_warnings w on w.job_id = o.job_id and w.line = o.line and o.outcome in ('created', 'updated')`;
+
 /**
- * The outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`; only failed rows,
- * unless `all`.
+ * The outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`, and `warnings` of rows that
+ * have some.
  */
 export async function* reportLines(
   sql: Sql,
-  { jobId, kind, all }: { jobId: string; kind: ImportKind; all: boolean },
+  { jobId, kind, rows: wanted }: { jobId: string; kind: ImportKind; rows: keyof typeof reported },
 ): AsyncGenerator<string> {
   const externalId = kind === 'cards' ? 'r.external_id' : 'null';
+  const members = `'line', o.line, 'external_id', ${externalId}, 'outcome', o.outcome, 'errors', coalesce(o.errors, '[]')`;
   for (let line = 0; ; ) {
-    const rows = await query(sql).rows`select o.line, json_build_object('line', o.line, 'external_id',
-      ${embed(externalId)}, 'outcome', o.outcome, 'errors', coalesce(o.errors, '[]'))::text as text
+    const rows = await query(sql).rows`select o.line, case when w.line is null
+        then json_build_object(${embed(members)})
+        else json_build_object(${embed(members)}, 'warnings', w.warnings) end::text as text
        from import_outcomes o join ${embed(rowsTable[kind])} r on r.job_id = o.job_id and r.line = o.line
-       where o.job_id = ${jobId} and o.line > ${line} ${embed(all ? '' : "and o.outcome = 'failed'")}
+       left join ${embed(warnings)}
+       where o.job_id = ${jobId} and o.line > ${line} ${embed(reported[wanted])}
        order by o.line limit ${embed(PAGE)}`;
     if (rows.length === 0) return;
     yield rows.map((row: { text: string }) => `${row.text}\n`).join('');
@@ -41,14 +90,16 @@ interface ImportEnd {
   error?: JobResult['error'];
   /** Further members of the job's result. */
   facts: Record<string, unknown>;
+  /** Whether the report contains names of other cards. */
+  namesCards?: boolean;
 }
 
 /** Stores the report of an import as the job's result, in the transaction that ends the job. */
 export async function endImport(
-  sql: Knex.Transaction,
+  sql: Transaction,
   job: RunningJob<{ file_id: string; mode: string; dry_run: boolean }>,
   blobs: BlobStore,
-  { name, report, counts, error, facts }: ImportEnd,
+  { name, report, counts, error, facts, namesCards = false }: ImportEnd,
 ): Promise<JobResult> {
   const { payload, ctx } = job;
   const content = await storeContent(blobs, Readable.from(report));
@@ -59,7 +110,7 @@ export async function endImport(
     ownerId: ctx.caller.userId,
     // Errors contain no values.
     withCosts: false,
-    needs: [],
+    needs: namesCards ? ['inventory.view'] : [],
     // Deleted with its job.
     expiresAt: null,
   });
@@ -95,4 +146,18 @@ export async function countOutcomes(sql: Sql, jobId: string): Promise<JobCounts>
     if (outcome !== 'skipped') counts[outcome] = n;
   }
   return counts;
+}
+
+/** The number of written rows with warnings. */
+export async function countWarned(sql: Sql, jobId: string): Promise<number> {
+  return await query(sql).value`select count(w.line)::int from import_outcomes o join ${embed(warnings)}
+    where o.job_id = ${jobId}`;
+}
+
+/** The first warnings of written rows, without names of cards. */
+export async function firstWarned(sql: Sql, jobId: string, count: number): Promise<unknown[]> {
+  return await query(sql).rows`select o.line, v.code, v.card_id, v.confidence
+    from import_outcomes o join ${embed(warnings)},
+      jsonb_to_recordset(w.warnings) as v (code text, card_id uuid, confidence double precision)
+    where o.job_id = ${jobId} order by o.line, v.confidence desc limit ${count}`;
 }

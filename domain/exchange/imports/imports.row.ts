@@ -51,8 +51,6 @@ export interface ImportRow<K extends ImportKind = ImportKind> {
   kind: K;
   /** Only valid values: invalid ones are reported in `errors`. */
   values: { cards: CardRowValues; relations: RelationRowValues }[K];
-  /** Paths of the values that `null` clears, such as `alias` or `attributes.timeModel`. */
-  clears: string[];
   errors: FieldError[];
 }
 

@@ -1,6 +1,5 @@
-import type { Knex } from 'knex';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { openContent, type StoredContent } from '../../kernel/files/files.store.ts';
@@ -19,10 +18,16 @@ import {
 } from './imports.cards.stage.ts';
 import { type ImportPayload, importJob } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
-import { countOutcomes, endImport, reportLines } from './imports.report.ts';
+import {
+  countOutcomes,
+  countWarned,
+  endImport,
+  firstWarned,
+  reportLines,
+  startFileJob,
+} from './imports.report.ts';
 import { requireImportRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
-import { startFileJob } from './imports.start.ts';
 import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
 
 export type ImportOptions = Omit<ImportPayload, 'file_id'>;
@@ -79,32 +84,39 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
   });
 }
 
+/** The number of rows with warnings in the job's result. */
+const MOST_WARNED = 100;
+
 /** Ends the job with its report, in the caller's transaction. */
 async function endWithReport(
-  sql: Knex.Transaction,
+  sql: Transaction,
   job: RunningJob<ImportPayload>,
   { blobs }: Services,
 ): Promise<JobResult> {
   const { kind, atomic, report } = job.payload;
   const counts = await countOutcomes(sql, job.id);
+  const warned = await countWarned(sql, job.id);
   return await endImport(sql, job, blobs, {
     name: 'import',
-    report: reportLines(sql, { jobId: job.id, kind, all: report === 'all' }),
-    counts,
+    report: reportLines(sql, { jobId: job.id, kind, rows: report }),
+    counts: { ...counts, ...(warned > 0 && { warnings: warned }) },
     error: atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined,
-    facts: { kind, atomic },
+    facts: { kind, atomic, ...(warned > 0 && { warnings: await firstWarned(sql, job.id, MOST_WARNED) }) },
+    namesCards: warned > 0,
   });
 }
 
 /**
  * Executes an import in stages, each of which can resume: the file is read into staging tables, planned as a whole,
  * written in batches, and its report is stored.
+ * @param warn stores the warnings of rows that create or rename cards, before an atomic import writes, and after others have.
  * @param tuning maximum rows of one read and of one batch. Few rows are read at once, so that they are garbage before they
  * are promoted to the old space, and the heap does not grow with the file.
  */
 export async function runImport(
   job: RunningJob<ImportPayload>,
   services: Services,
+  warn: (job: RunningJob<ImportPayload>, db: Db) => Promise<void> = async () => {},
   tuning = { readRows: 250, batchRows: 1_000 },
 ): Promise<JobResult> {
   requireImportRights(job.ctx, job.payload);
@@ -115,8 +127,10 @@ export async function runImport(
   if (progress.stage === 'plan') progress = await plan(job, services, batchRows);
   let result: JobResult | undefined;
   if (progress.stage === 'apply') {
-    if (job.payload.atomic && !job.payload.dry_run) result = await applyAtomically(job, services, progress);
-    else await applyBatches(job, services, progress);
+    const isAtomic = job.payload.atomic && !job.payload.dry_run;
+    if (!isAtomic) await applyBatches(job, services, progress);
+    if (job.payload.kind === 'cards') await warn(job, services.db);
+    if (isAtomic) result = await applyAtomically(job, services, progress);
   }
   result ??= await finishImport(job, services);
   await removeStaged(services.db, job.id).catch((error) => {
@@ -129,10 +143,8 @@ export async function runImport(
 async function resumeFrom(job: RunningJob<ImportPayload>, { db }: Services): Promise<ImportProgress> {
   if (job.resume === null) return { stage: 'read', line: 0 };
   if (job.counts.total! > 0 && (await countRows(db, job.id, job.payload.kind)) === 0) {
-    throw new EstateError(
-      'wrong_state',
-      'The rows that the import had read were cleaned up: start a new import.',
-    );
+    const detail = 'The rows that the import had read were cleaned up: start a new import.';
+    throw new EstateError('wrong_state', detail);
   }
   return job.resume as ImportProgress;
 }
@@ -151,10 +163,8 @@ async function plan(
     (sql, { batches, rows, failed }) => {
       const counts = { total: rows + failed, created: 0, updated: 0, unchanged: 0, failed };
       const message = `Importing ${rows} rows`;
-      return job.checkpoint(
-        { sql },
-        { progress: shares.read + shares.plan, message, counts, checkpoint: next(batches) },
-      );
+      const progress = shares.read + shares.plan;
+      return job.checkpoint({ sql }, { progress, message, counts, checkpoint: next(batches) });
     },
   );
   job.ctx.batch.rowCount = planned.rows + planned.failed;

@@ -24,25 +24,25 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
  */
 export async function* utf8Chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
-  let begun = false;
+  let hasStarted = false;
   for await (const bytes of inPieces(source)) {
     let chunk: Buffer =
       held.length > 0
         ? Buffer.concat([held, bytes])
         : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (!begun) {
+    if (!hasStarted) {
       if (chunk.length < 3) {
         held = Buffer.from(chunk);
         continue;
       }
       chunk = withoutMark(chunk);
-      begun = true;
+      hasStarted = true;
     }
     const whole = chunk.length - incompleteEnd(chunk);
     held = Buffer.from(chunk.subarray(whole));
     if (whole > 0) yield marked(chunk.subarray(0, whole));
   }
-  if (!begun) held = withoutMark(held);
+  if (!hasStarted) held = withoutMark(held);
   if (held.length > 0) yield marked(held);
 }
 

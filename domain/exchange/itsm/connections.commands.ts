@@ -46,10 +46,8 @@ export async function createConnection(
     const { sql } = work;
     const id = await query(sql).value<string>`select uuidv7()`;
     const sealed = tools.secrets.seal(JSON.stringify(secrets), secretContext(id));
-    await refuseDuplicate(
-      sql('itsm_connections').insert({ id, ...toColumns(settings), secrets: sealed, ...ownedBy(ctx.caller) }),
-      ...nameTaken,
-    );
+    const data = { id, ...toColumns(settings), secrets: sealed, ...ownedBy(ctx.caller) };
+    await refuseDuplicate(sql('itsm_connections').insert(data), ...nameTaken);
     work.emit({
       event_type: 'itsm_connection.created',
       data: { id, changes: rowChanges(null, await connectionEventRow(sql, id)) },
@@ -98,10 +96,8 @@ export async function patchConnection(
     const changes = rowChanges(row, await connectionEventRow(sql, id));
     if (Object.keys(changes).length > 0 || secretsChanged) {
       await sql('itsm_connections').where({ id }).update({ updated_at: sql.fn.now() });
-      work.emit({
-        event_type: 'itsm_connection.updated',
-        data: { id, changes, ...(secretsChanged ? { secrets_changed: true } : {}) },
-      });
+      const data = { id, changes, ...(secretsChanged ? { secrets_changed: true } : {}) };
+      work.emit({ event_type: 'itsm_connection.updated', data });
     }
     return await connectionText(sql, id);
   });

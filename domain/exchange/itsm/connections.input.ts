@@ -1,7 +1,7 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { Choice, object } from '../../kernel/shapes.ts';
+import { Choice, object, optional } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
@@ -117,12 +117,10 @@ const path = (description: string) => Type.String({ minLength: 1, maxLength: 200
 const parameter = (description: string) =>
   Type.String({ pattern: '^[A-Za-z0-9_.$~\\[\\]-]{1,100}$', examples: ['limit'], description });
 
-const requestParameters = {
-  limit_parameter: Type.Optional(parameter('The parameter for the number of rows of a page')),
-  since_parameter: Type.Optional(
-    parameter('The parameter that limits the list to rows changed since a time (RFC 3339)'),
-  ),
-};
+const requestParameters = optional({
+  limit_parameter: parameter('The parameter for the number of rows of a page'),
+  since_parameter: parameter('The parameter that limits the list to rows changed since a time (RFC 3339)'),
+});
 const isStable = Type.Optional(
   Type.Boolean({
     default: false,
@@ -235,31 +233,25 @@ const grantType = Type.Union(
   { description: 'For oauth2: the grant type; default: `client_credentials`' },
 );
 
-const optional = {
-  grant_type: Type.Optional(grantType),
-  username: Type.Optional(text(255, 'For basic, and for oauth2 with grant type password')),
-  password: Type.Optional(secret(1000, 'For basic, and for oauth2 with grant type password')),
-  client_id: Type.Optional(text(255, 'For oauth2')),
-  client_secret: Type.Optional(secret(1000, 'For oauth2')),
-  refresh_token: Type.Optional(secret(4000, 'For oauth2 with grant type refresh_token')),
-  token: Type.Optional(secret(4000, 'For token')),
-  time_zone: Type.Optional(
-    text(100, 'For itop: the IANA time zone of its times, which is `timezone` in its configuration'),
-  ),
-  ca: Type.Optional(text(100_000, 'Certificate authorities to trust instead of the public ones, as PEM')),
-  client_certificate: Type.Optional(text(100_000, 'The client certificate, as PEM')),
-  client_key: Type.Optional(
-    secret(20_000, 'The private key of the client certificate, as PEM without a passphrase'),
-  ),
-  sources: Type.Optional(HttpSources),
-  new_records: Type.Optional(Type.Union([NewRecords, Type.Null()])),
-  correlation_column: Type.Optional(
-    Type.Union([Type.String({ pattern: '^[a-z][a-z0-9_]{0,79}$' }), Type.Null()], {
-      description: 'For servicenow: the column that stores the correlation id; null: `correlation_id`',
-    }),
-  ),
-  is_active: Type.Optional(Type.Boolean({ description: 'False: paused, no run starts' })),
-} satisfies Record<string, TSchema>;
+const optionalMembers = optional({
+  grant_type: grantType,
+  username: text(255, 'For basic, and for oauth2 with grant type password'),
+  password: secret(1000, 'For basic, and for oauth2 with grant type password'),
+  client_id: text(255, 'For oauth2'),
+  client_secret: secret(1000, 'For oauth2'),
+  refresh_token: secret(4000, 'For oauth2 with grant type refresh_token'),
+  token: secret(4000, 'For token'),
+  time_zone: text(100, 'For itop: the IANA time zone of its times, which is `timezone` in its configuration'),
+  ca: text(100_000, 'Certificate authorities to trust instead of the public ones, as PEM'),
+  client_certificate: text(100_000, 'The client certificate, as PEM'),
+  client_key: secret(20_000, 'The private key of the client certificate, as PEM without a passphrase'),
+  sources: HttpSources,
+  new_records: Type.Union([NewRecords, Type.Null()]),
+  correlation_column: Type.Union([Type.String({ pattern: '^[a-z][a-z0-9_]{0,79}$' }), Type.Null()], {
+    description: 'For servicenow: the column that stores the correlation id; null: `correlation_id`',
+  }),
+  is_active: Type.Boolean({ description: 'False: paused, no run starts' }),
+});
 
 const Kind = Type.Union(
   (Object.keys(connectionKinds) as ConnectionKind[]).map((kind) => Type.Literal(kind)),
@@ -272,16 +264,12 @@ export const ConnectionCreate = object({
   instance_url: instanceUrl,
   kind: Type.Optional(Kind),
   auth_type: Type.Optional(Auth),
-  ...optional,
+  ...optionalMembers,
 });
 export type ConnectionCreate = Static<typeof ConnectionCreate>;
 
-export const ConnectionPatch = object({
-  name: Type.Optional(name),
-  instance_url: Type.Optional(instanceUrl),
-  auth_type: Type.Optional(Auth),
-  ...optional,
-});
+const { kind: _, ...patchable } = Type.Partial(ConnectionCreate).properties;
+export const ConnectionPatch = object(patchable);
 export type ConnectionPatch = Static<typeof ConnectionPatch>;
 
 export const secretMembers = ['password', 'client_secret', 'refresh_token', 'token', 'client_key'] as const;

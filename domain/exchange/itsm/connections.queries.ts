@@ -1,7 +1,9 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
 import { visibleConnection } from './itsm.model.ts';
@@ -14,8 +16,10 @@ export const MANAGE_SYNC = 'itsm_sync.manage';
 // validation requires the secrets of each authentication type, so the type implies which are set
 const masked = (condition: string): string => `case when ${condition} then '${MASK}' end`;
 
-const connectionList: ListSpec = {
+/** The connections, without their secrets. */
+export const connectionList = defineList({
   name: 'itsm-connections',
+  permission: VIEW_SYNC,
   from: 'itsm_connections c left join users u on u.id = c.owner_id',
   id: 'c.id',
   sorts: {
@@ -23,7 +27,12 @@ const connectionList: ListSpec = {
     created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
   },
   defaultSort: 'name',
-  defaultDir: 'asc',
+  filters: {
+    is_active: [
+      Type.Boolean({ description: '`true`: active connections; `false`: paused ones' }),
+      'c.is_active = ?',
+    ],
+  },
   members: {
     ...columnMembers('c', visibleConnection),
     password: masked(`c.auth_type = 'basic' or c.grant_type = 'password'`),
@@ -35,17 +44,7 @@ const connectionList: ListSpec = {
     mapping_count: '(select count(*) from itsm_mappings m where m.connection_id = c.id)',
   },
   search: `fold(c.name || ' ' || c.instance_url)`,
-};
-
-/** The connections, without their secrets. @throws EstateError `forbidden`. */
-export async function listConnections(
-  ctx: Ctx,
-  { is_active: active, ...params }: ListParams & { is_active?: boolean },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  const where: Condition[] = active === undefined ? [] : [{ sql: 'c.is_active = ?', bindings: [active] }];
-  return await runList(ctx, connectionList, where, params);
-}
+});
 
 /** One connection as JSON, without its secrets. @throws EstateError `forbidden`, `not_found`. */
 export async function readConnection(ctx: Ctx, id: string): Promise<JsonText> {

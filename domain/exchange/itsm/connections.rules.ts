@@ -15,7 +15,7 @@ import {
   sourceErrors,
 } from './connections.input.ts';
 import type { ConnectionWithSecrets } from './itsm.load.ts';
-import type { ConnectionSettings } from './itsm.model.ts';
+import { type ConnectionSettings, settingNames } from './itsm.model.ts';
 
 type Credential = 'username' | 'password' | 'client_id' | 'client_secret' | 'refresh_token' | 'token';
 
@@ -42,19 +42,11 @@ const requiredCredentials: Record<
 const rulesOf = (kind: ConnectionKind): ConnectionKindRules => connectionKinds[kind];
 
 const defaultSettings = (kind: ConnectionKind): ConnectionSettings => ({
+  ...(Object.fromEntries(settingNames.map((name) => [name, null])) as Record<keyof ConnectionSettings, null>),
   name: '',
   kind,
   instance_url: '',
   auth_type: rulesOf(kind).authTypes[0],
-  grant_type: null,
-  username: null,
-  client_id: null,
-  time_zone: null,
-  ca: null,
-  client_certificate: null,
-  sources: null,
-  new_records: null,
-  correlation_column: null,
   is_active: true,
 });
 
@@ -83,12 +75,17 @@ export function mergeConnection(
   if (!settings.client_certificate && !(input.client_key && input.client_key !== MASK))
     delete secrets.client_key;
   const isKeyDropped = droppedSecrets.has('client_key');
+  const { address, timeZone, sources } = rulesOf(settings.kind);
   const errors = [
     ...errorIf(settings.name === '', 'name', 'required', 'must not be blank'),
-    ...addressErrors(outbound, settings.instance_url, rulesOf(settings.kind).address),
-    ...zoneErrors(settings),
+    ...addressErrors(outbound, settings.instance_url, address),
+    ...kindErrors(settings, 'time_zone', {
+      isUsed: timeZone,
+      value: settings.time_zone,
+      errorsOf: timeZoneErrors,
+    }),
     ...credentialErrors(input, settings, secrets, droppedSecrets),
-    ...sourcesErrors(settings),
+    ...kindErrors(settings, 'sources', { isUsed: sources, value: settings.sources, errorsOf: sourceErrors }),
     ...createApiErrors(settings),
     ...(isKeyDropped ? [] : certificateErrors(settings, secrets)),
   ];
@@ -103,48 +100,32 @@ const errorIf = (isError: boolean, ...of: Parameters<typeof fieldError>): FieldE
 const secretRequired = (field: string): FieldError =>
   fieldError(field, 'secret_needed', 'is needed again when instance_url changes');
 
+const textMembers = new Set(['username', 'client_id', 'time_zone', 'ca', 'client_certificate']);
+
 function mergeSettings(input: ConnectionPatch, present: ConnectionSettings): ConnectionSettings {
-  const text = (
-    member: 'username' | 'client_id' | 'time_zone' | 'ca' | 'client_certificate',
-  ): string | null => {
-    const sent = input[member];
-    return sent === undefined ? present[member] : sent?.trim() || null;
-  };
-  const authType = input.auth_type ?? present.auth_type;
-  const grant =
-    (input.grant_type === undefined ? present.grant_type : input.grant_type) ?? 'client_credentials';
+  const sent = settingNames.flatMap((member) => {
+    const value = member === 'kind' ? undefined : input[member];
+    if (value === undefined) return [];
+    return [[member, textMembers.has(member) ? (value as string | null)?.trim() || null : value]];
+  });
+  const merged: ConnectionSettings = { ...present, ...Object.fromEntries(sent) };
   return {
-    name: (input.name ?? present.name).trim(),
-    kind: present.kind,
-    instance_url: (input.instance_url ?? present.instance_url).trim().replace(/\/$/, ''),
-    auth_type: authType,
-    grant_type: authType === 'oauth2' ? grant : null,
-    username: text('username'),
-    client_id: text('client_id'),
-    time_zone: text('time_zone'),
-    ca: text('ca'),
-    client_certificate: text('client_certificate'),
-    sources: input.sources === undefined ? present.sources : input.sources,
-    new_records: input.new_records === undefined ? present.new_records : input.new_records,
-    correlation_column:
-      input.correlation_column === undefined ? present.correlation_column : input.correlation_column,
-    is_active: input.is_active ?? present.is_active,
+    ...merged,
+    name: merged.name.trim(),
+    instance_url: merged.instance_url.trim().replace(/\/$/, ''),
+    grant_type: merged.auth_type === 'oauth2' ? (merged.grant_type ?? 'client_credentials') : null,
   };
 }
 
-function zoneErrors({ kind, time_zone: zone }: ConnectionSettings): FieldError[] {
-  if (!rulesOf(kind).timeZone) return unusedErrors(kind, 'time_zone', zone);
-  return zone === null
-    ? [fieldError('time_zone', 'required', `is needed for ${kind}`)]
-    : timeZoneErrors(zone);
-}
-
-/** Errors of the sources. */
-function sourcesErrors({ kind, sources }: ConnectionSettings): FieldError[] {
-  if (!rulesOf(kind).sources) return unusedErrors(kind, 'sources', sources);
-  return sources === null
-    ? [fieldError('sources', 'required', `is needed for ${kind}`)]
-    : sourceErrors(sources);
+/** Errors of a setting that only some kinds have, and that these need. */
+function kindErrors<T>(
+  { kind }: ConnectionSettings,
+  member: string,
+  given: { isUsed?: true | undefined; value: T | null; errorsOf: (value: T) => FieldError[] },
+): FieldError[] {
+  const { isUsed, value, errorsOf } = given;
+  if (!isUsed) return unusedErrors(kind, member, value);
+  return value === null ? [fieldError(member, 'required', `is needed for ${kind}`)] : errorsOf(value);
 }
 
 /** Errors of the create API and the correlation column. */
@@ -212,12 +193,8 @@ function addressErrors(
     form === 'host'
       ? [origin, 'a scheme and a host']
       : [`${origin}${pathname}`.replace(/\/+$/, ''), 'a scheme, a host and a path'];
-  return errorIf(
-    expected.toLowerCase() !== address.toLowerCase(),
-    'instance_url',
-    'format',
-    `must be only ${parts}, such as ${expected}`,
-  );
+  const isError = expected.toLowerCase() !== address.toLowerCase();
+  return errorIf(isError, 'instance_url', 'format', `must be only ${parts}, such as ${expected}`);
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { itsmRunJob, itsmScheduleJob } from './runs.job.ts';
 
@@ -17,8 +17,7 @@ const MAX_ROWS = 50_000;
  * @returns the number of deleted runs; 0 when none is left.
  */
 async function removeOldRuns(sql: Sql, days: number): Promise<number> {
-  const { rowCount } = await sql.raw(
-    `with retained as (
+  const rowCount = await query(sql).count`with retained as (
        select k.id from itsm_mappings m, lateral (
          (select r.id from itsm_runs r where r.mapping_id = m.id and r.status = 'completed' order by r.id desc limit 1)
          union all
@@ -33,12 +32,10 @@ async function removeOldRuns(sql: Sql, days: number): Promise<number> {
          over (order by r.id rows between unbounded preceding and 1 preceding), 0) as rows_before
        from itsm_runs r
        where r.status in ('completed', 'failed', 'cancelled', 'superseded')
-         and r.completed_at < now() - make_interval(days => ?)
+         and r.completed_at < now() - make_interval(days => ${days})
          and not exists (select from retained where retained.id = r.id)
          and not exists (select from itsm_runs u where u.undo_of = r.id and u.status in ('queued', 'running', 'review'))
      )
-     delete from itsm_runs r using old where r.id = old.id and old.rows_before < ${MAX_ROWS}`,
-    [days],
-  );
+     delete from itsm_runs r using old where r.id = old.id and old.rows_before < ${embed(MAX_ROWS)}`;
   return rowCount as number;
 }

@@ -1,6 +1,13 @@
-import type { Knex } from 'knex';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { type Db, embed, inTransaction, query, type Sql, sqlState } from '../../../platform/database.ts';
+import {
+  type Db,
+  embed,
+  inTransaction,
+  query,
+  type Sql,
+  type Transaction,
+  unlessTaken,
+} from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { callerOfOwner, type OwnerRefused, ownedBy } from '../../access/jobs.owner.ts';
 import type { Caller, Ctx, Work } from '../../kernel/context.ts';
@@ -126,7 +133,7 @@ export async function callerOfConnection(
 
 /** Pauses the connection of a mapping whose owner lacks permissions, and notifies the users who can take it over. */
 export async function pauseConnection(
-  { sql, emit }: { sql: Knex.Transaction; emit: Work['emit'] },
+  { sql, emit }: { sql: Transaction; emit: Work['emit'] },
   mappingId: string,
   { message }: OwnerRefused,
 ): Promise<void> {
@@ -134,15 +141,9 @@ export async function pauseConnection(
     .rows`update itsm_connections set is_active = false, paused_reason = ${message}, updated_at = now()
      where id = (select connection_id from itsm_mappings where id = ${mappingId}) and is_active returning id, name`;
   if (!rows[0]) return;
-  const changes = {
-    is_active: { old: true, new: false },
-    paused_reason: { old: null, new: message },
-  };
+  const changes = { is_active: { old: true, new: false }, paused_reason: { old: null, new: message } };
   const recipients = await loadSyncManagers(sql);
-  emit({
-    event_type: 'itsm_connection.paused',
-    data: { ...rows[0], changes, recipients },
-  });
+  emit({ event_type: 'itsm_connection.paused', data: { ...rows[0], changes, recipients } });
 }
 
 /** SQL expressions for the rows of fields and of relations of a mapping `m`, in their order. */
@@ -318,12 +319,7 @@ export async function refuseDuplicate(
   code: 'name_taken' | 'mapping_exists',
   message: string,
 ): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (sqlState(error) !== '23505') throw error;
-    throw new EstateError(code, message, { cause: error });
-  }
+  await unlessTaken(write, (cause) => new EstateError(code, message, { cause }));
 }
 
 /** Locks the sync state of a mapping until the transaction ends. Take it before locking cards. */
@@ -385,10 +381,8 @@ export function refreshTokensOf(
         if (!rows[0]) return;
         const { secrets: stored } = await loadConnection(sql, secrets, connectionId);
         if (stored.refresh_token !== used) return;
-        const sealed = secrets.seal(
-          JSON.stringify({ ...stored, refresh_token: renewed }),
-          secretContext(connectionId),
-        );
+        const plain = JSON.stringify({ ...stored, refresh_token: renewed });
+        const sealed = secrets.seal(plain, secretContext(connectionId));
         await sql('itsm_connections').where({ id: connectionId }).update({ secrets: sealed });
       });
     },

@@ -1,7 +1,16 @@
 import Type, { type Static } from 'typebox';
 import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, component, Nullable, OpenObject, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import {
+  Choice,
+  component,
+  Nullable,
+  OpenObject,
+  object,
+  optional,
+  Timestamp,
+  Uuid,
+} from '../../kernel/shapes.ts';
 import {
   authTypes,
   type ConnectionKind,
@@ -107,15 +116,13 @@ export const RunStats = component('ItsmRunStats', {
   skipped: count('Rows that write nothing, and rejected rows'),
   already_open: Type.Optional(count('Rows of the plan that repeat an open review item with the same values')),
   errors: count('Rows that were refused, or stale because a side had changed since the plan'),
-  planned: Type.Optional(counts('Rows of the plan by action')),
-  applied: Type.Optional(counts('Applied rows by action')),
-  outcomes: Type.Optional(counts('Rows by outcome')),
-  findings: Type.Optional(count('Applied rows whose result was not found by the verification')),
-  seconds: Type.Optional(
-    Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
-  ),
-  budget: Type.Optional(
-    Nullable(
+  ...optional({
+    planned: counts('Rows of the plan by action'),
+    applied: counts('Applied rows by action'),
+    outcomes: counts('Rows by outcome'),
+    findings: count('Applied rows whose result was not found by the verification'),
+    seconds: Type.Record(Type.String(), Type.Number(), { description: 'Duration by stage, in seconds' }),
+    budget: Nullable(
       object(
         { limit: Type.Number(), remaining: Type.Number(), resets_at: Timestamp },
         {
@@ -124,7 +131,7 @@ export const RunStats = component('ItsmRunStats', {
         },
       ),
     ),
-  ),
+  }),
 });
 export type RunStats = Partial<Static<typeof RunStats>>;
 
@@ -178,6 +185,7 @@ export const shownRun = { columns: shownColumns };
  * - `conflict`, `stage`: a user has to decide on values, or on the card of a record.
  * - `skip`: nothing is done; the reason says why.
  */
+export const rowStatuses = ['pending', 'approved', 'rejected', 'applied', 'skipped', 'error'] as const;
 export const rowActions = [
   'create',
   'update',
@@ -196,10 +204,10 @@ export const rowActions = [
 ] as const;
 
 /**
- * The progress of a row. `begun`: its write was sent and the response is unknown, so that it is looked up before it is sent
+ * The progress of a row. `started`: its write was sent and the response is unknown, so that it is looked up before it is sent
  * again. `stale`: the state that it was planned from has changed, and nothing was written.
  */
-export const rowProgress = ['pending', 'begun', 'applied', 'stale', 'refused', 'skipped'] as const;
+export const rowProgress = ['pending', 'started', 'applied', 'stale', 'refused', 'skipped'] as const;
 
 export const pairStates = ['linked', 'quarantined', 'ended', 'unmapped', 'removed'] as const;
 

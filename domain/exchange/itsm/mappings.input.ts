@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { arrayOf, Choice, object } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, object, optional, partialObject } from '../../kernel/shapes.ts';
 
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -12,52 +12,38 @@ const Value = Type.Union([...single, Type.Array(Type.String({ maxLength: 200 }),
 const formula = Type.String({ minLength: 1, maxLength: 5000 });
 
 /** The configuration of a transform. Each member is for the transform type that its description names; commands check that. */
-export const TransformConfig = object({
-  as: Type.Optional(
-    Type.Literal('number', {
-      description: 'direct: the value is a number; default: by the type of the card’s field',
-    }),
-  ),
-  pairs: Type.Optional(
-    arrayOf(
-      { remote: Single, local: Value },
-      {
-        minItems: 1,
-        maxItems: 1000,
-        description:
-          'value_map: corresponding values; in both directions the first pair with the value applies',
-      },
-    ),
-  ),
-  remote: Type.Optional(Choice(['date', 'datetime'], 'date_format: the type of the column; default: `date`')),
-  yes: Type.Optional(
-    Type.Array(Single, {
+export const TransformConfig = partialObject({
+  as: Type.Literal('number', {
+    description: 'direct: the value is a number; default: by the type of the card’s field',
+  }),
+  pairs: arrayOf(
+    { remote: Single, local: Value },
+    {
       minItems: 1,
-      maxItems: 50,
-      description: 'boolean: the values for true, of which the first is written; default: `["true", "1"]`',
-    }),
+      maxItems: 1000,
+      description:
+        'value_map: corresponding values; in both directions the first pair with the value applies',
+    },
   ),
-  no: Type.Optional(
-    Type.Array(Single, {
-      minItems: 1,
-      maxItems: 50,
-      description: 'boolean: the values for false, of which the first is written; default: `["false", "0"]`',
-    }),
-  ),
-  mapping_id: Type.Optional(
-    nullable(uuid, 'reference: the mapping of the referenced cards; null: this mapping'),
-  ),
-  to_local: Type.Optional(
-    Type.String({
-      ...formula,
-      description: 'expression: a formula that computes the card’s value from `value`, the column’s value',
-    }),
-  ),
-  to_remote: Type.Optional(
-    nullable(
-      formula,
-      'expression: a formula that computes the column’s value from `value`, the card’s value; null: the column is never written',
-    ),
+  remote: Choice(['date', 'datetime'], 'date_format: the type of the column; default: `date`'),
+  yes: Type.Array(Single, {
+    minItems: 1,
+    maxItems: 50,
+    description: 'boolean: the values for true, of which the first is written; default: `["true", "1"]`',
+  }),
+  no: Type.Array(Single, {
+    minItems: 1,
+    maxItems: 50,
+    description: 'boolean: the values for false, of which the first is written; default: `["false", "0"]`',
+  }),
+  mapping_id: nullable(uuid, 'reference: the mapping of the referenced cards; null: this mapping'),
+  to_local: Type.String({
+    ...formula,
+    description: 'expression: a formula that computes the card’s value from `value`, the column’s value',
+  }),
+  to_remote: nullable(
+    formula,
+    'expression: a formula that computes the column’s value from `value`, the card’s value; null: the column is never written',
   ),
 });
 export type TransformConfig = Static<typeof TransformConfig>;
@@ -71,14 +57,12 @@ export const FieldMappingInput = object({
       '`name`, `alias`, `description`, `external_id`, `subtype`, `parent_id`, `lifecycle.<phase>`, `attributes.<key>`; for a reference column also `relations.<relation type>` (the card is the source) or `reverse_relations.<relation type>` (the card is the target)',
   }),
   remote_field: key('The column of the table'),
-  direction: Type.Optional(
-    Choice(
+  ...optional({
+    direction: Choice(
       ['remote_leads', 'local_leads', 'newest_wins', 'manual'],
       'Which side wins when both have changed; a change of only one side is copied to the other. Default: `remote_leads`',
     ),
-  ),
-  transform_type: Type.Optional(
-    nullable(
+    transform_type: nullable(
       Type.Union(
         (['direct', 'value_map', 'date_format', 'boolean', 'reference', 'expression'] as const).map((one) =>
           Type.Literal(one),
@@ -86,11 +70,9 @@ export const FieldMappingInput = object({
       ),
       'How values are converted between the two sides; null: direct',
     ),
-  ),
-  transform_config: Type.Optional(nullable(TransformConfig, 'The configuration of the transform')),
-  is_identity: Type.Optional(
-    Type.Boolean({ description: 'Whether the field is used to match records with cards' }),
-  ),
+    transform_config: nullable(TransformConfig, 'The configuration of the transform'),
+    is_identity: Type.Boolean({ description: 'Whether the field is used to match records with cards' }),
+  }),
 });
 export type FieldMappingInput = Static<typeof FieldMappingInput>;
 
@@ -101,14 +83,15 @@ export const RelationMappingInput = object({
     maxLength: 200,
     description: 'The remote’s key of the relation type',
   }),
-  target_mapping_id: Type.Optional(
-    nullable(uuid, 'The mapping of the target cards, of the same connection; null: this mapping'),
-  ),
-  reversed: Type.Optional(
-    Type.Boolean({
+  ...optional({
+    target_mapping_id: nullable(
+      uuid,
+      'The mapping of the target cards, of the same connection; null: this mapping',
+    ),
+    reversed: Type.Boolean({
       description: 'Whether the remote stores the opposite direction: its parent is our target',
     }),
-  ),
+  }),
 });
 export type RelationMappingInput = Static<typeof RelationMappingInput>;
 
@@ -216,7 +199,7 @@ const { schedule, skip_staging, field_mappings, relation_mappings, ...columns } 
 /** The columns of a mapping that users set. */
 export const mappingColumns = columns;
 
-export const MappingPatch = object(Type.Partial(Type.Object({ ...identity, ...settings })).properties);
+export const MappingPatch = partialObject({ ...identity, ...settings });
 export type MappingPatch = Static<typeof MappingPatch>;
 
 /** A change of the remote's dictionary since the last validation. */

@@ -1,16 +1,21 @@
+import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { rowsOfMapping } from './itsm.load.ts';
 import { mappingColumns } from './mappings.input.ts';
 import { type BrokenReasonInput, findBrokenReason } from './mappings.rules.ts';
 
-const mappingList: ListSpec = {
+/** The mappings, of one connection or of all. */
+export const mappingList = defineList({
   name: 'itsm-mappings',
+  permission: VIEW_SYNC,
   from: `itsm_mappings m join itsm_connections c on c.id = m.connection_id
     left join job_schedules s on s.key = m.schedule_key`,
   id: 'm.id',
@@ -20,7 +25,16 @@ const mappingList: ListSpec = {
     created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
   },
   defaultSort: 'created_at',
-  defaultDir: 'asc',
+  filters: {
+    connection_id: [
+      Type.String({ ...Uuid, description: 'Only mappings of this connection' }),
+      'm.connection_id = ?::uuid',
+    ],
+    card_type_key: [
+      Type.String({ maxLength: 100, description: 'Only mappings of this card type' }),
+      'm.card_type_key = ?',
+    ],
+  },
   members: {
     id: 'm.id',
     ...columnMembers('m', { columns: mappingColumns }),
@@ -46,7 +60,8 @@ const mappingList: ListSpec = {
     updated_at: 'utc(greatest(m.updated_at, s.updated_at))',
   },
   search: `fold(m.card_type_key || ' ' || m.remote_table || ' ' || c.name)`,
-};
+  complete: ({ metamodel }, mappings: ListedMapping[]) => withBrokenReason(metamodel, mappings),
+});
 
 interface ListedMapping {
   broken?: BrokenReasonInput | null;
@@ -57,23 +72,6 @@ function withBrokenReason<M extends ListedMapping>(metamodel: Metamodel, mapping
   return mappings.map((mapping) =>
     mapping.broken ? { ...mapping, broken: findBrokenReason(metamodel, mapping.broken) } : mapping,
   );
-}
-
-/** The mappings, of one connection or of all. @throws EstateError `forbidden`. */
-export async function listMappings(
-  ctx: Ctx,
-  {
-    connection_id: connectionId,
-    card_type_key: cardType,
-    ...params
-  }: ListParams & { connection_id?: string; card_type_key?: string },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  const where: Condition[] = [];
-  if (connectionId) where.push({ sql: 'm.connection_id = ?::uuid', bindings: [connectionId] });
-  if (cardType) where.push({ sql: 'm.card_type_key = ?', bindings: [cardType] });
-  const list = JSON.parse(await runList(ctx, mappingList, where, params));
-  return JSON.stringify({ ...list, items: withBrokenReason(ctx.metamodel, list.items) });
 }
 
 /** One mapping as JSON. @throws EstateError `forbidden`, `not_found`. */

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
+import { computeValue } from '../../inventory/calculations/calculations.inputs.ts';
 import {
   checkLifecycle,
   checkLine,
@@ -20,7 +21,7 @@ import { FormulaError } from '../../kernel/formulas/formula.values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import type { DriftEntry } from './mappings.input.ts';
-import type { FieldMapping, Mapping, TransformType } from './mappings.types.ts';
+import type { FieldMapping, Mapping, TransformType, Value } from './mappings.types.ts';
 
 type CheckedMapping = Pick<
   Mapping,
@@ -40,9 +41,7 @@ export function metamodelErrors(
   mappedTypes: MappedTypes,
 ): FieldError[] {
   const type = metamodel.cardTypes.get(mapping.card_type_key);
-  if (!type || type.is_hidden) {
-    return fieldError('card_type_key', 'unknown_type', 'is not a card type');
-  }
+  if (!type || type.is_hidden) return fieldError('card_type_key', 'unknown_type', 'is not a card type');
   const types = new Map([...mappedTypes, [mapping.id, type.key]]);
   return [
     ...prefixed('field_mappings', mapping.fields, (row) => fieldErrors(metamodel, type, mapping, types, row)),
@@ -117,12 +116,9 @@ function relationErrors(
 /** Whether a mapping reads or writes costs, which need a permission of their own. */
 export function usesCosts(
   metamodel: Metamodel,
-  {
-    card_type_key,
-    fields,
-    card_defaults,
-  }: Pick<CheckedMapping, 'card_type_key' | 'fields' | 'card_defaults'>,
+  mapping: Pick<CheckedMapping, 'card_type_key' | 'fields' | 'card_defaults'>,
 ): boolean {
+  const { card_type_key, fields, card_defaults } = mapping;
   const type = metamodel.cardTypes.get(card_type_key);
   const paths = [...fields.map(({ card_field }) => card_field), ...Object.keys(card_defaults)];
   return type !== undefined && paths.some((path) => findCardField(type, path)?.cost);
@@ -151,11 +147,8 @@ export function findBrokenReason(metamodel: Metamodel, mapping: BrokenReasonInpu
     if (fields.length === 0) return 'No fields are mapped yet.';
     if (mapping.sync_direction !== 'push') return 'No column is mapped to the name.';
   }
-  const [error] = metamodelErrors(
-    metamodel,
-    { ...mapping, fields, relations: mapping.relations ?? [] },
-    new Map(Object.entries(mapping.mapped_types)),
-  );
+  const given = { ...mapping, fields, relations: mapping.relations ?? [] };
+  const [error] = metamodelErrors(metamodel, given, new Map(Object.entries(mapping.mapped_types)));
   if (error) return `${error.field} ${error.message}.`;
   return findDriftReason(mapping.drift, fields);
 }
@@ -175,15 +168,10 @@ function findDriftReason(
   return `The column '${needed.remote_field}' identifies records, and has changed at the remote.`;
 }
 
-/** The relation type that a path denotes, and which end the card is. */
-interface RelationPath {
-  relationType: string;
-  reversed: boolean;
-}
-
 const PATH = /^(reverse_)?relations\.(.+)$/;
 
-export function parseRelationPath(path: string): RelationPath | undefined {
+/** The relation type that a path denotes, and whether the card is its target. */
+export function parseRelationPath(path: string) {
   const [, reversed, relationType] = PATH.exec(path) ?? [];
   return relationType === undefined ? undefined : { relationType, reversed: reversed !== undefined };
 }
@@ -363,4 +351,26 @@ function formulaErrors(formula: string, field: string): FieldError[] {
     if (!(error instanceof FormulaError)) throw error;
     return fieldError(field, 'bad_formula', error.message);
   }
+}
+
+/** Maximum number of cached formulas; a mapping has fewer. */
+const MAX_CACHED_FORMULAS = 200;
+
+/**
+ * Evaluates the formulas of transforms over `value`, in the language of calculated fields and within its limits: formulas
+ * have no loops, read only the value, and return one value or a short list.
+ */
+export function createEvaluate(): (formula: string, value: Value) => Value {
+  const cache = new Map<string, FormulaLine[]>();
+  return (formula, value) => {
+    let lines = cache.get(formula);
+    if (!lines) {
+      lines = parseFormula(formula);
+      if (cache.size >= MAX_CACHED_FORMULAS) cache.clear();
+      cache.set(formula, lines);
+    }
+    const computed = computeValue(lines, { value });
+    if (computed.error !== undefined) throw new FormulaError(computed.error);
+    return computed.value;
+  };
 }

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -12,20 +11,17 @@ type ReviewDecision = { winner: 'local' | 'remote' } | { card_id: string | null 
 
 /** @throws EstateError `validation_failed` unless the card can be the card of the record. */
 async function requireFreeCard(sql: Sql, mappingId: string, remoteId: string, cardId: string): Promise<void> {
-  const [card] = await query(sql).rows<{
-    other: string | null;
-  }>`select (select min(p.remote_id) from itsm_pairs p
+  const [card] = await query(sql).rows<{ other: string | null }>`
+       select (select min(p.remote_id) from itsm_pairs p
          where p.mapping_id = m.id and p.card_id = c.id and p.remote_id <> ${remoteId} and p.state = 'linked') as other
      from cards c join itsm_mappings m on m.id = ${mappingId} and m.card_type_key = c.type
      where c.id = ${cardId} and c.status = 'ACTIVE'`;
   if (!card)
     throw invalidField('card_id', 'unknown_card', 'is not an active card of the mapping’s card type');
-  if (card.other !== null)
-    throw invalidField(
-      'card_id',
-      'card_in_use',
-      `is the card of record ${card.other}: un-map that record first, or set null for a new card`,
-    );
+  if (card.other !== null) {
+    const what = `is the card of record ${card.other}: un-map that record first, or set null for a new card`;
+    throw invalidField('card_id', 'card_in_use', what);
+  }
 }
 
 /**
@@ -56,11 +52,8 @@ export async function decideReviewItem(ctx: Ctx, id: string, decision: ReviewDec
            local = excluded.local, remote = excluded.remote, created_by = excluded.created_by, created_at = now()`;
     } else {
       if (!('card_id' in decision)) {
-        throw invalidField(
-          'card_id',
-          'required',
-          'Set card_id to the card of the record, or to null for a new card.',
-        );
+        const message = 'Set card_id to the card of the record, or to null for a new card.';
+        throw invalidField('card_id', 'required', message);
       }
       if (decision.card_id !== null) await requireFreeCard(sql, mapping_id, remote_id, decision.card_id);
       await sql('itsm_decisions')
@@ -71,10 +64,8 @@ export async function decideReviewItem(ctx: Ctx, id: string, decision: ReviewDec
     await lockSyncState(sql, mapping_id);
     await markForReread(sql, mapping_id, [remote_id]);
     await sql('itsm_review_items').where({ id }).delete();
-    emit({
-      event_type: 'itsm_question.answered',
-      data: { id, mapping_id, kind, remote_id, path, ...decision },
-    });
+    const data = { id, mapping_id, kind, remote_id, path, ...decision };
+    emit({ event_type: 'itsm_question.answered', data });
   });
 }
 
@@ -88,11 +79,8 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
   await command(ctx, async ({ sql, emit }) => {
     await requireMapping(sql, mappingId);
     await lockSyncState(sql, mappingId);
-    const pairs = await query(sql).rows<{
-      remote_id: string;
-      state: string;
-      is_written: boolean;
-    }>`with recursive one as (
+    const pairs = await query(sql).rows<{ remote_id: string; state: string; is_written: boolean }>`
+         with recursive one as (
          select card_id as id from itsm_pairs where mapping_id = ${mappingId} and remote_id = ${remoteId}
        ), led as (
          select id from one union select r.survivor_id from led join card_redirects r on r.card_id = led.id
@@ -100,7 +88,7 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
          select id from led union select r.card_id from whole join card_redirects r on r.survivor_id = whole.id
        )
        select p.remote_id, p.state, exists (select from itsm_plan_rows w join itsm_runs r on r.id = w.run_id
-           where r.mapping_id = p.mapping_id and r.status = 'running' and w.progress = 'begun'
+           where r.mapping_id = p.mapping_id and r.status = 'running' and w.progress = 'started'
              and w.remote_id = p.remote_id) as is_written
        from itsm_pairs p where p.mapping_id = ${mappingId} and p.card_id in (select id from whole)`;
     if (pairs.length === 0) throw notFound('pair', remoteId);
@@ -110,10 +98,8 @@ export async function unmapPair(ctx: Ctx, mappingId: string, remoteId: string): 
     if (remoteIds.length === 0) return;
     await query(sql).run`update itsm_pairs set state = 'unmapped', gone = null, evidence = null, since = null
        where mapping_id = ${mappingId} and remote_id = any(${remoteIds}::text[])`;
-    emit({
-      event_type: 'itsm_pair.unmapped',
-      data: { mapping_id: mappingId, remote_id: remoteId, remote_ids: remoteIds },
-    });
+    const data = { mapping_id: mappingId, remote_id: remoteId, remote_ids: remoteIds };
+    emit({ event_type: 'itsm_pair.unmapped', data });
   });
 }
 
@@ -127,10 +113,8 @@ export async function remapPair(ctx: Ctx, mappingId: string, remoteId: string): 
     await requireMapping(sql, mappingId);
     await requireMappingPermissionsById(ctx, { sql, metamodel }, mappingId);
     await lockSyncState(sql, mappingId);
-    const pair = await sql('itsm_pairs')
-      .where({ mapping_id: mappingId, remote_id: remoteId })
-      .forUpdate()
-      .first('state');
+    const keys = { mapping_id: mappingId, remote_id: remoteId };
+    const pair = await sql('itsm_pairs').where(keys).forUpdate().first('state');
     if (!pair) throw notFound('pair', remoteId);
     if (pair.state !== 'unmapped') throw new EstateError('wrong_state', `The pair is ${pair.state}.`);
     await sql('itsm_pairs').where({ mapping_id: mappingId, remote_id: remoteId }).update({ state: 'linked' });
@@ -140,20 +124,12 @@ export async function remapPair(ctx: Ctx, mappingId: string, remoteId: string): 
 }
 
 async function requireMapping(
-  sql: Knex.Transaction,
+  sql: Transaction,
   id: string,
   lock: 'key share' | 'no key update' = 'key share',
 ): Promise<void> {
   const row = await query(sql).row`select id from itsm_mappings where id = ${id} for ${embed(lock)}`;
   if (!row) throw notFound('mapping', id);
-}
-
-/** The result of a bulk re-link, or of its dry run. */
-interface RelinkResult {
-  /** Cards that are paired with another record. */
-  relinked: number;
-  /** Open matches that still need a user's decision. */
-  left: number;
 }
 
 /**
@@ -183,9 +159,10 @@ const selectRelinkable = (mapping: string) => fragment`
  * Pairs cards whose records are gone with the records that have the same identity fields. For remotes that were cloned or moved,
  * so that each record has a new key. The next run is a full read and applies it.
  * @param dryRun only count.
+ * @returns how many cards are paired with another record, and how many open matches still need a user's decision.
  * @throws EstateError `forbidden`, `not_found`, `wrong_state` while a run is queued or running.
  */
-export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean): Promise<RelinkResult> {
+export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean) {
   requirePermission(ctx.caller, MANAGE_SYNC);
   return await command(ctx, async ({ sql, emit }) => {
     await requireMapping(sql, mappingId, 'no key update');
@@ -199,7 +176,7 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
     const rows = await query(sql).rows<Record<string, string>>`${embed(selectRelinkable(mappingId))}`;
     const open = await query(sql)
       .value<number>`select count(*)::int from itsm_review_items where mapping_id = ${mappingId} and kind = 'match'`;
-    const result = { relinked: rows.length, left: open - rows.length };
+    const result = { relinked: rows.length, still_open: open - rows.length };
     if (dryRun || rows.length === 0) return result;
     const column = (name: string) => rows.map((row) => row[name]);
     await query(sql).run`update itsm_pairs set state = 'ended', gone = 'remote', evidence = null, since = null
@@ -211,10 +188,7 @@ export async function relinkPairs(ctx: Ctx, mappingId: string, dryRun: boolean):
     await query(sql)
       .run`update itsm_sync_states set again = array(select distinct unnest(again || ${column('to')}::text[])), complete_read_at = null,
          pulled_read_at = null, pushed_read_at = null where mapping_id = ${mappingId}`;
-    emit({
-      event_type: 'itsm_pairs.relinked',
-      data: { mapping_id: mappingId, count: rows.length },
-    });
+    emit({ event_type: 'itsm_pairs.relinked', data: { mapping_id: mappingId, count: rows.length } });
     return result;
   });
 }

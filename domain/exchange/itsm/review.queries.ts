@@ -1,37 +1,54 @@
-import { query } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import Type from 'typebox';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
-import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
+import { columnMembers } from '../../kernel/lists/lists.run.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
-import { pairColumns, reviewItemColumns } from './itsm.model.ts';
-import { equalConditions } from './runs.commands.ts';
-import { candidatesOf, hiddenPaths, unlessHidden } from './runs.queries.ts';
+import { pairColumns, pairStates, reviewItemColumns } from './itsm.model.ts';
+import { candidatesOf, hiddenPaths, unlessHidden, uuid } from './runs.queries.ts';
 
-function reviewItemList(hidden: string[]): ListSpec {
-  const shown = (value: string) => unlessHidden(value, 'q.path = any(?::text[])', hidden);
-  return {
-    name: 'itsm-questions',
-    from: 'itsm_review_items q left join cards c on c.id = q.card_id',
-    id: 'q.id',
-    sorts: { opened_at: { sql: 'q.opened_at', type: 'timestamptz', filled: true, immutable: true } },
-    defaultSort: 'opened_at',
-    defaultDir: 'asc',
-    members: {
-      ...columnMembers('q', { columns: reviewItemColumns }),
-      card_name: 'c.name',
-      record_name: `case when q.kind = 'match' and q.remote_id is not null then q.remote ->> 'name' end`,
-      local: shown('q.local'),
-      remote: {
-        sql: `case when q.kind = 'match' then q.remote - ?::text[] when not q.path = any(?::text[]) is true then q.remote end`,
-        bindings: [hidden, hidden],
-      },
-      reason: reasonUnlessHidden(hidden),
-      candidates: candidatesOf('q.candidates'),
+const shown = (value: string) => (ctx: Ctx) =>
+  unlessHidden(value, 'q.path = any(?::text[])', hiddenPaths(ctx));
+
+const recordKey = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'The key of the record at the remote',
+});
+
+/** Open conflicts and uncertain matches, the oldest first. They contain values of cards, so the caller also needs `inventory.view`. */
+export const reviewItemList = defineList({
+  name: 'itsm-questions',
+  permission: VIEW_SYNC,
+  from: 'itsm_review_items q left join cards c on c.id = q.card_id',
+  id: 'q.id',
+  sorts: { opened_at: { sql: 'q.opened_at', type: 'timestamptz', filled: true, immutable: true } },
+  defaultSort: 'opened_at',
+  filters: {
+    mapping_id: [Type.String({ ...Uuid, description: 'The mapping' }), 'q.mapping_id = ?'],
+    kind: [Choice(['conflict', 'match'], 'The kind of review item'), 'q.kind = ?'],
+    remote_id: [recordKey, 'q.remote_id = ?'],
+  },
+  members: {
+    ...columnMembers('q', { columns: reviewItemColumns }),
+    card_name: 'c.name',
+    record_name: `case when q.kind = 'match' and q.remote_id is not null then q.remote ->> 'name' end`,
+    local: shown('q.local'),
+    remote: (ctx) => {
+      const hidden = hiddenPaths(ctx);
+      const sql = `case when q.kind = 'match' then q.remote - ?::text[] when not q.path = any(?::text[]) is true then q.remote end`;
+      return { sql, bindings: [hidden, hidden] };
     },
-  };
-}
+    reason: (ctx) => reasonUnlessHidden(hiddenPaths(ctx)),
+    candidates: candidatesOf('q.candidates'),
+  },
+  where(ctx) {
+    requirePermission(ctx.caller, 'inventory.view');
+    return [];
+  },
+});
 
 /** The reason, unless it may contain hidden values. The reason of a refused creation may contain values of all mapped fields. */
 const reasonUnlessHidden = (hidden: string[]): string | Fragment =>
@@ -44,55 +61,21 @@ const reasonUnlessHidden = (hidden: string[]): string | Fragment =>
         bindings: [hidden, hidden],
       };
 
-/**
- * Open conflicts and uncertain matches, the oldest first. They contain values of cards, so the caller also needs
- * `inventory.view`.
- * @throws EstateError `forbidden`.
- */
-export async function listReviewItems(
-  ctx: Ctx,
-  {
-    mapping_id,
-    kind,
-    remote_id,
-    ...params
-  }: ListParams & { mapping_id?: string; kind?: string; remote_id?: string },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  requirePermission(ctx.caller, 'inventory.view');
-  const where = equalConditions({ 'q.mapping_id': mapping_id, 'q.kind': kind, 'q.remote_id': remote_id });
-  return await runList(ctx, reviewItemList(hiddenPaths(ctx)), where, params);
-}
-
-const pairList = (mappingId: string): ListSpec => ({
+/** The pairs of a mapping. */
+export const pairList = defineList({
   name: 'itsm-pairs',
+  permission: VIEW_SYNC,
   // the key of a record is unique within one mapping only
-  from: `(select * from itsm_pairs where mapping_id = '${mappingId}') p`,
+  from: (_ctx, mappingId) => `(select * from itsm_pairs where mapping_id = '${uuid(mappingId)}') p`,
   id: 'p.remote_id',
   idType: 'text',
   sorts: { remote_id: { sql: 'p.remote_id', type: 'text', filled: true, immutable: true } },
   defaultSort: 'remote_id',
-  defaultDir: 'asc',
+  filters: {
+    state: [Choice(pairStates, 'The state of the pair'), 'p.state = ?'],
+    card_id: [Type.String({ ...Uuid, description: 'The card' }), 'p.card_id = ?'],
+    remote_id: [recordKey, 'p.remote_id = ?'],
+  },
   members: columnMembers('p', { columns: pairColumns }),
+  where: ofParent('itsm_mappings', 'mapping', 'p.mapping_id'),
 });
-
-/** The pairs of a mapping. @throws EstateError `forbidden`, `not_found`. */
-export async function listPairs(
-  ctx: Ctx,
-  mappingId: string,
-  {
-    state,
-    card_id,
-    remote_id,
-    ...params
-  }: ListParams & { state?: string; card_id?: string; remote_id?: string },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  const rows = await query(ctx.db).rows`select id from itsm_mappings where id = ${mappingId}`;
-  if (!rows[0]) throw notFound('mapping', mappingId);
-  const where = [
-    { sql: 'p.mapping_id = ?', bindings: [mappingId] },
-    ...equalConditions({ 'p.state': state, 'p.card_id': card_id, 'p.remote_id': remote_id }),
-  ];
-  return await runList(ctx, pairList(rows[0].id), where, params);
-}

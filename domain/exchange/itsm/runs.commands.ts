@@ -7,12 +7,11 @@ import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
-import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
+import { columnMembers } from '../../kernel/lists/lists.run.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { MANAGE_SYNC, VIEW_SYNC } from './connections.queries.ts';
+import { MANAGE_SYNC } from './connections.queries.ts';
 import { loadAlertRecipients, pauseConnection, requireRunRights } from './itsm.load.ts';
-import { Run, type RunRow, type RunStage, type RunStats, type RunTrigger, shownRun } from './itsm.model.ts';
+import { Run, type RunRow, type RunStage, type RunStats, type RunTrigger } from './itsm.model.ts';
 import type { SyncDirection } from './mappings.types.ts';
 import { clearDue } from './runs.due.ts';
 import { itsmRunJob } from './runs.job.ts';
@@ -144,10 +143,7 @@ export async function supersedeOpenPlan(
     });
   }
   await endRejectedRows(work.sql, other.id);
-  await changeRun(work, other.id, 'itsm_run.superseded', {
-    status: 'superseded',
-    completed_at,
-  });
+  await changeRun(work, other.id, 'itsm_run.superseded', { status: 'superseded', completed_at });
   ctx.log.info({ run: other.id }, 'a new run superseded the plan');
   return true;
 }
@@ -349,46 +345,10 @@ export async function abortRun(
   await query(sql).run`update itsm_sync_states b set again = array(select distinct unnest(b.again || array(
        select p.remote_id from itsm_plan_rows p join itsm_runs r on r.id = p.run_id
        where r.id = ${run.id} and p.remote_id is not null
-         and (p.progress = 'begun' or (r.trigger = 'undo' and p.progress = 'applied')))))
+         and (p.progress = 'started' or (r.trigger = 'undo' and p.progress = 'applied')))))
      where b.mapping_id = ${run.mapping_id}`;
   await sql('itsm_run_records').where({ run_id: run.id }).delete();
   await endRejectedRows(sql, run.id);
-  await changeRun(work, run.id, `itsm_run.${end.status}`, {
-    ...end,
-    completed_at: sql.raw('clock_timestamp()'),
-  });
-}
-
-export const runListSpec: ListSpec = {
-  name: 'itsm-runs',
-  from: 'itsm_runs r',
-  id: 'r.id',
-  sorts: { created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true } },
-  defaultSort: 'created_at',
-  defaultDir: 'desc',
-  members: {
-    ...columnMembers('r', shownRun),
-    progress: `case when r.status = 'completed' then 1
-      else (select j.progress from jobs j where j.id = r.job_id) end`,
-    stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,
-      'relations_created', 0, 'relations_deleted', 0, 'skipped', 0, 'errors', 0) || r.stats`,
-    planned_at: 'utc(r.plan_made_at)',
-  },
-};
-
-/** One run as JSON, without a permission check. @throws EstateError `not_found`. */
-export async function runText(sql: Sql, id: string): Promise<JsonText> {
-  return await readItem(sql, runListSpec, 'run', id);
-}
-
-/** Equality conditions for the given filters. */
-export const equalConditions = (members: Record<string, string | undefined>): Condition[] =>
-  Object.entries(members).flatMap(([sql, value]) =>
-    value === undefined ? [] : [{ sql: `${sql} = ?`, bindings: [value] }],
-  );
-
-/** One run. @throws EstateError `forbidden`, `not_found`. */
-export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  return await runText(ctx.db, id);
+  const event = `itsm_run.${end.status}` as const;
+  await changeRun(work, run.id, event, { ...end, completed_at: sql.raw('clock_timestamp()') });
 }

@@ -1,13 +1,53 @@
+import Type from 'typebox';
+import { fragment, type Sql } from '../../../platform/database.ts';
 import { survivingCard } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
+import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
-import type { Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { Choice, Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
-import { equalConditions, runListSpec, runText } from './runs.commands.ts';
+import { rowActions, rowStatuses, runDirections, runStatuses, shownRun } from './itsm.model.ts';
 
-const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'begun' then 'pending'
+/** Runs, the newest first. */
+export const itsmRunList = defineList({
+  name: 'itsm-runs',
+  permission: VIEW_SYNC,
+  from: 'itsm_runs r',
+  id: 'r.id',
+  sorts: { created_at: { sql: 'r.created_at', type: 'timestamptz', filled: true, immutable: true } },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  filters: {
+    connection_id: [Type.String({ ...Uuid, description: 'The connection' }), 'r.connection_id = ?'],
+    mapping_id: [Type.String({ ...Uuid, description: 'The mapping' }), 'r.mapping_id = ?'],
+    status: [Choice(runStatuses, 'The status'), 'r.status = ?'],
+    direction: [Choice(runDirections, 'The sides that the run may write to'), 'r.direction = ?'],
+  },
+  members: {
+    ...columnMembers('r', shownRun),
+    progress: `case when r.status = 'completed' then 1
+      else (select j.progress from jobs j where j.id = r.job_id) end`,
+    stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,
+      'relations_created', 0, 'relations_deleted', 0, 'skipped', 0, 'errors', 0) || r.stats`,
+    planned_at: 'utc(r.plan_made_at)',
+  },
+});
+
+/** One run as JSON, without a permission check. @throws EstateError `not_found`. */
+export async function runText(sql: Sql, id: string): Promise<JsonText> {
+  return await readItem(sql, itsmRunList, 'run', id);
+}
+
+/** One run. @throws EstateError `forbidden`, `not_found`. */
+export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
+  requirePermission(ctx.caller, VIEW_SYNC);
+  return await runText(ctx.db, id);
+}
+
+const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'started' then 'pending'
   when 'applied' then 'applied' when 'skipped' then case p.approval when 'rejected' then 'rejected' else 'skipped' end
   else 'error' end`;
 
@@ -36,7 +76,8 @@ export const candidatesOf = (value: string): string =>
      left join cards c on c.id = (o.one ->> 'cardId')::uuid)`;
 
 /** The members of a plan row in responses. @param hidden paths whose values the caller may not see. */
-function rowMembers(hidden: string[]): ListSpec['members'] {
+function rowMembers(ctx: Ctx): ListSpec['members'] {
+  const hidden = hiddenPaths(ctx);
   // texts of rows about hidden fields contain their values, except for the reason of an uncertain match
   const isAboutHidden = `p.action <> 'stage' and jsonb_exists_any(
     coalesce(p.row -> 'diff', '{}') || jsonb_build_object(coalesce(p.row ->> 'path', ''), null), ?::text[])`;
@@ -90,14 +131,17 @@ function rowMembers(hidden: string[]): ListSpec['members'] {
 const rowsOf = (runId: string): string =>
   `(select * from itsm_plan_rows where run_id = '${uuid(runId)}') p join itsm_runs r on r.id = p.run_id`;
 
-function uuid(text: string): string {
+/** A UUID as part of SQL. */
+export function uuid(text: string): string {
   if (!/^[0-9a-f-]{36}$/i.test(text)) throw new Error(`not a UUID: ${text}`);
   return text;
 }
 
-const rowList = (runId: string, hidden: string[]): ListSpec => ({
+/** The rows of a run's plan; none before the plan is complete. They contain values of cards, so the caller also needs `inventory.view`. */
+export const planRowList = defineList({
   name: 'itsm-plan-rows',
-  from: rowsOf(runId),
+  permission: VIEW_SYNC,
+  from: (_ctx, runId) => rowsOf(runId),
   id: 'p.no',
   idType: 'bigint',
   sorts: {
@@ -105,85 +149,62 @@ const rowList = (runId: string, hidden: string[]): ListSpec => ({
     action: { sql: 'p.action', type: 'text', filled: true, immutable: true },
   },
   defaultSort: 'no',
-  defaultDir: 'asc',
-  members: rowMembers(hidden),
+  filters: {
+    action: [Choice(rowActions, 'The action'), 'p.action = ?'],
+    side: [Choice(['local', 'remote'], 'The side that the row writes to'), 'p.side = ?'],
+    status: [Choice(rowStatuses, 'The status'), `(${status}) = ?`],
+    already_open: [
+      Type.Boolean({
+        description:
+          'Whether the row repeats a review item that was already open; `false` lists the new ones',
+      }),
+      '(p.open_since is not null) = ?',
+    ],
+  },
+  members: rowMembers,
+  async where(ctx, _params, runId) {
+    requirePermission(ctx.caller, 'inventory.view');
+    await runText(ctx.db, runId);
+    return [fragment`p.run_id = ${runId} and r.plan_made_at is not null`];
+  },
 });
 
-interface RowFilters {
-  action?: string;
-  side?: string;
-  status?: string;
-  /** Whether the row repeats a review item of an earlier run. */
-  already_open?: boolean;
-}
-
-/**
- * Rows of a run's plan; none before the plan is complete. They contain values of cards, so the caller also needs
- * `inventory.view`.
- * @throws EstateError `forbidden`, `not_found`.
- */
-export async function listPlanRows(
-  ctx: Ctx,
-  runId: string,
-  { action, side, status: wantedStatus, already_open, ...params }: ListParams & RowFilters,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  requirePermission(ctx.caller, 'inventory.view');
-  await runText(ctx.db, runId);
-  const where = [
-    { sql: 'p.run_id = ? and r.plan_made_at is not null', bindings: [runId] },
-    ...equalConditions({ 'p.action': action, 'p.side': side, [`(${status})`]: wantedStatus }),
-    ...(already_open === undefined
-      ? []
-      : [{ sql: '(p.open_since is not null) = ?', bindings: [already_open] }]),
-  ];
-  const spec = rowList(runId, hiddenPaths(ctx));
-  return await runList(ctx, spec, where, params);
-}
-
-const logList = (runId: string, hidden: string[]): ListSpec => ({
+/** The log of a run. */
+export const runLogList = defineList({
   name: 'itsm-run-log',
-  from: `(select * from itsm_run_log where run_id = '${uuid(runId)}') l join itsm_runs r on r.id = l.run_id`,
+  permission: VIEW_SYNC,
+  from: (_ctx, runId) =>
+    `(select * from itsm_run_log where run_id = '${uuid(runId)}') l join itsm_runs r on r.id = l.run_id`,
   id: 'l.id',
   idType: 'bigint',
   sorts: { id: { sql: 'l.id', type: 'bigint', filled: true, immutable: true } },
   defaultSort: 'id',
-  defaultDir: 'asc',
+  filters: { level: [Choice(['info', 'warning', 'error'], 'The severity'), 'l.level = ?'] },
   members: {
     id: 'l.id::text',
     at: 'utc(l.at)',
     level: 'l.level',
     stage: 'l.stage',
-    message:
-      hidden.length === 0
-        ? 'l.message'
-        : {
-            sql: `case when ${quotesHidden('l.message')} then 'This line is hidden, since it contains costs.' else l.message end`,
-            bindings: [hidden],
-          },
+    message(ctx) {
+      const hidden = hiddenPaths(ctx);
+      if (hidden.length === 0) return 'l.message';
+      return {
+        sql: `case when ${quotesHidden('l.message')} then 'This line is hidden, since it contains costs.' else l.message end`,
+        bindings: [hidden],
+      };
+    },
   },
+  where: ofParent('itsm_runs', 'run', 'l.run_id'),
 });
 
-/** The log of a run. @throws EstateError `forbidden`, `not_found`. */
-export async function listRunLog(
-  ctx: Ctx,
-  runId: string,
-  { level, ...params }: ListParams & { level?: string },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  await runText(ctx.db, runId);
-  const where = [{ sql: 'l.run_id = ?', bindings: [runId] }, ...equalConditions({ 'l.level': level })];
-  return await runList(ctx, logList(runId, hiddenPaths(ctx)), where, params);
-}
-
-/** Rows of a complete plan after a row number, with the members of {@link listPlanRows}. */
+/** Rows of a complete plan after a row number, with the members of {@link planRowList}. */
 export async function readPlanRows(
   ctx: Ctx,
   runId: string,
   after: number,
   limit: number,
 ): Promise<Record<string, unknown>[]> {
-  const item = projection(rowMembers(hiddenPaths(ctx)), undefined);
+  const item = projection(rowMembers(ctx), undefined);
   const { rows } = await ctx.db.raw(
     `select ${item.sql} as item from ${rowsOf(runId)}
      where r.plan_made_at is not null and p.no > ? order by p.no limit ?`,
@@ -213,23 +234,3 @@ const quotesHidden = (text: string): string => `exists (
   select from jsonb_array_elements(r.mapping -> 'fields') f where f ->> 'card_field' = any(?::text[])
     and (position('''' || (f ->> 'card_field') || '''' in ${text}) > 0
       or position('''' || (f ->> 'remote_field') || '''' in ${text}) > 0))`;
-
-interface RunFilters {
-  connection_id?: string;
-  mapping_id?: string;
-  status?: string;
-  direction?: string;
-}
-
-/** Runs, the newest first. @throws EstateError `forbidden`. */
-export async function listRuns(ctx: Ctx, params: ListParams & RunFilters): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  const { connection_id, mapping_id, status, direction, ...rest } = params;
-  const where = equalConditions({
-    'r.connection_id': connection_id,
-    'r.mapping_id': mapping_id,
-    'r.status': status,
-    'r.direction': direction,
-  });
-  return await runList(ctx, runListSpec, where, rest);
-}

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, fragment, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -54,7 +53,7 @@ export async function decideRows(
 }
 
 async function markRows(
-  sql: Knex.Transaction,
+  sql: Transaction,
   ctx: Ctx,
   runId: string,
   decision: 'approved' | 'rejected',
@@ -112,7 +111,7 @@ export async function applyRows(
   });
 }
 
-async function requireUnpaused(sql: Knex.Transaction, mappingId: string | null): Promise<void> {
+async function requireUnpaused(sql: Transaction, mappingId: string | null): Promise<void> {
   const rows = await query(sql).rows`select m.is_active and c.is_active as active from itsm_mappings m
      join itsm_connections c on c.id = m.connection_id where m.id = ${mappingId}`;
   if (rows[0]?.active) return;

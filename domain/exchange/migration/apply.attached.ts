@@ -1,13 +1,12 @@
-import type { Knex } from 'knex';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, query, type Transaction } from '../../../platform/database.ts';
 import {
   Comment,
   type CommentRow,
   Document,
   type DocumentRow,
 } from '../../collaboration/collaboration.model.ts';
-import { commentEvent } from '../../collaboration/comments/comments.events.ts';
-import { documentEvent } from '../../collaboration/documents/documents.events.ts';
+import { commentEvent } from '../../collaboration/comments/comments.rules.ts';
+import { documentEvent } from '../../collaboration/documents/documents.ts';
 import type { Work } from '../../kernel/context.ts';
 import { insertRows } from '../../kernel/resources/rows.ts';
 
@@ -36,17 +35,17 @@ interface Attachment {
 /**
  * Writes the next links and comments after a line, each with its event, and stores the outcomes in their records.
  * @param defaultAuthor writes comments whose authors have no account.
- * @returns the last line; the same one if there are none.
+ * @returns the last line; undefined if there are none.
  */
 export async function writeAttached(
   work: Work,
   migrationId: string,
   line: number,
   defaultAuthor: string,
-): Promise<number> {
+): Promise<number | undefined> {
   const { sql } = work;
   const attachments = await readAttachments(sql, migrationId, line);
-  if (attachments.length === 0) return line;
+  if (attachments.length === 0) return undefined;
   // locked in the order of ids, so that concurrent writers cannot deadlock
   const locked = await query(sql).rows<Card>`select c.id, c.type, c.name from cards c
     where c.id = any(${attachments.map(({ card_id }) => card_id).filter(Boolean)}::uuid[]) order by c.id
@@ -96,11 +95,7 @@ export async function writeAttached(
   return attachments.at(-1)!.line;
 }
 
-async function readAttachments(
-  sql: Knex.Transaction,
-  migrationId: string,
-  line: number,
-): Promise<Attachment[]> {
+async function readAttachments(sql: Transaction, migrationId: string, line: number): Promise<Attachment[]> {
   return await query(sql).rows`select r.line, r.entity_kind, r.payload, uuidv7() as id,
     coalesce(r.source_card, o.target_id) as card_id,
        r.target_line, p.target_id as parent, u.id as author

@@ -1,3 +1,4 @@
+import { checkValue } from '../../inventory/cards/rules/values.ts';
 import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readBoolean, readDay, readNumber } from '../../kernel/transfer/csv-cells.ts';
 import { fold } from './source.types.ts';
@@ -12,7 +13,10 @@ export type ReadCell = { value: unknown } | { why: [code: string, message: strin
 export function readCell(field: CompiledField, cell: string, seesCosts: boolean): ReadCell {
   if (field.type === 'cost' && !seesCosts) return { why: ['forbidden', 'needs the permission costs.view'] };
   const value = readValue(field, cell);
-  return value === undefined ? { why: whyNot(field, cell) } : { value };
+  if (value === undefined) return { why: whyNot(field, cell) };
+  const error = checkValue(field, field.key, value);
+  if (!error) return { value };
+  return { why: [error.code, field.type === 'cost' ? error.message : `${quoted(cell)} ${error.message}`] };
 }
 
 /** The items of a cell, separated by semicolons or line breaks. */
@@ -83,16 +87,9 @@ function optionOf({ options, optionLabels }: CompiledField, text: string): strin
 }
 
 function whyNot(field: CompiledField, cell: string): [code: string, message: string] {
-  switch (field.type) {
-    case 'cost':
-      return ['wrong_type', 'is no number'];
-    case 'number':
-      return ['wrong_type', `${quoted(cell)} is no number`];
-    case 'boolean':
-      return ['wrong_type', `${quoted(cell)} is neither true nor false`];
-    case 'date':
-      return ['bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`];
-    default:
-      return ['unknown_option', `${quoted(cell)} is no option of ${field.key}`];
-  }
+  if (field.type === 'cost') return ['wrong_type', 'is no number'];
+  if (field.type === 'number') return ['wrong_type', `${quoted(cell)} is no number`];
+  if (field.type === 'boolean') return ['wrong_type', `${quoted(cell)} is neither true nor false`];
+  if (field.type === 'date') return ['bad_date', `${quoted(cell)} is no date as YYYY-MM-DD`];
+  return ['unknown_option', `${quoted(cell)} is no option of ${field.key}`];
 }

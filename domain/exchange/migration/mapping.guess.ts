@@ -1,6 +1,6 @@
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
-import { allowsSeveralColumns, REVERSED, relationOf } from './mapping.targets.ts';
+import { REVERSED, relationOf } from './mapping.targets.ts';
 import { fold, type SourceBlock, type SourceColumn, type SourceType } from './source.types.ts';
 
 /** Types of LeanIX that have another name here, folded. */
@@ -36,40 +36,18 @@ export function guessType(metamodel: Metamodel, native: string): string | undefi
 
 const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
 
-/**
- * Maps the columns of a block of cards by their names, in the order of the columns. A target is used once, except tags,
- * stakeholders and relations; columns whose name no rule knows are not in the result.
- * @param types the card types of all blocks by native type.
- */
-export function guessColumns(
-  metamodel: Metamodel,
-  source: SourceType,
-  block: SourceBlock,
-  types: ReadonlyMap<string, string>,
-): Map<string, string> {
-  const type = metamodel.cardTypes.get(types.get(block.native_type) ?? '');
-  const guessed = new Map<string, string>();
-  if (!type) return guessed;
-  const taken = new Set<string>();
-  for (const column of block.columns) {
-    const target = guessColumn({ metamodel, source, block, types, type }, column);
-    if (target === undefined) continue;
-    if (!allowsSeveralColumns(target) && taken.has(target)) continue;
-    taken.add(target);
-    guessed.set(column.key, target);
-  }
-  return guessed;
-}
-
+/** A block of cards whose columns are mapped by their names. */
 interface Guessing {
   metamodel: Metamodel;
   source: SourceType;
   block: SourceBlock;
+  /** The card types of all blocks by native type. */
   types: ReadonlyMap<string, string>;
   type: CardType;
 }
 
-function guessColumn(guessing: Guessing, column: SourceColumn): string | undefined {
+/** The target of a column of cards by its name; undefined if no rule knows the name. */
+export function guessColumn(guessing: Guessing, column: SourceColumn): string | undefined {
   const { type, source } = guessing;
   const name = fold(column.key);
   if (source === 'leanix' ? column.key === 'id' : ids.includes(name)) return 'external_id';

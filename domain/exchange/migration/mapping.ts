@@ -1,13 +1,12 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { cardTypeFinder, guessColumns, guessType } from './mapping.guess.ts';
+import { cardTypeFinder, guessColumn, guessType } from './mapping.guess.ts';
 import {
   allowsSeveralColumns,
   isTags,
   LEFT_OUT,
   MAX_TAG,
   relationOf,
-  type TargetOption,
   TYPE_COLUMN,
   tagGroupOf,
   tagGroupTarget,
@@ -19,6 +18,7 @@ import {
   describeTarget,
   guessRecordColumn,
   guessRowTarget,
+  type RecordTarget,
   type RowTarget,
   rowTarget,
 } from './record-kinds.ts';
@@ -68,11 +68,16 @@ export function mapBlocks(
       if (to === LEFT_OUT || known.has(to) || isTagGroup(target, to)) columns.set(column, to);
     }
     const taken = new Set(columns.values());
-    for (const [column, to] of guessBlock({ metamodel, source, types, block, target, targets })) {
-      if (columns.has(column) || (taken.has(to) && !(type && allowsSeveralColumns(to)))) continue;
+    const heads = block.columns.map(({ key }) => key);
+    for (const column of block.columns) {
+      const to = type
+        ? guessColumn({ metamodel, source, types, block, type }, column)
+        : guessRecordColumn(source, target as RecordTarget, column.key, targets, heads);
+      if (to === undefined || columns.has(column.key)) continue;
+      if (taken.has(to) && !(type && allowsSeveralColumns(to))) continue;
       taken.add(to);
-      columns.set(column, to);
-      guessed.add(column);
+      columns.set(column.key, to);
+      guessed.add(column.key);
     }
     return { block, target, type, leftOut, columns, guessed };
   });
@@ -92,26 +97,6 @@ export function cardTypesOf(
     if (key && metamodel.visibleTypes.includes(key)) types.set(native_type, key);
   }
   return types;
-}
-
-interface Guessing {
-  metamodel: Metamodel;
-  source: SourceType;
-  types: ReadonlyMap<string, string>;
-  block: SourceBlock;
-  target: RowTarget;
-  targets: readonly TargetOption[];
-}
-
-function guessBlock({ metamodel, source, types, block, target, targets }: Guessing): Map<string, string> {
-  if (target.kind === 'card') return guessColumns(metamodel, source, block, types);
-  const heads = block.columns.map(({ key }) => key);
-  return new Map(
-    heads.flatMap((head): [string, string][] => {
-      const found = guessRecordColumn(source, target, head, targets, heads);
-      return found === undefined ? [] : [[head, found]];
-    }),
-  );
 }
 
 /**

@@ -4,6 +4,7 @@ import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -22,6 +23,52 @@ import {
   shownStatus,
 } from './migration.list.ts';
 import type { SourceType } from './source.types.ts';
+
+/** A kind of file that can be migrated from. */
+interface MigrationSource {
+  key: SourceType;
+  label: string;
+  /** Of the file's name, with the dot. */
+  accepted_extensions: string[];
+}
+
+/** The supported sources. */
+const sources: readonly MigrationSource[] = [
+  { key: 'leanix', label: 'LeanIX snapshot', accepted_extensions: ['.xlsx'] },
+  { key: 'sheet', label: 'Workbook or table', accepted_extensions: ['.xlsx', '.csv', '.tsv'] },
+];
+
+/** The supported sources as a list. */
+export const sourceList = defineList({
+  name: 'migration-sources',
+  permission: 'admin.migrate',
+  from: `jsonb_to_recordset('${JSON.stringify(sources)}'::jsonb) as s(key text, label text, accepted_extensions jsonb)`,
+  id: 's.key',
+  idType: 'text',
+  sorts: {
+    key: { sql: 's.key', type: 'text', filled: true, immutable: true },
+    label: { sql: 'lower(s.label)', type: 'text', filled: true, immutable: true },
+  },
+  defaultSort: 'key',
+  search: 'fold(s.label)',
+  members: { key: 's.key', label: 's.label', accepted_extensions: 's.accepted_extensions' },
+});
+
+/** The source with the key. @throws EstateError `validation_failed` naming `source_key`. */
+export function requireSource(key: string): MigrationSource {
+  const source = sources.find((one) => one.key === key);
+  if (source) return source;
+  const known = sources.map((one) => one.key).join(', ');
+  throw invalidField('source_key', 'unknown_source', `is none of ${known}`);
+}
+
+/** The extension of a file's name, which the source must support. @throws EstateError `unsupported_media_type`. */
+export function requireExtension(source: MigrationSource, fileName: string): string {
+  const ending = /\.[a-z0-9]+$/i.exec(fileName)?.[0].toLowerCase();
+  if (ending !== undefined && source.accepted_extensions.includes(ending)) return ending;
+  const detail = `${source.label}: the file's name ends in one of ${source.accepted_extensions.join(', ')}.`;
+  throw new EstateError('unsupported_media_type', detail);
+}
 
 /** The properties of an uploaded file. */
 export interface MigrationInput {
@@ -90,11 +137,8 @@ export async function readMappings(ctx: Ctx, id: string): Promise<ReturnType<typ
   requirePermission(ctx.caller, 'admin.migrate');
   const [row] = await findRows(ctx.db, Migration, (query) => query.where({ id }));
   if (!row) throw notFound('migration', id);
-  return mappingOptions(
-    ctx.metamodel,
-    mapBlocks(ctx.metamodel, row.source_type, row.blocks, row.field_mappings),
-    await ctx.db('tag_groups').orderBy('name').pluck('name'),
-  );
+  const mapped = mapBlocks(ctx.metamodel, row.source_type, row.blocks, row.field_mappings);
+  return mappingOptions(ctx.metamodel, mapped, await ctx.db('tag_groups').orderBy('name').pluck('name'));
 }
 
 /**
@@ -105,10 +149,7 @@ export async function readMappings(ctx: Ctx, id: string): Promise<ReturnType<typ
 export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   return await command(ctx, async (work) => {
-    const before = await lockMigration(work, ctx, id);
-    const status = await statusOf(work.sql, id);
-    if (before.parsed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
-      throw wrongState(status);
+    const before = await lockMigration(work, ctx, id, (row, isIdle) => isIdle && row.parsed_at !== null);
     const mapped = mapBlocks(work.metamodel, before.source_type, before.blocks, null);
     const defaults = new Map(mapped.map(({ block, target }) => [block.native_type, target]));
     const { mappings, errors } = checkMappings(work.metamodel, before.blocks, given, (name) =>
@@ -117,12 +158,8 @@ export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): 
     if (errors.length > 0) throw invalidFields(errors);
     const { job_id } = await enqueueJob(ctx, work, migrationStageJob, { migration_id: before.id });
     const reset = { status: 'parsed', previewed_at: null, error_message: null, job_id } as const;
-    const after = await updateRow(
-      work.sql,
-      Migration,
-      { id: before.id },
-      { ...reset, field_mappings: mappings },
-    );
+    const values = { ...reset, field_mappings: mappings };
+    const after = await updateRow(work.sql, Migration, { id: before.id }, values);
     work.emit(migrationEvent('migration.mapped', before, after));
     return await migrationText(work.sql, id);
   });
@@ -136,18 +173,11 @@ export async function saveMappings(ctx: Ctx, id: string, given: FieldMappings): 
 export async function applyMigration(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.migrate');
   return await command(ctx, async (work) => {
-    const before = await lockMigration(work, ctx, id);
-    const status = await statusOf(work.sql, id);
-    if (before.previewed_at === null || !['previewed', 'failed', 'aborted'].includes(status))
-      throw wrongState(status);
+    const before = await lockMigration(work, ctx, id, (row, isIdle) => isIdle && row.previewed_at !== null);
     await requireRights(work.sql, ctx, id);
     const { job_id } = await enqueueJob(ctx, work, migrationApplyJob, { migration_id: before.id });
-    const after = await updateRow(
-      work.sql,
-      Migration,
-      { id: before.id },
-      { status: 'applying', error_message: null, job_id },
-    );
+    const values = { status: 'applying', error_message: null, job_id } as const;
+    const after = await updateRow(work.sql, Migration, { id: before.id }, values);
     work.emit(migrationEvent('migration.started', before, after));
     return await migrationText(work.sql, id);
   });
@@ -185,31 +215,27 @@ export async function requireRights(sql: Sql, ctx: Ctx, id: string): Promise<voi
 export async function deleteMigration(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.migrate');
   await command(ctx, async (work) => {
-    const before = await lockMigration(work, ctx, id);
-    const status = await statusOf(work.sql, id);
-    if (['uploaded', 'parsed', 'applying'].includes(status)) throw wrongState(status);
+    const before = await lockMigration(work, ctx, id, (row, isIdle) => isIdle || row.status === 'applied');
     await deleteRows(work.sql, Migration, (query) => query.where({ id: before.id }));
     await work.sql('files').where({ id: before.file_id }).update({ expires_at: new Date() });
     work.emit(migrationEvent('migration.deleted', before, null));
   });
 }
 
-async function lockMigration(work: Work, ctx: Ctx, id: string): Promise<MigrationRow> {
-  const row = await lockRow(work.sql, Migration, { id: id.toLowerCase() });
+/** Locks a migration in a state that a condition allows; it is idle if no job runs and it is not applied. */
+async function lockMigration(
+  { sql }: Work,
+  ctx: Ctx,
+  id: string,
+  allows: (row: MigrationRow, isIdle: boolean) => boolean,
+): Promise<MigrationRow> {
+  const row = await lockRow(sql, Migration, { id: id.toLowerCase() });
   if (!row) throw notFound('migration', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await migrationText(work.sql, id));
-  return row;
-}
-
-async function statusOf(sql: Sql, id: string): Promise<MigrationStatus> {
-  const [migration] = await query(sql).rows<{
-    status: MigrationStatus;
-  }>`select ${embed(shownStatus)} as status from migrations m left join jobs j on j.id = m.job_id where m.id = ${id}::uuid`;
-  return migration!.status;
-}
-
-function wrongState(status: MigrationStatus): EstateError {
-  return new EstateError('wrong_state', `The migration is ${status}.`, {
+  if (ctx.ifMatch) checkIfMatch(ctx, await migrationText(sql, id));
+  const status: MigrationStatus = await query(sql).value`select ${embed(shownStatus)}
+    from migrations m left join jobs j on j.id = m.job_id where m.id = ${row.id}`;
+  if (allows(row, ['previewed', 'failed', 'aborted'].includes(status))) return row;
+  throw new EstateError('wrong_state', `The migration is ${status}.`, {
     extra: { migration_status: status },
   });
 }

@@ -1,13 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { embed, fragment, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, object, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { csvText } from '../../kernel/transfer/csv-cells.ts';
 import { type SourceBlock, sourceTypes } from './source.types.ts';
 
 const payload = object({ migration_id: Type.String({ format: 'uuid' }) });
@@ -141,14 +143,6 @@ export const shownStatus = `case when m.status in ('uploaded', 'parsed', 'applyi
     and coalesce(j.status, 'cancelled') in ('failed', 'cancelled')
   then case j.status when 'failed' then 'failed' else 'aborted' end else m.status end`;
 
-export const migrationSorts: Record<string, SortField> = {
-  created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
-  name: { sql: 'lower(m.name)', type: 'text', filled: true },
-  source_type: { sql: 'm.source_type', type: 'text', filled: true },
-};
-export const migrationFilters = {
-  source_type: Type.Optional(Type.String({ maxLength: 100, description: 'Only those from this source' })),
-};
 /** The columns of migrations that are shown. */
 export const { properties: migrationColumns } = Type.Omit(Type.Object(Migration.columns), [
   'file_id',
@@ -156,31 +150,32 @@ export const { properties: migrationColumns } = Type.Omit(Type.Object(Migration.
   'previewed_at',
 ]);
 
-const migrationList: ListSpec = {
+/** Migrations, newest first. */
+export const migrationList = defineList({
   name: 'migrations',
+  permission: 'admin.migrate',
   from: 'migrations m left join jobs j on j.id = m.job_id',
   id: 'm.id',
-  sorts: migrationSorts,
+  sorts: {
+    created_at: { sql: 'm.created_at', type: 'timestamptz', immutable: true },
+    name: { sql: 'lower(m.name)', type: 'text', filled: true },
+    source_type: { sql: 'm.source_type', type: 'text', filled: true },
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
+  filters: {
+    source_type: [
+      Type.String({ maxLength: 100, description: 'Only those from this source' }),
+      'm.source_type = ?',
+    ],
+  },
   search: 'fold(m.name)',
   members: {
     ...columnMembers('m', { columns: migrationColumns }),
     status: shownStatus,
     error_message: `case when ${shownStatus} = 'failed' then coalesce(m.error_message, j.error ->> 'message') end`,
   },
-};
-
-/** Migrations, newest first. @throws EstateError `forbidden`. */
-export async function listMigrations(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof migrationFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.migrate');
-  const where: Condition[] =
-    params.source_type === undefined ? [] : [fragment`m.source_type = ${params.source_type}`];
-  return await runList(ctx, migrationList, where, params);
-}
+});
 
 /** One migration. @throws EstateError `forbidden`, `not_found`. */
 export async function readMigration(ctx: Ctx, id: string): Promise<JsonText> {
@@ -288,3 +283,50 @@ const recordList = (seesCosts: boolean): ListSpec => ({
     left_out: `coalesce(r.left_out, '[]')`,
   },
 });
+
+const PAGE = 2_000;
+const columns = [
+  'sheet',
+  'row',
+  'entity_kind',
+  'source_type',
+  'source_id',
+  'name',
+  'column',
+  'reason',
+] as const;
+const lineOf = (cells: readonly (string | number | null)[]): string =>
+  `${cells.map((cell) => csvText(String(cell ?? ''), true)).join(',')}\r\n`;
+
+/**
+ * What a migration could not import, as CSV in the order of its records: conflicts, failed records, and values that
+ * were left out. @throws EstateError `forbidden`, `not_found`.
+ */
+export async function errorLines(ctx: Ctx, id: string): Promise<AsyncGenerator<string>> {
+  requirePermission(ctx.caller, 'admin.migrate');
+  if (!(await ctx.db('migrations').where({ id }).first('id'))) throw notFound('migration', id);
+  return lines(ctx, id);
+}
+
+async function* lines(ctx: Ctx, id: string): AsyncGenerator<string> {
+  yield lineOf(columns);
+  for (let line = 0; ; ) {
+    const rows = await query(ctx.db)
+      .rows`select r.line, r.sheet, r."row", r.entity_kind, r.source_type, r.source_id,
+         r.display_name as name, e."column", e.reason
+       from (
+         select * from migration_records where migration_id = ${id} and line > ${line}
+           and (action = 'conflict' or status = 'error' or left_out is not null)
+         order by line limit ${embed(PAGE)}
+       ) r cross join lateral (
+         select 0::bigint as at, null::text as "column", coalesce(r.error_message, 'failed') as reason
+         where r.action = 'conflict' or r.status = 'error'
+         union all
+         select v.at, v.value ->> 'field', 'left out: ' || (v.value ->> 'message')
+         from jsonb_array_elements(r.left_out) with ordinality as v(value, at)
+       ) e order by r.line, e.at`;
+    if (rows.length === 0) return;
+    yield rows.map((row) => lineOf(columns.map((column) => row[column]))).join('');
+    line = rows.at(-1).line;
+  }
+}

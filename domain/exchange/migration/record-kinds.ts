@@ -13,7 +13,6 @@ interface RecordKind {
   /** Names the kind as the mapping target of a block. */
   key: string;
   label: string;
-  ends: CardReference[];
   /** Folded names of sheets that hold such rows if they also have a column for one of `needs`. */
   sheets: string[];
   needs: string[];
@@ -32,9 +31,6 @@ export type RowTarget =
   /** The row's source has its target as parent. */
   | { kind: 'parent' | 'document' | 'comment' | 'subscription' };
 export type RecordTarget = Exclude<RowTarget, { kind: 'card' }>;
-
-/** The columns by which rows of a kind name cards. */
-export const referencesOf = ({ kind }: RecordTarget): readonly CardReference[] => kindNamed(kind)!.ends;
 
 /** The mapping target of a block by its key; undefined if there is none. */
 export function rowTarget(metamodel: Metamodel, key: string): RowTarget | undefined {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Knex } from 'knex';
+import type { Transaction } from '../../../platform/database.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readUserIds, type TagCatalogue } from '../imports/imports.people.ts';
 import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
 import { MAX_TAG, relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
-import { endColumns, lookUpCards } from './stage.lookup.ts';
+import type { Reference } from './stage.lookup.ts';
 import {
   ARCHIVED,
   insertRecords,
@@ -14,20 +14,14 @@ import {
   omittedValues,
   type Staging,
   sourcePlace,
-  stakeholderRecords,
+  stakeholderRecord,
 } from './staging.ts';
 
 /** The group of tags that come without one, unless exactly one group has a tag of the name. */
 const OTHER_TAGS = 'Other tags';
 
-/** The references of a card as its record stores them: tags and stakeholders are resolved. */
-export interface StoredRefs extends Pick<CardRefs, 'parent' | 'relations'> {
-  tags?: { group: string; name: string }[];
-  holders?: { user_id: string; role: string }[];
-}
-
-/** Creates the records of rows that are cards: the cards, their tags and their stakeholders. */
-export async function stageCards(staging: Staging, sql: Knex.Transaction, rows: SourceRow[]): Promise<void> {
+/** Creates the records of rows that are cards: the cards, their tags, stakeholders and relations. */
+export async function stageCards(staging: Staging, sql: Transaction, rows: SourceRow[]): Promise<void> {
   const converted = rows.map((row) => {
     const block = staging.mapped.get(row.native_type)!;
     const type = block.type!;
@@ -49,14 +43,10 @@ export async function stageCards(staging: Staging, sql: Knex.Transaction, rows: 
     if (first === row.line)
       return cardRecords(staging, { ...base, display_name: card.name, path: card.path }, type, card, users);
     // the row has the values of an earlier one, and further relations
+    const error_message = 'adds relations to the card of an earlier row';
     return [
-      {
-        ...base,
-        action: 'skip',
-        error_message: 'adds relations to the card of an earlier row',
-        refs: { relations: card.refs.relations } satisfies StoredRefs,
-        source_line: first,
-      },
+      { ...base, action: 'skip', error_message, source_line: first },
+      ...relationRecords(staging, { ...base, line: first }, card.refs.relations),
     ];
   });
   await insertRecords(sql, staging.migration.id, records);
@@ -107,21 +97,16 @@ function cardRecords(
   }
   if (card.name.trim() === '') return [{ ...base, action: 'conflict', error_message: 'name: is missing' }];
   const { parent, relations, holders = [], tags = [] } = card.refs;
-  const refs: StoredRefs = { parent, relations };
   const { source_type, sheet, row, source_id, card_type_key, line } = base;
   const place = { source_type, sheet, row };
-
-  const people = holders.flatMap(({ role, email }) => {
-    const user_id = users.get(email.toLowerCase());
-    if (user_id) refs.holders = [...(refs.holders ?? []), { user_id, role }];
-    return stakeholderRecords(staging, place, base, { role, email, user_id });
-  });
+  const people = holders.map(({ role, email }) =>
+    stakeholderRecord(staging, place, base, { role, email, user_id: users.get(email.toLowerCase()) }),
+  );
   const singles = new Set<string>();
-  const tagging = tags.flatMap((named): NewRecord[] => {
+  const tagging = tags.map((named): NewRecord => {
     const tag = resolveTag(staging.catalogue, named);
     const error = tagError(staging.catalogue, type, tag, singles);
-    if (!error) refs.tags = [...(refs.tags ?? []), tag];
-    const tagged: NewRecord = {
+    return {
       ...place,
       line: staging.nextLine(),
       entity_kind: 'card_tag',
@@ -133,32 +118,40 @@ function cardRecords(
       payload: { ...tag },
       source_line: line,
     };
-    return [...(error ? [] : missingTags(staging, tag).map((made) => ({ ...place, ...made }))), tagged];
   });
-  return [{ ...base, payload: card.payload, refs }, ...people, ...tagging];
+  const refs: Reference[] | null =
+    parent === undefined ? null : [{ side: 'target', types: [type.key], text: parent, field: 'parent' }];
+  const record = { ...base, payload: card.payload, refs };
+  return [record, ...people, ...tagging, ...relationRecords(staging, base, relations)];
 }
 
-/** Records of a tag and its group, if they do not exist and have none yet. */
-function missingTags(
-  { catalogue, isFirst, nextLine }: Staging,
-  { group, name }: { group: string; name: string },
-) {
-  const stored = catalogue.get(group.toLowerCase());
-  const records: Omit<NewRecord, 'source_type'>[] = [];
-  if (!stored && isFirst(`group ${group.toLowerCase()}`)) {
-    records.push({ line: nextLine(), entity_kind: 'tag_group', source_id: group, display_name: group });
-  }
-  if (!stored?.tags.has(name.toLowerCase()) && isFirst(`tag ${group.toLowerCase()}\n${name.toLowerCase()}`)) {
-    const source_id = `${group}/${name}`;
-    records.push({
-      line: nextLine(),
-      entity_kind: 'tag',
-      source_id,
-      display_name: name,
-      payload: { group, name },
+/** A record of each relation that the row of a card names; the card at the other end is found later. */
+function relationRecords(
+  { ctx: { metamodel }, nextCellLine }: Staging,
+  { line, source_id, display_name, sheet, row }: NewRecord,
+  relations: CardRefs['relations'] = [],
+): NewRecord[] {
+  return relations.flatMap(({ type: key, reversed, column, items, values }) => {
+    const type = metamodel.relationTypes.get(key);
+    if (!type) return [];
+    const [own, other] = reversed ? (['target', 'source'] as const) : (['source', 'target'] as const);
+    return items.map((text): NewRecord => {
+      const ends = [display_name ?? source_id, text];
+      return {
+        line: nextCellLine(),
+        entity_kind: 'relation',
+        source_id: `${source_id}:${column}:${text}`,
+        source_type: column,
+        display_name: (reversed ? ends.reverse() : ends).join(' → '),
+        sheet,
+        row,
+        relation_type: key,
+        payload: values ? { ...values } : null,
+        [`${own}_line`]: line,
+        refs: [{ side: other, types: [type[`${other}_type_key`]], text, field: column }],
+      };
     });
-  }
-  return records;
+  });
 }
 
 function resolveTag(catalogue: TagCatalogue, { group, name }: NamedTag): { group: string; name: string } {
@@ -181,57 +174,4 @@ function tagError(
   if (group?.single && singles.has(group.name)) return `a card has at most one tag of ${group.name}`;
   singles.add(group?.name ?? '');
   return undefined;
-}
-
-/** A card whose row names related cards. */
-interface RelatedCard {
-  line: number;
-  /** The record of the card: another one if the row only adds relations. */
-  card_line: number;
-  name: string | null;
-  source_id: string;
-  sheet: string;
-  row: number;
-  relations: NonNullable<CardRefs['relations']>;
-}
-
-/** SQL of the columns of {@link RelatedCard}. */
-export const relatedCard = `line, coalesce(source_line, line) as card_line, display_name as name, source_id, sheet, "row",
-  refs -> 'relations' as relations`;
-
-/** Creates a record of each relation that the rows of cards name. */
-export async function stageRelations(
-  staging: Staging,
-  sql: Knex.Transaction,
-  cards: RelatedCard[],
-): Promise<void> {
-  const wanted = cards.flatMap((card) =>
-    card.relations.flatMap((named) => {
-      const relation = staging.ctx.metamodel.relationTypes.get(named.type);
-      if (!relation) return [];
-      const type = named.reversed ? relation.source_type_key : relation.target_type_key;
-      return named.items.map((text) => ({ card, named, type, text }));
-    }),
-  );
-  const lookup = await lookUpCards(sql, staging.migration.id, wanted);
-  const records = wanted.map(({ card, named, type, text }): NewRecord => {
-    const found = lookup(type, text);
-    const self = { line: card.card_line };
-    const own = card.name ?? card.source_id;
-    return {
-      line: staging.nextLine(),
-      entity_kind: 'relation',
-      source_id: `${card.source_id}:${named.column}:${text}`,
-      source_type: named.column,
-      display_name: named.reversed ? `${text} → ${own}` : `${own} → ${text}`,
-      sheet: card.sheet,
-      row: card.row,
-      relation_type: named.type,
-      payload: named.values ? { ...named.values } : null,
-      action: found.error ? 'conflict' : 'create',
-      error_message: found.error ? `${named.column}: “${text.slice(0, 200)}”: ${found.error}` : null,
-      ...(named.reversed ? endColumns(found, self) : endColumns(self, found)),
-    };
-  });
-  await insertRecords(sql, staging.migration.id, records);
 }

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { query, type Sql } from '../../../platform/database.ts';
+import { query, type Sql, type Transaction } from '../../../platform/database.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readUserIds } from '../imports/imports.people.ts';
 import {
@@ -15,9 +14,9 @@ import {
 } from './convert.ts';
 import { addressesOf, quoted } from './convert.values.ts';
 import { roleOf } from './mapping.guess.ts';
-import { type CardReference, type RecordTarget, referencesOf } from './record-kinds.ts';
+import type { CardReference, RecordTarget } from './record-kinds.ts';
 import { fold, type SourceRow } from './source.types.ts';
-import { endColumns, type Found, lookUpCards } from './stage.lookup.ts';
+import { type Found, lookUpCards, type Reference } from './stage.lookup.ts';
 import {
   ARCHIVED,
   insertRecords,
@@ -25,7 +24,7 @@ import {
   omittedValues,
   type Staging,
   sourcePlace,
-  stakeholderRecords,
+  stakeholderRecord,
 } from './staging.ts';
 
 /** A row that is no card, with its cells by mapping target. */
@@ -36,10 +35,7 @@ interface OtherRow {
 }
 
 /** A card of the file that gets stakeholders. */
-interface HeldCard extends NewRecord {
-  holders: { user_id: string; role: string }[];
-  added: { user_id: string; role: string }[];
-}
+type HeldCard = NewRecord & { holders: { user_id: string; role: string }[] };
 
 interface StagingLookups {
   staging: Staging;
@@ -47,23 +43,27 @@ interface StagingLookups {
   /** User ids by address in lower case. */
   users: ReadonlyMap<string, string>;
   now: Date;
-  find(row: OtherRow, reference: CardReference): Found;
-  /** Cards of the file that rows give stakeholders, by line. */
+  /** The cards that rows give stakeholders. */
+  find: Awaited<ReturnType<typeof lookUpCards>>;
+  /** Those of the file by line. */
   cards: ReadonlyMap<number, HeldCard>;
 }
 
 /** Creates the records of rows that are no cards, after those of all cards of the file. */
-export async function stageOthers(staging: Staging, sql: Knex.Transaction, rows: SourceRow[]): Promise<void> {
-  const others = rows.flatMap((row): OtherRow[] => {
+export async function stageOthers(staging: Staging, sql: Transaction, rows: SourceRow[]): Promise<void> {
+  const { id } = staging.migration;
+  const others = rows.map((row): OtherRow => {
     const block = staging.mapped.get(row.native_type)!;
-    return [{ row, target: block.target as RecordTarget, named: namedCells(block, row) }];
+    return { row, target: block.target as RecordTarget, named: namedCells(block, row) };
   });
-  const find = await findCards(staging, sql, others);
-  const people = others.filter(({ target }) => target.kind === 'subscription');
   const addresses = others.flatMap(({ named }) => [
     ...peopleOf(named),
     ...(['', 'reply.'] as const).flatMap((prefix) => authorOf(named, prefix) ?? []),
   ]);
+  const held = others
+    .filter(({ target }) => target.kind === 'subscription')
+    .flatMap((row) => referTo(staging, row, { card: 'source' }).refs);
+  const find = await lookUpCards(sql, id, held);
   const around: StagingLookups = {
     staging,
     linkTypes: await readLinkTypes(sql),
@@ -71,19 +71,13 @@ export async function stageOthers(staging: Staging, sql: Knex.Transaction, rows:
     now: new Date(),
     find,
     cards: await readHeldCards(
-      staging,
       sql,
-      people.flatMap((row) => find(row, 'card').line ?? []),
+      id,
+      held.flatMap((reference) => find(reference).line ?? []),
     ),
   };
-  const records = others.flatMap((other) => converters[other.target.kind](around, other));
-  await insertRecords(sql, staging.migration.id, records);
-  const added = [...around.cards.values()].filter((card) => card.added.length > 0);
-  await query(sql).run`update migration_records r
-     set refs = jsonb_set(coalesce(r.refs, '{}'), '{holders}',
-     coalesce(r.refs -> 'holders', '[]') || v.holders)
-     from jsonb_to_recordset(${JSON.stringify(added.map((card) => ({ line: card.line, holders: card.added })))}::jsonb) as v(line integer, holders jsonb)
-     where r.migration_id = ${staging.migration.id} and r.line = v.line`;
+  const drafts = others.flatMap((other) => converters[other.target.kind](around, other));
+  await insertRecords(sql, id, drafts);
 }
 
 async function readLinkTypes(sql: Sql): Promise<Map<string, string>> {
@@ -100,14 +94,16 @@ const peopleOf = (named: Named): string[] => [
 ];
 
 async function readHeldCards(
-  { migration }: Staging,
-  sql: Knex.Transaction,
+  sql: Transaction,
+  migrationId: string,
   lines: number[],
 ): Promise<Map<number, HeldCard>> {
-  const found = await query(sql).rows<Omit<HeldCard, 'added'>>`select line, source_id, display_name,
-    card_type_key, action, coalesce(refs -> 'holders', '[]') as holders
-     from migration_records where migration_id = ${migration.id} and line = any(${lines}::integer[])`;
-  return new Map(found.map((card) => [card.line, { ...card, added: [] }]));
+  const found = await query(sql).rows<HeldCard>`select line, source_id, display_name, card_type_key, action,
+      (select coalesce(jsonb_agg(h.payload), '[]') from migration_records h
+       where h.migration_id = r.migration_id and h.source_line = r.line and h.entity_kind = 'subscription'
+         and h.action = 'create') as holders
+     from migration_records r where migration_id = ${migrationId} and line = any(${lines}::integer[])`;
+  return new Map(found.map((card) => [card.line, card]));
 }
 
 /** The relation type that a row names by its key, or by its label if that is unique. */
@@ -135,44 +131,30 @@ function typeOfReference(staging: Staging, row: OtherRow, reference: CardReferen
   return given === undefined ? null : (staging.cardTypeOf(given) ?? null);
 }
 
-/** Looks up the cards that rows refer to. */
-async function findCards(
-  staging: Staging,
-  sql: Knex.Transaction,
-  rows: OtherRow[],
-): Promise<StagingLookups['find']> {
-  const typesInFile = [...new Set([...staging.mapped.values()].flatMap(({ type }) => type?.key ?? []))];
-  const wanted = rows.flatMap((row) =>
-    referencesOf(row.target).flatMap((reference) => {
-      const type = typeOfReference(staging, row, reference);
-      const text = textOf(row.named, reference);
-      return (type === null ? typesInFile : [type]).map((key) => ({ type: key, text }));
-    }),
-  );
-  const lookup = await lookUpCards(sql, staging.migration.id, wanted);
+/** The cards that a row names, and why it cannot name them. */
+interface Referred {
+  refs: Reference[];
+  errors: string[];
+}
 
-  const ofAnyType = (text: string): Found => {
-    const all = typesInFile.map((key) => lookup(key, text));
-    const hits = all.filter(({ error }) => error === undefined);
-    if (hits.length === 1) return hits[0]!;
-    if (hits.length > 1)
-      return { error: 'cards of several types have this name; a column has to name the type' };
-    return (
-      all.find(({ error }) => error!.startsWith('several')) ?? {
-        error: 'there is no such card, neither in the file nor in the inventory',
-      }
-    );
-  };
-  return (row, reference) => {
-    const text = textOf(row.named, reference);
-    const given = textOf(row.named, `${reference}_type`);
-    const type = typeOfReference(staging, row, reference);
-    if (text === '') return { error: `${reference}: is missing` };
-    if (type === null && given !== '')
-      return { error: `${reference}_type: ${quoted(given)} is no card type` };
-    const found = type === null ? ofAnyType(text) : lookup(type, text);
-    return found.error === undefined ? found : { error: `${reference}: ${quoted(text)}: ${found.error}` };
-  };
+/** The references of a row to cards, by the end of its record that each card is. */
+function referTo(
+  staging: Staging,
+  row: OtherRow,
+  sides: Partial<Record<CardReference, Reference['side']>>,
+): Referred {
+  const typesInFile = [...new Set([...staging.mapped.values()].flatMap(({ type }) => type?.key ?? []))];
+  const refs: Reference[] = [];
+  const errors: string[] = [];
+  for (const [field, side] of Object.entries(sides) as [CardReference, Reference['side']][]) {
+    const text = textOf(row.named, field);
+    const given = textOf(row.named, `${field}_type`);
+    const type = typeOfReference(staging, row, field);
+    if (text === '') errors.push(`${field}: is missing`);
+    else if (type === null && given !== '') errors.push(`${field}_type: ${quoted(given)} is no card type`);
+    else refs.push({ side, types: type === null ? typesInFile : [type], text, field });
+  }
+  return { refs, errors };
 }
 
 /** The record of a row before its values are looked at. */
@@ -200,17 +182,17 @@ const conflict = (record: NewRecord, ...errors: (string | undefined)[]): NewReco
   error_message: errors.filter(Boolean).join('; '),
 });
 
-/** A record with the values of its row, or a conflict if the row or its card is unusable. */
-function complete(record: NewRecord, card: Found, { payload, left_out, error }: Converted): NewRecord {
-  if (error !== undefined || card.error !== undefined) return conflict(record, card.error, error);
-  const set = Object.entries(payload!).filter(([, value]) => value !== null);
-  return {
-    ...record,
-    payload,
-    diff: Object.fromEntries(set.map(([key, value]) => [key, { old: null, new: value }])),
-    left_out: omittedValues([...(record.left_out ?? []), ...left_out]),
-    ...endColumns(card),
-  };
+/** A record with the values of its row, or a conflict if the row is unusable. */
+function complete(
+  record: NewRecord,
+  { refs, errors }: Referred,
+  { payload, left_out, error }: Converted,
+): NewRecord {
+  const referring = { ...record, refs };
+  if (error !== undefined || errors.length > 0) return conflict(referring, ...errors, error);
+  const set = Object.entries(payload ?? {}).filter(([, value]) => value !== null);
+  const diff = Object.fromEntries(set.map(([key, value]) => [key, { old: null, new: value }]));
+  return { ...referring, payload, diff, left_out: omittedValues([...(record.left_out ?? []), ...left_out]) };
 }
 
 type Converter = (around: StagingLookups, row: OtherRow) => NewRecord[];
@@ -221,7 +203,8 @@ const converters: Record<RecordTarget['kind'], Converter> = {
   document(around, row) {
     const record = newRecord(around, row, 'document', textOf(row.named, 'name') || textOf(row.named, 'url'));
     if (record.action) return [record];
-    return [complete(record, around.find(row, 'card'), convertDocument(row.named, around.linkTypes))];
+    const card = referTo(around.staging, row, { card: 'source' });
+    return [complete(record, card, convertDocument(row.named, around.linkTypes))];
   },
   comment: commentRecords,
   subscription: subscriptionRecords,
@@ -238,37 +221,27 @@ function relationRecord(around: StagingLookups, row: OtherRow): NewRecord {
       record,
       `relation_type: ${quoted(textOf(row.named, 'relation_type'))} is no relation type`,
     );
-  const ends = [around.find(row, 'source'), around.find(row, 'target')] as const;
-  const typed = { ...record, relation_type: type.key };
-  if (ends[0].error ?? ends[1].error) return conflict(typed, ends[0].error, ends[1].error);
-  const [source, target] = row.target.kind === 'relation' && row.target.reversed ? [ends[1], ends[0]] : ends;
-  const { payload, left_out } = convertRelation(row.named, type, around.staging.seesCosts);
-  return {
-    ...typed,
-    payload,
-    left_out: omittedValues([...(record.left_out ?? []), ...left_out]),
-    ...endColumns(source, target),
-  };
+  const isReversed = row.target.kind === 'relation' && row.target.reversed;
+  const [source, target] = isReversed ? (['target', 'source'] as const) : (['source', 'target'] as const);
+  const ends = referTo(around.staging, row, { source, target });
+  const converted = convertRelation(row.named, type, around.staging.seesCosts);
+  // the preview compares it with the stored relation
+  return { ...complete({ ...record, relation_type: type.key }, ends, converted), diff: null };
 }
 
+/** The record of a row that names the parent of a card. */
 function parentRecord(around: StagingLookups, row: OtherRow): NewRecord {
   const record = newRecord(around, row, 'relation', joined(row));
   if (record.action) return record;
-  const [child, parent] = [around.find(row, 'source'), around.find(row, 'target')];
-  if (child.error ?? parent.error) return conflict(record, child.error, parent.error);
-  if (child.line === undefined)
-    return conflict(record, 'source: is no card of the file, and only those are moved');
-  return {
-    ...record,
-    action: 'skip',
-    error_message: 'is applied as the parent of its card',
-    source_line: child.line,
-    payload: { parent: textOf(row.named, 'target') },
-  };
+  const { refs, errors } = referTo(around.staging, row, { source: 'source', target: 'target' });
+  if (errors.length > 0) return conflict({ ...record, refs }, ...errors);
+  return { ...record, action: 'skip', error_message: 'is applied as the parent of its card', refs };
 }
 
+const none: Referred = { refs: [], errors: [] };
+
+/** The records of a comment and of the reply to it. */
 function commentRecords(around: StagingLookups, row: OtherRow): NewRecord[] {
-  const card = around.find(row, 'card');
   const records: NewRecord[] = [];
   for (const prefix of ['', 'reply.'] as const) {
     const made = convertComment(row.named, prefix, around.users, around.now);
@@ -278,7 +251,9 @@ function commentRecords(around: StagingLookups, row: OtherRow): NewRecord[] {
     const [parent] = records;
     if (record.action) records.push(record);
     else if (parent?.action) records.push({ ...record, action: parent.action, error_message: NO_PARENT });
-    else records.push({ ...complete(record, card, made), target_line: parent?.line ?? null });
+    // a reply gets the card of its comment
+    else if (parent) records.push({ ...complete(record, none, made), refs: null, target_line: parent.line });
+    else records.push(complete(record, referTo(around.staging, row, { card: 'source' }), made));
   }
   return records;
 }
@@ -297,7 +272,8 @@ function subscriptionRecords(around: StagingLookups, row: OtherRow): NewRecord[]
   const record = newRecord(around, row, 'subscription', name);
   if (record.action) return [record];
   const people = peopleOf(named);
-  const found = around.find(row, 'card');
+  const { refs, errors } = referTo(staging, row, { card: 'source' });
+  const found: Found = refs[0] ? around.find(refs[0]) : { error: errors.join() };
   if (found.error !== undefined) return [conflict(record, found.error)];
   if (people.length === 0) return [conflict(record, 'person: contains no e-mail address')];
   const card = cards.get(found.line ?? 0);
@@ -316,11 +292,8 @@ function subscriptionRecords(around: StagingLookups, row: OtherRow): NewRecord[]
       const line = staging.nextLine();
       return [{ ...record, line, source_line: card.line, action: 'skip', error_message: DUPLICATE }];
     }
-    if (user_id) {
-      card.holders.push({ user_id, role });
-      card.added.push({ user_id, role });
-    }
-    return stakeholderRecords(staging, sourcePlace(row.row), card, { role, email, user_id });
+    if (user_id) card.holders.push({ user_id, role });
+    return [stakeholderRecord(staging, sourcePlace(row.row), card, { role, email, user_id })];
   });
   return records.map((one) => ({ ...one, left_out: record.left_out }));
 }

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import type { Knex } from 'knex';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
+import { embed, inTransaction, query } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
@@ -9,13 +8,11 @@ import { JobFailed, type JobResult, type RunningJob } from '../../kernel/jobs/jo
 import { findRows, updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
-import { attemptBatch } from '../imports/imports.apply-batches.ts';
-import { removeStaged, storeOutcomes } from '../imports/imports.cards.stage.ts';
+import { removeStaged } from '../imports/imports.cards.stage.ts';
 import { csvRecords } from '../imports/imports.csv-records.ts';
-import { planImport } from '../imports/imports.plan.ts';
 import { findTextError, utf8Chunks } from '../imports/imports.utf8.ts';
-import { createCardWriter, readCardRecords } from './import.cards.ts';
 import { endedEvent } from './migration.events.ts';
+import { defaultTuning, importRecords, type RecordImport } from './migration.import.ts';
 import { Migration, type MigrationPayload, type MigrationRow } from './migration.list.ts';
 import { blocksOf, createSheet, type Sheet } from './source.blocks.ts';
 import {
@@ -26,12 +23,22 @@ import {
   type SourceFacts,
   type SourceRow,
 } from './source.types.ts';
-import { relatedCard, stageCards, stageRelations } from './stage.cards.ts';
-import { findParents, nameParents, placeChildren } from './stage.lookup.ts';
-import { previewCardRecords, previewOtherRecords } from './stage.preview.ts';
-import { countRecords, modelDiff, stageModel, stageOmittedValues } from './stage.report.ts';
+import { stageCards } from './stage.cards.ts';
+import { nameParents, placeRecords, type Reference, resolveReferences } from './stage.lookup.ts';
+import { previewDiffs, previewOtherRecords } from './stage.preview.ts';
 import { stageOthers } from './stage.rows.ts';
-import { createStaging, createSteps, READ_SHARE, rowsAfter, type Steps } from './staging.ts';
+import {
+  countRecords,
+  createStaging,
+  createSteps,
+  modelDiff,
+  progressOf,
+  READ_SHARE,
+  rowsAfter,
+  stageModel,
+  stageOmittedValues,
+  stagePeopleAndTags,
+} from './staging.ts';
 import { readXlsx } from './xlsx.read.ts';
 
 type SourceFile = Pick<MigrationRow, 'file_id' | 'file_name' | 'file_size' | 'source_type'>;
@@ -106,7 +113,6 @@ function badCell(line: number, cell: string): EstateError {
 }
 
 const READ = 500;
-const BATCH = 1_000;
 /** The migration of a job. @throws JobFailed when it was deleted. */
 export async function migrationOf(
   job: RunningJob<MigrationPayload>,
@@ -135,15 +141,10 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     mapped.flatMap(({ block, target }) =>
       target && (target.kind === 'card') === isCard ? block.native_type : [],
     );
-  const { step, inSteps } = createSteps(job, db, staging);
-  const cardsWith = (columns: string, condition: string) => (sql: Knex.Transaction, line: number) =>
-    query(sql).rows<never>`select ${embed(columns)} from migration_records
-      where migration_id = ${id} and entity_kind = 'card' and line > ${line}
-         and ${embed(condition)} order by line limit ${embed(READ)}`;
+  const { step, inSteps } = createSteps(job, db);
 
   await step(0, 'Reading the columns', async (sql) => {
     await sql('migration_records').where({ migration_id: id }).delete();
-    await removeStaged(sql, job.id);
     await stageModel(sql, staging);
   });
   await inSteps(
@@ -160,42 +161,30 @@ export async function runStaging(job: RunningJob<MigrationPayload>, services: Se
     (sql, line) => rowsAfter(staging, sql, line, natives(false)),
     (sql, rows) => stageOthers(staging, sql, rows),
   );
-  await step(0.18, 'Resolving parents', (sql) => placeChildren(sql, id));
+  await step(0.18, 'Reading people and tags', (sql) => stagePeopleAndTags(sql, id));
   await inSteps(
     0.2,
-    'Resolving parents',
-    cardsWith(
-      `line, card_type_key as type, refs ->> 'parent' as parent`,
-      `action = 'create' and refs ->> 'parent' is not null`,
-    ),
-    (sql, children) => findParents(sql, id, children),
+    'Resolving references to cards',
+    (sql, line) =>
+      query(sql).rows<{ line: number; refs: Reference[] }>`select line, refs from migration_records
+        where migration_id = ${id} and line > ${line} and refs is not null order by line limit ${embed(READ)}`,
+    (sql, records) => resolveReferences(sql, id, records),
   );
-  await step(0.25, 'Resolving parents', (sql) => nameParents(sql, id));
-  await inSteps(
-    0.3,
-    'Resolving related cards',
-    cardsWith(relatedCard, `refs -> 'relations' is not null`),
-    (sql, cards) => stageRelations(staging, sql, cards),
-  );
-  await previewCards(job, db, id, { step, inSteps });
-  await step(0.92, 'Previewing relations', (sql) => previewOtherRecords(sql, id, job.ctx.metamodel));
-  const { cardTypes, relationTypes } = job.ctx.metamodel;
-  await inSteps(
-    0.94,
-    'Comparing cards',
-    (sql, line) => readPlannedRecords(sql, id, 'card', line),
-    (sql, records) => storeDiffs(sql, id, records, cardTypes),
-  );
-  await inSteps(
-    0.96,
-    'Comparing relations',
-    (sql, line) => readPlannedRecords(sql, id, 'relation', line),
-    (sql, records) => storeDiffs(sql, id, records, relationTypes),
-  );
+  await step(0.3, 'Resolving parents', async (sql) => {
+    await placeRecords(sql, id);
+    await nameParents(sql, id);
+  });
+  const advance: RecordImport['advance'] = (work, kind, share) =>
+    job.checkpoint(work, { progress: progressOf(0.35 + 0.55 * share), message: `Previewing ${kind}` });
+  await importRecords({ job, db, migrationId: id, dryRun: true, tuning: defaultTuning, advance }, 'cards');
+  const { metamodel } = job.ctx;
+  await step(0.92, 'Previewing relations', (sql) => previewOtherRecords(sql, id, metamodel));
+  await step(0.94, 'Comparing cards', (sql) => previewDiffs(sql, id, 'card', metamodel));
+  await step(0.96, 'Comparing relations', (sql) => previewDiffs(sql, id, 'relation', metamodel));
   let stats: Record<string, unknown> = {};
   await step(0.98, 'Counting', async (sql) => {
-    await stageOmittedValues(sql, staging);
-    stats = await countRecords(sql, id);
+    await stageOmittedValues(sql, id);
+    ({ stats } = await countRecords(sql, id));
   });
   return await command(job.ctx, async (work) => {
     const { sql } = work;
@@ -245,104 +234,4 @@ async function parseFile(job: RunningJob, { db, blobs }: Services, migration: Mi
     const checkpoint: StageProgress = { stage: 'stage' };
     await job.checkpoint({ sql }, { progress: READ_SHARE, message: `Read ${total} rows`, checkpoint });
   });
-}
-
-/** Determines what applying would do to each card, by a dry run of the import. */
-async function previewCards(
-  job: RunningJob,
-  db: Db,
-  migrationId: string,
-  { step, inSteps }: Steps,
-): Promise<void> {
-  const { ctx, id: jobId, signal } = job;
-  const message = 'Previewing cards';
-  await inSteps(
-    0.35,
-    message,
-    (sql, line) => readCardRecords(sql, migrationId, line, ['create'], READ),
-    await createCardWriter(ctx, db, jobId),
-  );
-  const options = { kind: 'cards', mode: 'upsert', batchRows: BATCH } as const;
-  const { batches } = await planImport(job, db, options, (sql) => job.checkpoint({ sql }, {}));
-  for (let batch = 0; batch < batches; batch += 1) {
-    signal.throwIfAborted();
-    const planned = { ctx, kind: 'cards', jobId, batch, dryRun: true } as const;
-    const outcomes = await attemptBatch(planned, async () => undefined);
-    await step(0.4 + (0.5 * (batch + 1)) / batches, message, (sql) => storeOutcomes(sql, jobId, outcomes));
-  }
-  await step(0.91, message, (sql) => previewCardRecords(sql, migrationId, jobId));
-}
-
-interface PlannedRecord {
-  line: number;
-  type: string;
-  payload: Record<string, unknown>;
-  /** The stored card or relation; null for a new one. */
-  stored: Record<string, unknown> | null;
-}
-
-type Diff = Record<string, { old: unknown; new: unknown }>;
-
-/** The tables that records change, with the column of a record's type and the columns that rows can set. */
-const tables = {
-  card: {
-    name: 'cards',
-    type: 'card_type_key',
-    columns: 'name, alias, description, subtype, status, external_id, parent_id, lifecycle, attributes',
-  },
-  relation: { name: 'relations', type: 'relation_type', columns: 'description, attributes' },
-} as const;
-
-/** The next cards or relations after a line that would be written, with what is stored. */
-async function readPlannedRecords(
-  sql: Knex.Transaction,
-  migrationId: string,
-  kind: keyof typeof tables,
-  line: number,
-): Promise<PlannedRecord[]> {
-  const { name, type, columns } = tables[kind];
-  return await query(sql).rows`select r.line, r.${embed(type)} as type, r.payload,
-       (select to_jsonb(s) from (select ${embed(columns)} from ${embed(name)} where id = r.target_id) s) as stored
-     from migration_records r
-     where r.migration_id = ${migrationId} and r.entity_kind = ${kind} and r.line > ${line}
-       and r.action in ('create', 'update') and r.payload is not null
-     order by r.line limit ${embed(READ)}`;
-}
-
-/** Stores what applying each record would change, as `{field: {old, new}}`. */
-async function storeDiffs(
-  sql: Knex.Transaction,
-  migrationId: string,
-  records: PlannedRecord[],
-  types: ReadonlyMap<string, { costKeys: readonly string[] }>,
-): Promise<void> {
-  const diffs = records.map((record) => {
-    const diff = diffOf(record);
-    const costs = (types.get(record.type)?.costKeys ?? []).map((key) => `attributes.${key}`);
-    return { line: record.line, diff, cost_keys: costs.filter((key) => Object.hasOwn(diff, key)) };
-  });
-  await query(sql).run`update migration_records r set diff = v.diff, cost_keys = v.cost_keys
-     from jsonb_to_recordset(${JSON.stringify(diffs)}::jsonb) as v(line integer, diff jsonb, cost_keys text[])
-     where r.migration_id = ${migrationId} and r.line = v.line`;
-}
-
-function diffOf({ payload, stored }: PlannedRecord): Diff {
-  const diff: Diff = {};
-  const compare = (field: string, before: unknown, after: unknown) => {
-    const old = before ?? null;
-    if (JSON.stringify(old) !== JSON.stringify(after)) diff[field] = { old, new: after };
-  };
-  for (const [field, value] of Object.entries(payload)) {
-    if (field === 'type') continue;
-    if (field === 'attributes' || field === 'lifecycle') {
-      const before = (stored?.[field] ?? {}) as Record<string, unknown>;
-      for (const [key, own] of Object.entries(value as object)) compare(`${field}.${key}`, before[key], own);
-    } else if (field === 'parent_external_id' || field === 'parent_path') {
-      // the parent of an existing card is only resolved when the card is written
-      if (!stored) compare(field, null, value);
-    } else {
-      compare(field, stored?.[field], typeof value === 'string' ? value.trim() : value);
-    }
-  }
-  return diff;
 }

@@ -3,35 +3,26 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { createSemaphore } from '../../../platform/semaphore.ts';
 import { byAddress, throttle } from '../../access/access.throttle.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
-import {
-  attributeSort,
-  cardSorts,
-  createIdCache,
-  idCount,
-  orderIds,
-  sliceIds,
-} from '../../inventory/cards/cards.list.ids.ts';
+import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.ids.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
 import { relationsTopic } from '../../inventory/relations/relations.save.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count } from '../../kernel/lists/lists.run.ts';
 import { orderBy, whereClause } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, Fragment, JsonText, Order } from '../../kernel/lists/lists.types.ts';
+import type { Condition, Fragment, Order } from '../../kernel/lists/lists.types.ts';
 import { createResultCache } from '../../kernel/lists/result.cache.ts';
 import {
   asReader,
-  createPortalStore,
+  findPublished,
   relationsFor,
   resolveShown,
   type Shown,
   type ShownRelation,
-  sortedAttribute,
 } from './portals.commands.ts';
-import { definePortal } from './portals.definition.ts';
 import { PORTALS_TOPIC, type PortalRow } from './portals.model.ts';
 import { type CheckedQuery, MAX_PAGED, type PortalQuery, readQuery } from './portals.query.ts';
-import { relatedCards, relatedTo, shownCards } from './portals.scope.ts';
+import { definePortal, relatedCards, relatedTo, shownCards } from './portals.scope.ts';
 
 /** Related cards shown for one card, the first by relation type and name. */
 const MAX_RELATED = 100;
@@ -52,10 +43,8 @@ async function queryConditions(
     where.push(relatedTo(ctx, relations, ids ?? undefined));
   }
   for (const [key, values] of asked.attributes) {
-    where.push({
-      sql: values.map(() => 'c.attributes @> ?::jsonb').join(' or '),
-      bindings: values.map((value) => JSON.stringify({ [key]: value })),
-    });
+    const sql = values.map(() => 'c.attributes @> ?::jsonb').join(' or ');
+    where.push({ sql, bindings: values.map((value) => JSON.stringify({ [key]: value })) });
   }
   if (asked.search === '') return where;
   return [foundAmong(where, await matching(ctx.db, asked.search, shown.core.has('description')))];
@@ -67,10 +56,8 @@ async function queryConditions(
  */
 function foundAmong(where: Condition[], search: Condition): Condition {
   const others = where.map(({ sql }) => ` and ((${sql}) is true)`).join('');
-  return {
-    sql: `c.id = any(array(select c.id from cards c where ${search.sql}${others}))`,
-    bindings: [...search.bindings, ...where.flatMap(({ bindings }) => bindings)],
-  };
+  const sql = `c.id = any(array(select c.id from cards c where ${search.sql}${others}))`;
+  return { sql, bindings: [...search.bindings, ...where.flatMap(({ bindings }) => bindings)] };
 }
 
 /** Cards with one of the tags of each group. An unknown tag matches no card. */
@@ -100,10 +87,8 @@ async function matching(sql: Sql, text: string, described: boolean): Promise<Con
         and coalesce(lower(c.external_id), '') not like ${like}
           or fold(c.description) like ${like})))`;
   });
-  return {
-    sql: parts.map((part) => part.sql).join(' and '),
-    bindings: parts.flatMap(({ bindings }) => bindings),
-  };
+  const bindings = parts.flatMap(({ bindings }) => bindings);
+  return { sql: parts.map((part) => part.sql).join(' and '), bindings };
 }
 
 /** The requested order. */
@@ -256,122 +241,80 @@ async function listFewOptions(
   return list!.items;
 }
 
-/** The caller, the address, and the topic versions of the request. */
-interface PortalVisit {
-  ctx: Ctx;
-  /** The topic versions, read after the request arrived: the response is at least as recent. */
-  topics: ReadonlyMap<string, number>;
-  /** The network address, which is rate limited. */
-  address: string;
-}
-
-/** A portal in its current form. */
-export interface OpenPortal {
-  /** Whether search engines may index it. */
-  indexed: boolean;
-  /** Its public definition. */
-  definition(): Promise<JsonText>;
-  /** A page of its cards. @throws EstateError 422 for a filter or sort that it does not offer. */
-  cards(query: PortalQuery): Promise<JsonText>;
-  /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
-  options(query: OptionsQuery): Promise<JsonText>;
-  /** The options of one relation type; empty if there are more than `most`. */
-  choices(relation: string, most: number): Promise<JsonText>;
-}
-
-/** The published portals, with responses cached until the data that they show changes. */
-interface PublicPortals {
-  /**
-   * Opens a portal for one request, which is counted for the address whether or not the portal exists.
-   * @throws EstateError `too_many_requests`; `not_found`, also for a draft and for a portal whose type is hidden.
-   */
-  open(visit: PortalVisit, slug: string): Promise<OpenPortal>;
-}
-
-/** Limits of the caches of one process. */
-const ANSWERS_BYTES = 16 * 1024 * 1024;
-const TOTALS_BYTES = 4 * 1024 * 1024;
+/** Maximum size of the cached responses of one process, in bytes. */
+const CACHE_BYTES = 16 * 1024 * 1024;
 /** Maximum number of concurrent computations for the public in a process; the other connections are reserved for users. */
 const CONCURRENCY = 3;
 
-export function createPublicPortals(): PublicPortals {
-  const store = createPortalStore();
-  const answers = createResultCache<string>(ANSWERS_BYTES, (text) => 2 * text.length);
-  const totals = createResultCache<number>(TOTALS_BYTES, () => 8);
-  const orders = createIdCache();
+/** The published portals, with responses cached until the data that they show changes. */
+export function createPublicPortals() {
+  const responses = createResultCache<string>(CACHE_BYTES, (text) => 2 * text.length);
   const limited = createSemaphore(CONCURRENCY);
-
-  /** The ids of one page, and the total. An order that no index provides is computed once for all pages. */
-  async function found(ctx: Ctx, row: PortalRow, shown: Shown, asked: CheckedQuery, state: unknown) {
-    const where = await queryConditions(ctx, row, shown, asked);
-    const order = orderOf(ctx, shown, asked);
-    const { page, size, sort, dir, ...cards } = asked;
-    if (asked.search !== '' || sortedAttribute(sort) !== undefined) {
-      const key = JSON.stringify([state, cards, sort, dir]);
-      const all = await orders.get(key, () => orderIds(ctx.db, where, order));
-      return { ids: sliceIds(all, (page - 1) * size, size), total: idCount(all) };
-    }
-    const spec = { from: 'cards c' };
-    const key = JSON.stringify([state, cards]);
-    const total = await totals.get(key, () => count({ sql: ctx.db, spec, where }));
-    const ids = (page - 1) * size < total ? await pageIds(ctx.db, where, order, asked) : [];
-    return { ids, total };
-  }
-
   return {
-    async open({ ctx: caller, topics, address }, slug) {
+    /**
+     * Opens a portal for one request, which is counted for the address whether or not the portal exists.
+     * @throws EstateError `too_many_requests`; `not_found`, also for a draft and for a portal whose type is hidden.
+     */
+    async open(
+      // topic versions that were read after the request arrived: the response is at least as recent
+      { ctx: caller, topics, address }: { ctx: Ctx; topics: TopicVersions; address: string },
+      slug: string,
+    ) {
       await throttle(caller.db, 'portal', [byAddress(address)]);
       const version = topics.get(PORTALS_TOPIC) ?? 0;
-      const row = await store.find(caller.db, slug, version);
+      const row = await findPublished(caller.db, slug);
       const shown = row && resolveShown(caller.metamodel, row);
       if (!row || !shown) throw new EstateError('not_found', 'There is no web portal at this address.');
       const ctx = asReader(caller);
       const state = stateOf(ctx, version, row, shown, topics);
-      const keep = (asked: unknown, make: () => Promise<string>) =>
-        answers.get(JSON.stringify([state, asked]), () => limited(make));
+      const cached = (asked: unknown, make: () => Promise<string>) =>
+        responses.get(JSON.stringify([state, asked]), () => limited(make));
       return {
+        /** Whether search engines may index it. */
         indexed: row.card_config.indexed ?? false,
-        definition: () => keep('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
-        async cards(query) {
+        /** Its public definition. */
+        definition: () =>
+          cached('definition', async () => JSON.stringify(await definePortal(ctx, row, shown))),
+        /** A page of its cards. @throws EstateError 422 for a filter or sort that it does not offer. */
+        async cards(query: PortalQuery) {
           const asked = readQuery(shown, row.card_config, query);
-          return await keep(asked, async () => {
-            const { ids, total } = await found(ctx, row, shown, asked, state);
-            const items = ids.length === 0 ? '[]' : await shownText(ctx, shown, ids);
+          return await cached(asked, async () => {
+            const where = await queryConditions(ctx, row, shown, asked);
+            const total = await count({ sql: ctx.db, spec: { from: 'cards c' }, where });
+            const ids = await pageIds(ctx.db, where, orderOf(ctx, shown, asked), asked);
+            const items = await shownText(ctx, shown, ids);
             return `{"items":${items},"total":${total},"page":${asked.page},"page_size":${asked.size}}`;
           });
         },
-        async options(query) {
+        /** A page of the cards to which its cards are related. @throws EstateError 422 for a relation that it does not show. */
+        async options(query: OptionsQuery) {
           const relations = optionRelations(shown, query.type_key);
           const { search, page, page_size } = query;
           if (page * page_size > MAX_PAGED) {
-            throw invalidField(
-              'page',
-              'too_deep',
-              `only the first ${MAX_PAGED} can be paged through: search`,
-            );
+            const message = `only the first ${MAX_PAGED} can be paged through: search`;
+            throw invalidField('page', 'too_deep', message);
           }
           const keys = relations.map(({ type }) => type.key);
-          return await keep(['options', keys, search?.trim() ?? '', page, page_size], () =>
+          return await cached(['options', keys, search?.trim() ?? '', page, page_size], () =>
             optionsPage(ctx, row, relations, query),
           );
         },
-        choices(relation, most) {
+        /** The options of one relation type; empty if there are more than `most`. */
+        choices(relation: string, most: number) {
           const relations = optionRelations(shown, relation);
-          return keep(['choices', relation, most], () => listFewOptions(ctx, row, relations, most));
+          return cached(['choices', relation, most], () => listFewOptions(ctx, row, relations, most));
         },
       };
     },
   };
 }
 
+/** A published portal in its current form. */
+export type OpenPortal = Awaited<ReturnType<ReturnType<typeof createPublicPortals>['open']>>;
+type TopicVersions = ReadonlyMap<string, number>;
+
 /** The part of the cache key that depends on the data: it changes whenever the data of a response may have changed. */
-function stateOf(
-  ctx: Ctx,
-  version: number,
-  row: PortalRow,
-  shown: Shown,
-  topics: PortalVisit['topics'],
-): unknown {
+function stateOf(ctx: Ctx, version: number, row: PortalRow, shown: Shown, topics: TopicVersions): unknown {
   // A filter may refer to any data.
   if (row.filters.filter !== undefined) return [row.id, version, ctx.metamodel.version, ...topics];
   const related = [...shown.relations.values()].flatMap(({ type, other }) => [

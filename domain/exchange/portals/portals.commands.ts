@@ -1,10 +1,11 @@
-import { type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import { type Sql, unlessTaken } from '../../../platform/database.ts';
 import {
   EstateError,
   type FieldError,
   invalidField,
   invalidFields,
   notFound,
+  requireText,
 } from '../../../platform/errors.ts';
 import { checkFilter } from '../../inventory/filters/filters.check.ts';
 import { parseFilter } from '../../inventory/filters/filters.parser.ts';
@@ -13,7 +14,6 @@ import { command } from '../../kernel/command.ts';
 import { anonymousCaller, type Caller, type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { createResultCache } from '../../kernel/lists/result.cache.ts';
 import type {
   CardType,
   CompiledField,
@@ -139,9 +139,9 @@ function filterTextErrors(text: string, schema: FilterSchema): FieldError[] {
   try {
     const parsed = parseFilter(text);
     if (!parsed) return [];
-    const { costs, stakeholders, authors } = checkFilter(parsed, schema);
+    const { costs, people, authors } = checkFilter(parsed, schema);
     const message = 'refers to costs or people, which are not public';
-    return costs.size > 0 || stakeholders || authors ? [{ field, code: 'not_public', message }] : [];
+    return costs.size > 0 || people || authors ? [{ field, code: 'not_public', message }] : [];
   } catch (error) {
     if (!(error instanceof EstateError) || error.status !== 422) throw error;
     const [{ code, message } = { code: 'filter_value', message: error.message }] = error.errors ?? [];
@@ -177,7 +177,7 @@ export function sortsOf({ core, attributes }: Shown): string[] {
 }
 
 /** The key of the attribute that a sort names, if it names one. */
-export const sortedAttribute = (sort: string): string | undefined =>
+const sortedAttribute = (sort: string): string | undefined =>
   sort.startsWith(ATTRIBUTE) ? sort.slice(ATTRIBUTE.length) : undefined;
 
 /** The display settings of a portal, with defaults, and without sorts by values that are no longer shown. */
@@ -196,37 +196,9 @@ export function relationsFor({ relations }: Shown, key: string): ShownRelation[]
   return named ? [named] : [...relations.values()].filter(({ other }) => other === key);
 }
 
-/** A cache of published portals. */
-interface PortalStore {
-  /**
-   * A published portal by its slug, at this version of the portals' topic or later. Drafts are not found, in the same
-   * time as unknown slugs.
-   */
-  find(sql: Sql, slug: string, version: number): Promise<PortalRow | undefined>;
-}
-
-const CACHE_BYTES = 8 * 1024 * 1024;
-
-export function createPortalStore(): PortalStore {
-  const cache = createResultCache<PortalRow>(CACHE_BYTES, (row) => 2 * JSON.stringify(row).length);
-  return {
-    async find(sql, slug, version) {
-      try {
-        return await cache.get(`${version} ${slug}`, () => published(sql, slug));
-      } catch (error) {
-        if (error instanceof Unknown) return undefined;
-        throw error;
-      }
-    },
-  };
-}
-
-/** Thrown, so that unknown slugs are not cached. */
-class Unknown extends Error {}
-
-async function published(sql: Sql, slug: string): Promise<PortalRow> {
+/** A published portal by its slug. Drafts are not found, in the same time as unknown slugs. */
+export async function findPublished(sql: Sql, slug: string): Promise<PortalRow | undefined> {
   const [portal] = await findRows(sql, WebPortal, (query) => query.where({ slug, is_published: true }));
-  if (!portal) throw new Unknown();
   return portal;
 }
 
@@ -297,12 +269,8 @@ function requireReading({ caller }: Ctx): void {
 
 async function change<T>(ctx: Ctx, act: (work: Work) => Promise<T>): Promise<T> {
   requirePermission(ctx.caller, 'web_portals.manage');
-  try {
-    return await command(ctx, act);
-  } catch (error) {
-    if (sqlState(error) !== '23505' || violatedConstraint(error) !== 'web_portals_slug') throw error;
-    throw new EstateError('slug_taken', 'Another web portal has this slug.', { cause: error });
-  }
+  const taken = () => new EstateError('slug_taken', 'Another web portal has this slug.');
+  return await unlessTaken(command(ctx, act), taken, 'web_portals_slug');
 }
 
 function emitChange(work: Work, before: PortalRow | null, after: PortalRow | null): void {
@@ -327,7 +295,7 @@ async function checked(
   input: PortalInput,
   before: Partial<PortalRow>,
 ): Promise<Partial<PortalRow>> {
-  if (input.name?.trim() === '') throw invalidField('name', 'required', 'must not be blank');
+  if (input.name !== undefined) requireText(input.name, 'name');
   const typeGiven = input.card_type !== undefined;
   const key = input.card_type ?? before.card_type!;
   const type = work.metamodel.cardTypes.get(key);
@@ -348,10 +316,8 @@ async function checked(
   }
   if (card_config !== undefined || values.display_fields) {
     values.card_config = card_config === undefined ? stored.card_config : (card_config ?? {});
-    const shown = resolveShown(work.metamodel, {
-      card_type: key,
-      display_fields: values.display_fields ?? stored.display_fields,
-    });
+    const chosen = { card_type: key, display_fields: values.display_fields ?? stored.display_fields };
+    const shown = resolveShown(work.metamodel, chosen);
     const { sort_by } = values.card_config;
     const sorts = shown ? sortsOf(shown) : [];
     if (sort_by !== undefined && !sorts.includes(sort_by)) {

@@ -1,14 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Key, Nullable, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Key, Nullable, partialObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
-export const PortalFilters = object(
+export const PortalFilters = partialObject(
   {
-    subtypes: Type.Optional(Type.Array(Key, { maxItems: 100 })),
-    tag_ids: Type.Optional(Type.Array(Uuid, { maxItems: 100, description: 'Cards with one of the tags' })),
-    filter: Type.Optional(
-      Type.String({ maxLength: 4000, description: 'In the filter language; not about costs or people' }),
-    ),
+    subtypes: Type.Array(Key, { maxItems: 100 }),
+    tag_ids: Type.Array(Uuid, { maxItems: 100, description: 'Cards with one of the tags' }),
+    filter: Type.String({
+      maxLength: 4000,
+      description: 'In the filter language; not about costs or people',
+    }),
   },
   { description: 'Which active cards of the type are shown; absent or empty: all' },
 );
@@ -20,15 +21,13 @@ export const PortalFields = Type.Array(Type.String({ minLength: 1, maxLength: 12
     'All that is shown of a card besides its name: `subtype`, `description`, `lifecycle`, `approval_status`, `data_quality`, `tags`, `updated_at`, attributes as `attributes.<key>` or by their key alone, and the names of related cards as `relations.<relation type>`; never costs',
 });
 
-export const PortalConfig = object(
+export const PortalConfig = partialObject(
   {
-    sort_by: Type.Optional(
-      Type.String({ maxLength: 120, description: 'The default order: `name`, or by what is shown' }),
-    ),
-    sort_dir: Type.Optional(Choice(['asc', 'desc'])),
-    indexed: Type.Optional(
-      Type.Boolean({ description: 'Whether search engines may list the page; not unless this is true' }),
-    ),
+    sort_by: Type.String({ maxLength: 120, description: 'The default order: `name`, or by what is shown' }),
+    sort_dir: Choice(['asc', 'desc']),
+    indexed: Type.Boolean({
+      description: 'Whether search engines may list the page; not unless this is true',
+    }),
   },
   { description: 'How cards are shown' },
 );

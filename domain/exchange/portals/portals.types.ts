@@ -119,10 +119,7 @@ export const PublicCard = object(
     ),
     stakeholders: arrayOf(
       { role: Type.String(), user_display_name: Type.String() },
-      {
-        maxItems: 0,
-        description: 'Always empty: people are not public',
-      },
+      { maxItems: 0, description: 'Always empty: people are not public' },
     ),
     updated_at: Nullable(Timestamp),
   },

@@ -52,9 +52,9 @@ export const advice = {
     'The remote is slow, also with the smaller pages that the run has tried. Narrow the filter of the mapping, or run at a quieter time.',
   credentials_refused: 'Renew the password or the OAuth client of the connection, and test it.',
   forbidden: 'Give the account of the connection the rights that its test names for this table.',
-  limited:
+  rate_limited:
     'The remote accepts no more requests at present. Run later, or have the rate limit of the account raised.',
-  outage:
+  unavailable:
     'The remote has an internal error. No action is needed here: the run resumes when the remote responds again.',
   unreadable_response:
     'The response is not from the API of the remote, but for example a login or maintenance page. Check the address, and the proxies in between.',
@@ -63,7 +63,7 @@ export const advice = {
   not_found:
     'The table or record does not exist, or is hidden from the account. Check the mapping against the tables of the remote.',
   refused: 'The remote rejects the request. Check the mapped fields against the dictionary of the remote.',
-  changed_meanwhile:
+  changed_concurrently:
     'The record was changed after it was read; that change was retained or restored. The next run reads it.',
   ambiguous: 'The remote has several records with the same identity. Remove the duplicates there.',
   bad_rows:
@@ -72,7 +72,7 @@ export const advice = {
     'It is unknown whether the write was executed. Repeat the run: it looks up the write before it sends it again.',
   paging_ignored:
     'The remote ignores the requested order. Check that its table has the columns by which pages are sorted.',
-  stopped: 'The run was stopped; when it is started again, it resumes.',
+  aborted: 'The run was stopped; when it is started again, it resumes.',
 } as const;
 
 /** A failed call to a remote: what was attempted, where, and what a user can do about it. */

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { diskStorage } from './disk.ts';
 import { s3Storage } from './s3.ts';
 import type { Storage } from './storage.types.ts';
 
@@ -8,7 +11,7 @@ import type { Storage } from './storage.types.ts';
 export const extractionsFolder = (dataDir: string): string => path.join(dataDir, 'extractions');
 
 /** The destination of files: a schedule's folder, or a bucket with its credentials. */
-export type StorageAddress =
+type StorageAddress =
   | { kind: 'disk'; scheduleId: string }
   | {
       kind: 's3';
@@ -40,4 +43,45 @@ export async function openStorage(
     secretAccessKey: address.secret_access_key,
     outbound,
   });
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Stores files in a folder; each gets its name only after it is complete and flushed to disk. */
+function diskStorage(folder: string): Storage {
+  const place = (name: string): string => {
+    if (!NAME.test(name)) throw new Error(`invalid file name: ${name}`);
+    return path.join(folder, name);
+  };
+  return {
+    async put(file, signal) {
+      const target = place(file.name);
+      const partial = `${target}.${randomUUID()}.part`;
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      try {
+        await pipeline(await file.open(), createWriteStream(partial, { mode: 0o600 }), { signal });
+        const written = await open(partial, 'r+');
+        await written.sync();
+        await written.close();
+        await rename(partial, target);
+      } finally {
+        await rm(partial, { force: true });
+      }
+    },
+    async publish(file, as) {
+      const partial = `${place(as)}.${randomUUID()}.part`;
+      try {
+        // not every file system supports hard links
+        await link(place(file.name), partial).catch(() => copyFile(place(file.name), partial));
+        await rename(partial, place(as));
+      } finally {
+        // renaming a hard link onto the same file does nothing
+        await rm(partial, { force: true });
+      }
+    },
+    async remove(name) {
+      await rm(place(name), { force: true });
+    },
+    close() {},
+  };
 }

@@ -9,20 +9,19 @@ import {
   relationshipType,
 } from '../../../domain/exchange/archimate/archimate.map.ts';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
-import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import { rightsOfFile, storeContent } from '../../../domain/kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { type StartedJob, startJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { xmlText } from '../../../platform/xml.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
-import { planExtraction, snapshotPosition } from '../extraction/extraction.plan.ts';
+import { planExtraction } from '../extraction/extraction.plan.ts';
 import { prepareExtraction } from '../extraction/extraction.write.ts';
-import { createDefinitions } from './archimate.properties.ts';
-import { readViews, viewXml } from './archimate.views.ts';
+import { createDefinitions, readViews, viewXml } from './archimate.views.ts';
 
 type Row = Record<string, unknown>;
 
@@ -41,14 +40,10 @@ const requestOf = (kind: ExportRequest['kind'], { types, filter }: ArchimateExpo
 export async function startModelExport(ctx: Ctx, request: ArchimateExport): Promise<StartedJob> {
   requireRights(ctx, request);
   await planExtraction(ctx, requestOf('cards', request));
-  return await command(ctx, async (work) => {
-    const job = await enqueueJob(ctx, work, archimateExportJob, request);
-    work.emit({
-      event_type: 'export.started',
-      data: { ...request, format: 'archimate', export_job_id: job.job_id },
-    });
-    return job;
-  });
+  return await startJob(ctx, archimateExportJob, request, (id) => ({
+    event_type: 'export.started',
+    data: { ...request, format: 'archimate', export_job_id: id },
+  }));
 }
 
 function requireRights({ caller }: Ctx, { views }: ArchimateExport): void {

@@ -1,3 +1,4 @@
+import { isWritable, PREFIX, propertyOf } from '../../../domain/exchange/archimate/archimate.map.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { diagramText } from '../../../domain/modelling/diagrams/diagrams.list.ts';
 import { visibleDiagrams } from '../../../domain/modelling/diagrams/diagrams.load.ts';
@@ -6,10 +7,47 @@ import { embed, query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { readXml, xmlText } from '../../../platform/xml.ts';
-import type { Definitions } from './archimate.properties.ts';
+
+/** Collects property definitions of a model as its properties are written. */
+interface Definitions {
+  /** Writes properties as XML in the given order, without empty values. */
+  xml(values: Iterable<[string, unknown]>): string;
+  /** Writes texts that no ArchiMate element can represent. */
+  unwritable(texts: Record<string, unknown>): [string, unknown][];
+  /** Writes all definitions that were used so far. */
+  definitionsXml(): string;
+}
+
+export function createDefinitions(): Definitions {
+  const defined = new Map<string, string>();
+  return {
+    xml(values) {
+      const parts: string[] = [];
+      for (const [name, value] of values) {
+        if (value === null || value === undefined) continue;
+        const { key, text } = propertyOf(name, value);
+        if (!defined.has(key)) defined.set(key, `prop-${defined.size + 1}`);
+        parts.push(
+          `<property propertyDefinitionRef="${defined.get(key)}"><value xml:lang="en">${xmlText(text)}</value></property>`,
+        );
+      }
+      return parts.length > 0 ? `<properties>${parts.join('')}</properties>` : '';
+    },
+    unwritable: (texts) =>
+      Object.entries(texts).filter(([, text]) => typeof text === 'string' && !isWritable(text)),
+    definitionsXml() {
+      if (defined.size === 0) return '';
+      const each = [...defined].map(
+        ([key, id]) =>
+          `<propertyDefinition identifier="${id}" type="string"><name>${xmlText(PREFIX + key)}</name></propertyDefinition>\n`,
+      );
+      return `<propertyDefinitions>\n${each.join('')}</propertyDefinitions>\n`;
+    },
+  };
+}
 
 /** A diagram with the coordinates of its cards. */
-export interface PlacedView {
+interface PlacedView {
   id: string;
   shapes: Shape[];
   lines: { from: Shape; to: Shape }[];
@@ -63,7 +101,7 @@ async function byAddress(
   return people.map(({ id, email }) => ({ email, can_edit: editors.get(id)! }));
 }
 
-export interface ViewSurroundings {
+interface ViewSurroundings {
   /** The cards of the model. */
   ids: ReadonlySet<string>;
   /** Relations of the model by `<source> <target>`. */

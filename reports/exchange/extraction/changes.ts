@@ -58,12 +58,10 @@ const own = ({
 
 /** Cards below a card whose name or external id has changed, which their own rows contain. */
 function below({ after, knownTypes, paths }: CardChanges): Fragment {
-  if (!paths)
-    return fromEvents(
-      `join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`,
-      after,
-      knownTypes,
-    );
+  if (!paths) {
+    const from = `join cards c on c.parent_id = e.card_id where ${cardUpdate(RENAMED)}`;
+    return fromEvents(from, after, knownTypes);
+  }
   const tree = fragment`with recursive under as (
       select e.card_id as id, e.position, 0 as depth from events e
       where e.position > ${after}::bigint and ${embed(cardUpdate(MOVED))}
@@ -124,10 +122,8 @@ function around(base: Fragment, { after, knownTypes, hops }: CardChanges): Fragm
       select case when r.source_id = near.id then r.target_id else r.source_id end, near.position, near.hop + 1
       from near join relations r on near.id in (r.source_id, r.target_id) where near.hop < ${hops}::int)
     select * from near`;
-  return unionAll([
-    base,
-    present('n.position', fragment`(${embed(near)}) n join cards c on c.id = n.id`, knownTypes),
-  ]);
+  const from = fragment`(${embed(near)}) n join cards c on c.id = n.id`;
+  return unionAll([base, present('n.position', from, knownTypes)]);
 }
 
 /** Each object once, with its last position. */
@@ -144,11 +140,8 @@ function changedCards(changes: CardChanges): Fragment {
 function changedEnds(changes: CardChanges, costs: boolean): Fragment {
   const roles = costs ? '' : "or e.event_type like 'stakeholder.%'";
   const condition = `(${cardUpdate(RENAMED)} ${roles})`;
-  const renamed = fromEvents(
-    `join cards c on c.id = e.card_id where ${condition}`,
-    changes.after,
-    changes.knownTypes,
-  );
+  const from = `join cards c on c.id = e.card_id where ${condition}`;
+  const renamed = fromEvents(from, changes.after, changes.knownTypes);
   return distinct([renamed, ...widelyChanged(changes)]);
 }
 

@@ -1,32 +1,110 @@
-import { type ExportRequest, exportJob } from '../../../domain/exchange/exports/export.job.ts';
-import { command } from '../../../domain/kernel/command.ts';
+import Type, { type Static } from 'typebox';
+import { ExportRequest, exportJob } from '../../../domain/exchange/exports/export.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import {
   type FileFacts,
   rightsOfFile,
   type StoredContent,
+  type StoredFile,
   storeWritten,
 } from '../../../domain/kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { type StartedJob, startJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { Nullable, object, Position, Timestamp } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
+import type { Column, ColumnType } from '../../kernel/formats/formats.types.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
-import { exportName, type Manifest, manifestOf, mediaTypes, type Written } from './extraction.manifest.ts';
-import { planExtraction, snapshotPosition } from './extraction.plan.ts';
+import { planExtraction } from './extraction.plan.ts';
 import { prepareExtraction } from './extraction.write.ts';
+
+/** The types of columns in manifests. */
+const typeNames: Record<ColumnType, string> = {
+  text: 'string',
+  key: 'string',
+  number: 'double',
+  boolean: 'boolean',
+  date: 'date',
+  datetime: 'timestamp',
+  multi: 'list<string>',
+  json: 'string',
+};
+
+const { after: _, ...requested } = ExportRequest.properties;
+
+/** Describes a file of an extraction to programs that load it. */
+export const Manifest = object({
+  ...requested,
+  after: Nullable(
+    Type.String({ description: 'The position after which changes were extracted; null for a full export' }),
+  ),
+  position: Position,
+  taken_at: Timestamp,
+  tables: Type.Array(
+    object({
+      name: Type.String(),
+      rows: Type.Integer(),
+      columns: Type.Array(object({ name: Type.String(), type: Type.String() })),
+    }),
+  ),
+  file: object({
+    name: Type.String(),
+    size: Type.Integer({ description: 'Bytes' }),
+    sha256: Type.String(),
+  }),
+});
+type Manifest = Static<typeof Manifest>;
+
+/** An extraction whose rows are written. */
+interface Written {
+  request: ExportRequest;
+  position: string;
+  takenAt: Date;
+  tables: { name: string; rows: number; columns: Column[] }[];
+}
+
+/** The manifest of a stored extraction. */
+export function manifestOf(
+  { request, position, takenAt, tables }: Written,
+  file: Pick<StoredFile, 'name' | 'size' | 'sha256'>,
+): Manifest {
+  return {
+    ...request,
+    after: request.after ?? null,
+    position,
+    taken_at: takenAt.toISOString(),
+    tables: tables.map(({ name, rows, columns }) => ({
+      name,
+      rows,
+      columns: columns.map(({ header, type }) => ({ name: header, type: typeNames[type] })),
+    })),
+    file: { name: file.name, size: file.size, sha256: file.sha256 },
+  };
+}
+
+export const mediaTypes: Record<ExportRequest['format'], string> = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** The name of an export's file. */
+export function exportName(request: Pick<ExportRequest, 'kind' | 'format'>, at: Date): string {
+  return `estate-${request.kind}-${at.toISOString().slice(0, 10)}.${request.format}`;
+}
 
 /** Checks an export and enqueues it as a job. @throws EstateError as {@link planExtraction}. */
 export async function startExport(ctx: Ctx, request: ExportRequest): Promise<StartedJob> {
   await planExtraction(ctx, request);
-  return await command(ctx, async (work) => {
-    const job = await enqueueJob(ctx, work, exportJob, request);
-    work.emit({ event_type: 'export.started', data: { ...request, export_job_id: job.job_id } });
-    return job;
-  });
+  return await startJob(ctx, exportJob, request, (id) => ({
+    event_type: 'export.started',
+    data: { ...request, export_job_id: id },
+  }));
 }
 
 /** Stored content; the caller records it as a file. */
@@ -70,12 +148,8 @@ export async function makeExport(
       }),
     );
     const counted = tables.map(({ name, columns }) => ({ name, columns, rows: rowsOf.get(name) ?? 0 }));
-    return {
-      content,
-      facts: { ...rights, mediaType: mediaTypes[request.format], expiresAt: null },
-      written: { request, position, takenAt, tables: counted },
-      rows,
-    };
+    const facts = { ...rights, mediaType: mediaTypes[request.format], expiresAt: null };
+    return { content, facts, written: { request, position, takenAt, tables: counted }, rows };
   });
 }
 

@@ -5,6 +5,7 @@ import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare
 import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import { projection } from '../../../domain/kernel/lists/lists.sql.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
@@ -13,18 +14,10 @@ import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
-import { type CardSelection, selectedCards } from './extraction.cards.ts';
-import { exportName, mediaTypes } from './extraction.manifest.ts';
-import { planExtraction, snapshotPosition } from './extraction.plan.ts';
+import { exportName, mediaTypes } from './exports.job.ts';
+import { planExtraction } from './extraction.plan.ts';
+import { type CardSelection, selectedCards } from './extraction.rows.ts';
 import { prepareExtraction } from './extraction.write.ts';
-
-export interface CsvQuery {
-  /** Comma-separated card types. */
-  type?: string;
-  filter: string;
-  profile: ExportRequest['profile'];
-  neutralise: boolean;
-}
 
 /** An extraction that is streamed. */
 export type ExtractQuery = Pick<
@@ -32,16 +25,10 @@ export type ExtractQuery = Pick<
   'format' | 'kind' | 'filter' | 'profile' | 'neutralise' | 'after'
 > & {
   /** Comma-separated keys. */
-  types?: string;
+  types?: string | undefined;
   /** Comma-separated names. */
   columns?: string;
 };
-
-/** The export request of a CSV download. */
-export function csvRequest({ type, filter, profile, neutralise }: CsvQuery): ExportRequest {
-  const query: ExtractQuery = { format: 'csv', kind: 'cards', filter, profile, neutralise };
-  return extractRequest(type === undefined ? query : { ...query, types: type });
-}
 
 const listed = (text: string | undefined): string[] =>
   text

@@ -1,18 +1,22 @@
+import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
+import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { embed, fragment } from '../../../platform/database.ts';
+import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { entireTable, type IdRange, type Snapshot } from '../../../platform/snapshot.ts';
 import { selectList } from '../../kernel/formats/binary-rows.ts';
 import type { BinaryTable, Column } from '../../kernel/formats/formats.types.ts';
 
 /** A join that only some columns need. */
-export interface ColumnJoin {
+interface ColumnJoin {
   columns: string[];
   /** @param isChanged whether only the objects in `changed x` are read. */
   join(range: IdRange, isChanged: boolean): string;
 }
 
 /** The objects that an extraction reads. */
-export interface RowSource {
+interface RowSource {
   name: string;
   /** Table of the objects and its alias. */
   table: 'cards' | 'relations';
@@ -97,4 +101,149 @@ export async function readRows(
       ? snapshot.lines('rows', all.sql, all.bindings)
       : snapshot.ranges('rows', table, statement);
   return { name, columns, expected, chunks };
+}
+
+/** Which cards an extraction contains. */
+export interface CardSelection {
+  types: string[];
+  conditions: Condition[];
+  /** Only what may have changed, see {@link RowSource}. */
+  changed?: Fragment;
+}
+
+/** The conditions of a selection, visibility included, over the alias `c`. */
+export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
+  const parts = [
+    visibleCards(ctx),
+    fragment`c.type = any(${selection.types}::text[])`,
+    ...selection.conditions,
+  ];
+  return joinFragments(
+    parts.map((part) => fragment`(${embed(part)})`),
+    ' and ',
+  );
+}
+
+const own = [
+  'id',
+  'type',
+  'subtype',
+  'external_id',
+  'name',
+  'alias',
+  'description',
+  'parent_id',
+  'status',
+  'approval_status',
+  'data_quality',
+  'created_at',
+  'updated_at',
+];
+
+const cardValues: Record<string, string> = {
+  ...Object.fromEntries(own.map((column) => [column, `c.${column}`])),
+  ...Object.fromEntries(lifecyclePhases.map((phase) => [`lifecycle.${phase}`, `c.lifecycle ->> '${phase}'`])),
+  parent_external_id: 'p.external_id',
+  parent_name: 'p.name',
+  parent_path: 'pp.path',
+  tags: 't.list',
+  stakeholders: 's.list',
+};
+
+/** SQL that puts a backslash before each of the characters, which are written as in a regex bracket expression. */
+const escaped = (value: string, characters: string): string =>
+  `regexp_replace(${value}, '[${characters}]', '\\\\\\&', 'g')`;
+
+/** The names of the ancestors, root first, as `joinPath` writes them. */
+const pathJoin = `left join lateral (
+    with recursive up as (
+      select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
+      union all
+      select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
+    ) select string_agg(${escaped('up.name', '\\\\/')}, ' / ' order by up.depth desc) as path from up) pp
+  on c.parent_id is not null`;
+
+const linkTable = (table: string, alias: string, isChanged: boolean): string =>
+  isChanged ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
+
+const columnJoins: ColumnJoin[] = [
+  {
+    columns: ['parent_external_id', 'parent_name'],
+    join: () => 'left join cards p on p.id = c.parent_id',
+  },
+  { columns: ['parent_path'], join: () => pathJoin },
+  {
+    // each tag's text and place are computed once
+    columns: ['tags'],
+    join: (range, isChanged) => `left join (select ct.card_id, json_agg(k.text order by k.place) as list
+      from ${linkTable('card_tags', 'ct', isChanged)}
+      join (select t.id, ${escaped('g.name', '\\\\/')} || '/' || ${escaped('t.name', '\\\\\\\\')} as text,
+              row_number() over (order by lower(g.name), lower(t.name)) as place
+            from tags t join tag_groups g on g.id = t.tag_group_id) k on k.id = ct.tag_id
+      where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`,
+  },
+  {
+    columns: ['stakeholders'],
+    join: (
+      range,
+      isChanged,
+    ) => `left join (select s.card_id, json_agg(s.role || ':' || u.email order by s.role, lower(u.email)) as list
+      from ${linkTable('stakeholders', 's', isChanged)} join users u on u.id = s.user_id
+      where ${range('s.card_id')} group by s.card_id) s on s.card_id = c.id`,
+  },
+];
+
+/** The cards of a selection. */
+export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
+  return {
+    name: 'Cards',
+    table: 'cards',
+    row: 'c',
+    joins: '',
+    columnJoins,
+    values: cardValues,
+    attributes: visibleAttributes(ctx),
+    where: selectedCards(ctx, selection),
+    changed: selection.changed,
+  };
+}
+
+/** Which relations an extraction contains: those with both ends among the cards. */
+export interface RelationSelection {
+  types: string[];
+  cards: CardSelection;
+  /** Only what may have changed, see {@link RowSource}. */
+  changed?: Fragment;
+}
+
+const relationValues: Record<string, string> = {
+  id: 'r.id',
+  type: 'r.type',
+  source_id: 'r.source_id',
+  source_external_id: 's.external_id',
+  source_name: 's.name',
+  source_type: 's.type',
+  target_id: 'r.target_id',
+  target_external_id: 't.external_id',
+  target_name: 't.name',
+  target_type: 't.type',
+  description: 'r.description',
+};
+
+/** The relations of a selection, with their ends `s` and `t`. */
+export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSelection): RowSource {
+  const selected = embed(selectedCards(ctx, cards));
+  return {
+    name: 'Relations',
+    table: 'relations',
+    row: 'r',
+    joins: 'join cards s on s.id = r.source_id join cards t on t.id = r.target_id',
+    columnJoins: [],
+    values: relationValues,
+    attributes: visibleRelationAttributes(ctx),
+    where: fragment`r.type = any(${types}::text[])
+        and exists (select from cards c where c.id = r.source_id and ${selected})
+        and exists (select from cards c where c.id = r.target_id and ${selected})`,
+    changed,
+  };
 }

@@ -7,11 +7,14 @@ import type { BinaryTable, Cell, Column, Table, WriteOptions } from '../../kerne
 import { writeCsv, writeNdjson } from '../../kernel/formats/lines.ts';
 import { writeParquet } from '../../kernel/formats/parquet.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
-import { type CardSelection, cardSource, selectedCards } from './extraction.cards.ts';
-import { relationColumns } from './extraction.columns.ts';
-import { type ExtractionPlan, seesSomeCosts } from './extraction.plan.ts';
-import { relationSource } from './extraction.relations.ts';
-import { readRows } from './extraction.rows.ts';
+import { type ExtractionPlan, relationColumns, seesSomeCosts } from './extraction.plan.ts';
+import {
+  type CardSelection,
+  cardSource,
+  readRows,
+  relationSource,
+  selectedCards,
+} from './extraction.rows.ts';
 
 /** The tables of a plan on a snapshot, to be written once. */
 export interface Extraction {
@@ -101,10 +104,8 @@ async function hierarchyTable(
 ): Promise<Table & { expected: number }> {
   const cards = selectedCards(ctx, selection);
   const inHierarchy = `${cards.sql} and (c.parent_id is not null or exists (select from cards k where k.parent_id = c.id))`;
-  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(
-    `select count(*)::int as n from cards c where ${inHierarchy}`,
-    cards.bindings,
-  );
+  const text = `select count(*)::int as n from cards c where ${inHierarchy}`;
+  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(text, cards.bindings);
   const rows = snapshot.batches(
     `with recursive tree as (
         select c.id, c.type, c.name, 1 as level, array[c.name] as path, c.parent_id from cards c

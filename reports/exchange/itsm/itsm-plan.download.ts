@@ -1,7 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { runText } from '../../../domain/exchange/itsm/runs.commands.ts';
-import { readPlanRows } from '../../../domain/exchange/itsm/runs.queries.ts';
+import { readPlanRows, runText } from '../../../domain/exchange/itsm/runs.queries.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Cell, Column } from '../../kernel/formats/formats.types.ts';
@@ -54,11 +53,7 @@ export async function downloadPlan(ctx: Ctx, runId: string, format: 'json' | 'xl
   const table = { name: 'Plan', columns, batches: lines(ctx, runId) };
   // a failure destroys the stream, so that the client sees a broken download
   writeXlsx([table], out, {}).catch((error) => ctx.log.warn({ err: error }, 'a plan could not be sent'));
-  return {
-    name,
-    mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    body: out,
-  };
+  return { name, mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', body: out };
 }
 
 async function* chunks(ctx: Ctx, runId: string): AsyncGenerator<Record<string, unknown>[]> {

@@ -3,10 +3,8 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { EntitySet } from './model/model.types.ts';
-import { contextOf } from './odata.context.ts';
-import { prepareItems, readItems } from './odata.items.ts';
+import { contextOf, inSnapshot, prepareItems, readItems } from './odata.items.ts';
 import { type PageQuery, selectEntities } from './odata.page.ts';
-import { inSnapshot } from './odata.run.ts';
 import { writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import { createStatement } from './sql/sql.navigation.ts';
 

@@ -6,16 +6,9 @@ import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
 import { readChanges } from './odata.delta.ts';
-import { type ReadEntity, readEntity, readProperty } from './odata.entity.ts';
+import { readEntity, readProperty } from './odata.entity.ts';
 import { invalidQuery, notSupported } from './odata.errors.ts';
-import {
-  countEntities,
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_SIZE,
-  type NavigationOrigin,
-  type PageQuery,
-  readPage,
-} from './odata.page.ts';
+import { countEntities, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type PageQuery, readPage } from './odata.page.ts';
 import { hashQuery, readDeltaToken, readSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
 import { readOptions, type SentOptions } from './query/query.options.ts';
@@ -56,32 +49,39 @@ export interface ODataResponse {
  */
 export async function handleODataRequest(ctx: Ctx, request: ODataRequest): Promise<ODataResponse> {
   const model = odataModel(ctx);
-  const { set, key, property, navigation, suffix } = resolveTarget(model, request.parts, request.aliases);
+  const {
+    set: source,
+    key,
+    property,
+    navigation,
+    suffix,
+  } = resolveTarget(model, request.parts, request.aliases);
   const options = readOptions(request.options, { texts: request.aliases });
   const { wire } = request;
-  if (key === undefined) {
-    return suffix === '$count'
-      ? await readCount(ctx, { model, set, options }, request)
-      : await readSet(ctx, model, set, undefined, request, options);
-  }
   if (property) {
     requireOptions(request.options, allowedOptions.property);
-    const found = await readProperty(ctx, { model, set, key, property, wire });
+    const found = await readProperty(ctx, { model, set: source, key: key!, property, wire });
     return suffix === '$value'
       ? { body: found?.bare, kind: 'text', applied: [] }
       : { body: found?.json, kind: 'json', applied: [] };
   }
-  if (navigation) return await readRelated(ctx, model, { set, key, navigation }, suffix, request, options);
-  requireOptions(request.options, allowedOptions.entity);
-  return entityResponse(await readEntity(ctx, { model, set, key, options, wire }));
+  const via = navigation && { set: source, key: key!, navigation };
+  const set = navigation ? model.sets.get(navigation.target)! : source;
+  if (suffix === '$count') {
+    requireOptions(request.options, allowedOptions.count);
+    const count = await countEntities(ctx, { model, set, via, options });
+    return { body: String(count), kind: 'text', applied: [] };
+  }
+  const references = suffix === '$ref';
+  if (navigation?.collection ?? key === undefined) {
+    if (references) requireOptions(request.options, allowedOptions.references);
+    return await readSet(ctx, { model, set, via, options, references }, request);
+  }
+  requireOptions(request.options, references ? allowedOptions.property : allowedOptions.entity);
+  const selected = navigation ? { via } : { key };
+  const { text, etag } = await readEntity(ctx, { model, set, ...selected, options, wire, references });
+  return { body: text, kind: 'json', applied: [], etag };
 }
-
-const entityResponse = ({ text, etag }: ReadEntity): ODataResponse => ({
-  body: text,
-  kind: 'json',
-  applied: [],
-  ...(etag ? { etag } : {}),
-});
 
 /** The query options that are allowed for targets other than a set. */
 const allowedOptions = {
@@ -96,43 +96,12 @@ function requireOptions(sent: SentOptions, taken: string[]): void {
   if (other) throw invalidQuery(other, 'is not allowed for this resource');
 }
 
-async function readCount(
-  ctx: Ctx,
-  query: Pick<PageQuery, 'model' | 'set' | 'via' | 'options'>,
-  request: ODataRequest,
-): Promise<ODataResponse> {
-  requireOptions(request.options, allowedOptions.count);
-  return { body: String(await countEntities(ctx, query)), kind: 'text', applied: [] };
-}
-
-async function readRelated(
-  ctx: Ctx,
-  model: ODataModel,
-  via: NavigationOrigin,
-  suffix: Suffix | undefined,
-  request: ODataRequest,
-  options: NestedOptions,
-): Promise<ODataResponse> {
-  const set = model.sets.get(via.navigation.target)!;
-  if (suffix === '$count') return await readCount(ctx, { model, set, via, options }, request);
-  const references = suffix === '$ref';
-  if (via.navigation.collection) {
-    if (references) requireOptions(request.options, allowedOptions.references);
-    return await readSet(ctx, model, set, via, request, options, references);
-  }
-  requireOptions(request.options, references ? allowedOptions.property : allowedOptions.entity);
-  return entityResponse(await readEntity(ctx, { model, set, via, options, wire: request.wire, references }));
-}
-
 async function readSet(
   ctx: Ctx,
-  model: ODataModel,
-  set: EntitySet,
-  via: NavigationOrigin | undefined,
+  selected: Pick<PageQuery, 'model' | 'set' | 'via' | 'options' | 'references'>,
   request: ODataRequest,
-  options: NestedOptions,
-  references = false,
 ): Promise<ODataResponse> {
+  const { set, via, options } = selected;
   const { wire, parts } = request;
   const { $skiptoken, $deltatoken, $format: _, ...queryOptions } = request.options;
   if ($skiptoken !== undefined && $deltatoken !== undefined) {
@@ -146,19 +115,15 @@ async function readSet(
   const pageSize = Math.min(request.maxPageSize ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const applied = request.maxPageSize === undefined ? [] : [`odata.maxpagesize=${pageSize}`];
   const query: PageQuery = {
-    model,
-    set,
-    options,
+    ...selected,
     wire,
     pageSize,
-    references,
     bound,
+    token,
     signal: request.signal,
     track: trackable && (request.trackChanges || typeof token?.position === 'number'),
     link: (more) =>
       address(wire.root, path, { ...queryOptions, ...Object.fromEntries(request.aliases), ...more }),
-    ...(via ? { via } : {}),
-    ...(token ? { token } : {}),
   };
   const changesSince =
     $deltatoken === undefined ? token?.since : readDeltaToken($deltatoken, bound, set.shape).position;
@@ -277,10 +242,8 @@ function resolveInEntity(set: EntitySet, key: string, second: string, third: str
     if (third === undefined) return { set, key, navigation };
     if (suffix === '$ref' || (suffix === '$count' && navigation.collection))
       return { set, key, navigation, suffix };
-    throw notSupported(
-      `${second}/${third}`,
-      'longer paths are not supported: read the related entity by its own URL',
-    );
+    const message = 'longer paths are not supported: read the related entity by its own URL';
+    throw notSupported(`${second}/${third}`, message);
   }
   if (set.hiddenCosts.has(second)) throw forbidden('costs.view');
   if (second.startsWith('$') || second.includes('.')) throw notSupported(second, 'is not supported');

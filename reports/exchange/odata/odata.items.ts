@@ -1,14 +1,66 @@
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import type { Snapshot } from '../../../platform/snapshot.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { sqlState } from '../../../platform/database.ts';
+import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import { type EntityShape, readEntities } from '../../kernel/formats/odata.entities.ts';
 import type { EntitySet } from './model/model.types.ts';
+import { invalidQuery } from './odata.errors.ts';
 import type { Wire } from './odata.wire.ts';
 import type { NestedOptions } from './query/query.types.ts';
 import { entityRow, listOf, nestingOf, referenceRow } from './sql/sql.entity.ts';
 import { ROOT, type StatementContext } from './sql/sql.navigation.ts';
 
+/** The select list of a context URL (OData protocol, 10.7 to 10.11). */
+function selectList(options: Pick<NestedOptions, 'select' | 'expand'>): string {
+  const parts = [
+    ...(options.select ?? []),
+    ...options.expand.map(({ name, references, options: inner }) =>
+      references ? `${name}/$ref` : `${name}(${selectList(inner).slice(1, -1)})`,
+    ),
+  ];
+  return parts.length === 0 ? '' : `(${parts.join(',')})`;
+}
+
+/** The `@odata.context` member; none if the client wants no metadata. */
+export function contextOf(
+  wire: Wire,
+  what: string,
+  options?: Pick<NestedOptions, 'select' | 'expand'>,
+  suffix = '',
+): string[] {
+  if (wire.metadata === 'none') return [];
+  const address = `${wire.root}/$metadata#${what}${options ? selectList(options) : ''}${suffix}`;
+  return [`"@odata.context":${JSON.stringify(address)}`];
+}
+
+/**
+ * Runs one statement. SQLSTATE class 22 (data exception, such as a number out of range) and class 54 (limit exceeded) are
+ * reported as invalid queries.
+ * @throws EstateError `odata_invalid_query`.
+ */
+export async function runStatement<Row>(ctx: Ctx, { sql, bindings }: Fragment): Promise<Row[]> {
+  const { rows } = await running(() => ctx.db.raw(sql, bindings));
+  return rows;
+}
+
+/** Runs `work` on one snapshot. @throws EstateError as {@link runStatement}. */
+export async function inSnapshot<T>(ctx: Ctx, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  return await running(() => withSnapshot(ctx.db, work));
+}
+
+async function running<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const state = sqlState(error) ?? '';
+    if (state.startsWith('22')) throw invalidQuery('$filter', 'a value in it cannot be computed');
+    if (state.startsWith('54')) throw invalidQuery('$filter', 'it is too complex');
+    throw error;
+  }
+}
+
 /** How entities are read by id. */
-export interface PreparedItems {
+interface PreparedItems {
   shape: EntityShape;
   /** Whether collections are expanded, so that entities differ in size by orders of magnitude. */
   hasCollections: boolean;

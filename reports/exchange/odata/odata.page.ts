@@ -2,13 +2,12 @@ import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filt
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { EntitySet, Navigation, ODataModel } from './model/model.types.ts';
-import { contextOf } from './odata.context.ts';
-import { prepareItems, readPageItems } from './odata.items.ts';
-import { inSnapshot, runStatement } from './odata.run.ts';
+import { notSupported } from './odata.errors.ts';
+import { contextOf, inSnapshot, prepareItems, readPageItems, runStatement } from './odata.items.ts';
 import { type SkipToken, writeDeltaToken, writeSkipToken } from './odata.tokens.ts';
 import type { Wire } from './odata.wire.ts';
-import { type Expr, type NestedOptions, partsOf } from './query/query.types.ts';
-import { listOf } from './sql/sql.entity.ts';
+import { type Expr, type NestedOptions, partsOf, type Search } from './query/query.types.ts';
+import { afterRow, listOf, orderKeys, orderList } from './sql/sql.entity.ts';
 import { conditionOf } from './sql/sql.expressions.ts';
 import {
   createStatement,
@@ -18,8 +17,6 @@ import {
   type StatementContext,
   setSource,
 } from './sql/sql.navigation.ts';
-import { afterRow, orderKeys, orderList } from './sql/sql.order.ts';
-import { searchCondition } from './sql/sql.search.ts';
 
 /** Entities per page by default and at most. */
 export const DEFAULT_PAGE_SIZE = 1_000;
@@ -254,4 +251,33 @@ export async function countEntities(
   );
   if (!row!.there) throw notFound(query.via!.set.name, query.via!.key);
   return row!.total;
+}
+
+/** A word of at least this length also finds words that begin with it. */
+const SHORTEST_PREFIX = 3;
+
+/** The condition that name, alias, external id or description of a card contain the words. */
+function searchCondition(search: Search, set: EntitySet, alias: string): Fragment {
+  if (set.kind !== 'card') throw notSupported('$search', 'relations cannot be searched');
+  const words = raw(
+    `search_words(${['name_key', 'alias', 'external_id', 'description'].map((name) => `${alias}.${name}`)})`,
+  );
+  return sql`${words} @@ ${query(search)}`;
+}
+
+function query(search: Search): Fragment {
+  switch (search.kind) {
+    case 'and':
+      return sql`(${query(search.left)} && ${query(search.right)})`;
+    case 'or':
+      return sql`(${query(search.left)} || ${query(search.right)})`;
+    case 'not':
+      return sql`(!! ${query(search.operand)})`;
+    case 'words': {
+      const phrase = sql`phraseto_tsquery('pg_catalog.simple', fold(${search.words.join(' ')}::text))`;
+      const last = search.words.at(-1)!;
+      if (search.phrase || last.length < SHORTEST_PREFIX) return phrase;
+      return sql`(nullif(${phrase}::text, '') || ':*')::tsquery`;
+    }
+  }
 }

@@ -1,8 +1,41 @@
+import { Readable } from 'node:stream';
 import type { Knex } from 'knex';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
-import type { JobRights } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import {
+  readFile,
+  recordFile,
+  type StoredFile,
+  storeContent,
+} from '../../../domain/kernel/files/files.store.ts';
+import { type JobRights, ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
+import { embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
+import { type MadeExport, makeExport, manifestOf } from '../extraction/exports.job.ts';
+import { requireVisible } from './extraction-schedules.queries.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
+
+/** The names of a run's files. They contain the scheduled time, so that a retry writes the same names. */
+interface RunNames {
+  file: string;
+  manifest: string;
+  /** Copies of the files of the newest run. */
+  latestFile: string;
+  latestManifest: string;
+}
+
+/** As `cards-20261121T020000Z.csv` with `cards-20261121T020000Z.manifest.json`, and `latest.csv`. */
+export function runNames({ kind, format }: Pick<ExportRequest, 'kind' | 'format'>, slot: Date): RunNames {
+  const time = slot.toISOString().replace(/[-:.]/g, '').replace(/000Z$/, 'Z');
+  return {
+    file: `${kind}-${time}.${format}`,
+    manifest: `${kind}-${time}.manifest.json`,
+    latestFile: `latest.${format}`,
+    latestManifest: 'latest.manifest.json',
+  };
+}
 
 /** A run with the columns of its schedule. */
 export interface ExtractionRun {
@@ -82,4 +115,90 @@ export async function hasNewerRun(
   const rows = await query(sql)
     .rows`select from extraction_runs where schedule_id = ${run.schedule_id} and slot > ${run.slot} and status = 'succeeded' limit 1`;
   return rows.length > 0;
+}
+
+/**
+ * Writes the file of a run and its manifest, unless an earlier attempt of the job has. Both are recorded in one
+ * transaction with the run, so that retries deliver the same snapshot.
+ */
+export async function makeRunFiles(
+  job: RunningJob,
+  services: Services,
+  ctx: Ctx,
+  run: ExtractionRun,
+): Promise<ExtractionRun & { file_id: string; manifest_id: string }> {
+  const { file_id, manifest_id } = run;
+  if (file_id !== null && manifest_id !== null) return { ...run, file_id, manifest_id };
+  const made = await extract(job, services, ctx, run);
+  const names = runNames(run.request, run.slot);
+  const { content, facts, written } = made;
+  const described = manifestOf(written, { ...content, name: names.file });
+  const manifest = {
+    schedule: { id: run.schedule_id, name: run.schedule_name },
+    run_id: run.id,
+    slot: run.slot.toISOString(),
+    ...described,
+    file: { ...described.file, media_type: facts.mediaType },
+  };
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  const manifestContent = await storeContent(services.blobs, Readable.from([Buffer.from(text)]));
+  return await inTransaction(services.db, async (sql) => {
+    const file = await recordFile(sql, content, { ...facts, name: names.file });
+    const mediaType = 'application/json';
+    const stored = await recordFile(sql, manifestContent, { ...facts, mediaType, name: names.manifest });
+    await sql('extraction_runs').where({ id: run.id }).update({
+      file_id: file.id,
+      manifest_id: stored.id,
+      rows: made.rows,
+      bytes: file.size,
+      sha256: file.sha256,
+      after_position: described.after,
+      position: described.position,
+    });
+    const message = `${made.rows} rows extracted, delivery pending`;
+    await job.checkpoint({ sql }, { progress: 0.5, message });
+    return { ...run, file_id: file.id, manifest_id: stored.id };
+  });
+}
+
+/** Extracts the changes since the last delivered run; everything if events since then are no longer stored. */
+async function extract(
+  job: RunningJob,
+  services: Services,
+  ctx: Ctx,
+  { request, after }: ExtractionRun,
+): Promise<MadeExport> {
+  const make = (wanted: ExportRequest) =>
+    makeExport(services, ctx, wanted, {
+      signal: job.signal,
+      onRows: (rows, share) => job.progress(share / 2, `${rows} rows`, { rows }),
+    });
+  if (after === null) return await make(request);
+  return await make({ ...request, after }).catch((error) => {
+    if (!(error instanceof EstateError) || error.code !== 'position_expired') throw error;
+    return make(request);
+  });
+}
+
+/** The files of a run. */
+export type RunFile = 'file' | 'manifest';
+
+/**
+ * Opens a file of a run.
+ * @throws EstateError `not_found` if the run is not visible or has no files (any more), `forbidden` as {@link readFile}.
+ */
+export async function runFile(ctx: Ctx, id: string, runId: string, which: RunFile): Promise<StoredFile> {
+  await requireVisible(ctx, id);
+  const own = ownRows(ctx.caller, 'e');
+  const run = await ctx
+    .db('extraction_runs as r')
+    .join('extraction_schedules as e', 'e.id', 'r.schedule_id')
+    .where({ 'r.id': runId, 'r.schedule_id': id })
+    .whereNull('r.removed_at')
+    .first('r.file_id', 'r.manifest_id', {
+      own: ctx.db.raw(`(${own.sql}) is true`, own.bindings),
+    });
+  const fileId = which === 'file' ? run?.file_id : run?.manifest_id;
+  if (!fileId) throw notFound('file of the run', runId);
+  return await readFile(ctx, fileId, run.own);
 }

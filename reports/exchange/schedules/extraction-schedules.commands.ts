@@ -133,10 +133,8 @@ export async function patchSchedule(
     const secretChanged = destination !== undefined && destination.secret !== before.secret;
     if (Object.keys(changes).length > 0 || secretChanged) {
       await sql('extraction_schedules').where({ id }).update({ updated_at: sql.fn.now() });
-      work.emit({
-        event_type: 'extraction_schedule.updated',
-        data: { id, changes, ...(secretChanged ? { secret_changed: true } : {}) },
-      });
+      const data = { id, changes, ...(secretChanged ? { secret_changed: true } : {}) };
+      work.emit({ event_type: 'extraction_schedule.updated', data });
     }
     return await readSchedule(ctx, id, sql);
   });
@@ -160,10 +158,7 @@ export async function deleteSchedule(ctx: Ctx, id: string): Promise<void> {
       .where({ key: keyOf(id) })
       .delete();
     await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
-    work.emit({
-      event_type: 'extraction_schedule.deleted',
-      data: { id, changes: rowChanges(before, null) },
-    });
+    work.emit({ event_type: 'extraction_schedule.deleted', data: { id, changes: rowChanges(before, null) } });
   });
 }
 
@@ -184,10 +179,8 @@ export async function runSchedule(ctx: Ctx, id: string): Promise<StartedRun> {
     const rows = await query(work.sql).rows`insert into extraction_runs (schedule_id, job_id, trigger, slot)
        values (${id}, ${job.job_id}, 'manual', date_trunc('milliseconds', clock_timestamp())) returning id, utc(slot) as slot`;
     const run = rows[0];
-    work.emit({
-      event_type: 'extraction_run.started',
-      data: { id: run.id, schedule_id: id, slot: run.slot, extraction_job_id: job.job_id },
-    });
+    const data = { id: run.id, schedule_id: id, slot: run.slot, extraction_job_id: job.job_id };
+    work.emit({ event_type: 'extraction_run.started', data });
     return { ...job, run_id: run.id };
   });
 }

@@ -67,13 +67,8 @@ export function toColumns(
   const sent = given.secret_access_key === MASK ? undefined : given.secret_access_key;
   throwErrors(addressErrors(tools, address));
   if (sent === undefined && !canReuseSecret(address, before)) {
-    throwErrors([
-      fieldError(
-        'secret_access_key',
-        'secret_needed',
-        `is needed, and again when one of ${leading.join(', ')} changes`,
-      ),
-    ]);
+    const message = `is needed, and again when one of ${leading.join(', ')} changes`;
+    throwErrors([fieldError('secret_access_key', 'secret_needed', message)]);
   }
   const secret = sent === undefined ? before!.secret : tools.secrets.seal(sent, secretContext(id));
   return { destination: address, secret };

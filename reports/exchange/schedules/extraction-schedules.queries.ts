@@ -1,10 +1,12 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { nextSlot } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { readItem, runList } from '../../../domain/kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../../domain/kernel/lists/lists.types.ts';
+import { defineList } from '../../../domain/kernel/lists/lists.define.ts';
+import { readItem } from '../../../domain/kernel/lists/lists.run.ts';
+import type { Condition, JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
+import { Choice } from '../../../domain/kernel/shapes.ts';
 import { fragment, type Sql } from '../../../platform/database.ts';
 
 /** The permission that schedules require. */
@@ -17,8 +19,10 @@ const ofRun = {
   error: 'coalesce(r.error, case when r.finished_at is null then j.error end)',
 };
 
-const scheduleList: ListSpec = {
+/** The caller's schedules; with `admin.settings` all schedules. */
+export const extractionScheduleList = defineList({
   name: 'extraction-schedules',
+  permission: SCHEDULE_PERMISSION,
   from: `extraction_schedules e join job_schedules s on s.key = e.schedule_key
     left join users u on u.id = e.owner_id`,
   id: 'e.id',
@@ -27,6 +31,7 @@ const scheduleList: ListSpec = {
     created_at: { sql: 'e.created_at', type: 'timestamptz', immutable: true },
   },
   defaultSort: 'name',
+  filters: { status: [Choice(['active', 'paused'], 'Whether it runs'), `s.enabled = (? = 'active')`] },
   members: {
     id: 'e.id',
     name: 'e.name',
@@ -52,9 +57,12 @@ const scheduleList: ListSpec = {
     updated_at: 'utc(greatest(e.updated_at, s.updated_at))',
   },
   search: 'fold(e.name)',
-};
+  where: visibleSchedules,
+  complete: (_ctx, schedules) => fillNextRuns(schedules),
+});
 
-const runHistory: ListSpec = {
+/** Lists the runs of a schedule, newest first. */
+export const runHistory = defineList({
   name: 'extraction-runs',
   from: 'extraction_runs r left join jobs j on j.id = r.job_id',
   id: 'r.id',
@@ -86,7 +94,11 @@ const runHistory: ListSpec = {
       'manifest', case when r.manifest_id is not null and r.removed_at is null
         then '/api/v1/extraction-schedules/' || r.schedule_id || '/runs/' || r.id || '/manifest' end)`,
   },
-};
+  async where(ctx, _params, id) {
+    await requireVisible(ctx, id);
+    return [fragment`r.schedule_id = ${id}::uuid`];
+  },
+});
 
 /** Whether the caller may see and change the schedules of others. */
 const canSeeAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.settings');
@@ -95,19 +107,6 @@ const canSeeAllSchedules = (ctx: Ctx): boolean => may(ctx.caller, 'admin.setting
 export function visibleSchedules(ctx: Ctx): Condition[] {
   if (canSeeAllSchedules(ctx)) return [];
   return [ownRows(ctx.caller, 'e')];
-}
-
-/** Lists the caller's schedules; with `admin.settings` all schedules. */
-export async function listSchedules(
-  ctx: Ctx,
-  params: ListParams & { status?: 'active' | 'paused' },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, SCHEDULE_PERMISSION);
-  const where = visibleSchedules(ctx);
-  if (params.status) where.push(fragment`s.enabled = ${params.status === 'active'}`);
-  const text = await runList(ctx, scheduleList, where, params);
-  const list = JSON.parse(text);
-  return JSON.stringify({ ...list, items: fillNextRuns(list.items) });
 }
 
 /** Computes `next_run_at`, since PostgreSQL does not evaluate cron expressions. */
@@ -124,15 +123,8 @@ function fillNextRuns<S extends { next_run_at?: { cron: string; time_zone: strin
 /** Reads one schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
 export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, SCHEDULE_PERMISSION);
-  const text = await readItem(sql, scheduleList, 'extraction schedule', id, visibleSchedules(ctx));
+  const text = await readItem(sql, extractionScheduleList, 'extraction schedule', id, visibleSchedules(ctx));
   return JSON.stringify(fillNextRuns([JSON.parse(text)])[0]);
-}
-
-/** Lists the runs of a schedule, newest first. @throws EstateError `forbidden`, `not_found`. */
-export async function listRuns(ctx: Ctx, id: string, params: ListParams): Promise<JsonText> {
-  await requireVisible(ctx, id);
-  const where: Condition[] = [fragment`r.schedule_id = ${id}::uuid`];
-  return await runList(ctx, runHistory, where, params);
 }
 
 /** Reads one run as JSON. @throws EstateError `forbidden`, `not_found`. */

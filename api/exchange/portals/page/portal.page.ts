@@ -1,9 +1,8 @@
 import { MAX_PAGED } from '../../../../domain/exchange/portals/portals.query.ts';
 import type { PublicCard, ShownField } from '../../../../domain/exchange/portals/portals.types.ts';
 import { counted } from '../../../../platform/counted.ts';
-import { document } from './portal.document.ts';
+import { document, type Html, html, type Part } from './portal.document.ts';
 import { addressOf, fieldsOf, PAGE_SIZE, type PortalForm } from './portal.form.ts';
-import { type Html, html, type Part } from './portal.html.ts';
 
 const phases: [string, string][] = [
   ['plan', 'Plan'],

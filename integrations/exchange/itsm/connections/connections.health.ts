@@ -4,7 +4,7 @@ import { type LoadedConnection, loadConnection } from '../../../../domain/exchan
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
 import { Choice, component, Nullable, object, Timestamp } from '../../../../domain/kernel/shapes.ts';
-import type { Db } from '../../../../platform/database.ts';
+import { type Db, query } from '../../../../platform/database.ts';
 import { budgetAt, type LimiterState } from '../limiter/limiter.ts';
 import { openConnection, type RemoteTools } from './connections.open.ts';
 
@@ -61,8 +61,7 @@ export async function readHealth(ctx: Ctx, tools: RemoteTools, id: string): Prom
 }
 
 async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'status' | 'limiter'>> {
-  const { rows } = await db.raw(
-    `with own as (select * from itsm_runs where connection_id = ?),
+  const rows = await query(db).rows`with own as (select * from itsm_runs where connection_id = ${id}),
        good as (select max(completed_at) as at from own where status = 'completed'),
        bad as (select * from own where status = 'failed' order by completed_at desc limit 1)
      select utc((select at from good)) as last_success_at, utc((select completed_at from bad)) as last_failure_at,
@@ -72,12 +71,10 @@ async function countRuns(db: Db, id: string): Promise<Omit<ConnectionHealth, 'st
        (select count(*) from own where status in ('queued', 'running')) as runs_open,
        (select count(*) from own where status = 'review') as plans_in_review,
        (select count(*) from itsm_review_items q join itsm_mappings m on m.id = q.mapping_id
-         where m.connection_id = ?) as open_review_items,
+         where m.connection_id = ${id}) as open_review_items,
        (select json_build_object('total', count(*), 'active', count(*) filter (where is_active),
-         'drifted', count(*) filter (where drift is not null)) from itsm_mappings where connection_id = ?) as mappings,
-       (select coalesce(sum(remote_calls), 0) from own where created_at > now() - interval '1 day') as calls_last_day`,
-    [id, id, id],
-  );
+         'drifted', count(*) filter (where drift is not null)) from itsm_mappings where connection_id = ${id}) as mappings,
+       (select coalesce(sum(remote_calls), 0) from own where created_at > now() - interval '1 day') as calls_last_day`;
   return rows[0];
 }
 

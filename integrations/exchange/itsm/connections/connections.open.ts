@@ -7,12 +7,12 @@ import {
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
-import { connectHttp, type HttpAuth } from '../connectors/http/http.ts';
+import { connectHttp } from '../connectors/http/http.ts';
 import { connectItop } from '../connectors/itop/itop.ts';
 import { connectNetBox } from '../connectors/netbox/netbox.ts';
 import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import { type CreateApi, defaultConfig, type ServiceNowAuth } from '../connectors/servicenow/session.ts';
-import type { ConnectorParts, TransportConfig } from '../connectors/transport.ts';
+import type { ConnectorParts, PlainAuth, TransportConfig } from '../connectors/transport.ts';
 import { databaseLimiterStore } from '../limiter/limiter.ts';
 
 /** What a connector needs besides its connection. */
@@ -66,23 +66,20 @@ const serviceNow: RemoteKind = {
   },
 };
 
-const passwordOf = ({ settings, secrets }: ConnectionWithSecrets) => ({
-  username: settings.username!,
-  password: secrets.password!,
-});
+const basicAuthOf = ({ settings, secrets }: ConnectionWithSecrets) =>
+  ({ kind: 'basic', username: settings.username!, password: secrets.password! }) as const;
+
+const tokenOf = ({ secrets }: ConnectionWithSecrets) => ({ kind: 'token', token: secrets.token! }) as const;
 
 function serviceNowAuth(connection: ConnectionWithSecrets): ServiceNowAuth {
   const { settings, secrets } = connection;
-  const client = {
-    kind: 'oauth',
-    clientId: settings.client_id!,
-    clientSecret: secrets.client_secret!,
-  } as const;
+  const clientSecret = secrets.client_secret!;
+  const client = { kind: 'oauth', clientId: settings.client_id!, clientSecret } as const;
   switch (settings.grant_type) {
     case null:
-      return { kind: 'basic', ...passwordOf(connection) };
+      return basicAuthOf(connection);
     case 'password':
-      return { ...client, grant: 'password', ...passwordOf(connection) };
+      return { ...basicAuthOf(connection), ...client, grant: 'password' };
     case 'refresh_token':
       return { ...client, grant: 'refresh_token', refreshToken: secrets.refresh_token! };
     case 'client_credentials':
@@ -91,27 +88,19 @@ function serviceNowAuth(connection: ConnectionWithSecrets): ServiceNowAuth {
 }
 
 function createApiOf({ settings: { new_records: way } }: ConnectionWithSecrets): CreateApi {
-  switch (way?.through) {
-    case 'import_set':
-      return { kind: 'import_set', staging: way.staging_tables };
-    case 'identification':
-      return { kind: 'reconcile', source: way.data_source };
-    default:
-      return { kind: 'table' };
-  }
+  if (way?.through === 'import_set') return { kind: 'import_set', staging: way.staging_tables };
+  if (way?.through === 'identification') return { kind: 'reconcile', source: way.data_source };
+  return { kind: 'table' };
 }
 
 const itop: RemoteKind = {
   open: (connection, { transport, refreshTokens: _, ...parts }) => {
-    const { settings, secrets } = connection;
+    const { settings } = connection;
     return connectItop({
       ...parts,
       config: {
         url: settings.instance_url,
-        auth:
-          settings.auth_type === 'token'
-            ? { kind: 'token', token: secrets.token! }
-            : { kind: 'basic', ...passwordOf(connection) },
+        auth: settings.auth_type === 'token' ? tokenOf(connection) : basicAuthOf(connection),
         timeZone: settings.time_zone!,
         reconciliation:
           settings.new_records?.through === 'reconciliation' ? settings.new_records.keys : undefined,
@@ -143,16 +132,10 @@ const netBox: RemoteKind = {
   ],
 };
 
-function httpAuth(connection: ConnectionWithSecrets): HttpAuth {
-  switch (connection.settings.auth_type) {
-    case 'basic':
-      return { kind: 'basic', ...passwordOf(connection) };
-    case 'token':
-      return { kind: 'token', token: connection.secrets.token! };
-    default:
-      return { kind: 'none' };
-  }
-}
+const httpAuth = (connection: ConnectionWithSecrets): PlainAuth => {
+  if (connection.settings.auth_type === 'none') return { kind: 'none' };
+  return connection.settings.auth_type === 'token' ? tokenOf(connection) : basicAuthOf(connection);
+};
 
 const http: RemoteKind = {
   open: (connection, { transport, refreshTokens: _, ...parts }) => {

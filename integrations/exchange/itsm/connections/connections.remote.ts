@@ -12,7 +12,7 @@ import { runList } from '../../../../domain/kernel/lists/lists.run.ts';
 import { textLiteral } from '../../../../domain/kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Choice, component, Nullable } from '../../../../domain/kernel/shapes.ts';
+import { arrayOf, Choice, component, itemComponent, Nullable } from '../../../../domain/kernel/shapes.ts';
 import { EstateError, notFound } from '../../../../platform/errors.ts';
 import type { Connector, Right, RightResult } from '../connectors/connector.ts';
 import { advice, isRemoteError, RemoteError, type RemoteErrorCode, withFallback } from '../remote.ts';
@@ -108,30 +108,61 @@ function summarizeRights(found: RightResult[], tested: readonly TestedTable[]): 
 
 const describeRemoteError = ({ what, advice }: RemoteError): string => `${what}. ${advice}`;
 
-/** Pages, sorts and searches rows that a remote returned. */
+export const RemoteTableItem = itemComponent('ItsmRemoteTable', {
+  name: Type.String(),
+  label: Type.String(),
+  parent: Nullable(Type.String({ description: 'The table whose columns it inherits' })),
+});
+export const RemoteFieldItem = itemComponent('ItsmRemoteField', {
+  name: Type.String(),
+  label: Type.String(),
+  type: Choice(['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'reference', 'other']),
+  remote_type: Type.String({ description: 'The remote’s name of the type' }),
+  reference: Nullable(Type.String({ description: 'The table that a reference refers to' })),
+  max_length: Nullable(Type.Integer()),
+  mandatory: Type.Boolean(),
+  choices: arrayOf({ value: Type.String(), label: Type.String() }),
+});
+export const RemoteRelationTypeItem = itemComponent('ItsmRemoteRelationType', {
+  id: Type.String({ description: 'The `remote_type` of relation mappings' }),
+  name: Type.String(),
+  forward: Type.String({ description: 'How it reads from its parent' }),
+  reverse: Type.String({ description: 'How it reads from its child' }),
+});
+
+/** Lists of a remote. `searched`: the members that a search reads; without them the remote searches. */
+const remoteLists = {
+  tables: { item: RemoteTableItem, id: 'name' },
+  fields: { item: RemoteFieldItem, id: 'name', searched: ['name', 'label'] },
+  'relation-types': { item: RemoteRelationTypeItem, id: 'id', searched: ['name', 'forward', 'reverse'] },
+} as const satisfies Record<
+  string,
+  { item: { properties: object }; id: string; searched?: readonly string[] }
+>;
+
+/** Pages, sorts and searches rows that a remote returned. @param of what was requested from the remote. */
 async function listRows(
   ctx: Ctx,
+  kind: keyof typeof remoteLists,
   found: unknown[],
-  {
-    columns,
-    params,
-    ...list
-  }: Pick<ListSpec, 'name' | 'id' | 'members' | 'search'> & {
-    /** Names and types of the columns of `found`. */
-    columns: string;
-    params: ListParams;
-    asked: unknown[];
-  },
+  params: ListParams,
+  of: unknown[],
 ): Promise<JsonText> {
-  const { asked, ...rest } = list;
+  const { item, id, ...list } = remoteLists[kind];
+  const text = (member: string) => `r.row ->> '${member}'`;
   const spec: ListSpec = {
-    from: `jsonb_to_recordset(${textLiteral(JSON.stringify(found))}::jsonb) as r(${columns})`,
+    name: `itsm-remote-${kind}`,
+    from: `jsonb_array_elements(${textLiteral(JSON.stringify(found))}::jsonb) as r(row)`,
+    id: `(${text(id)})`,
     idType: 'text',
-    sorts: { name: { sql: 'r.name', type: 'text', filled: true } },
+    sorts: { name: { sql: `(${text('name')})`, type: 'text', filled: true } },
     defaultSort: 'name',
-    ...rest,
+    members: Object.fromEntries(
+      Object.keys(item.properties).map((member) => [member, `r.row -> '${member}'`]),
+    ),
+    ...('searched' in list ? { search: `fold(concat_ws(' ', ${list.searched.map(text).join(', ')}))` } : {}),
   };
-  return await runList(ctx, spec, [], params, { asked });
+  return await runList(ctx, spec, [], params, { asked: [...of, params.search] });
 }
 
 /**
@@ -146,14 +177,7 @@ export async function listRemoteTables(
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
   const tables = await callRemote(tools, connection, (remote) => remote.describeTables(search));
-  return await listRows(ctx, tables, {
-    name: 'itsm-remote-tables',
-    id: 'r.name',
-    columns: 'name text, label text, parent text',
-    members: { name: 'r.name', label: 'r.label', parent: 'r.parent' },
-    params,
-    asked: [id, search],
-  });
+  return await listRows(ctx, 'tables', tables, params, [id, search]);
 }
 
 /**
@@ -172,25 +196,13 @@ export async function listRemoteFields(
     withFallback(remote.describeFields(table), ['not_found'], null),
   );
   if (fields === null) throw notFound('table at the remote', table);
-  return await listRows(ctx, fields, {
-    name: 'itsm-remote-fields',
-    id: 'r.name',
-    columns: `name text, label text, kind text, "remoteKind" text, reference text, "maxLength" int, mandatory boolean,
-      choices jsonb`,
-    members: {
-      name: 'r.name',
-      label: 'r.label',
-      type: 'r.kind',
-      remote_type: 'r."remoteKind"',
-      reference: 'r.reference',
-      max_length: 'r."maxLength"',
-      mandatory: 'r.mandatory',
-      choices: 'r.choices',
-    },
-    search: `fold(r.name || ' ' || r.label)`,
-    params,
-    asked: [id, table, params.search],
-  });
+  const rows = fields.map(({ kind: type, remoteKind: remote_type, maxLength: max_length, ...field }) => ({
+    ...field,
+    type,
+    remote_type,
+    max_length,
+  }));
+  return await listRows(ctx, 'fields', rows, params, [id, table]);
 }
 
 /**
@@ -205,15 +217,7 @@ export async function listRemoteRelationTypes(
 ): Promise<JsonText> {
   const connection = await loadActive(ctx, tools, id);
   const types = await callRemote(tools, connection, (remote) => remote.describeRelationTypes());
-  return await listRows(ctx, types, {
-    name: 'itsm-remote-relation-types',
-    id: 'r.id',
-    columns: 'id text, name text, forward text, reverse text',
-    members: { id: 'r.id', name: 'r.name', forward: 'r.forward', reverse: 'r.reverse' },
-    search: `fold(r.name || ' ' || r.forward || ' ' || r.reverse)`,
-    params,
-    asked: [id, params.search],
-  });
+  return await listRows(ctx, 'relation-types', types, params, [id]);
 }
 
 /** Loads a connection that may be called. @throws EstateError `forbidden`, `not_found`, `wrong_state` when it is paused. */
@@ -231,14 +235,12 @@ async function callWithin<T>(
   call: (remote: Connector) => Promise<T>,
   maxMs: number,
 ): Promise<T> {
-  const remote = openConnection(tools, connection, {
-    signal: AbortSignal.timeout(maxMs),
-    transport: { timeoutMs: 8_000, attempts: 2, maxWaitMs: 3_000 },
-  });
+  const transport = { timeoutMs: 8_000, attempts: 2, maxWaitMs: 3_000 };
+  const remote = openConnection(tools, connection, { signal: AbortSignal.timeout(maxMs), transport });
   try {
     return await call(remote);
   } catch (error) {
-    if (!isRemoteError(error, 'stopped')) throw error;
+    if (!isRemoteError(error, 'aborted')) throw error;
     throw new RemoteError('timed_out', error.where, `The remote did not respond within ${maxMs / 1000} s`);
   } finally {
     await remote.close();
@@ -259,9 +261,7 @@ export async function callRemote<T>(
     const headers: Record<string, string> = retryAfterMs
       ? { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
       : {};
-    throw new EstateError('upstream_failed', describeRemoteError(error), {
-      extra: { failure: code },
-      headers,
-    });
+    const detail = describeRemoteError(error);
+    throw new EstateError('upstream_failed', detail, { extra: { failure: code }, headers });
   }
 }

@@ -170,7 +170,7 @@ export interface Connector {
    * @param version the record is written only if it still has this version, if the remote supports that. If the remote only shows
    * afterwards that another user's change was overwritten, that change is restored.
    * @param seen the values that were read: a write whose response is lost is sent again only if they are unchanged.
-   * @throws RemoteError `changed_meanwhile` in all three cases.
+   * @throws RemoteError `changed_concurrently` in all three cases.
    */
   update(
     table: string,

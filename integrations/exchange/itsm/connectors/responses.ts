@@ -1,4 +1,4 @@
-import { type OutboundAnswer, OutboundOverflow, OutboundRefusal } from '../../../../platform/outbound.ts';
+import { OutboundOverflow, OutboundRefusal, type OutboundResponse } from '../../../../platform/outbound.ts';
 import { DeadlinePassed, type RecordLookup, RemoteError, type RemoteErrorCode } from '../remote.ts';
 import type { RemoteTable } from './connector.ts';
 
@@ -7,12 +7,12 @@ export type ReadResponse =
   | { kind: 'done'; result: unknown }
   | {
       /** `final`: another attempt would end the same way. */
-      kind: 'limited' | 'unauthenticated' | 'incomplete' | 'outage' | 'final';
+      kind: 'rate_limited' | 'unauthenticated' | 'incomplete' | 'unavailable' | 'final';
       error: RemoteError;
     };
 
 /** Decides what a response of one kind of remote means. */
-export type ResponseReader = (response: OutboundAnswer, context: ResponseContext) => ReadResponse;
+export type ResponseReader = (response: OutboundResponse, context: ResponseContext) => ReadResponse;
 
 /** What a response belongs to. */
 export interface ResponseContext {
@@ -34,36 +34,31 @@ export interface Dialect {
 }
 
 /** Reads a JSON response. */
-export function readJson(response: OutboundAnswer, context: ResponseContext, dialect: Dialect): ReadResponse {
+export function readJson(
+  response: OutboundResponse,
+  context: ResponseContext,
+  dialect: Dialect,
+): ReadResponse {
   const { status, headers, body } = response;
   const document = status === 204 ? undefined : parse(body);
   const refused = readRefusal(response, context, dialect, document);
   if (refused) return refused;
   if (status === 204) return { kind: 'done', result: undefined };
   if (document === undefined) {
-    const html = /text\/html/i.test(headers['content-type'] ?? '');
-    if (html) {
-      const what = 'returned a web page instead of data';
-      return uncertainFailure(context, status, 'outage', 'unreadable_response', what);
-    }
-    return uncertainFailure(
-      context,
-      status,
-      'incomplete',
-      'incomplete_response',
-      'returned a truncated response',
-    );
+    return /text\/html/i.test(headers['content-type'] ?? '')
+      ? uncertainFailure(context, status, 'unreadable_response', 'returned a web page instead of data')
+      : uncertainFailure(context, status, 'incomplete_response', 'returned a truncated response');
   }
   // a remote may have sent the status 200 before an error occurs
   const message = dialect.errorOf(document, status);
   if (message === undefined) return { kind: 'done', result: document };
   const what = `returned a partial response${inBrackets(context, message)}`;
-  return uncertainFailure(context, status, 'incomplete', 'incomplete_response', what);
+  return uncertainFailure(context, status, 'incomplete_response', what);
 }
 
 /** What the status of an unsuccessful response means; undefined for a successful one. */
 export function readRefusal(
-  { status, headers }: OutboundAnswer,
+  { status, headers }: OutboundResponse,
   context: ResponseContext,
   dialect: Dialect,
   document: unknown,
@@ -78,24 +73,18 @@ export function readRefusal(
     const wait = retryAfterMs(headers['retry-after'], now);
     const more = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
     const what = `${doing} was refused: too many requests`;
-    return { kind: 'limited', error: new RemoteError('limited', where, what, more) };
+    return { kind: 'rate_limited', error: new RemoteError('rate_limited', where, what, more) };
   }
   const message = dialect.errorOf(document, status);
   const quoted = inBrackets(context, message);
   if (status >= 500)
-    return uncertainFailure(context, status, 'outage', 'outage', `returned the status ${status}${quoted}`);
+    return uncertainFailure(context, status, 'unavailable', `returned the status ${status}${quoted}`);
   if (status < 400) return final('unreadable_response', `was redirected with the status ${status}`);
   const code = dialect.meaningOf?.(status, message) ?? usualMeanings[status] ?? 'refused';
-  switch (code) {
-    case 'credentials_refused':
-      return final(code, 'was refused: the credentials are invalid');
-    case 'forbidden':
-      return final(code, `was refused${quoted}`);
-    case 'not_found':
-      return final(code, `found nothing${quoted}`);
-    default:
-      return final(code, `was refused with the status ${status}${quoted}`);
-  }
+  if (code === 'credentials_refused') return final(code, 'was refused: the credentials are invalid');
+  if (code === 'forbidden') return final(code, `was refused${quoted}`);
+  if (code === 'not_found') return final(code, `found nothing${quoted}`);
+  return final(code, `was refused with the status ${status}${quoted}`);
 }
 
 const usualMeanings: Record<number, RemoteErrorCode> = {
@@ -108,11 +97,10 @@ const usualMeanings: Record<number, RemoteErrorCode> = {
 export const uncertainFailure = (
   { where, doing, isRead }: ResponseContext,
   status: number,
-  kind: 'incomplete' | 'outage',
-  code: RemoteErrorCode,
+  code: 'incomplete_response' | 'unreadable_response' | 'unavailable',
   what: string,
 ): ReadResponse => ({
-  kind,
+  kind: code === 'incomplete_response' ? 'incomplete' : 'unavailable',
   error: new RemoteError(isRead ? code : 'response_lost', where, `${doing} ${what}`, { status }),
 });
 
@@ -185,10 +173,6 @@ export function connectionError(
   return of(isTooSlow ? 'timed_out' : 'unreachable', what, { canRetry: !isCertificate, isTooSlow });
 }
 
-/** Slices of at most `size` elements. */
-export const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
-
 /** Order by time, then by id. */
 export const byTime = (a: { at: string; id: string }, b: { at: string; id: string }): number =>
   a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1;
@@ -226,10 +210,6 @@ export async function* pagesOf<P extends { next: C | null }, C = string>(
     cursor = page.next;
   } while (cursor !== null);
 }
-
-/** The optional member `filter` of a request. */
-export const optionalFilter = (filter: string | null | undefined): { filter?: string } =>
-  filter === undefined || filter === null ? {} : { filter };
 
 /** Reads several lists one after the other, as one paged list. @param read reads a page of one of them. */
 export async function readListsInTurn<L, P extends { next: string | null }>(

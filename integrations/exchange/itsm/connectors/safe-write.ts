@@ -61,15 +61,11 @@ export function requireRecord(table: string, record: RemoteRecord | undefined): 
 
 /** The error of a write whose lookup failed too. */
 function lookupError(lost: RemoteError, lookup: RemoteError): RemoteError {
-  if (['not_found', 'ambiguous', 'refused', 'changed_meanwhile'].includes(lookup.code)) return lookup;
+  if (['not_found', 'ambiguous', 'refused', 'changed_concurrently'].includes(lookup.code)) return lookup;
   const { retryAfterMs } = lookup;
   const more = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new RemoteError(
-    'response_lost',
-    lost.where,
-    `${lost.what}, and the lookup failed: ${lookup.what}`,
-    more,
-  );
+  const what = `${lost.what}, and the lookup failed: ${lookup.what}`;
+  return new RemoteError('response_lost', lost.where, what, more);
 }
 
 /** The first of the columns whose value has changed since it was read. */
@@ -84,7 +80,7 @@ export function changedColumn(
 
 /**
  * Requires that the columns of a lost write are unchanged since they were read, so that it may be sent again.
- * @returns null, for the `find` of a safe write. @throws RemoteError `changed_meanwhile`
+ * @returns null, for the `find` of a safe write. @throws RemoteError `changed_concurrently`
  */
 export function requireUnchanged(
   { where, doing }: { where: string; doing: string },
@@ -94,9 +90,6 @@ export function requireUnchanged(
 ): null {
   const changed = record && seen && changedColumn(record.fields, seen, columns);
   if (changed === undefined) return null;
-  throw new RemoteError(
-    'changed_meanwhile',
-    where,
-    `${doing} got no response, and ${changed} was changed since`,
-  );
+  const what = `${doing} got no response, and ${changed} was changed since`;
+  throw new RemoteError('changed_concurrently', where, what);
 }

@@ -1,9 +1,10 @@
 import { appVersion } from '../../../../domain/kernel/version.ts';
+import { sha256 } from '../../../../platform/crypto.ts';
 import {
   createOutbound,
   type Outbound,
-  type OutboundAnswer,
   type OutboundOptions,
+  type OutboundResponse,
   type OutboundTls,
 } from '../../../../platform/outbound.ts';
 import { createLimiter, type Limiter, type LimiterStore, type RateHeaders } from '../limiter/limiter.ts';
@@ -65,6 +66,18 @@ export interface Session {
 export const basicAuth = (username: string, password: string): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
+/** Credentials that are sent with every request. */
+export type PlainAuth =
+  | { kind: 'none' }
+  | { kind: 'basic'; username: string; password: string }
+  | { kind: 'token'; token: string };
+
+/** The name of an account for its rate limit; a token is identified by its digest. */
+export function accountNameOf(auth: PlainAuth): string {
+  if (auth.kind === 'none') return '';
+  return auth.kind === 'basic' ? auth.username : `token ${sha256(auth.token).slice(0, 16)}`;
+}
+
 export interface Call {
   method: 'GET' | 'OPTIONS' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the address of the remote; may have a query. */
@@ -108,6 +121,14 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** The members of a connector that are those of its transport. */
+export const connectionOf = ({ limiter, clockAheadMs, calls, close }: Omit<Transport, 'mask'>) => ({
+  limiter,
+  clockAheadMs,
+  calls,
+  close,
+});
+
 interface TransportOptions {
   base: string;
   /** The account whose rate limit applies. */
@@ -122,7 +143,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** RateLimit headers by our own clock. @param aheadMs how far the remote's clock is ahead. */
-function rateOf({ headers }: OutboundAnswer, aheadMs: number): { rate?: RateHeaders } {
+function rateOf({ headers }: OutboundResponse, aheadMs: number): { rate?: RateHeaders } {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
   );
@@ -145,7 +166,7 @@ async function requestOnce(
   call: Call,
   authorization: string,
   pageSize: number,
-): Promise<OutboundAnswer> {
+): Promise<OutboundResponse> {
   const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
   const form = call.form && new URLSearchParams(call.form(pageSize)).toString();
   const body = call.body ? JSON.stringify(call.body) : form;
@@ -176,17 +197,10 @@ async function requestOnce(
 
 /** Sends calls at the rate of the limiter, and retries them as long as that cannot execute a write twice. */
 export function openTransport(
-  {
-    config,
-    outboundAllow,
-    limits,
-    log,
-    clock = systemClock,
-    random = Math.random,
-    signal,
-  }: ConnectorParts<TransportConfig>,
+  parts: ConnectorParts<TransportConfig>,
   { base, account, read: readResponse, session: sessionOf, maxBytes = MAX_BYTES }: TransportOptions,
 ): Transport {
+  const { config, outboundAllow, limits, log, clock = systemClock, random = Math.random, signal } = parts;
   const outbound = createOutbound(outboundAllow, { tls: config.tls ?? {}, ...(log ? { log } : {}) });
   const limiter = createLimiter(account, { store: limits, clock });
   const session = typeof sessionOf === 'function' ? sessionOf({ outbound, clock, signal }) : sessionOf;
@@ -199,14 +213,10 @@ export function openTransport(
   // without the query, which may contain values of records
   const whereOf = ({ path }: Call): string => `${base}${path.split('?')[0]}`;
 
-  const once = (call: Call, authorization: string, pageSize: number): Promise<OutboundAnswer> => {
+  const once = (call: Call, authorization: string, pageSize: number): Promise<OutboundResponse> => {
     calls += 1;
-    return requestOnce(
-      { outbound, clock, signal, base, maxBytes, timeoutMs: config.timeoutMs },
-      call,
-      authorization,
-      pageSize,
-    );
+    const sending = { outbound, clock, signal, base, maxBytes, timeoutMs: config.timeoutMs };
+    return requestOnce(sending, call, authorization, pageSize);
   };
 
   /** Waits for the limiter. @throws RemoteError when that takes too long; `last` after a failed attempt. */
@@ -216,7 +226,7 @@ export function openTransport(
     // the error of the last attempt is more specific
     if (last) throw last;
     const what =
-      acquired.reason === 'limited'
+      acquired.reason === 'rate_limited'
         ? `${call.doing} was not sent: the rate limit of the remote requires a longer wait`
         : `${call.doing} was not sent: the remote has failed repeatedly`;
     throw new RemoteError(acquired.reason, whereOf(call), what, { retryAfterMs: acquired.ms });
@@ -239,12 +249,12 @@ export function openTransport(
           error instanceof RemoteError && (error.code === 'unreachable' || error.code === 'timed_out');
         if (!isTemporary) throw error;
         last = error;
-        await limiter.recordOutcome({ kind: 'outage' });
+        await limiter.recordOutcome({ kind: 'unavailable' });
         continue;
       }
       sent = header;
       const pageSize = call.pageSize === undefined ? 0 : await limiter.pageSize(call.pageSize);
-      let response: OutboundAnswer;
+      let response: OutboundResponse;
       try {
         response = await once(call, header, pageSize);
       } catch (error) {
@@ -253,7 +263,7 @@ export function openTransport(
           throw new RemoteError('response_lost', where, `${call.doing} was stopped`);
         signal?.throwIfAborted();
         const lost = connectionError({ doing: call.doing, isRead, where }, error as Error);
-        await limiter.recordOutcome({ kind: lost.isTooSlow ? 'too_slow' : 'outage' });
+        await limiter.recordOutcome({ kind: lost.isTooSlow ? 'too_slow' : 'unavailable' });
         last = lost.error;
         if (!lost.canRetry) throw last;
         continue;
@@ -276,9 +286,9 @@ export function openTransport(
         if (refusals > 2) throw last;
       } else if (read.kind === 'final') throw last;
       // the caller looks up a write that may have been executed
-      else if (!isRead && read.kind !== 'limited') throw last;
+      else if (!isRead && read.kind !== 'rate_limited') throw last;
     }
-    throw last ?? new RemoteError('stopped', where, `${call.doing} was not sent`);
+    throw last ?? new RemoteError('aborted', where, `${call.doing} was not sent`);
   };
 
   const pause = async (attempt: number): Promise<void> => {
@@ -292,7 +302,7 @@ export function openTransport(
         return await sendWithRetries(call);
       } catch (error) {
         if (!(error instanceof RemoteError) && signal?.aborted)
-          throw new RemoteError('stopped', whereOf(call), `${call.doing} was stopped`);
+          throw new RemoteError('aborted', whereOf(call), `${call.doing} was stopped`);
         throw error;
       }
     },
@@ -313,22 +323,20 @@ function outcomeOf(
   rate: { rate?: RateHeaders },
 ): Parameters<Limiter['recordOutcome']>[0] {
   switch (read.kind) {
-    case 'limited': {
-      const { retryAfterMs } = read.error;
-      return { kind: 'limited', ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...rate };
-    }
+    case 'rate_limited':
+      return { kind: 'rate_limited', retryAfterMs: read.error.retryAfterMs, ...rate };
     case 'unauthenticated':
       return { kind: 'passed' };
     case 'incomplete':
       return { kind: 'too_slow' };
-    case 'outage':
-      return { kind: 'outage' };
+    case 'unavailable':
+      return { kind: 'unavailable' };
     default:
       return { kind: 'passed', ...rate };
   }
 }
 
-const totalOf = ({ headers }: OutboundAnswer): number | undefined => {
+const totalOf = ({ headers }: OutboundResponse): number | undefined => {
   const total = headers['x-total-count'];
   return total === undefined || total === '' ? undefined : Number(total);
 };

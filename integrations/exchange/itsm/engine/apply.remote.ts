@@ -44,7 +44,7 @@ interface Sending {
 }
 
 /**
- * Applies rows at the remote in batches: marks them as begun, reads their records again, and sends the writes. If a response is
+ * Applies rows at the remote in batches: marks them as started, reads their records again, and sends the writes. If a response is
  * lost, also because the process was killed, the write is looked up by its correlation id before it is sent again.
  * @returns the number of a row whose outcome is unknown in the end; null if there is none.
  */
@@ -64,7 +64,7 @@ async function applyPart(applying: ApplyContext, part: readonly TrackedRow[]): P
     const write = remoteWrite(applying.mapping, row);
     // an existing record that the remote has adopted may have the relation already
     const mayExist = row.action === 'relate' && hasOpenReferences(row);
-    const wasSent = progress === 'begun' || mayExist;
+    const wasSent = progress === 'started' || mayExist;
     return { row, write, correlationId: correlationOf(applying.planId, row), wasSent };
   });
   for (let attempt = 0; attempt < ATTEMPTS && pending.length > 0; attempt += 1) {
@@ -76,7 +76,7 @@ async function applyPart(applying: ApplyContext, part: readonly TrackedRow[]): P
 }
 
 /**
- * Finds out whether the begun writes of a plan that is no longer applied were executed, and stores the bases of those that were.
+ * Finds out whether the started writes of a plan that is no longer applied were executed, and stores the bases of those that were.
  * Nothing is sent; the next run plans the others again.
  */
 export async function settleBegunRows(applying: ApplyContext, rows: readonly TrackedRow[]): Promise<void> {
@@ -143,9 +143,7 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
   const { failed } = await forEachConcurrently(sent, options, async (one) => {
     const trace = await port.findWrite(one.write, one.correlationId);
     // the record may have been changed since, so the base gets the sent values
-    if (trace.kind === 'executed') {
-      endings.push(appliedRow(mapping, one.row, trace.record?.id, null, trace));
-    }
+    if (trace.kind === 'executed') endings.push(appliedRow(mapping, one.row, trace.record?.id, null, trace));
     if (trace.kind === 'unsupported') unsupported.push(one);
   });
   if (failed) throw failed.error;
@@ -153,7 +151,7 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
   const states =
     ids.length > 0 ? await port.readRemote(mapping.remote_table, ids) : new Map<string, RecordLookup>();
   for (const { row } of unsupported) {
-    const found = findByState(mapping, row, states);
+    const found = findByState(applying, row, states);
     if (found.kind === 'executed') endings.push(appliedRow(mapping, row, undefined, null));
     if (found.kind === 'partial') {
       endings.push({ ...unappliedRow(row, 'stale', found.message), changes: found.changes });
@@ -162,7 +160,7 @@ async function lookUpSent(applying: ApplyContext, open: readonly Sending[]): Pro
   return await finish(applying, open, endings);
 }
 
-/** Marks rows as begun unless they are stale. @returns the begun rows. */
+/** Marks rows as started unless they are stale. @returns the started rows. */
 async function begin(applying: ApplyContext, open: readonly Sending[]): Promise<Sending[]> {
   if (open.length === 0) return [];
   const { mapping, port, progress } = applying;
@@ -285,14 +283,10 @@ function remoteWrite(mapping: Mapping, row: PlanRow): RemoteWrite {
   const values: Record<string, Value> = {};
   for (const [path, { new: value }] of Object.entries(row.diff)) values[column.get(path) ?? path] = value;
   switch (row.action) {
-    case 'create':
-      return {
-        kind: 'create',
-        table,
-        values,
-        defaults: mapping.record_defaults,
-        ...(row.restored && { restored: row.restored }),
-      };
+    case 'create': {
+      const defaults = mapping.record_defaults;
+      return { kind: 'create', table, values, defaults, ...(row.restored && { restored: row.restored }) };
+    }
     case 'delete':
       return { kind: 'delete', table, id };
     case 'relate':
@@ -310,9 +304,14 @@ type Found =
 
 /**
  * Finds out by the record's state whether a write without a correlation id was executed. All values as sent: executed. All as
- * before: not executed. Otherwise the record was changed since: the values as sent become the base.
+ * before: not executed. Otherwise the record was changed since: the values as sent become the base. Of a value that is neither
+ * as sent nor as before, the older one becomes the base, so that the card's value is not overwritten as if it were unchanged.
  */
-function findByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string, RecordLookup>): Found {
+function findByState(
+  { mapping, options }: ApplyContext,
+  row: PlanRow,
+  states: ReadonlyMap<string, RecordLookup>,
+): Found {
   const state = row.remoteId === null ? undefined : states.get(row.remoteId);
   if (!state || row.remoteId === null) return { kind: 'absent' };
   if (row.action === 'delete') return { kind: state.kind === 'gone' ? 'executed' : 'absent' };
@@ -324,7 +323,7 @@ function findByState(mapping: Mapping, row: PlanRow, states: ReadonlyMap<string,
   if (entries.every(([path, { old }]) => holds(path, old))) return { kind: 'absent' };
   const base = Object.fromEntries(
     entries
-      .filter(([path, { new: value }]) => holds(path, value))
+      .filter(([path, { old, new: value }]) => holds(path, value) || (options.isUndo && !holds(path, old)))
       .map(([path]) => [path, row.agreed[path]!] as const),
   );
   return {

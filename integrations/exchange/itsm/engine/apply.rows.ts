@@ -17,6 +17,8 @@ import { isChange } from './state.ts';
 export interface ApplyOptions {
   /** Whether a record may have changed since it was read, so that it is read again before its values are written here. */
   mayHaveChanged?: (remoteId: string) => boolean;
+  /** Whether the plan undoes a run: the values that it writes are older than those that it replaces. */
+  isUndo?: boolean;
   /** The number of remote rows that are checked and sent as one batch. */
   remoteBatch?: number;
   /** The number of concurrent writes of a batch. The connection limits their rate. */
@@ -81,7 +83,8 @@ export async function finishRows(
 }
 
 /** Whether a row refers to objects that the same plan creates or links. */
-export const hasOpenReferences = ({ refers }: PlanRow): boolean => Object.keys(refers).length > 0;
+export const hasOpenReferences = ({ side, refers, link, cards }: PlanRow): boolean =>
+  Object.keys(refers).length > 0 || (side === 'local' && link !== null && cards === null);
 
 /**
  * Resolves the references of rows to objects of the same plan. A row whose referenced object was not created ends as `stale`;
@@ -96,8 +99,10 @@ export async function resolveReferences(
   const locals = referring.filter(({ side }) => side === 'local');
   const remotes = referring.filter(({ side }) => side === 'remote');
   const ids = await applying.port.resolveIds(
-    locals.flatMap(({ remoteId, refers }) => [...idsIn(remoteId), ...Object.values(refers)]),
-    remotes.flatMap(({ cardId, refers }) => [...idsIn(cardId), ...Object.values(refers)]),
+    locals.flatMap(({ remoteId, refers, link }) =>
+      [remoteId, link?.source, link?.target, ...Object.values(refers)].flatMap((id) => id ?? []),
+    ),
+    remotes.flatMap(({ cardId, refers }) => [cardId, ...Object.values(refers)].flatMap((id) => id ?? [])),
   );
   const unresolved: RowResult[] = [];
   const ready = rows.flatMap((one): TrackedRow[] => {
@@ -111,8 +116,6 @@ export async function resolveReferences(
   return ready;
 }
 
-const idsIn = (id: string | null): string[] => (id === null ? [] : [id]);
-
 type ResolvedIds = Awaited<ReturnType<ApplyContext['port']['resolveIds']>>;
 
 function resolveRow(row: PlanRow, ids: ResolvedIds): PlanRow | undefined {
@@ -124,7 +127,10 @@ function resolveRow(row: PlanRow, ids: ResolvedIds): PlanRow | undefined {
       if (record === undefined) return undefined;
       link[end as 'source' | 'target'] = record;
     }
-    return { ...row, link };
+    if (side !== 'local') return { ...row, link };
+    const [source, target] = [ids.cardOf(link.source), ids.cardOf(link.target)];
+    if (source === undefined || target === undefined) return undefined;
+    return { ...row, cards: { relationType: link.relationType, source, target } };
   }
   const remoteId = row.remoteId ?? ids.recordOf(row.cardId ?? '');
   const cardId = row.cardId ?? ids.cardOf(row.remoteId ?? '');
@@ -204,10 +210,8 @@ export function stateChanges(mapping: Mapping, row: PlanRow, written: WriteEffec
   if (createsPair && row.origin !== null) {
     if (remoteId === null || cardId === null) return drops;
     const state = row.state ?? ({ kind: 'linked' } as const);
-    return [
-      ...drops,
-      { op: 'pair', pair: { remoteId, cardId, origin: row.origin, state, base, absences: 0 } },
-    ];
+    const pair = { remoteId, cardId, origin: row.origin, state, base, absences: 0 };
+    return [...drops, { op: 'pair', pair }];
   }
   if (remoteId === null) return drops;
   const deleted = row.forgets.map((path) => [path, null] as const);
@@ -327,9 +331,7 @@ function recordStaleReason(mapping: Mapping, expected: Expected, state: RecordLo
   if (state.kind === 'unknown')
     return 'The remote does not report whether the record exists: it is hidden from the account';
   const there = state.kind === 'there' && !state.record.deleted;
-  if (there !== expected.there) {
-    return there ? 'The record exists now.' : 'The record is gone now.';
-  }
+  if (there !== expected.there) return there ? 'The record exists now.' : 'The record is gone now.';
   if (state.kind !== 'there' || !there) return null;
   return describeDifference(expected.fields, remoteFields(mapping, state.record), 'at the remote now, ');
 }

@@ -49,7 +49,7 @@ export async function applyPlan(
   port: EnginePort,
   options: ApplyOptions = {},
 ): Promise<Applied> {
-  const counts: Applied['counts'] = { pending: 0, begun: 0, applied: 0, stale: 0, refused: 0, skipped: 0 };
+  const counts: Applied['counts'] = { pending: 0, started: 0, applied: 0, stale: 0, refused: 0, skipped: 0 };
   if (stopped !== null) return { status: 'stopped', message: stopped, counts };
   const applying: ApplyContext = { mapping, planId: id, port, options, progress: new Map() };
   for await (const chunk of port.rows()) {
@@ -62,7 +62,7 @@ export async function applyPlan(
 }
 
 const isWanted = ({ row, progress, approval }: TrackedRow): boolean =>
-  progress === 'begun' || (progress === 'pending' && (approval === 'approved' || !isChange(row)));
+  progress === 'started' || (progress === 'pending' && (approval === 'approved' || !isChange(row)));
 
 /** @returns the number of a row whose outcome is unknown; null if there is none. */
 async function applyRows(applying: ApplyContext, wanted: readonly TrackedRow[]): Promise<number | null> {
@@ -127,25 +127,11 @@ function createStep(
 function localWrite(mapping: Mapping, row: PlanRow): LocalWrite {
   const values = mapValues(row.diff, ({ new: value }) => value);
   const cardId = row.cardId ?? '';
-  switch (row.action) {
-    case 'create':
-      return { kind: 'create', cardType: mapping.card_type_key, values };
-    case 'delete':
-      return { kind: 'archive', cardId };
-    case 'restore':
-      return { kind: 'restore', cardId };
-    case 'relate':
-    case 'unrelate':
-      // the writer resolves ends that are null
-      return {
-        kind: row.action,
-        relationType: row.link!.relationType,
-        source: row.cards?.source ?? null,
-        target: row.cards?.target ?? null,
-      };
-    default:
-      return { kind: 'update', cardId, values };
-  }
+  if (row.action === 'create') return { kind: 'create', cardType: mapping.card_type_key, values };
+  if (row.action === 'delete') return { kind: 'archive', cardId };
+  if (row.action === 'restore') return { kind: 'restore', cardId };
+  if (row.action === 'relate' || row.action === 'unrelate') return { kind: row.action, ...row.cards! };
+  return { kind: 'update', cardId, values };
 }
 
 /** A state that differs from what an applied row has written. */

@@ -270,10 +270,10 @@ function writeOutcome(
   settled: boolean,
 ): FieldOutcome {
   if (side === 'remote' && direction === 'pull') {
-    return { kind: 'disallowed', reason: `${reason}; the mapping does not write to the remote` };
+    return { kind: 'disallowed', reason: `${reason}; the mapping does not write to the remote`, settled };
   }
   if (side === 'local' && direction === 'push') {
-    return { kind: 'disallowed', reason: `${reason}; the mapping does not write here` };
+    return { kind: 'disallowed', reason: `${reason}; the mapping does not write here`, settled };
   }
   if (!conversion.ok) {
     const { problem, awaitedId } = conversion;

@@ -1,7 +1,5 @@
-import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import type { Decision } from './model.types.ts';
-import type { Match, MatchItem } from './plan.types.ts';
-import { identityIndex, matchByIdentity } from './plan.unmatched.ts';
+import type { Match } from './plan.types.ts';
 
 /** The similarity of a record and a card. */
 export interface ScoredPair {
@@ -12,29 +10,6 @@ export interface ScoredPair {
   verdict: 'match' | 'possible' | 'no';
   /** Shown to the user who decides. */
   reason: string;
-}
-
-/** The input of matching. */
-export interface UnmatchedItems {
-  records: MatchItem[];
-  /** Cards without a pair. */
-  cards: MatchItem[];
-  /** Cards with a pair. A record with the identity of one of them may be a duplicate. */
-  paired: MatchItem[];
-}
-
-/** Matches records with cards by their identity fields only. */
-export function matchIdentities(
-  mapping: Mapping,
-  { records, cards, paired }: UnmatchedItems,
-): Map<string, Match> {
-  const index = identityIndex(mapping.fields);
-  for (const record of records) index.add('records', record);
-  for (const card of cards) index.add('cards', card);
-  for (const card of paired) index.add('paired', card);
-  return new Map(
-    records.map((record) => [record.id, matchByIdentity(index.find(record)) ?? { kind: 'new' }]),
-  );
 }
 
 /** Removes the cards that matches claim, so that they are not matched with another record. */

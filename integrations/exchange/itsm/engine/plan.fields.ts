@@ -21,10 +21,8 @@ function baseOf(base: Record<Path, Agreed>, paths: readonly Path[]): Record<Path
 
 /** The bases of a pair by mapped field; null if there is none. */
 export function mappedBase({ mapping }: Planning, { base }: Pair): Record<Path, Agreed | null> {
-  return baseOf(
-    base,
-    mapping.fields.map(({ card_field: path }) => path),
-  );
+  const paths = mapping.fields.map(({ card_field: path }) => path);
+  return baseOf(base, paths);
 }
 
 /** A pair with the state of its two sides. */
@@ -162,17 +160,18 @@ export function planFields(planning: Planning, pair: Compared, fields: Field[], 
       const diff = { [path]: { old: local, new: remote } };
       const refusedBy = outcome.kind === 'refused' ? outcome.side : null;
       addRow(planning, { ...ids, action: 'conflict', reason: outcome.reason, diff, path, refusedBy });
-      planning.again.add(pair.remoteId);
+      planning.totals.again.add(pair.remoteId);
     } else if (outcome.kind === 'problem' || outcome.kind === 'disallowed') {
       addRow(planning, { ...ids, action: 'skip', reason: outcome.reason, path });
     }
+    if (outcome.kind === 'disallowed' && outcome.settled) planning.totals.notOverwritten.add(pair.remoteId);
     if (outcome.kind !== 'problem') continue;
     const { side, awaitedId, settled } = outcome;
     defer(planning, pair.remoteId, side, awaitedId);
     if (awaitedId === undefined) continue;
     const base = pair.base[path] ?? null;
     const values = { local, remote };
-    planning.openReferences.push({ ...ids, side, path, values, base, settled, awaitedId });
+    planning.totals.openReferences.push({ ...ids, side, path, values, base, settled, awaitedId });
   }
 }
 

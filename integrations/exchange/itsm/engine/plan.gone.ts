@@ -32,7 +32,7 @@ export function planGone(planning: Planning, view: PairView): void {
     expects: { pair: 'linked' },
     state: { kind: 'quarantined', gone, evidence, since: planning.observation.now },
   });
-  planning.again.add(pair.remoteId);
+  planning.totals.again.add(pair.remoteId);
 }
 
 const evidenceTexts = {
@@ -50,7 +50,7 @@ export function planReturn(planning: Planning, view: PairView, gone: Side): void
     expects: { pair: view.pair.state.kind },
     state: linked,
   });
-  planning.again.add(view.pair.remoteId);
+  planning.totals.again.add(view.pair.remoteId);
 }
 
 /** Plans a quarantined pair: released if the side that was gone exists again, removed when the quarantine has passed. */
@@ -64,7 +64,7 @@ export function planQuarantined(planning: Planning, view: PairView): void {
     return;
   }
   if (planUnlinking(planning, view, gone) || deferWhileColumnsHidden(planning, view)) return;
-  planning.again.add(pair.remoteId);
+  planning.totals.again.add(pair.remoteId);
   if (planChangedCounterpart(planning, view, gone) !== 'removable') return;
   const until = Date.parse(since) + planning.mapping.quarantine_minutes * 60_000;
   if (Date.parse(planning.observation.now) < until) {
@@ -116,7 +116,7 @@ function deferWhileColumnsHidden(planning: Planning, view: PairView): boolean {
   if (!planning.observation.remote.hiddenColumns) return false;
   const reason = 'Nothing is removed while columns are hidden from the account';
   addPairRow(planning, view, { action: 'skip', reason });
-  planning.again.add(view.pair.remoteId);
+  planning.totals.again.add(view.pair.remoteId);
   return true;
 }
 
@@ -155,7 +155,7 @@ function planChangedCounterpart(
   const values = { local: null, remote: null, [remaining]: changes.join() };
   const winner = findResolution(planning, pair.remoteId, null, values.local, values.remote);
   if (winner === gone) return 'removable';
-  planning.again.add(pair.remoteId);
+  planning.totals.again.add(pair.remoteId);
   if (winner === remaining) {
     restoreCounterpart(planning, view);
     return 'restored';
@@ -218,6 +218,6 @@ function planSuccessor(planning: Planning, view: PairView, successor: string): b
     drops: [pair.remoteId],
     origin: pair.origin === 'pushed' ? 'linked' : pair.origin,
   });
-  planning.again.add(successor);
+  planning.totals.again.add(successor);
   return true;
 }

@@ -156,10 +156,10 @@ export function plannedCards(
 export function planLinks(planning: Planning, ends: Ends): void {
   const observed = planning.observation.links;
   if (!observed) return;
-  const states = Map.groupBy(gatherLinks(planning, observed, ends).values(), ({ refers }) =>
-    Object.keys(refers).length > 0 ? 'unresolved' : 'resolved',
+  const states = Map.groupBy(gatherLinks(planning, observed, ends).values(), ({ refers, cards }) =>
+    Object.keys(refers).length > 0 || Object.values(cards).includes(null) ? 'unresolved' : 'resolved',
   );
-  // rows that refer to new records come last, so that they are written in one batch
+  // rows that refer to new records or cards come last, so that they are written in one batch
   for (const kind of ['resolved', 'unresolved'] as const)
     for (const state of states.get(kind) ?? []) planLink(planning, state);
 }
@@ -244,7 +244,7 @@ function planLink(planning: Planning, state: LinkState): void {
   }
   if (state.isBlocked) {
     // the record may be gone: then its relations are gone too, and new ones are refused
-    planning.blockedRelations += 1;
+    planning.totals.blockedRelations += 1;
     return;
   }
   addChange(planning, state, { side, add, reason });

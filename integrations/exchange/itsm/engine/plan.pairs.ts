@@ -15,10 +15,10 @@ import { findActiveCard, isLive, type Planning, survivorOf } from './state.ts';
  * Plans the pairs by the state of their two sides.
  * @param only the records whose pairs are planned; the other pairs are only context.
  */
-export function planPairs(planning: Planning, only?: ReadonlySet<string>): void {
+export function planPairs(planning: Planning, only: ReadonlySet<string>): void {
   const { syncState, observation, mapping, index } = planning;
   for (const pair of syncState.pairs.values()) {
-    if (only && !only.has(pair.remoteId)) continue;
+    if (!only.has(pair.remoteId)) continue;
     const cardId = survivorOf(pair.cardId, observation.local.redirects);
     const recordState = recordStateOf(pair, mapping, index);
     const view = { pair, cardId, card: findActiveCard(planning, cardId), recordState };
@@ -56,7 +56,7 @@ function countAbsences(planning: Planning, { pair, recordState }: PairView): voi
   if (!isLive(pair)) return;
   const exists = recordState.kind === 'there' || recordState.kind === 'out_of_scope';
   const absences = recordState.kind === 'missing' ? recordState.absences : exists ? 0 : pair.absences;
-  if (absences !== pair.absences) planning.absences[pair.remoteId] = absences;
+  if (absences !== pair.absences) planning.totals.absences[pair.remoteId] = absences;
 }
 
 /** The pair of an archived card is retained as `removed`, since both sides can be restored. */
@@ -84,7 +84,8 @@ function planBothGone(planning: Planning, view: PairView): void {
  */
 function planRemoved(planning: Planning, view: PairView): void {
   const { pair, cardId, card, recordState } = view;
-  const { observation, index, pairIndex, mapping, unmappedCards, reserved } = planning;
+  const { observation, index, pairIndex, mapping, unmappedCards } = planning;
+  const { reserved } = planning.totals;
   const isFree = !pairIndex.primary.has(cardId) && !unmappedCards.has(cardId);
   if (!observation.local.cards.has(cardId) || !isFree) return;
   if (recordState.kind !== 'there') {
@@ -111,7 +112,7 @@ function planRemoved(planning: Planning, view: PairView): void {
     state: linked,
     was: pair.state,
   });
-  planning.again.add(pair.remoteId);
+  planning.totals.again.add(pair.remoteId);
 }
 
 /** Resumes an ended pair if the side that was gone exists again. */
@@ -133,14 +134,14 @@ function planUnmapped(planning: Planning, view: PairView): void {
 }
 
 function planMissing(planning: Planning, view: PairView, why: string): void {
-  planning.again.add(view.pair.remoteId);
+  planning.totals.again.add(view.pair.remoteId);
   addPairRow(planning, view, { action: 'skip', reason: `The record is not known to be gone: ${why}` });
 }
 
 /** @param isRecord whether the record is out of scope, or else the card. */
 function planOutOfScope(planning: Planning, view: PairView, isRecord: boolean): void {
   // a record that matches the filter again has changed, so it is read in any case
-  if (!isRecord) planning.again.add(view.pair.remoteId);
+  if (!isRecord) planning.totals.again.add(view.pair.remoteId);
   const what = isRecord ? 'record' : 'card';
   const reason = `The ${what} no longer matches the filter of the mapping and is left unchanged`;
   addPairRow(planning, view, { action: 'skip', reason });
@@ -187,5 +188,5 @@ function planReclassified(planning: Planning, view: PairView, to: string): void 
     reason: `${reason}: its card is retained until a user decides`,
     diff: { '': { old: null, new: to } },
   });
-  planning.again.add(remoteId);
+  planning.totals.again.add(remoteId);
 }

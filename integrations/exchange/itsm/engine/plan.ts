@@ -1,4 +1,5 @@
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import { chunksOf } from '../../../../platform/chunks.ts';
 import type { RemoteRecord } from '../remote.ts';
 import type { TransformContext } from './fields.ts';
 import { matchByDecision, matchByScore, removeMatchedCards, type ScoredPair } from './match.ts';
@@ -26,10 +27,11 @@ import {
 } from './plan.unmatched.ts';
 import {
   beginPlanning,
-  type Deferrals,
-  type OpenReference,
+  emptyTotals,
   type Planning,
-  type ResolvedReference,
+  type PlanTotals,
+  type References,
+  removeResolved,
 } from './state.ts';
 
 /** References that are planned together. */
@@ -48,7 +50,7 @@ export interface Part {
   /** Observations of these records and of those that they were merged into; the cards of all pairs. */
   observation: Observation;
   /** Resolves the cards and records that their reference fields refer to. */
-  references: Pick<TransformContext, 'cardOf' | 'recordOf' | 'closesCycle'>;
+  references: References;
 }
 
 /** Relations with their source in some records: those of both sides and those of the sync state. */
@@ -84,24 +86,14 @@ export interface PartSource {
   linkParts(): AsyncIterable<LinkPart>;
 }
 
-/** The result of planning one part. */
-interface PlannedPart {
-  rows: PlanRow[];
-  again: string[];
-  deferred: Deferrals;
-  /** References of earlier parts that the plan resolves, so that their records are not deferred. */
-  resolved: ResolvedReference[];
-  /** The number of relations that a mapping blocks which is paused or cannot run. */
-  blockedRelations: number;
-  absences: Record<string, number>;
-}
-
 /** The functions that planning uses. */
 export interface PlanningTools {
   score: (records: MatchItem[], cards: MatchItem[]) => Promise<ScoredPair[]>;
   evaluate: TransformContext['evaluate'];
   /** Called when matching has ended. */
   onMatched?: () => Promise<void>;
+  /** Stores the rows of a part; called part by part. */
+  storeRows: (rows: PlanRow[]) => Promise<void>;
 }
 
 /** The state of matching across parts. It contains only ids. */
@@ -114,28 +106,21 @@ interface MatchingState {
 }
 
 /**
- * Plans a mapping part by part, so that neither a table nor the plan is in memory as a whole. The caller stores the rows and
- * checks the deletion limit.
+ * Plans a mapping part by part, so that neither a table nor the plan is in memory as a whole. The caller checks the deletion
+ * limit.
  */
-export async function* planInParts(
+export async function planMapping(
   mapping: Mapping,
   source: PartSource,
   tools: PlanningTools,
-): AsyncGenerator<PlannedPart> {
-  let firstNo = 0;
-  const reserved = new Set<string>();
+): Promise<PlanTotals> {
+  const totals = emptyTotals();
   const begin = async (choice: PartChoice): Promise<Planning> => {
     const { syncState, observation, references } = await source.loadPart(choice);
-    return beginPlanning(mapping, syncState, observation, tools.evaluate, { firstNo, references, reserved });
+    return beginPlanning(mapping, syncState, observation, tools.evaluate, references, totals);
   };
-  const openReferences: OpenReference[] = [];
-  const finishPart = (
-    { rows, again, deferred, blockedRelations, absences, ...more }: Planning,
-    resolved: ResolvedReference[] = [],
-  ): PlannedPart => {
-    firstNo += rows.length;
-    openReferences.push(...more.openReferences.filter(({ path }) => source.refersToOwnMapping(path)));
-    return { rows, again: [...again], deferred, resolved, blockedRelations, absences };
+  const finish = async ({ rows }: Planning) => {
+    if (rows.length > 0) await tools.storeRows(rows);
   };
   const claimed = new Set<string>();
   const index = identityIndex(mapping.fields);
@@ -144,9 +129,8 @@ export async function* planInParts(
     planPairs(planning, new Set(remoteIds));
     for (const id of linkedRecords(planning)) claimed.add(id);
     for (const one of restoredItems(planning)) index.add('paired', one);
-    yield finishPart(planning);
+    await finish(planning);
   }
-
   const matching = await indexUnmatched(index, source, begin, claimed);
   if (matching.unpairedCards.size > 0) await matchSimilar(source, begin, claimed, matching, tools);
   await tools.onMatched?.();
@@ -162,9 +146,8 @@ export async function* planInParts(
       const match = matches.get(record.id);
       if (match) planRecord(planning, record, match, claimedCards);
     }
-    yield finishPart(planning);
+    await finish(planning);
   }
-
   if (source.createsRecords && matching.unpairedCards.size > 0) {
     const owners = await findIdentityOwners(mapping, source, begin);
     for await (const cardIds of source.unpairedCards()) {
@@ -172,25 +155,25 @@ export async function* planInParts(
       const asked = new Set(cardIds);
       const cards = unpairedCards(planning).filter(({ id }) => asked.has(id));
       planCards(planning, cards, claimedCards, owners);
-      yield finishPart(planning);
+      await finish(planning);
     }
   }
-
-  for (let at = 0; at < openReferences.length; at += REFERENCE_BATCH) {
-    const fields = openReferences.slice(at, at + REFERENCE_BATCH);
+  const openReferences = totals.openReferences.filter(({ path }) => source.refersToOwnMapping(path));
+  for (const fields of chunksOf(openReferences, REFERENCE_BATCH)) {
     const awaitedBy = (to: Side) => [
       ...new Set(fields.flatMap(({ side, awaitedId }) => (side === to ? awaitedId : []))),
     ];
     const creatingRows = await source.findCreatingRows(awaitedBy('local'), awaitedBy('remote'));
     const planning = await begin({});
-    yield finishPart(planning, planReferences(planning, fields, creatingRows));
+    removeResolved(totals.deferred, planReferences(planning, fields, creatingRows));
+    await finish(planning);
   }
-
   for await (const { syncState, observation, ends } of source.linkParts()) {
-    const planning = beginPlanning(mapping, syncState, observation, tools.evaluate, { firstNo });
+    const planning = beginPlanning(mapping, syncState, observation, tools.evaluate, undefined, totals);
     planLinks(planning, ends);
-    yield finishPart(planning);
+    await finish(planning);
   }
+  return totals;
 }
 
 type Begin = (choice: PartChoice) => Promise<Planning>;

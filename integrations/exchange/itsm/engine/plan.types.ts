@@ -77,7 +77,7 @@ export interface PlanRow {
   link: AgreedLink | null;
   /** The relation by the records of the primary pairs, if different. */
   baseLink: AgreedLink | null;
-  /** The relation by cards; null if the same plan creates one of them. */
+  /** The relation by cards; null if the same plan creates one of them, until it is resolved. */
   cards: { relationType: string; source: string; target: string } | null;
   /** The field of a conflict; null for a conflict about a removal. */
   path: Path | null;
@@ -96,9 +96,6 @@ export interface PlanRow {
 /** The changes that a run is going to make. A stored plan never changes. */
 export interface Plan {
   id: string;
-  mappingId: string;
-  /** The time of the observation; RFC 3339. */
-  createdAt: string;
   rows: readonly PlanRow[];
   /** How the plan exceeds the deletion limit; null if it does not. */
   stopped: string | null;
@@ -118,8 +115,8 @@ export type FieldOutcome =
   | { kind: 'conflict'; reason: string }
   /** `side` has refused the value before: a user has to decide. */
   | { kind: 'refused'; side: Side; reason: string }
-  /** The mapping does not write to the side that should get the value. */
-  | { kind: 'disallowed'; reason: string }
+  /** The mapping does not write to the side that should get the value; `settled` as above. */
+  | { kind: 'disallowed'; reason: string; settled: boolean }
   /** The value cannot be converted for `side`; `awaitedId`: the card or record that needs a pair first. */
   | { kind: 'problem'; side: Side; reason: string; settled: boolean; awaitedId?: string };
 
@@ -127,7 +124,7 @@ export type Progress = (typeof rowProgress)[number];
 
 /** How a row ended. */
 export interface Outcome {
-  progress: Exclude<Progress, 'pending' | 'begun'>;
+  progress: Exclude<Progress, 'pending' | 'started'>;
   message: string | null;
   /** The id of the created card or record. */
   createdId?: string;
@@ -141,9 +138,7 @@ export type LocalWrite =
   | { kind: 'update'; cardId: string; values: Record<Path, Value> }
   | { kind: 'archive'; cardId: string }
   | { kind: 'restore'; cardId: string }
-  /** An end is null if the same plan creates its card: it is the card of the record in the row's link. */
-  | { kind: 'relate'; relationType: string; source: string | null; target: string | null }
-  | { kind: 'unrelate'; relationType: string; source: string | null; target: string | null };
+  | { kind: 'relate' | 'unrelate'; relationType: string; source: string; target: string };
 
 /** A write to the remote. Values by column; `null` clears. */
 export type RemoteWrite =
@@ -237,7 +232,7 @@ export interface EnginePort {
    * @returns the outcomes in the order of the steps.
    */
   writeLocal(steps: readonly (LocalStep | RowResult)[]): Promise<Outcome[]>;
-  /** Resolves the cards of records and the records of cards, after the rows that have ended. */
+  /** Resolves the cards of records of the connection and the records of cards, after the rows that have ended. */
   resolveIds(
     remoteIds: readonly string[],
     cardIds: readonly string[],
@@ -248,9 +243,9 @@ export interface EnginePort {
   /** Reads records by key, whether or not they match the filter. */
   readRemote(table: string, ids: readonly string[]): Promise<Map<string, RecordLookup>>;
   /**
-   * In one transaction, calls `check` of each row with the current state and marks the row as begun unless it is stale. The pair
-   * of a begun row cannot be un-mapped until the row ends.
-   * @returns by row, why it is stale; null if it is begun.
+   * In one transaction, calls `check` of each row with the current state and marks the row as started unless it is stale. The pair
+   * of a started row cannot be un-mapped until the row ends.
+   * @returns by row, why it is stale; null if it is started.
    */
   begin(
     rows: readonly { row: PlanRow; check: (state: LocalState) => string | null }[],

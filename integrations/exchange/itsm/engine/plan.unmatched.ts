@@ -37,9 +37,9 @@ export const readRecords = ({ index }: Planning): RemoteRecord[] =>
  * The cards of live pairs with their present values; if an identity field has changed, also with the values of the base.
  * @param only the records whose pairs are returned; the other pairs are only context.
  */
-export function pairedItems(planning: Planning, only?: ReadonlySet<string>): MatchItem[] {
+export function pairedItems(planning: Planning, only: ReadonlySet<string>): MatchItem[] {
   return [...planning.pairIndex.primary].flatMap(([id, { remoteId, base }]) => {
-    const card = only && !only.has(remoteId) ? undefined : findActiveCard(planning, id);
+    const card = only.has(remoteId) ? findActiveCard(planning, id) : undefined;
     if (!card) return [];
     const now = itemOfCard(planning, card);
     const before = { id, fields: { ...now.fields, ...mapValues(base, ({ local }) => local) } };
@@ -90,13 +90,14 @@ export function unpairedRecords(planning: Planning, claimed: ReadonlySet<string>
 }
 
 /** Cards that can be paired. */
-export function unpairedCards({
-  mapping,
-  observation,
-  pairIndex,
-  unmappedCards,
-  reserved,
-}: Planning): LocalCard[] {
+export function unpairedCards(planning: Planning): LocalCard[] {
+  const {
+    mapping,
+    observation,
+    pairIndex,
+    unmappedCards,
+    totals: { reserved },
+  } = planning;
   return [...observation.local.cards.values()].filter(
     (card) =>
       card.type === mapping.card_type_key &&
@@ -126,7 +127,7 @@ export function planRecord(
   const stage = (candidates: PlanRow['candidates'], reason: string) => {
     const diff = newValues(itemOfRecord(planning, record).fields);
     addRow(planning, { action: 'stage', remoteId: record.id, reason, candidates, diff });
-    planning.again.add(record.id);
+    planning.totals.again.add(record.id);
   };
   const original = observation.duplicates?.get(record.id);
   if (original && !observation.decisions.some(({ remoteId }) => remoteId === record.id)) {
@@ -195,7 +196,7 @@ function planCreation(
       isEqual(canonical(values.remote), canonical(writtenValues(draft.diff))),
   );
   if (refusal) {
-    if (ids.remoteId !== null) planning.again.add(ids.remoteId);
+    if (ids.remoteId !== null) planning.totals.again.add(ids.remoteId);
     const { reason, side: refusedBy } = refusal;
     addRow(planning, { ...ids, action: 'stage', reason, diff: draft.diff, refusedBy });
     return;
@@ -218,16 +219,8 @@ function planCreation(
     if (ids.remoteId !== null) defer(planning, ids.remoteId, side, awaitedId);
     if (awaitedId === undefined) continue;
     const values = both(path, canonical(row.diff[path]?.new));
-    planning.openReferences.push({
-      ...ids,
-      needs: row.no,
-      side,
-      path,
-      values,
-      base: null,
-      settled: false,
-      awaitedId,
-    });
+    const reference = { ...ids, needs: row.no, side, path, values, base: null, settled: false, awaitedId };
+    planning.totals.openReferences.push(reference);
   }
 }
 
@@ -237,7 +230,7 @@ function planCreateLocal(planning: Planning, record: RemoteRecord): void {
   const converted = convertRecord(mapping, record, transformContext);
   const { fields, problems } = converted;
   if (fields.name == null) {
-    planning.again.add(record.id);
+    planning.totals.again.add(record.id);
     const reason = `No card can be created: ${problems.name ?? 'it has no name'}`;
     addRow(planning, { action: 'skip', remoteId: record.id, reason });
     return;
@@ -308,11 +301,11 @@ function describeAmbiguity({ records, cards, paired }: IdentityGroup): string {
  * Records that were not read and have a pair, but are not the primary record of an active card, with the values of the base.
  * @param only the records that are returned; the other pairs are only context.
  */
-export function unreadItems(planning: Planning, only?: ReadonlySet<string>): MatchItem[] {
+export function unreadItems(planning: Planning, only: ReadonlySet<string>): MatchItem[] {
   const { syncState, observation, mapping, index, pairIndex } = planning;
   return [...syncState.pairs.values()].flatMap((pair) => {
     const { remoteId: id, state, base } = pair;
-    if ((only && !only.has(id)) || state.kind === 'removed') return [];
+    if (!only.has(id) || state.kind === 'removed') return [];
     if ('gone' in state && state.gone === 'remote') return [];
     const cardId = survivorOf(pair.cardId, observation.local.redirects);
     const isPaired = pairIndex.primary.get(cardId) === pair && findActiveCard(planning, cardId);
@@ -357,7 +350,7 @@ export function planCards(
     const reason = `${owner.kind === 'card' ? 'Card' : 'Record'} ${owner.id} has the same identity fields; they may be the same object`;
     addRow(planning, { action: 'stage', cardId: card.id, reason });
     // without the record in its delta, the next run would create another one for the card
-    if (owner.kind === 'record') planning.again.add(owner.id);
+    if (owner.kind === 'record') planning.totals.again.add(owner.id);
   }
 }
 

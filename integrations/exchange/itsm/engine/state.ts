@@ -185,14 +185,22 @@ export interface Planning {
   pairsByCard: ReadonlyMap<string, Pair[]>;
   /** Cards that a user has un-mapped. */
   unmappedCards: ReadonlySet<string>;
+  transformContext: TransformContext;
+  /** The rows of this part. */
+  rows: PlanRow[];
+  totals: PlanTotals;
+}
+
+/** What planning collects over all parts. */
+export interface PlanTotals {
+  /** The number of rows. */
+  rows: number;
   /** Cards whose record has returned, or may have: no other record is linked with them or created for them. */
   reserved: Set<string>;
-  transformContext: TransformContext;
-  rows: PlanRow[];
-  /** The number of the first row of this part. */
-  firstNo: number;
   /** Records that the next run reads even if unchanged. */
   again: Set<string>;
+  /** Records with a change that would be overwritten if the run wrote in both directions. */
+  notOverwritten: Set<string>;
   /** Records with values that cannot be converted yet. */
   deferred: Deferrals;
   /** Those of these values that are references to objects without a pair. */
@@ -202,6 +210,17 @@ export interface Planning {
   /** New values of the pairs' `absences`. */
   absences: Record<string, number>;
 }
+
+export const emptyTotals = (): PlanTotals => ({
+  rows: 0,
+  reserved: new Set(),
+  again: new Set(),
+  notOverwritten: new Set(),
+  deferred: new Map(),
+  openReferences: [],
+  blockedRelations: 0,
+  absences: {},
+});
 
 /** Why a record is deferred: records and cards that need a pair first; `hasOtherCause`: a value that cannot be converted. */
 interface Deferral {
@@ -231,13 +250,8 @@ export interface OpenReference {
   awaitedId: string;
 }
 
-/** What a part of a plan shares with the others. */
-export interface PartOptions {
-  firstNo?: number;
-  /** Resolves references to objects that are not in the sync state of this part. */
-  references?: Pick<TransformContext, 'cardOf' | 'recordOf' | 'closesCycle'>;
-  reserved?: Set<string>;
-}
+/** Resolves references to objects that are not in the sync state of a part. */
+export type References = Pick<TransformContext, 'cardOf' | 'recordOf' | 'closesCycle'>;
 
 /** Begins planning a part. @param evaluate evaluates the formula of a transform. */
 export function beginPlanning(
@@ -245,7 +259,8 @@ export function beginPlanning(
   syncState: SyncState,
   observation: Observation,
   evaluate: TransformContext['evaluate'],
-  { firstNo = 0, references, reserved = new Set() }: PartOptions = {},
+  references?: References,
+  totals: PlanTotals = emptyTotals(),
 ): Planning {
   const known = indexPairs(syncState.pairs, observation.local.redirects);
   const cardOf = (id: string) => known.cardOf(id) ?? references?.cardOf(id);
@@ -264,7 +279,6 @@ export function beginPlanning(
       survivorOf(cardId, observation.local.redirects),
     ),
     unmappedCards: findUnmappedCards(syncState),
-    reserved,
     transformContext: {
       cardOf,
       recordOf,
@@ -272,12 +286,7 @@ export function beginPlanning(
       ...(references?.closesCycle && { closesCycle: references.closesCycle }),
     },
     rows: [],
-    firstNo,
-    again: new Set(),
-    deferred: new Map(),
-    openReferences: [],
-    blockedRelations: 0,
-    absences: {},
+    totals,
   };
 }
 
@@ -312,14 +321,15 @@ export const emptyRow: Omit<PlanRow, 'no' | 'action' | 'reason'> = {
 
 /** Adds a row to the plan. */
 export function addRow(planning: Planning, draft: Draft): PlanRow {
-  const row: PlanRow = { ...emptyRow, ...draft, no: planning.firstNo + planning.rows.length };
+  const row: PlanRow = { ...emptyRow, ...draft, no: planning.totals.rows };
+  planning.totals.rows += 1;
   planning.rows.push(row);
   return row;
 }
 
 /** Defers a record. @param side the side that is to be written. */
 export function defer(
-  { deferred }: Planning,
+  { totals: { deferred } }: Planning,
   remoteId: string,
   side: Side,
   awaitedId: string | undefined,

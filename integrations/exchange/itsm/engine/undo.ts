@@ -54,10 +54,8 @@ function inverseOf(row: PlanRow, remoteId: string | null, pairs: Pairs, runId: s
 /** The ids of a row's pair, including those that were created when the plan was applied. */
 function pairIdsOf({ row, createdId }: AppliedRow, pairs: Pairs): Pick<PlanRow, 'remoteId' | 'cardId'> {
   if (!hasOpenReferences(row)) {
-    return {
-      remoteId: row.remoteId ?? (row.side === 'remote' ? createdId : null),
-      cardId: row.cardId ?? (row.side === 'local' ? createdId : null),
-    };
+    const remoteId = row.remoteId ?? (row.side === 'remote' ? createdId : null);
+    return { remoteId, cardId: row.cardId ?? (row.side === 'local' ? createdId : null) };
   }
   const pair = [...pairs.values()].find((one) =>
     row.remoteId === null ? one.cardId === row.cardId : one.remoteId === row.remoteId,
@@ -155,13 +153,8 @@ function inverseOfCreate(row: PlanRow, remoteId: string | null, pairs: Pairs): I
 function inverseOfDelete(row: PlanRow, pairs: Pairs, runId: string): Inverse {
   const agreed = mapValues(row.before, (one) => one ?? undefined);
   const gone: Side = row.side === 'local' ? 'remote' : 'local';
-  const common = {
-    agreed,
-    origin: row.origin,
-    side: row.side,
-    state: stateAfterUndo(row, gone),
-    was: row.state,
-  };
+  const state = stateAfterUndo(row, gone);
+  const common = { agreed, origin: row.origin, side: row.side, state, was: row.state };
   if (row.side === 'local') {
     const pair = row.remoteId !== null && pairs.has(row.remoteId) ? 'removed' : 'none';
     return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };

@@ -46,8 +46,8 @@ export const limiterBounds = {
 /** The outcome of a request, as far as it concerns limits. */
 type Outcome =
   | { kind: 'passed'; rate?: RateHeaders }
-  | { kind: 'limited'; retryAfterMs?: number; rate?: RateHeaders }
-  | { kind: 'outage' }
+  | { kind: 'rate_limited'; retryAfterMs?: number; rate?: RateHeaders }
+  | { kind: 'unavailable' }
   /** It timed out, or the response was incomplete: pages are too large. */
   | { kind: 'too_slow' };
 
@@ -93,14 +93,8 @@ export const createLimiterState = (now: number): LimiterState => ({
 /** Reserves the next slot. @returns its time. */
 function reserveSlot(state: LimiterState, now: number): { state: LimiterState; at: number } {
   const at = Math.max(now, state.nextAt, state.pausedUntil, state.openUntil);
-  return {
-    at,
-    state: {
-      ...state,
-      nextAt: Math.max(state.nextAt, at - CREDIT_MS) + 1000 / state.rate,
-      pressedAt: at > now ? now : state.pressedAt,
-    },
-  };
+  const nextAt = Math.max(state.nextAt, at - CREDIT_MS) + 1000 / state.rate;
+  return { at, state: { ...state, nextAt, pressedAt: at > now ? now : state.pressedAt } };
 }
 
 /**
@@ -117,15 +111,13 @@ function isSlotMissed({ rule }: LimiterState, at: number, now: number): boolean 
 /** The state after a request has ended. */
 function applyOutcome(state: LimiterState, outcome: Outcome, now: number): LimiterState {
   switch (outcome.kind) {
-    case 'outage':
+    case 'unavailable':
       return afterOutage(state, now);
-    case 'too_slow':
-      return {
-        ...afterOutage(state, now),
-        pageScale: Math.max(SMALLEST_SCALE, state.pageScale / 2),
-        goodPages: 0,
-      };
-    case 'limited':
+    case 'too_slow': {
+      const pageScale = Math.max(SMALLEST_SCALE, state.pageScale / 2);
+      return { ...afterOutage(state, now), pageScale, goodPages: 0 };
+    }
+    case 'rate_limited':
       return afterRejection(withRule(state, outcome.rate, now), outcome.retryAfterMs, now);
     case 'passed':
       return afterPass(withRule(state, outcome.rate, now), now);
@@ -140,12 +132,8 @@ function afterOutage(before: LimiterState, now: number): LimiterState {
   if (outages < limiterBounds.outages || state.openUntil > now) return { ...state, outages };
   const openMs = Math.min(limiterBounds.maxOpenMs, limiterBounds.openMs * 2 ** state.openings);
   // a single outage after the pause opens the circuit again
-  return {
-    ...state,
-    outages: limiterBounds.outages - 1,
-    openUntil: now + openMs,
-    openings: state.openings + 1,
-  };
+  const openings = state.openings + 1;
+  return { ...state, outages: limiterBounds.outages - 1, openUntil: now + openMs, openings };
 }
 
 /** Responses per second over the last whole seconds. */
@@ -168,14 +156,8 @@ function afterRejection(state: LimiterState, retryAfterMs: number | undefined, n
     Math.min(state.rate, passedRate(state, now) || state.rate / 2),
   );
   const rate = Math.max(limiterBounds.minRate, ceiling * REJECTION_SHARE);
-  return {
-    ...state,
-    ceiling,
-    rate,
-    cutAt: now,
-    pausedUntil,
-    nextAt: Math.max(state.nextAt, now + 1000 / rate),
-  };
+  const nextAt = Math.max(state.nextAt, now + 1000 / rate);
+  return { ...state, ceiling, rate, cutAt: now, pausedUntil, nextAt };
 }
 
 function afterPass(state: LimiterState, now: number): LimiterState {
@@ -257,15 +239,14 @@ export interface Budget {
 /** The budget at a time in milliseconds; null if the remote does not report it. */
 export function budgetAt({ rule }: LimiterState, now: number): Budget | null {
   if (!rule) return null;
-  return {
-    limit: rule.limit,
-    remaining: rule.resetAt > now ? rule.remaining : rule.limit,
-    resets_at: new Date(rule.resetAt).toISOString(),
-  };
+  const remaining = rule.resetAt > now ? rule.remaining : rule.limit;
+  return { limit: rule.limit, remaining, resets_at: new Date(rule.resetAt).toISOString() };
 }
 
 /** Whether the request has a slot and may be sent. */
-type Acquisition = { kind: 'acquired' } | { kind: 'wait_too_long'; ms: number; reason: 'limited' | 'outage' };
+type Acquisition =
+  | { kind: 'acquired' }
+  | { kind: 'wait_too_long'; ms: number; reason: 'rate_limited' | 'unavailable' };
 
 /** Limits the request rate of one remote account, for all processes that share the store. */
 export interface Limiter {
@@ -299,7 +280,7 @@ export function createLimiter(
           // the slot is not reserved: other requests may wait longer
           if (reserved.at > until) {
             const reason =
-              known.openUntil >= known.pausedUntil && known.openUntil > now ? 'outage' : 'limited';
+              known.openUntil >= known.pausedUntil && known.openUntil > now ? 'unavailable' : 'rate_limited';
             return {
               state: known,
               result: { kind: 'wait_too_long', ms: reserved.at - now, reason, at: reserved.at },

@@ -47,15 +47,8 @@ export async function createMapping(ctx: Ctx, input: MappingCreate): Promise<Jso
     requireMappingPermissions(ctx.caller, metamodel, settings);
     requireDirection(kind, settings);
     await checkSettings(ctx, metamodel, { ...settings, id }, await loadMappedTypes(sql, connection_id));
-    await refuseDuplicate(
-      sql('itsm_mappings').insert({
-        id,
-        connection_id,
-        ...columnsOf(settings),
-        created_by: ctx.caller.userId,
-      }),
-      ...mappingExists,
-    );
+    const data = { id, connection_id, ...columnsOf(settings), created_by: ctx.caller.userId };
+    await refuseDuplicate(sql('itsm_mappings').insert(data), ...mappingExists);
     await writeRows(sql, id, settings);
     if (input.schedule) await writeSchedule(sql, id, input.schedule);
     work.emit({
@@ -109,10 +102,8 @@ export async function patchMapping(ctx: Ctx, id: string, patch: MappingPatch): P
     const changes = rowChanges(old, await readMappingData(sql, id));
     if (Object.keys(changes).length > 0) {
       if (changed.length > 0) await sql('itsm_mappings').where({ id }).update({ updated_at: sql.fn.now() });
-      work.emit({
-        event_type: 'itsm_mapping.updated',
-        data: { id, connection_id: before.connection_id, changes },
-      });
+      const data = { id, connection_id: before.connection_id, changes };
+      work.emit({ event_type: 'itsm_mapping.updated', data });
     }
     return await mappingText(sql, metamodel, id);
   });
@@ -193,10 +184,8 @@ export async function deleteMapping(ctx: Ctx, id: string): Promise<void> {
          records as (delete from itsm_run_records p using runs r where p.run_id = r.id)
        delete from itsm_mappings where id = ${id}`;
     if (before.schedule_key !== null) await sql('job_schedules').where({ key: before.schedule_key }).delete();
-    work.emit({
-      event_type: 'itsm_mapping.deleted',
-      data: { id, connection_id: before.connection_id, changes: rowChanges(old, null) },
-    });
+    const data = { id, connection_id: before.connection_id, changes: rowChanges(old, null) };
+    work.emit({ event_type: 'itsm_mapping.deleted', data });
   });
 }
 
@@ -242,10 +231,8 @@ async function requireNoRun({ sql }: Work, id: string): Promise<void> {
 async function requireNoPairs({ sql }: Work, id: string): Promise<void> {
   const pair = await sql('itsm_pairs').where({ mapping_id: id }).first('remote_id');
   if (!pair) return;
-  throw new EstateError(
-    'wrong_state',
-    'The mapping has pairs: create another mapping for another card type or table.',
-  );
+  const detail = 'The mapping has pairs: create another mapping for another card type or table.';
+  throw new EstateError('wrong_state', detail);
 }
 
 async function requireUnused({ sql }: Work, { id }: Mapping): Promise<void> {

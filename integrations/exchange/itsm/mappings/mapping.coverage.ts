@@ -40,17 +40,12 @@ export async function readCoverage(ctx: Ctx, id: string): Promise<MappingCoverag
   const counts = await countAll(ctx, row);
   const type = ctx.metamodel.cardTypes.get(row.card_type_key);
   const mapped = row.fields.map(({ card_field }) => card_field);
-  const used = new Set([
-    ...row.fields.map(({ remote_field }) => remote_field),
-    ...Object.keys(row.record_defaults),
-  ]);
+  const defaults = row.record_defaults;
+  const used = new Set([...row.fields.map(({ remote_field }) => remote_field), ...Object.keys(defaults)]);
   const { pairs, questions, read } = counts;
   const live = pairs.linked + pairs.quarantined;
   return {
-    fields: {
-      mapped,
-      unmapped: type ? pathsOf(type).filter((path) => !mapped.includes(path)) : [],
-    },
+    fields: { mapped, unmapped: type ? pathsOf(type).filter((path) => !mapped.includes(path)) : [] },
     columns: row.dictionary && {
       mapped: row.dictionary.map(({ name }) => name).filter((name) => used.has(name)),
       unmapped: row.dictionary.map(({ name }) => name).filter((name) => !used.has(name)),
@@ -90,12 +85,8 @@ async function countAll(ctx: Ctx, row: Mapping) {
   for (const { state, count } of byState) pairs[state as keyof typeof pairs] = count;
   const questions = { conflict: 0, match: 0 };
   for (const { kind, count } of byKind) questions[kind as keyof typeof questions] = count;
-  return {
-    pairs,
-    questions,
-    read: (last?.fetched ?? null) as number | null,
-    cards: await countCards(ctx, row),
-  };
+  const read = (last?.fetched ?? null) as number | null;
+  return { pairs, questions, read, cards: await countCards(ctx, row) };
 }
 
 async function countCards(ctx: Ctx, row: Mapping): Promise<MappingCoverage['cards']> {

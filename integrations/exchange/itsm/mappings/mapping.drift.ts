@@ -66,12 +66,8 @@ function compareColumns(
   }
   const entries: DriftEntry[] = [];
   if (was.reference !== is.reference) {
-    entries.push({
-      column,
-      change: 'reference',
-      stops: row?.transform_type === 'reference',
-      message: `The column '${column}' referred to ${was.reference} and now refers to ${is.reference}.`,
-    });
+    const message = `The column '${column}' referred to ${was.reference} and now refers to ${is.reference}.`;
+    entries.push({ column, change: 'reference', stops: row?.transform_type === 'reference', message });
   }
   if (is.max_length !== null && (was.max_length === null || is.max_length < was.max_length)) {
     entries.push({
@@ -88,12 +84,8 @@ function compareColumns(
       ...(lost.length > 0 ? [`lost the choices ${listChoices(lost)}`] : []),
       ...(added.length > 0 ? [`has the new choices ${listChoices(added)}`] : []),
     ];
-    entries.push({
-      column,
-      change: 'choices',
-      stops: false,
-      message: `The column '${column}' ${parts.join(' and ')}.`,
-    });
+    const message = `The column '${column}' ${parts.join(' and ')}.`;
+    entries.push({ column, change: 'choices', stops: false, message });
   }
   return entries;
 }
@@ -163,29 +155,20 @@ export async function checkDrift(
   return drift;
 }
 
-interface DictionaryCheck {
-  drift: DriftEntry[];
-  /** Null if the table does not exist. */
-  columns: RemoteColumn[] | null;
-}
-
 /**
  * Reads the dictionary, and again while it would stop a field that is not stopped yet: a node that is starting, or a
  * temporary access rule, can hide columns.
- * @returns null if the responses differ, or there is no column at all.
+ * @returns null if the responses differ, or there is no column at all; its columns are null if the table does not exist.
  */
 async function readDictionary(
   mapping: Mapping,
   connector: Pick<Connector, 'describeFields'>,
   clock: Pick<Clock, 'sleep'>,
-): Promise<DictionaryCheck | null> {
+) {
   let before: DriftEntry[] | undefined;
   for (let at = 0; ; at += 1) {
-    const columns = await withFallback(
-      connector.describeFields(mapping.remote_table, true),
-      ['not_found'],
-      null,
-    );
+    const call = connector.describeFields(mapping.remote_table, true);
+    const columns = await withFallback(call, ['not_found'], null);
     if (columns?.length === 0) return null;
     const drift = columns ? compareDictionaries(mapping, columns) : [missingTableEntry(mapping.remote_table)];
     const newStops = findNewStops(mapping.drift, drift);

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { MANAGE_SYNC } from '../../../../domain/exchange/itsm/connections.queries.ts';
 import { loadMapping } from '../../../../domain/exchange/itsm/itsm.load.ts';
-import { findCardField } from '../../../../domain/exchange/itsm/mappings.rules.ts';
+import { createEvaluate, findCardField } from '../../../../domain/exchange/itsm/mappings.rules.ts';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { survivingCard } from '../../../../domain/inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
@@ -20,15 +20,14 @@ import { EstateError } from '../../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { optionalFilter, pagesOf, recordIn } from '../connectors/responses.ts';
+import { pagesOf, recordIn } from '../connectors/responses.ts';
 import { convertRecord, localFields, mapValues, type TransformContext, toRemote } from '../engine/fields.ts';
-import { matchIdentities } from '../engine/match.ts';
 import type { LocalCard } from '../engine/model.types.ts';
 import type { Match, MatchItem } from '../engine/plan.types.ts';
+import { identityIndex, matchByIdentity } from '../engine/plan.unmatched.ts';
 import { openCards } from '../port/local.cards.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { loadReferences } from '../store/sync-state.ts';
-import { createEvaluate } from './expressions.ts';
 
 /** Which records and cards to preview. */
 export interface PreviewRequest {
@@ -121,10 +120,8 @@ export async function previewMapping(
 function withoutCosts({ caller, metamodel }: Ctx, mapping: Mapping): Mapping {
   if (may(caller, 'costs.view')) return mapping;
   const type = metamodel.cardTypes.get(mapping.card_type_key)!;
-  return {
-    ...mapping,
-    fields: mapping.fields.filter(({ card_field }) => !findCardField(type, card_field)?.cost),
-  };
+  const fields = mapping.fields.filter(({ card_field }) => !findCardField(type, card_field)?.cost);
+  return { ...mapping, fields };
 }
 
 async function readSample(
@@ -138,7 +135,7 @@ async function readSample(
     const lookups = await remote.readByIds(mapping.remote_table, ids.slice(0, limit), fields);
     return [...lookups.values()].flatMap((lookup) => recordIn(lookup) ?? []);
   }
-  const request = { table: mapping.remote_table, fields, limit, ...optionalFilter(mapping.filter_query) };
+  const request = { table: mapping.remote_table, fields, limit, filter: mapping.filter_query ?? undefined };
   const records: RemoteRecord[] = [];
   let pages = 0;
   // a page can be empty although more records follow, where the first keys of a table are unused
@@ -175,23 +172,26 @@ async function matchSample(
   cards: ReadonlyMap<string, LocalCard>,
   context: TransformContext,
 ): Promise<Matches> {
-  const rows = await query(db).rows<{
-    remote_id: string;
-    card_id: string;
-  }>`select remote_id, card_id from itsm_pairs where mapping_id = ${mapping.id}
+  const rows = await query(db).rows<{ remote_id: string; card_id: string }>`
+       select remote_id, card_id from itsm_pairs where mapping_id = ${mapping.id}
        and (remote_id = any(${records.map(({ id }) => id)}::text[]) or state in ('linked', 'quarantined'))`;
   const linked = new Map(rows.map(({ remote_id, card_id }) => [remote_id, card_id]));
   const taken = new Set(linked.values());
   const items = [...cards.values()].map(
     (card): MatchItem => ({ id: card.id, fields: localFields(mapping, card) }),
   );
-  const found = matchIdentities(mapping, {
-    records: records
-      .filter(({ id }) => !linked.has(id))
-      .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, context).fields })),
-    cards: items.filter(({ id }) => !taken.has(id)),
-    paired: items.filter(({ id }) => taken.has(id)),
-  });
+  const index = identityIndex(mapping.fields);
+  const unpaired = records
+    .filter(({ id }) => !linked.has(id))
+    .map((record) => ({ id: record.id, fields: convertRecord(mapping, record, context).fields }));
+  for (const record of unpaired) index.add('records', record);
+  for (const card of items) index.add(taken.has(card.id) ? 'paired' : 'cards', card);
+  const found = new Map(
+    unpaired.map((record): [string, Match] => [
+      record.id,
+      matchByIdentity(index.find(record)) ?? { kind: 'new' },
+    ]),
+  );
   const cardIds = [
     ...records.flatMap(({ id }) => linked.get(id) ?? []),
     ...[...found.values()].flatMap((match) => {
@@ -239,10 +239,8 @@ async function previewCards(
   context: TransformContext,
   limit: number,
 ): Promise<PreviewedCard[]> {
-  const rows = await query(db).rows<{
-    id: string;
-    name: string;
-  }>`select c.id, c.name from unnest(${[...cards.keys()]}::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
+  const rows = await query(db).rows<{ id: string; name: string }>`
+       select c.id, c.name from unnest(${[...cards.keys()]}::uuid[]) with ordinality as q(id, n) join cards c on c.id = q.id
      where c.id not in (select ${embed(survivingCard('p.card_id'))} from itsm_pairs p where p.mapping_id = ${mapping.id})
      order by q.n limit ${limit}`;
   return rows.map(({ id, name }) => {

@@ -10,6 +10,7 @@ import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type { CardType, Metamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { arrayOf, Choice, component } from '../../../../domain/kernel/shapes.ts';
 import { counted } from '../../../../platform/counted.ts';
+import { query } from '../../../../platform/database.ts';
 import type { Connector, RemoteColumn, RemoteRelationType } from '../connectors/connector.ts';
 import { listChoices } from './mapping.drift.ts';
 
@@ -103,6 +104,9 @@ function fieldProblems(
 
 function kindProblems(row: FieldMapping, local: CardField, column: RemoteColumn): RemoteProblem[] {
   const contains = `contains ${column.remoteKind || column.kind}`;
+  const misfit = (message: string) => [
+    problem('error', 'remote_field', 'column_kind', `${contains}, which ${message}`),
+  ];
   switch (row.transform_type) {
     case 'direct': {
       if (column.kind === 'reference') {
@@ -113,24 +117,20 @@ function kindProblems(row: FieldMapping, local: CardField, column: RemoteColumn)
         const message = `${contains}: use date_format with remote datetime`;
         return [problem('error', 'transform_type', 'column_kind', message)];
       }
-      if (directKinds[local.kind]?.includes(column.kind)) return [];
-      return [problem('error', 'remote_field', 'column_kind', `${contains}, which is not a ${local.kind}`)];
+      return directKinds[local.kind]?.includes(column.kind) ? [] : misfit(`is not a ${local.kind}`);
     }
     case 'date_format': {
       const { remote } = row.transform_config;
-      if (column.kind === remote || column.kind === 'text' || column.kind === 'other') return [];
-      return [
-        problem('error', 'transform_config.remote', 'column_kind', `the column ${contains}, not ${remote}`),
-      ];
+      if ([remote, 'text', 'other'].includes(column.kind)) return [];
+      const message = `the column ${contains}, not ${remote}`;
+      return [problem('error', 'transform_config.remote', 'column_kind', message)];
     }
-    case 'boolean':
-      if (['boolean', 'text', 'integer', 'other'].includes(column.kind)) return [];
-      return [
-        problem('error', 'remote_field', 'column_kind', `${contains}, which cannot be mapped to yes and no`),
-      ];
+    case 'boolean': {
+      const fits = ['boolean', 'text', 'integer', 'other'].includes(column.kind);
+      return fits ? [] : misfit('cannot be mapped to yes and no');
+    }
     case 'reference':
-      if (column.kind === 'reference') return [];
-      return [problem('error', 'remote_field', 'column_kind', `${contains}, which is not a reference`)];
+      return column.kind === 'reference' ? [] : misfit('is not a reference');
     default:
       return [];
   }
@@ -245,14 +245,12 @@ export async function textLengthProblems(
     return isText && max !== null ? [{ index, path: row.card_field, max }] : [];
   });
   if (bounded.length === 0) return [];
-  const { rows } = await db.raw(
-    `select b.index, count(*) as count from jsonb_to_recordset(?::jsonb) as b(index int, path text, max int)
-     join cards c on c.type = ? and c.status = 'ACTIVE' and length(case b.path when 'name' then c.name
+  const rows = await query(db).rows`select b.index, count(*) as count
+     from jsonb_to_recordset(${JSON.stringify(bounded)}::jsonb) as b(index int, path text, max int)
+     join cards c on c.type = ${card_type_key} and c.status = 'ACTIVE' and length(case b.path when 'name' then c.name
        when 'alias' then c.alias when 'description' then c.description when 'external_id' then c.external_id
        else c.attributes ->> substr(b.path, length('attributes.') + 1) end) > b.max
-     group by b.index order by b.index`,
-    [JSON.stringify(bounded), card_type_key],
-  );
+     group by b.index order by b.index`;
   return rows.map(({ index, count }: { index: number; count: number }) => ({
     level: 'warning',
     field: `field_mappings.${index}.remote_field`,

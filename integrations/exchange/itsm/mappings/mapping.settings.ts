@@ -76,11 +76,7 @@ export function applyInput(
     const errors: FieldError[] = [];
     settings.fields = field_mappings.map((row, index) => {
       const noteError = (member: string, code: string, message: string) =>
-        errors.push({
-          field: `field_mappings.${index}.transform_config.${member}`,
-          code,
-          message,
-        });
+        errors.push({ field: `field_mappings.${index}.transform_config.${member}`, code, message });
       return fieldRow(metamodel, settings.card_type_key, row, noteError);
     });
     if (errors.length > 0) throw invalidFields(errors);
@@ -174,11 +170,8 @@ export async function checkSettings(
     ...mappedDefaultErrors(settings),
   ];
   if (settings.follows_changes && settings.sync_direction === 'pull') {
-    errors.push({
-      field: 'follows_changes',
-      code: 'not_offered',
-      message: 'is only for mappings that write to the remote',
-    });
+    const message = 'is only for mappings that write to the remote';
+    errors.push({ field: 'follows_changes', code: 'not_offered', message });
   }
   errors.push(...(await filterErrors(ctx, settings.card_filter)));
   const seen = new Set<string>();

@@ -13,7 +13,7 @@ import { query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import type { RemoteTools } from '../connections/connections.open.ts';
 import { callRemote, loadActive } from '../connections/connections.remote.ts';
-import type { Connector, RemoteColumn, Right } from '../connectors/connector.ts';
+import type { Connector, Right } from '../connectors/connector.ts';
 import { withFallback } from '../remote.ts';
 import { dictionaryOf } from './mapping.drift.ts';
 import {
@@ -48,12 +48,7 @@ export async function validateMapping(ctx: Ctx, tools: RemoteTools, id: string):
   return { valid, problems };
 }
 
-interface RemoteCheck {
-  columns: RemoteColumn[];
-  problems: RemoteProblem[];
-}
-
-async function checkRemote(ctx: Ctx, remote: Connector, mapping: Mapping): Promise<RemoteCheck> {
+async function checkRemote(ctx: Ctx, remote: Connector, mapping: Mapping) {
   const { remote_table: table, filter_query: filter, relations } = mapping;
   const columns = await withFallback(remote.describeFields(table), ['not_found'], null);
   if (!columns) {

@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow } from '../../../../domain/exchange/itsm/itsm.model.ts';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
@@ -7,7 +6,7 @@ import { lockCards, lockHierarchy } from '../../../../domain/inventory/cards/car
 import { lockNewEnds } from '../../../../domain/inventory/relations/relations.load.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { Ctx, Work } from '../../../../domain/kernel/context.ts';
-import { inTransaction, type Sql } from '../../../../platform/database.ts';
+import { inTransaction, type Sql, type Transaction } from '../../../../platform/database.ts';
 import { notFound } from '../../../../platform/errors.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { settleBegunRows } from '../engine/apply.remote.ts';
@@ -24,7 +23,6 @@ import type {
   EnginePort,
   LocalState,
   LocalStep,
-  LocalWrite,
   Plan,
   PlanRow,
   Progress,
@@ -36,7 +34,6 @@ import {
   findOtherPair,
   groupPairsByCard,
   indexPairs,
-  type PairIndex,
 } from '../engine/state.ts';
 import { RemoteError } from '../remote.ts';
 import { hasCopyingRows, markBegun, markEnded, readBegunRows, readRows } from '../store/plan-rows.ts';
@@ -55,9 +52,9 @@ export interface ApplyTools {
   /** Stops applying between two steps; its reason is thrown. */
   signal: AbortSignal;
   /** Called first in each transaction that writes: locks the run. Throws when the job has lost its lease. */
-  lockRun: (work: { sql: Knex.Transaction }) => Promise<void>;
+  lockRun: (work: { sql: Transaction }) => Promise<void>;
   /** Called before rows are written to the remote. Throws when that is no longer allowed. */
-  requireWritable?: (sql: Knex.Transaction) => Promise<void>;
+  requireWritable?: (sql: Transaction) => Promise<void>;
   /** Called after each transaction that has ended rows, with the total number of ended rows. */
   onProgress?: (ended: number) => Promise<void>;
 }
@@ -73,17 +70,18 @@ export async function applyRun(
   options: Pick<ApplyOptions, 'concurrency' | 'remoteBatch'> & { chunk?: number } = {},
 ): Promise<Applied> {
   const run = await openRun(tools, runId, options);
-  const { head, mapping, port } = run;
+  const { head, mapping, port, isUndo } = run;
   if (!head.plan_made_at) throw notFound('plan of the run', runId);
   const { watermark } = head.closing as Plan['closing'];
   const stopped = head.limit_overridden_by === null ? head.stopped : null;
   // an undo does not copy values from records
   const changed =
-    stopped === null && head.undo_of === null && (await hasCopyingRows(tools.ctx.db, runId))
+    stopped === null && !isUndo && (await hasCopyingRows(tools.ctx.db, runId))
       ? await changedSinceRead(tools.connector, mapping.remote_table, mapping.filter_query, watermark)
       : new Set<string>();
   const applied = await applyPlan(mapping, { id: runId, stopped }, port, {
     ...options,
+    isUndo,
     mayHaveChanged: (id) => changed === null || changed.has(id),
   });
   if (applied.status === 'lost')
@@ -98,8 +96,8 @@ export async function applyRun(
 export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
   const rows = await readBegunRows(tools.ctx.db, runId);
   if (rows.length === 0) return 0;
-  const { mapping, port } = await openRun(tools, runId, { isFiltered: false });
-  await settleBegunRows({ mapping, planId: runId, port, options: {}, progress: new Map() }, rows);
+  const { mapping, port, isUndo } = await openRun(tools, runId, { isFiltered: false });
+  await settleBegunRows({ mapping, planId: runId, port, options: { isUndo }, progress: new Map() }, rows);
   return rows.length;
 }
 
@@ -111,13 +109,14 @@ async function openRun(
   tools: ApplyTools,
   runId: string,
   { chunk = CHUNK, isFiltered = true }: { chunk?: number; isFiltered?: boolean },
-): Promise<{ head: RunRow; mapping: Mapping; port: EnginePort }> {
+): Promise<{ head: RunRow; mapping: Mapping; port: EnginePort; isUndo: boolean }> {
   const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
   const head = await loadRun(ctx.db, runId);
   const mapping = head.mapping as Mapping;
   const cards = await openCards(ctx, mapping, isFiltered ? mapping.card_filter : null);
   const isUndo = head.undo_of !== null;
-  return { head, mapping, port: databasePort({ ...tools, ctx }, { runId, mapping, cards, isUndo }, chunk) };
+  const port = databasePort({ ...tools, ctx }, { runId, mapping, cards, isUndo }, chunk);
+  return { head, mapping, port, isUndo };
 }
 
 /** Applies with PostgreSQL and the connector. */
@@ -133,12 +132,12 @@ function databasePort(
   let done = 0;
 
   /** Locks the run and its sync state until the transaction ends. */
-  const lock = async (sql: Knex.Transaction) => {
+  const lock = async (sql: Transaction) => {
     signal.throwIfAborted();
     await lockRun({ sql });
     await lockSyncState(sql, mappingId);
   };
-  const store = async (sql: Knex.Transaction, endings: readonly RowResult[]) => {
+  const store = async (sql: Transaction, endings: readonly RowResult[]) => {
     const changes = endings.flatMap((ending) => ending.changes);
     await storeChanges(sql, mappingId, changes);
     await markEnded(sql, runId, endings);
@@ -153,7 +152,7 @@ function databasePort(
     for (let after = -1; ; ) {
       const rows = await readRows(ctx.db, runId, after, chunk);
       signal.throwIfAborted();
-      done += rows.filter(({ progress }) => progress !== 'pending' && progress !== 'begun').length;
+      done += rows.filter(({ progress }) => progress !== 'pending' && progress !== 'started').length;
       if (rows.length > 0) yield rows;
       if (rows.length < chunk) return;
       after = rows.at(-1)!.row.no;
@@ -181,11 +180,8 @@ function databasePort(
         const written = rows.map(({ row }) => row);
         const { stateOf } = await readState(sql, mappingId, cards, written);
         const staleReasons = rows.map(({ row, check }) => check(stateOf(row)));
-        await markBegun(
-          sql,
-          runId,
-          written.filter((_, n) => staleReasons[n] === null),
-        );
+        const begun = written.filter((_, n) => staleReasons[n] === null);
+        await markBegun(sql, runId, begun);
         return staleReasons;
       });
     },
@@ -198,7 +194,9 @@ function databasePort(
     },
     async resolveIds(remoteIds, cardIds) {
       const { pairs, redirects } = await loadPairs(ctx.db, mappingId, { remoteIds, cardIds });
-      return indexPairs(pairs, redirects);
+      const known = indexPairs(pairs, redirects);
+      const cards = await findCardsOfRecords(ctx.db, mappingId, remoteIds);
+      return { ...known, cardOf: (id) => known.cardOf(id) ?? cards.get(id) };
     },
   };
 }
@@ -219,13 +217,13 @@ async function applySteps(
   const writes = pending.flatMap(({ write }) => write ?? []);
   const use = hierarchyLockOf(writes);
   if (use !== null) await lockHierarchy(work.sql, use);
-  if (writes.length > 0) await lockCards(work, new Set(affectedCards(writes)));
-  const state = await readState(
-    work.sql,
-    mappingId,
-    cards,
-    pending.map(({ row }) => row),
-  );
+  const cardIds = new Set(affectedCards(writes));
+  const newRelations = writes.flatMap((write) => (write.kind === 'relate' ? [write.relationType] : []));
+  // a shared lock is not enough if cards are changed too
+  if (newRelations.length === writes.length) await lockNewEnds(work, cardIds, new Set(newRelations));
+  else await lockCards(work, cardIds);
+  const rows = pending.map(({ row }) => row);
+  const state = await readState(work.sql, mappingId, cards, rows);
   const endings = new Map<number, RowResult>();
   const ended = new Map<number, Progress>();
   const end = (ending: RowResult) => {
@@ -238,11 +236,8 @@ async function applySteps(
   let touched = new Set<string | number>();
   const flush = async () => {
     if (batch.length === 0) return;
-    const results = await writeInventory(
-      work,
-      ctx,
-      batch.map(({ write }) => write!),
-    );
+    const batched = batch.map(({ write }) => write!);
+    const results = await writeInventory(work, ctx, batched);
     await state.reread(results.flatMap((result) => (result.kind === 'done' ? (result.cardId ?? []) : [])));
     for (const [n, { row, changes }] of batch.entries()) {
       const result = results[n]!;
@@ -260,20 +255,10 @@ async function applySteps(
     touched = new Set();
   };
 
-  let resolved: Map<string, string> | undefined;
-  for (const given of steps) {
-    if (!isPending(given)) {
-      end(given);
+  for (const step of steps) {
+    if (!isPending(step)) {
+      end(step);
       continue;
-    }
-    let step = given;
-    if (hasUnresolvedEnd(step)) {
-      if (!resolved) {
-        // earlier rows create the cards of these relations
-        await flush();
-        resolved = await lockCardsOfEnds(work, mappingId, pending, state.index());
-      }
-      step = resolveEnds(step, resolved);
     }
     const { row, write, check, changes } = step;
     const keys = touchedKeys(row);
@@ -282,8 +267,6 @@ async function applySteps(
     const staleReason = check(state.stateOf(row), ended);
     if (staleReason !== null) {
       end(unappliedRow(row, 'stale', staleReason));
-    } else if (hasUnresolvedEnd(step)) {
-      end(unappliedRow(row, 'stale', 'A record at an end of the relation has no card.'));
     } else if (write === null) {
       end({ row, outcome: appliedOutcome({}, undefined), changes: changes(null) });
     } else {
@@ -297,52 +280,6 @@ async function applySteps(
   return steps.map(({ row }) => endings.get(row.no)!);
 }
 
-type RelationWrite = Extract<LocalWrite, { kind: 'relate' | 'unrelate' }>;
-
-const isRelationWrite = (write: LocalWrite | null): write is RelationWrite =>
-  write?.kind === 'relate' || write?.kind === 'unrelate';
-
-/** Whether the step writes a relation with an end that did not exist when it was planned. */
-const hasUnresolvedEnd = ({ write }: LocalStep): boolean =>
-  isRelationWrite(write) && (write.source === null || write.target === null);
-
-function resolveEnds(step: LocalStep, cards: ReadonlyMap<string, string>): LocalStep {
-  const { row, write } = step;
-  if (!isRelationWrite(write) || !row.link) return step;
-  const source = write.source ?? cards.get(row.link.source) ?? null;
-  const target = write.target ?? cards.get(row.link.target) ?? null;
-  return { ...step, write: { ...write, source, target } };
-}
-
-/** Finds and locks the cards of the records at such ends, which may belong to another mapping. */
-async function lockCardsOfEnds(
-  work: Work,
-  mappingId: string,
-  steps: readonly LocalStep[],
-  { cardOf }: PairIndex,
-): Promise<Map<string, string>> {
-  const records = new Set(
-    steps.flatMap((step) =>
-      hasUnresolvedEnd(step) && step.row.link ? [step.row.link.source, step.row.link.target] : [],
-    ),
-  );
-  const cards = await findCardsOfRecords(work.sql, mappingId, [...records]);
-  for (const id of records) {
-    const created = cardOf(id);
-    if (created !== undefined) cards.set(id, created);
-  }
-  const ids = new Set(cards.values());
-  const types = steps.map(unresolvedRelationType);
-  // a shared lock is not enough if cards are changed too
-  if (types.includes(undefined)) await lockCards(work, ids);
-  else await lockNewEnds(work, ids, new Set(types.filter((type) => type !== undefined)));
-  return cards;
-}
-
-/** The type of a new relation between cards that did not exist when it was planned. */
-const unresolvedRelationType = (step: LocalStep): string | undefined =>
-  step.write?.kind === 'relate' && hasUnresolvedEnd(step) ? step.write.relationType : undefined;
-
 /** The sync state and the cards of some rows, within a transaction that has locked the sync state. */
 interface TransactionState {
   stateOf(row: PlanRow): LocalState;
@@ -351,8 +288,6 @@ interface TransactionState {
   /** Reads cards again after they were written. */
   reread(ids: readonly string[]): Promise<void>;
   card(id: string): LocalCard | undefined;
-  /** The pairs after the rows applied so far. */
-  index(): PairIndex;
 }
 
 /** Reads the pairs and cards of rows, with a fixed number of statements. */
@@ -387,6 +322,5 @@ async function readState(
       for (const [id, card] of await cards.byIds(sql, ids)) known.set(id, card);
     },
     card: (id) => known.get(id),
-    index: () => indexPairs(syncState.pairs, redirects),
   };
 }

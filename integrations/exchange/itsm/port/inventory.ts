@@ -13,6 +13,7 @@ import {
   bulkRelationsOfLocked,
   bulkRelationsWithin,
 } from '../../../../domain/inventory/relations/relations.bulk.ts';
+import type { StoredRelation } from '../../../../domain/inventory/relations/relations.model.ts';
 import type { Ctx, Work } from '../../../../domain/kernel/context.ts';
 import { forbidden, may } from '../../../../domain/kernel/permissions/policy.ts';
 import { embed, query } from '../../../../platform/database.ts';
@@ -73,11 +74,8 @@ export async function writeInventory(
   if (may(ctx.caller, 'inventory.create')) await createCards(work, ctx, creations);
   else for (const one of creations) one.refusal = forbidden('inventory.create').message;
   // relations are written before the other values of a card
-  await writeRelations(
-    work,
-    ctx,
-    [...creations, ...updates].filter(({ refusal }) => refusal === null),
-  );
+  const accepted = [...creations, ...updates].filter(({ refusal }) => refusal === null);
+  await writeRelations(work, ctx, accepted);
   await patchCards(work, ctx, updates);
   for (const one of updates) {
     const isAll = Object.keys(one.unwritten).length === Object.keys(one.write.values).length;
@@ -99,8 +97,8 @@ export async function writeInventory(
       row_index,
       action: write.kind === 'relate' ? ('upsert' as const) : ('delete' as const),
       type: write.relationType,
-      source: { id: write.source! },
-      target: { id: write.target! },
+      source: { id: write.source },
+      target: { id: write.target },
     }));
     for (const { row_index, error } of await bulkRelationsOfLocked(work, ctx, operations))
       relations[row_index]!.refusal = error;
@@ -125,8 +123,7 @@ export function hierarchyLockOf(writes: readonly LocalWrite[]): 'exclusive' | 's
 /** Ids of the cards that the writes affect, including both ends of relations. */
 export const affectedCards = (writes: readonly LocalWrite[]): string[] =>
   writes.flatMap((write) => {
-    if (write.kind === 'relate' || write.kind === 'unrelate')
-      return [write.source, write.target].filter((id) => id !== null);
+    if (write.kind === 'relate' || write.kind === 'unrelate') return [write.source, write.target];
     const others = 'values' in write ? Object.values(splitValues(write.values).related).flatMap(idsIn) : [];
     return 'cardId' in write ? [write.cardId, ...others] : others;
   });
@@ -253,14 +250,6 @@ function splitValues(values: Record<Path, Value>): {
 const idsIn = (value: Value): string[] =>
   (Array.isArray(value) ? value : [value]).filter((id): id is string => typeof id === 'string' && id !== '');
 
-interface StoredRelation {
-  type: string;
-  source_id: string;
-  target_id: string;
-  attributes: Record<string, unknown>;
-  description: string | null;
-}
-
 /**
  * Writes relation values with the bulk operation of the inventory: a card gets exactly the relations to the cards of the value. The
  * relations of a refused value remain unchanged, and the others are not affected.
@@ -296,7 +285,7 @@ interface RelationStep {
   of: RelationValue;
   operation: Omit<BulkOperation, 'row_index'>;
   /** The relation that a step removes. */
-  before?: StoredRelation;
+  before?: Omit<StoredRelation, 'id'>;
 }
 
 /** The removals, then the additions, which can depend on them by limits on the number of relations. */
@@ -309,7 +298,7 @@ async function planRelationSteps({ sql }: Work, wanted: readonly RelationValue[]
     const rows = await query(sql)
       .rows`select type, source_id, target_id, attributes, description from relations
        where type = ${type} and ${embed(own)} = any(${ofPath.map(({ entry }) => entry.cardId)}::uuid[]) order by id`;
-    const present = Map.groupBy(rows as StoredRelation[], (row) => row[own]);
+    const present = Map.groupBy(rows as Omit<StoredRelation, 'id'>[], (row) => row[own]);
     for (const of of ofPath) {
       const cardId = of.entry.cardId!;
       const existing = present.get(cardId) ?? [];

@@ -119,11 +119,8 @@ export async function openCards(
          join unnest(${wanted}::text[]) p(path) on jsonb_exists(e.data -> 'changes', p.path)
          order by e.card_id, p.path, e.position desc`;
       const times = new Map<string, Record<Path, string>>();
-      const ofRelations = await relationsChangedAt(
-        sql,
-        ids,
-        related.filter(({ path }) => wanted.includes(path)),
-      );
+      const ofWanted = related.filter(({ path }) => wanted.includes(path));
+      const ofRelations = await relationsChangedAt(sql, ids, ofWanted);
       for (const { id, path, at } of ofRelations) rows.push({ card_id: id, path, at });
       for (const { card_id, path, at } of rows) {
         const card = times.get(card_id) ?? {};

@@ -152,7 +152,7 @@ const refused = (message: string): RemoteWriteResult => ({ kind: 'refused', mess
 function resultOfError(error: unknown): RemoteWriteResult {
   if (!isRemoteError(error)) throw error;
   if (error.code === 'response_lost') return { kind: 'lost' };
-  if (error.code === 'changed_meanwhile') return { kind: 'stale', message: error.message };
+  if (error.code === 'changed_concurrently') return { kind: 'stale', message: error.message };
   if (recordErrors.has(error.code)) return refused(error.message);
   throw error;
 }
@@ -296,7 +296,7 @@ export async function changedSinceRead(
     const read = connector.readSince({
       table,
       fields: [],
-      ...(filter === null ? {} : { filter }),
+      filter: filter ?? undefined,
       limit: CHANGED_PAGE,
       cursor,
       since,

@@ -187,7 +187,7 @@ function statsOf(counted: readonly OutcomeCount[], { seconds, findings, budget }
   const written = (action: string) =>
     sum((one) => one.action === action && one.progress === 'applied' && one.isWrite);
   return {
-    processed: sum((one) => !['pending', 'begun'].includes(outcomeOf(one))),
+    processed: sum((one) => !['pending', 'started'].includes(outcomeOf(one))),
     created: applied.create ?? 0,
     updated: applied.update ?? 0,
     deleted: applied.delete ?? 0,

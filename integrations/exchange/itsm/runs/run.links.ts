@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../../platform/chunks.ts';
 import { inTransaction } from '../../../../platform/database.ts';
 import type { AgreedLink, LocalCard, Observation, Pair, RemoteObservation } from '../engine/model.types.ts';
 import { type Ends, endsOf } from '../engine/plan.links.ts';
@@ -42,20 +43,16 @@ export async function* linkParts(work: RunWork, observationOf: ObservationOf): A
     for (const id of cards) newRecordCards.add(id);
   }
   const primaryRecords = [...(await primaryRecordsOf(work, [...sources])), ...newRecordCards].sort();
-  for (let at = 0; at < primaryRecords.length; at += CHUNK) {
+  for (const some of chunksOf(primaryRecords, CHUNK)) {
     work.signal.throwIfAborted();
-    yield await linkPart(work, observationOf, linkTypes, {
-      primaryRecords: primaryRecords.slice(at, at + CHUNK),
-      pushed: newRecordCards,
-    });
+    yield await linkPart(work, observationOf, linkTypes, { primaryRecords: some, pushed: newRecordCards });
   }
 }
 
 /** The primary records of these records' cards, so that the relations of a card are compared together. */
 async function primaryRecordsOf({ db, mappingId }: RunWork, remoteIds: string[]): Promise<Set<string>> {
   const primaryRecords = new Set<string>();
-  for (let at = 0; at < remoteIds.length; at += CHUNK) {
-    const some = remoteIds.slice(at, at + CHUNK);
+  for (const some of chunksOf(remoteIds, CHUNK)) {
     const { cardOf, recordOf } = await loadPairIndex(db, [mappingId], some, []);
     for (const id of some) {
       const card = cardOf(id);
@@ -103,17 +100,10 @@ async function linkPart(
     source: source_id,
     target: target_id,
   }));
-  const ends = await resolveEnds(work, observationOf, {
-    linkTypes,
-    sources,
-    links: [...remote, ...agreed],
-    local,
-  });
-  return {
-    syncState: { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) },
-    observation: { ...observationOf({}, {}), links: { local, remote } },
-    ends,
-  };
+  const links = [...remote, ...agreed];
+  const ends = await resolveEnds(work, observationOf, { linkTypes, sources, links, local });
+  const syncState = { ...emptySyncState(), links: new Map(agreed.map((link) => [linkKey(link), link])) };
+  return { syncState, observation: { ...observationOf({}, {}), links: { local, remote } }, ends };
 }
 
 /** The relations of a part. */
@@ -142,12 +132,8 @@ async function resolveEnds(
     ...[...pairs.values()].map(({ cardId }) => survivorOf(cardId, redirects)),
     ...pairRows.flatMap(({ cardId }) => cardId ?? []),
   ]);
-  const planning = beginPlanning(
-    mapping,
-    { ...emptySyncState(), pairs },
-    observationOf({}, { cards: there, redirects }),
-    () => null,
-  );
+  const observation = observationOf({}, { cards: there, redirects });
+  const planning = beginPlanning(mapping, { ...emptySyncState(), pairs }, observation, () => null);
   const rows = pairRows.map((row) => ({ ...emptyRow, ...row, reason: '' }));
   const ends = endsOf({ ...planning, rows });
   const blocked = new Set(Object.keys(mapping.blocked_targets));
@@ -245,11 +231,8 @@ export async function readDeletedRelations(work: RunWork): Promise<void> {
   const { connector, db, mappingId, syncState } = work;
   if (syncState.links_watermark === null) return;
   const deletions = await connector.readRelationDeletions(syncState.links_watermark);
-  const ids = await findStoredLinks(
-    db,
-    mappingId,
-    deletions.map(({ id }) => id),
-  );
+  const deleted = deletions.map(({ id }) => id);
+  const ids = await findStoredLinks(db, mappingId, deleted);
   if (ids.length === 0) return;
   const existing = connector.findExistingRelations ? await connector.findExistingRelations(ids) : new Set();
   const gone = ids.filter((id) => !existing.has(id));
@@ -267,18 +250,15 @@ const END_LOOKUP_BATCH = 100;
 export async function checkRelationEnds(work: RunWork): Promise<void> {
   const { db, connector, mapping, runId, signal } = work;
   const { sync_direction: direction, sync_mode: mode } = mapping;
-  const wanted = {
-    removals: direction !== 'push' && mode !== 'additive',
-    additions: direction !== 'pull',
-  };
+  const wanted = { removals: direction !== 'push' && mode !== 'additive', additions: direction !== 'pull' };
   for (const linkType of linkTypesOf(work)) {
     // this run has read the records of its own mapping; relations to a mapping that cannot run are deferred in any case
     const table = mapping.target_tables[linkType.target_mapping_id];
     if (table === undefined) continue;
     const ids = await inTransaction(db, (sql) => findTargetsToCheck(sql, linkType, wanted));
-    for (let at = 0; at < ids.length; at += END_LOOKUP_BATCH) {
+    for (const some of chunksOf(ids, END_LOOKUP_BATCH)) {
       signal.throwIfAborted();
-      const lookups = await connector.readByIds(table, ids.slice(at, at + END_LOOKUP_BATCH), []);
+      const lookups = await connector.readByIds(table, some, []);
       const gone = [...lookups].flatMap(([id, { kind: look }]) =>
         look === 'gone' ? [createObservation(id, { look })] : [],
       );

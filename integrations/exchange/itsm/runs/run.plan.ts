@@ -1,4 +1,5 @@
 import { referencedMappings } from '../../../../domain/exchange/itsm/itsm.load.ts';
+import { chunksOf } from '../../../../platform/chunks.ts';
 import { canonical, isEqual, type TransformContext } from '../engine/fields.ts';
 import type {
   Decision,
@@ -16,10 +17,10 @@ import {
   type PartChoice,
   type PartSource,
   type PlanningTools,
-  planInParts,
+  planMapping,
 } from '../engine/plan.ts';
 import type { Plan } from '../engine/plan.types.ts';
-import { type Deferrals, emptySyncState, isChange, isRemoval, removeResolved } from '../engine/state.ts';
+import { type Deferrals, emptySyncState, isChange, isRemoval } from '../engine/state.ts';
 import type { RemoteRecord } from '../remote.ts';
 import { readPairRows } from '../store/links.ts';
 import {
@@ -78,7 +79,7 @@ export interface PlanSummary {
  */
 export async function planRun(
   work: RunWork,
-  tools: PlanningTools,
+  tools: Omit<PlanningTools, 'storeRows'>,
   onProgress: (rows: number) => void,
   approved = false,
 ): Promise<PlanSummary> {
@@ -87,36 +88,31 @@ export async function planRun(
     await deletePlan(sql, runId);
     await deleteUncommittedDeferred(sql, mappingId);
   });
-  const deferrals: Deferrals = new Map();
-  const again = new Set<string>();
-  const absences: Record<string, number> = {};
-  const count = { rows: 0, removals: 0, changes: 0, blockedRelations: 0 };
+  const count = { removals: 0, changes: 0 };
   // a full read tries refused values again, since the cause may have been removed
   const refusals = work.complete ? [] : await readRefusals(db, mappingId);
   const planned = work.connector.omitsHiddenRecords ? { ...mapping, complete_reads: 0 } : mapping;
   const source = createPlanSource(work, { ...(await readDecisions(db, mappingId)), refusals });
-  for await (const { rows, ...part } of planInParts(planned, source, tools)) {
-    work.signal.throwIfAborted();
-    for (const id of part.again) again.add(id);
-    for (const [id, deferral] of part.deferred) deferrals.set(id, deferral);
-    removeResolved(deferrals, part.resolved);
-    Object.assign(absences, part.absences);
-    count.blockedRelations += part.blockedRelations;
-    if (rows.length === 0) continue;
-    count.rows += rows.length;
-    count.removals += rows.filter(isRemoval).length;
-    count.changes += rows.filter(isChange).length;
-    await work.checkpoint({}, (sql) => addPlanRows(sql, runId, rows, approved));
-    onProgress(count.rows);
-  }
+  const totals = await planMapping(planned, source, {
+    ...tools,
+    storeRows: async (rows) => {
+      count.removals += rows.filter(isRemoval).length;
+      count.changes += rows.filter(isChange).length;
+      await work.checkpoint({}, (sql) => addPlanRows(sql, runId, rows, approved));
+      onProgress(rows.at(-1)!.no + 1);
+    },
+  });
+  const { again, notOverwritten, deferred, absences, blockedRelations } = totals;
+  // a later run in the other direction has to know the change that it overwrites, and it may be too old for its delta
+  if (mapping.sync_direction !== mapping.mapping_direction) for (const id of notOverwritten) again.add(id);
   for (const id of await inconclusiveRecords(db, runId, mappingId)) again.add(id);
-  await storeDeferrals(work, deferrals, again);
+  await storeDeferrals(work, deferred, again);
   const pairs = await countLivePairs(db, mappingId);
   return {
     stopped: checkDeletionLimit(mapping, count.removals, pairs),
     changes: count.changes,
     pairs,
-    blockedRelations: count.blockedRelations,
+    blockedRelations,
     closing: { ...progressAfter(work), again: [...again].sort(), absences },
   };
 }
@@ -129,9 +125,9 @@ async function storeDeferrals(work: RunWork, deferrals: Deferrals, again: Set<st
   const deferred = [...deferrals].flatMap(([remote_id, { records, cards }]): DeferredRecord[] =>
     again.has(remote_id) ? [] : [{ remote_id, records: [...records], cards: [...cards] }],
   );
-  for (let at = 0; at < deferred.length; at += CHUNK) {
+  for (const some of chunksOf(deferred, CHUNK)) {
     work.signal.throwIfAborted();
-    await work.checkpoint({}, (sql) => storeDeferred(sql, mappingId, runId, deferred.slice(at, at + CHUNK)));
+    await work.checkpoint({}, (sql) => storeDeferred(sql, mappingId, runId, some));
   }
   // a run in one direction may not have planned what a run in the other direction has deferred
   if (state.hidden.length > 0 || work.mapping.sync_direction !== work.mapping.mapping_direction) return;
@@ -169,6 +165,7 @@ function createPlanSource(work: RunWork, decisions: Decisions): PartSource {
   });
 
   const loadPart = async ({ remoteIds = [], cardIds = [] }: PartChoice): Promise<Part> => {
+    work.signal.throwIfAborted();
     const observed = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
     const allIds = [...new Set([...remoteIds, ...observed.map(({ remote_id }) => remote_id)])];
     const choice = { remoteIds: allIds, cardIds };

@@ -3,6 +3,7 @@ import {
   referencedMappings,
   type SyncStateRow,
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
+import { chunksOf } from '../../../../platform/chunks.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
 import type { RecordLookup, RemoteRecord } from '../remote.ts';
 import {
@@ -74,12 +75,8 @@ const columnsOf = ({ mapping, connector: { correlationColumn } }: RunWork): stri
 
 async function readRecords(work: RunWork): Promise<void> {
   const { connector, mapping, complete } = work;
-  const request = {
-    table: mapping.remote_table,
-    fields: columnsOf(work),
-    ...(mapping.filter_query === null ? {} : { filter: mapping.filter_query }),
-    limit: work.page,
-  };
+  const filter = mapping.filter_query ?? undefined;
+  const request = { table: mapping.remote_table, fields: columnsOf(work), filter, limit: work.page };
   const pages = readAhead(work, (cursor) =>
     complete
       ? connector.readPage({ ...request, cursor })
@@ -156,19 +153,14 @@ async function readAgain(work: RunWork): Promise<void> {
   for (let at = Number(work.state.cursor ?? 0); at < ids.length; at += LOOKUP_BATCH) {
     const batch = ids.slice(at, at + LOOKUP_BATCH);
     const known = await findObserved(work.db, work.runId, batch);
-    const lookups = await readByKey(
-      work,
-      batch.filter((id) => !known.has(id)),
-    );
+    const unknown = batch.filter((id) => !known.has(id));
+    const lookups = await readByKey(work, unknown);
     const rows = lookups.map(([id, lookup]) => {
       if (lookup.kind !== 'there') return observedByKey(id, lookup);
       // an unchanged record still matches the filter
       const matches = work.mapping.filter_query === null || lookup.record.updatedAt <= (watermark ?? '');
-      return createObservation(id, {
-        record: withoutDisplayValues(lookup.record),
-        shown: matches,
-        look: matches ? null : 'there',
-      });
+      const record = withoutDisplayValues(lookup.record);
+      return createObservation(id, { record, shown: matches, look: matches ? null : 'there' });
     });
     await work.checkpoint({ cursor: String(at + LOOKUP_BATCH) }, (sql) =>
       storeObserved(sql, work.runId, rows),
@@ -205,12 +197,10 @@ async function readDeletions(work: RunWork): Promise<void> {
   const { watermark } = resumePoint(work);
   if (watermark === null) return;
   const tombstones = await connector.readDeletions(mapping.remote_table, watermark);
-  for (let at = 0; at < tombstones.length; at += CHUNK) {
-    const rows = tombstones
-      .slice(at, at + CHUNK)
-      .map(({ id, at, mergedInto }) =>
-        createObservation(id, { tombstone: { at, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
-      );
+  for (const some of chunksOf(tombstones, CHUNK)) {
+    const rows = some.map(({ id, at, mergedInto }) =>
+      createObservation(id, { tombstone: { at, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
+    );
     await work.checkpoint({}, (sql) => storeObserved(sql, work.runId, rows));
   }
 }
@@ -295,12 +285,10 @@ export function resumePoint(run: Directed): ResumePoint {
   const { syncState } = run;
   const singleDirection = singleDirectionOf(run);
   const { watermark, local_position: localPosition } = syncState;
-  if (singleDirection === 'pull')
-    return {
-      watermark,
-      localPosition: laterPosition(localPosition, syncState.pulled_position),
-      hasSkippedUnpaired: false,
-    };
+  if (singleDirection === 'pull') {
+    const pulled = syncState.pulled_position;
+    return { watermark, localPosition: laterPosition(localPosition, pulled), hasSkippedUnpaired: false };
+  }
   if (singleDirection === 'push' && isLastFullReadByPush(syncState))
     return { watermark: syncState.pushed_watermark, localPosition, hasSkippedUnpaired: true };
   return { watermark, localPosition, hasSkippedUnpaired: run.mapping.mapping_direction === 'push' };

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
+import { chunksOf } from '../../../../platform/chunks.ts';
 import { matchListsInSteps } from '../../../analysis/matching/match.ts';
 import type {
   Evidence,
@@ -16,6 +17,8 @@ import type { MatchItem } from '../engine/plan.types.ts';
 
 /** Almost certain pairs are linked; pairs that are more likely than not become review items. */
 const thresholds = { match: 0.95, possible: 0.5 };
+/** The least probability of pairs with the same name and different identity codes, which speak against each other. */
+const DISPUTED = 0.1;
 /** Codes with a lower similarity are different; names with at least this similarity are equal. */
 const DIFFERENT_CODE = 0.6;
 const SAME_NAME = 0.8;
@@ -53,11 +56,11 @@ export async function scoreSimilar(
   const isWhole = records.length <= parts.whole && cards.length <= parts.whole;
   const scored: ScoredPair[] = [];
   let model: MatchModel | undefined;
-  for (const someCards of isWhole ? [cards] : partsOf(cards, parts.cards)) {
-    for (const someRecords of isWhole ? [records] : partsOf(records, parts.records)) {
+  for (const someCards of isWhole ? [cards] : chunksOf(cards, parts.cards)) {
+    for (const someRecords of isWhole ? [records] : chunksOf(records, parts.records)) {
       const options: MatchOptions = {
         fields,
-        thresholds,
+        thresholds: { ...thresholds, possible: DISPUTED },
         from: isWhole ? 'both' : 'left',
         ...(model && { model }),
       };
@@ -95,27 +98,26 @@ async function compare(
   return step.value;
 }
 
-const partsOf = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
-
 /** A pair with its verdict. Pairs with different identity codes are never linked, only reviewed if the names are equal. */
-const scoredOf = (
+function scoredOf(
   { left, right, score, class: verdict, evidence }: MatchPair,
   identities: Path[],
-): ScoredPair => ({
-  remoteId: left,
-  cardId: right,
-  score,
-  verdict: identities.some((path) => similarityOf(evidence, path, 1) < DIFFERENT_CODE)
-    ? similarityOf(evidence, 'name', 0) >= SAME_NAME && verdict !== 'no'
-      ? 'possible'
-      : 'no'
-    : verdict,
-  reason: evidence
-    .filter(({ similarity, bits }) => similarity !== null && bits !== 0)
-    .map(({ aspect, similarity }) => `${aspect} ${Math.round((similarity ?? 0) * 100)} %`)
-    .join(', '),
-});
+): ScoredPair {
+  const isDisputed = identities.some((path) => similarityOf(evidence, path, 1) < DIFFERENT_CODE);
+  const isSimilar = isDisputed
+    ? similarityOf(evidence, 'name', 0) >= SAME_NAME
+    : score >= thresholds.possible;
+  return {
+    remoteId: left,
+    cardId: right,
+    score,
+    verdict: isSimilar && verdict !== 'no' ? (isDisputed ? 'possible' : verdict) : 'no',
+    reason: evidence
+      .filter(({ similarity, bits }) => similarity !== null && bits !== 0)
+      .map(({ aspect, similarity }) => `${aspect} ${Math.round((similarity ?? 0) * 100)} %`)
+      .join(', '),
+  };
+}
 
 const similarityOf = (evidence: readonly Evidence[], name: string, otherwise: number): number =>
   evidence.find(({ aspect }) => aspect === name)?.similarity ?? otherwise;

@@ -1,15 +1,14 @@
-import type { Knex } from 'knex';
 import type { RunRow, RunStage, RunStats } from '../../../../domain/exchange/itsm/itsm.model.ts';
+import { createEvaluate } from '../../../../domain/exchange/itsm/mappings.rules.ts';
 import { changeRun, loadRun, logRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { JobResult } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { counted } from '../../../../platform/counted.ts';
-import { type Db, isConnectionLoss, query } from '../../../../platform/database.ts';
+import { type Db, isConnectionLoss, query, type Transaction } from '../../../../platform/database.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { PlanningTools } from '../engine/plan.ts';
 import { readBudget } from '../limiter/limiter.ts';
-import { createEvaluate } from '../mappings/expressions.ts';
 import { settleRun } from '../port/apply.run.ts';
 import { isRemoteError } from '../remote.ts';
 import { deleteObserved, findSuspiciouslyEmptyColumns } from '../store/observed.ts';
@@ -60,10 +59,8 @@ export async function executeRun(
       if (needsReview) return { message: 'the plan waits for review', result: { run_id: run.id } };
     }
     const planned = await loadRun(services.db, run.id);
-    return await applyStage(job, planned, connector, {
-      calls: () => run.remote_calls + connector.calls(),
-      watch,
-    });
+    const options = { calls: () => run.remote_calls + connector.calls(), watch };
+    return await applyStage(job, planned, connector, options);
   } catch (error) {
     // requests of failed runs count towards the daily number too
     await storeUsage(services.db, run.id, run.remote_calls + connector.calls(), watch);
@@ -107,7 +104,7 @@ async function createPlan(
     await enterStage(sql, run.id, 'match');
   });
   let since = performance.now();
-  const tools: PlanningTools = {
+  const tools: Omit<PlanningTools, 'storeRows'> = {
     score: (records, cards) => scoreSimilar(work.mapping, { records, cards }, job.signal),
     evaluate: createEvaluate(),
     onMatched: async () => {
@@ -123,7 +120,7 @@ async function createPlan(
 }
 
 /** Logs that other mappings block relations, if their number differs from that of the last completed run. */
-async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: number): Promise<void> {
+async function logBlockedRelations(sql: Transaction, work: RunWork, count: number): Promise<void> {
   const [last = 0] = await query(sql)
     .column<number>`select coalesce((stats ->> 'relations_deferred')::int, 0) from itsm_runs
      where mapping_id = ${work.mappingId} and status = 'completed' and undo_of is null order by id desc limit 1`;
@@ -133,7 +130,7 @@ async function logBlockedRelations(sql: Knex.Transaction, work: RunWork, count: 
   await logRun(sql, work.runId, 'plan', 'info', text);
 }
 
-async function enterStage(sql: Knex.Transaction, id: string, stage: RunStage): Promise<void> {
+async function enterStage(sql: Transaction, id: string, stage: RunStage): Promise<void> {
   await sql('itsm_runs').where({ id }).update({ stage });
 }
 
@@ -243,10 +240,8 @@ async function excludeHiddenColumns(work: RunWork): Promise<void> {
   if (emptied.length === 0) return;
   const hidden = new Set(await connector.findHiddenColumns(mapping.remote_table, emptied));
   if (hidden.size === 0) return;
-  work.mapping = {
-    ...mapping,
-    fields: mapping.fields.filter(({ remote_field }) => !hidden.has(remote_field)),
-  };
+  const fields = mapping.fields.filter(({ remote_field }) => !hidden.has(remote_field));
+  work.mapping = { ...mapping, fields };
   await work.checkpoint({ hidden: [...hidden] }, async (sql) => {
     await sql('itsm_runs')
       .where({ id: runId })

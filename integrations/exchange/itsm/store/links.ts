@@ -1,6 +1,5 @@
-import type { Knex } from 'knex';
 import { survivingCard } from '../../../../domain/inventory/cards/merge/merge.redirect.ts';
-import { embed, fragment, query, type Sql } from '../../../../platform/database.ts';
+import { embed, fragment, query, type Sql, type Transaction } from '../../../../platform/database.ts';
 
 /** A mapped relation type with its remote types, and the mappings of the cards at both ends. */
 export interface LinkType {
@@ -95,7 +94,7 @@ const bothSides = ({ mapping_id, target_mapping_id, relation_type_key, forward, 
  * creates it: records, and cards whose records the plan creates.
  */
 export async function findDifferingLinks(
-  sql: Knex.Transaction,
+  sql: Transaction,
   runId: string,
   linkType: LinkType,
 ): Promise<{ records: string[]; cards: string[] }> {
@@ -153,7 +152,7 @@ export async function findDifferingLinks(
  * @param wanted whether to include relations that the remote may have removed, and those that the inventory has added.
  */
 export async function findTargetsToCheck(
-  sql: Knex.Transaction,
+  sql: Transaction,
   linkType: LinkType,
   wanted: { removals: boolean; additions: boolean },
 ): Promise<string[]> {

@@ -53,7 +53,7 @@ export const readRows = (sql: Sql, runId: string, after: number, limit: number) 
 
 /** Rows whose writes were sent without a response so far. */
 export const readBegunRows = (sql: Sql, runId: string) =>
-  selectRows(sql, runId, fragment`progress = 'begun' order by no`);
+  selectRows(sql, runId, fragment`progress = 'started' order by no`);
 
 /** Applied rows from the end of the plan, before the given number. */
 export const readAppliedBackwards = (sql: Sql, runId: string, before: number, limit: number) =>
@@ -71,10 +71,8 @@ export const readAppliedAtRemote = (sql: Sql, runId: string, after: number, limi
 /** Marks rows whose writes are about to be sent. */
 export async function markBegun(sql: Sql, runId: string, rows: readonly PlanRow[]): Promise<void> {
   const nos = rows.map(({ no }) => no);
-  await sql('itsm_plan_rows')
-    .where({ run_id: runId, progress: 'pending' })
-    .whereIn('no', nos)
-    .update({ progress: 'begun' });
+  const data = { progress: 'started' };
+  await sql('itsm_plan_rows').where({ run_id: runId, progress: 'pending' }).whereIn('no', nos).update(data);
 }
 
 /** Stores how rows ended; each ends once. */
@@ -90,7 +88,7 @@ export async function markEnded(sql: Sql, runId: string, endings: readonly RowRe
     .run`update itsm_plan_rows p set progress = v.progress, message = v.message, made_id = v."createdId",
        ended_at = clock_timestamp()
      from json_to_recordset(${JSON.stringify(ends)}::json) as v(no integer, progress text, message text, "createdId" text)
-     where p.run_id = ${runId} and p.no = v.no and p.progress in ('pending', 'begun')`;
+     where p.run_id = ${runId} and p.no = v.no and p.progress in ('pending', 'started')`;
 }
 
 /** Ends the rows that write nothing. */
@@ -172,7 +170,7 @@ export async function findUnappliedRecords(sql: Sql, runId: string): Promise<str
 export async function findRunsWithUnknownWrites(sql: Sql, mappingId: string): Promise<string[]> {
   return await query(sql)
     .column<string>`select r.id from itsm_runs r where r.mapping_id = ${mappingId} and r.status in ('failed', 'cancelled', 'superseded')
-       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') order by r.id`;
+       and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'started') order by r.id`;
 }
 
 /** Values of these cards and their records that an undo has restored, unless a later run has written the field. */
@@ -236,7 +234,7 @@ export async function findRecreated(
   remoteId: string,
 ): Promise<{ id: string | null; isPending: boolean }> {
   const rows = await query(sql)
-    .rows`select made_id as id, progress in ('pending', 'begun') as "isPending" from itsm_plan_rows
+    .rows`select made_id as id, progress in ('pending', 'started') as "isPending" from itsm_plan_rows
      where run_id = ${runId} and action = 'create' and row -> 'restored' ->> 'remoteId' = ${remoteId}`;
   return rows[0] ?? { id: null, isPending: false };
 }

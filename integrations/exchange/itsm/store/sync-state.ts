@@ -165,17 +165,11 @@ export async function storeChanges(
   const syncState = emptySyncState();
   for (const pair of stored) syncState.pairs.set(pair.remoteId, pair);
   applyChanges(syncState, changes);
-  await deletePairs(
-    sql,
-    mappingId,
-    stored.map(({ remoteId }) => remoteId).filter((id) => !syncState.pairs.has(id)),
-  );
+  const removed = stored.map(({ remoteId }) => remoteId).filter((id) => !syncState.pairs.has(id));
+  await deletePairs(sql, mappingId, removed);
   await upsertPairs(sql, mappingId, [...syncState.pairs.values()]);
-  await deleteLinks(
-    sql,
-    mappingId,
-    [...links].flatMap(([key, link]) => (syncState.links.has(key) ? [] : [link])),
-  );
+  const unlinked = [...links].flatMap(([key, link]) => (syncState.links.has(key) ? [] : [link]));
+  await deleteLinks(sql, mappingId, unlinked);
   await upsertLinks(sql, mappingId, [...syncState.links.values()]);
 }
 
@@ -263,19 +257,17 @@ const onConflict = `on conflict (mapping_id, kind, coalesce(remote_id, ''), coal
  * @returns how many there are.
  */
 export async function markRepeatedItems(sql: Sql, runId: string, mappingId: string): Promise<number> {
-  const { rowCount } = await sql.raw(
-    `with asked as (
-       select no, ${kind} as kind, remote_id, card_id, row ->> 'path' as path, ${local} as local, ${remote} as remote
-       from itsm_plan_rows where run_id = ? and action in ('conflict', 'stage')
+  return await query(sql).count`with asked as (
+       select no, ${embed(kind)} as kind, remote_id, card_id, row ->> 'path' as path, ${embed(local)} as local,
+         ${embed(remote)} as remote
+       from itsm_plan_rows where run_id = ${runId} and action in ('conflict', 'stage')
      )
      update itsm_plan_rows p set open_since = q.opened_at from asked a
-     join itsm_review_items q on q.mapping_id = ? and q.kind = a.kind and coalesce(q.remote_id, '') = coalesce(a.remote_id, '')
+     join itsm_review_items q on q.mapping_id = ${mappingId} and q.kind = a.kind
+       and coalesce(q.remote_id, '') = coalesce(a.remote_id, '')
        and coalesce(q.card_id::text, '') = coalesce(a.card_id::text, '') and coalesce(q.path, '') = coalesce(a.path, '')
        and q.local is not distinct from a.local and q.remote is not distinct from a.remote
-     where p.run_id = ? and p.no = a.no`,
-    [runId, mappingId, runId],
-  );
-  return rowCount as number;
+     where p.run_id = ${runId} and p.no = a.no`;
 }
 
 /**

@@ -7,9 +7,30 @@ import type {
 } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../../domain/kernel/permissions/policy.ts';
 import { sha256 } from '../../../../platform/crypto.ts';
-import { createNames, pascal } from './model.names.ts';
 import { attributeProperty, cardProperties, relationProperties } from './model.properties.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model.types.ts';
+
+/** Names that the schema itself uses. */
+const CONTAINER = 'EstateContainer';
+
+/** Returns a function that returns unique names, compared without case: the first free of the wanted ones, else numbered. */
+function createNames(taken: Iterable<string> = [CONTAINER]): (...wanted: string[]) => string {
+  const used = new Set([...taken].map((name) => name.toLowerCase()));
+  return (...wanted) => {
+    const last = wanted.at(-1)!;
+    for (let n = 0; ; n += 1) {
+      const name = n < wanted.length ? wanted[n]! : `${last}_${n - wanted.length + 2}`;
+      if (used.has(name.toLowerCase())) continue;
+      used.add(name.toLowerCase());
+      return name;
+    }
+  };
+}
+
+export const containerName = CONTAINER;
+
+/** A type name from a key: the first letter is upper case. */
+const pascal = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1);
 
 interface Rights {
   costs: boolean;
@@ -45,10 +66,8 @@ function nameSets(metamodel: Metamodel): SetNames {
   const name = createNames();
   const named = (keys: string[], suffix: string) =>
     new Map([...keys].sort().map((key) => [key, name(pascal(key), `${pascal(key)}${suffix}`)]));
-  return {
-    cards: named(metamodel.visibleTypes, '_cards'),
-    relations: named(metamodel.visibleRelationTypes, '_relations'),
-  };
+  const relations = named(metamodel.visibleRelationTypes, '_relations');
+  return { cards: named(metamodel.visibleTypes, '_cards'), relations };
 }
 
 function buildModel(metamodel: Metamodel, rights: Rights): ODataModel {
@@ -84,12 +103,8 @@ function members(
     else properties.set(own, attributeProperty(own, field));
   }
   const told = [...properties.values()].map((one) => [one.name, one.type, one.collection]);
-  return {
-    properties,
-    navigations: new Map(ways.map((path) => [path.name, path])),
-    hiddenCosts,
-    shape: sha256(JSON.stringify(told)).slice(0, 16),
-  };
+  const shape = sha256(JSON.stringify(told)).slice(0, 16);
+  return { properties, navigations: new Map(ways.map((path) => [path.name, path])), hiddenCosts, shape };
 }
 
 function cardSet(metamodel: Metamodel, type: CardType, names: SetNames, rights: Rights): EntitySet {

@@ -120,15 +120,8 @@ const edmTypes: Record<FieldType, EdmType> = {
 export function attributeProperty(name: string, field: CompiledField): ODataProperty {
   const type = edmTypes[field.type];
   const collection = field.type === 'multiple_select';
-  const common = {
-    name,
-    type,
-    collection,
-    nullable: !collection,
-    label: field.label,
-    options: collection || field.type === 'single_select' ? field.optionLabels : noOptions,
-    inside: true,
-  };
+  const options = collection || field.type === 'single_select' ? field.optionLabels : noOptions;
+  const common = { name, type, collection, nullable: !collection, label: field.label, options, inside: true };
   const { key } = field;
   const member = (alias: string) => sql`(${raw(`${alias}.attributes`)} -> ${key}::text)`;
   const memberText = (alias: string) => sql`(${raw(`${alias}.attributes`)} ->> ${key}::text)`;

@@ -202,10 +202,7 @@ function enter(scope: Scope, { target, path }: Navigation): { source: Source; in
   const { statement } = scope;
   const alias = statement.alias();
   const set = statement.model.sets.get(target)!;
-  return {
-    source: navigationSource(statement, path, scope.alias, alias),
-    inner: { ...scope, set, alias },
-  };
+  return { source: navigationSource(statement, path, scope.alias, alias), inner: { ...scope, set, alias } };
 }
 
 /**
@@ -304,12 +301,10 @@ function count(expr: Expr & { kind: 'count' }, outer: Scope): Value {
   const whole = (fragment: Fragment): Value => ({ kind: 'number', sql: fragment, whole: true });
   const use = (meaning: ResolvedName, scope: Scope, { name }: PathStep): Value => {
     if ('property' in meaning && meaning.property.collection) {
-      if (expr.filter)
-        throw notSupported(
-          option,
-          '$filter within $count is not supported for collections of values',
-          expr.at,
-        );
+      if (expr.filter) {
+        const message = '$filter within $count is not supported for collections of values';
+        throw notSupported(option, message, expr.at);
+      }
       return whole(sql`jsonb_array_length(${meaning.property.value(scope.alias)})::numeric`);
     }
     if ('navigation' in meaning && meaning.navigation.collection) {

@@ -125,20 +125,14 @@ export function callFunction(name: string, args: Value[], option: string, at: nu
   }
   const { takes, least = takes.length } = signature;
   if (args.length < least || args.length > takes.length) {
-    throw invalidQuery(
-      option,
-      `${name} takes ${least === takes.length ? least : `${least} or ${takes.length}`} values`,
-      at,
-    );
+    const message = `${name} takes ${least === takes.length ? least : `${least} or ${takes.length}`} values`;
+    throw invalidQuery(option, message, at);
   }
   const values = args.map((value, n) => {
     if (value.kind === 'null') return sql`null::text`;
     if (!takes[n]!.includes(value.kind)) {
-      throw invalidQuery(
-        option,
-        `${name} takes ${takes[n]!.map(kindName).join(' or ')} instead of ${kindName(value.kind)}`,
-        at,
-      );
+      const what = `${name} takes ${takes[n]!.map(kindName).join(' or ')} instead of ${kindName(value.kind)}`;
+      throw invalidQuery(option, what, at);
     }
     if (takes[n] === day || (takes[n]!.length === 1 && takes[n]![0] === 'moment')) {
       return value.kind === 'date' ? sql`(${value.sql})::date` : inUtc(value.sql);

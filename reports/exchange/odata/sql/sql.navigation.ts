@@ -50,10 +50,8 @@ function isVisible({ ctx }: StatementContext, alias: string): Fragment {
 /** The entities of a set that the caller sees, under the alias {@link ROOT}. */
 export function setSource(statement: StatementContext, set: EntitySet): Source {
   if (set.kind === 'card') {
-    return {
-      from: raw(`cards ${ROOT}`),
-      where: combine('and', [sql`c.type = ${set.key}::text`, isVisible(statement, ROOT)]),
-    };
+    const where = combine('and', [sql`c.type = ${set.key}::text`, isVisible(statement, ROOT)]);
+    return { from: raw(`cards ${ROOT}`), where };
   }
   const source = statement.alias();
   const target = statement.alias();

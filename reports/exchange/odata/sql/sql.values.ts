@@ -93,13 +93,10 @@ export function literalValue(literal: Literal, option: string): Value {
     case 'boolean':
       return { kind: 'boolean', sql: raw(String(literal.value)), literal };
     case 'integer':
-    case 'decimal':
-      return {
-        kind: 'number',
-        sql: sql`${literal.value}::numeric`,
-        whole: literal.type === 'integer',
-        literal,
-      };
+    case 'decimal': {
+      const whole = literal.type === 'integer';
+      return { kind: 'number', sql: sql`${literal.value}::numeric`, whole, literal };
+    }
     default: {
       if (!canParse(literal.value, literal.type)) {
         throw invalidQuery(option, `"${literal.value}" is not ${kindNames[literal.type]}`, literal.at);

@@ -1,5 +1,4 @@
 import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
-import { sha256 } from '../../../../../platform/crypto.ts';
 import { type RecordLookup, RemoteError } from '../../remote.ts';
 import type { Connector, Page, ReadRequest } from '../connector.ts';
 import {
@@ -9,13 +8,17 @@ import {
   type ResponseReader,
   readRefusal,
   searchTables,
+  uncertainFailure,
 } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import {
+  accountNameOf,
   basicAuth,
   type ConnectorParts,
+  connectionOf,
   defaultTransport,
   openTransport,
+  type PlainAuth,
   type TransportConfig,
 } from '../transport.ts';
 import { columnsOf } from './description.ts';
@@ -23,15 +26,10 @@ import { createFetch, type Fetch } from './fetching.ts';
 import { createFiles, type PagedSource, readList, requireColumns } from './lists.ts';
 import { columnsInFilter, idOf, keyIn, type Row, recordOf, valueAt } from './records.ts';
 
-export type HttpAuth =
-  | { kind: 'none' }
-  | { kind: 'basic'; username: string; password: string }
-  | { kind: 'token'; token: string };
-
 interface HttpConfig extends TransportConfig {
   /** The address below which all sources are. */
   url: string;
-  auth: HttpAuth;
+  auth: PlainAuth;
   sources: readonly HttpSource[];
   /** Maximum size of a response; a file is read into memory. */
   maxBytes: number;
@@ -63,20 +61,12 @@ const readResponse: ResponseReader = (response, context) => {
   const start = body.subarray(0, 100).toString('latin1');
   const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
   if (!isPage) return { kind: 'done', result: body };
-  const what = `${context.doing} returned a web page instead of data`;
-  return { kind: 'outage', error: new RemoteError('unreadable_response', context.where, what, { status }) };
+  return uncertainFailure(context, status, 'unreadable_response', 'returned a web page instead of data');
 };
 
-function headerOf(auth: HttpAuth): string {
+function headerOf(auth: PlainAuth): string {
   if (auth.kind === 'none') return '';
   return auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : `Bearer ${auth.token}`;
-}
-
-/** The account whose rate limit applies; a token is identified by its digest. */
-function accountOf(host: string, auth: HttpAuth): string {
-  if (auth.kind === 'none') return `${host} http`;
-  const name = auth.kind === 'basic' ? auth.username : sha256(auth.token).slice(0, 16);
-  return `${host} http ${name}`;
 }
 
 /** Lists of rows at HTTP addresses: files, and paged JSON. They are read only. */
@@ -88,7 +78,7 @@ export function connectHttp(parts: HttpParts): Connector {
     { ...parts, config },
     {
       base: origin,
-      account: accountOf(host, config.auth),
+      account: `${host} http ${accountNameOf(config.auth)}`,
       read: readResponse,
       session: { authorization: async () => header },
       maxBytes: config.maxBytes,
@@ -96,7 +86,6 @@ export function connectHttp(parts: HttpParts): Connector {
   );
   const fetch = createFetch(transport, config.url);
   const files = createFiles(fetch);
-  const { limiter, clockAheadMs, calls, close } = transport;
 
   const sourceOf = (name: string): HttpSource => {
     const source = config.sources.find((one) => one.name === name);
@@ -127,7 +116,7 @@ export function connectHttp(parts: HttpParts): Connector {
   };
 
   return {
-    limiter,
+    ...connectionOf(transport),
     async describeTables(search = '') {
       const tables = config.sources.map(({ name, label }) => ({ name, label: label || name, parent: null }));
       return searchTables(tables, search);
@@ -169,9 +158,6 @@ export function connectHttp(parts: HttpParts): Connector {
         },
         write: async () => ({ granted: false, how: 'HTTP lists are read only.' }),
       }),
-    clockAheadMs,
-    calls,
-    close,
   };
 }
 

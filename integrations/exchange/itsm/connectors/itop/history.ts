@@ -135,10 +135,8 @@ export function createHistory(
     });
     const times = objects.map(timeOf).filter((ms) => !Number.isNaN(ms));
     const newest = Math.max(...times);
-    cachedLag = {
-      isAhead: newest > now() + AHEAD_MS,
-      ageMs: times.length === 0 ? MAX_ZONE_DIFFERENCE_MS : Math.max(0, now() - newest),
-    };
+    const ageMs = times.length === 0 ? MAX_ZONE_DIFFERENCE_MS : Math.max(0, now() - newest);
+    cachedLag = { isAhead: newest > now() + AHEAD_MS, ageMs };
     return cachedLag;
   };
 
@@ -324,11 +322,10 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
 
 /** How far a zone is ahead of UTC at a time, in milliseconds. */
 function offsetAt(ms: number, timeZone: string): number {
-  const part = Object.fromEntries(
-    formatter(timeZone)
-      .formatToParts(ms)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
+  const parts = formatter(timeZone)
+    .formatToParts(ms)
+    .map(({ type, value }) => [type, Number(value)]);
+  const part = Object.fromEntries(parts);
   const local = Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!, part.second!);
   return local - Math.floor(ms / 1000) * 1000;
 }

@@ -1,35 +1,28 @@
-import { sha256 } from '../../../../../platform/crypto.ts';
 import { type RemoteTombstone, withFallback } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
 import { byTime } from '../responses.ts';
 import { testRights } from '../rights.ts';
-import type { ConnectorParts } from '../transport.ts';
+import { accountNameOf, type ConnectorParts, connectionOf } from '../transport.ts';
 import { createDescription } from './description.ts';
 import { type ChangeTimes, createHistory, MISSING_HISTORY_EFFECTS } from './history.ts';
 import { createReading } from './reading.ts';
 import { readRelations } from './relations.ts';
 import { rightsTest } from './rights.ts';
-import { defaultConfig, type ItopAuth, type ItopConfig, openItopTransport } from './transport.ts';
+import { defaultConfig, type ItopConfig, openItopTransport } from './transport.ts';
 import { createWriting } from './writing.ts';
 
 export type ItopParts = ConnectorParts<Pick<ItopConfig, 'url' | 'auth' | 'timeZone'> & Partial<ItopConfig>>;
-
-/** The account whose rate limit applies. */
-function accountOf(url: string, auth: ItopAuth): string {
-  const { host, pathname } = new URL(url);
-  const name = auth.kind === 'basic' ? auth.username : `token ${sha256(auth.token).slice(0, 16)}`;
-  return `${host}${pathname} ${name}`;
-}
 
 /** A connection to one instance as one account. */
 export function connectItop(parts: ItopParts): Connector {
   const config: ItopConfig = { ...defaultConfig, ...parts.config };
   const base = config.url.replace(/\/+$/, '');
-  const transport = openItopTransport({ ...parts, config }, base, accountOf(base, config.auth));
+  const { host, pathname } = new URL(base);
+  const account = `${host}${pathname} ${accountNameOf(config.auth)}`;
+  const transport = openItopTransport({ ...parts, config }, base, account);
   const history = createHistory(transport, config);
   const description = createDescription(transport);
   const reading = createReading(transport, description, history);
-  const { limiter, clockAheadMs, calls, close } = transport;
 
   const tombstones = async (
     table: string,
@@ -43,7 +36,7 @@ export function connectItop(parts: ItopParts): Connector {
   };
 
   return {
-    limiter,
+    ...connectionOf(transport),
     // objects of hidden organisations and archived objects are missing too
     omitsHiddenRecords: true,
     ...description,
@@ -58,9 +51,6 @@ export function connectItop(parts: ItopParts): Connector {
     readRelationDeletions: (since) => tombstones('relations', since, isLink),
     ...createWriting(transport, { reading, history, description }, config),
     testRights: (needs) => testRights(needs, rightsTest(transport, { reading, history }, config)),
-    clockAheadMs,
-    calls,
-    close,
   };
 }
 

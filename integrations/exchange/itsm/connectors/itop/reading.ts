@@ -1,6 +1,6 @@
+import { chunksOf } from '../../../../../platform/chunks.ts';
 import { type RecordLookup, RemoteError, withFallback } from '../../remote.ts';
 import type { Connector, Page, ReadRequest } from '../connector.ts';
-import { chunksOf, optionalFilter } from '../responses.ts';
 import type { Description } from './description.ts';
 import {
   type ChangeTimes,
@@ -77,13 +77,8 @@ export function createReading(transport: ItopTransport, description: Description
     const { class: className, fields, filter, limit, cursor, since } = request;
     const condition = conditionOf(className, filter);
     const { overlapMs = OVERLAP_MS, classes = [] } = request;
-    const changed = await history.readChanges({
-      since,
-      overlapMs,
-      classes,
-      limit,
-      position: positionOf(cursor),
-    });
+    const position = positionOf(cursor);
+    const changed = await history.readChanges({ since, overlapMs, classes, limit, position });
     const { times } = changed;
     const next = cursorOf(changed.next);
     // the history covers all classes, and keys are unique in each root class only: the class of the found object decides
@@ -101,7 +96,7 @@ export function createReading(transport: ItopTransport, description: Description
     fields: await fieldsOf(table, fields),
     limit,
     cursor,
-    ...optionalFilter(filter),
+    filter,
   });
 
   const pageOf = (
@@ -163,10 +158,8 @@ export function createReading(transport: ItopTransport, description: Description
         }
         const missing = some.filter(({ id }) => !lookups.has(id));
         if (missing.length === 0) continue;
-        const deleted = history.findDeleted(
-          missing.map(({ id }) => id),
-          keysOf(missing),
-        );
+        const ids = missing.map(({ id }) => id);
+        const deleted = history.findDeleted(ids, keysOf(missing));
         // a missing object may belong to a hidden organisation: only the history proves its deletion
         const gone: ChangeTimes = await withFallback(deleted, ['forbidden'], new Map());
         for (const { id } of missing) lookups.set(id, { kind: gone.has(id) ? 'gone' : 'unknown' });

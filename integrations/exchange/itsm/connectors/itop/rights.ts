@@ -47,11 +47,8 @@ export function rightsTest(
         delete: { ...common, operation: 'core/delete', key, simulate: true },
       };
       try {
-        await transport.execute({
-          doing: `Testing the right to ${right} objects of ${table}`,
-          isRead: true,
-          operation: () => operations[right],
-        });
+        const doing = `Testing the right to ${right} objects of ${table}`;
+        await transport.execute({ doing, isRead: true, operation: () => operations[right] });
       } catch (error) {
         if (isRemoteError(error, 'forbidden'))
           return { granted: false, how: `It was refused; the account needs ${remedies[right]}.` };

@@ -1,4 +1,4 @@
-import type { OutboundAnswer } from '../../../../../platform/outbound.ts';
+import type { OutboundResponse } from '../../../../../platform/outbound.ts';
 import { RemoteError, type RemoteErrorCode } from '../../remote.ts';
 import {
   type Dialect,
@@ -14,20 +14,16 @@ import {
   type ConnectorParts,
   defaultTransport,
   openTransport,
+  type PlainAuth,
   type Transport as PlainTransport,
   type TransportConfig,
 } from '../transport.ts';
 
-/** How an account authenticates. */
-export type ItopAuth =
-  | { kind: 'basic'; username: string; password: string }
-  /** An application token or a personal one. */
-  | { kind: 'token'; token: string };
-
 export interface ItopConfig extends TransportConfig {
   /** The address of iTop with its path, such as `https://itop.example.com/web`. */
   url: string;
-  auth: ItopAuth;
+  /** A token is an application token or a personal one. */
+  auth: Exclude<PlainAuth, { kind: 'none' }>;
   /** The IANA zone of iTop's times: `timezone` of its configuration. */
   timeZone: string;
   /** How far back the history is read for the last change of objects. */
@@ -105,7 +101,7 @@ export function openItopTransport(
   base: string,
   account: string,
 ): ItopTransport {
-  const auth: ItopAuth = parts.config.auth;
+  const { auth } = parts.config;
   const header = auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : '';
   const headers: Record<string, string> = auth.kind === 'token' ? { 'auth-token': auth.token } : {};
   const plain = openTransport(parts, {
@@ -263,7 +259,7 @@ const dialect: Dialect = {
 };
 
 /** Reads a response of the REST/JSON service by its own code, since refusals have the status 200. */
-export function readResponse(response: OutboundAnswer, context: ResponseContext): ReadResponse {
+export function readResponse(response: OutboundResponse, context: ResponseContext): ReadResponse {
   const read = readJson(response, context, dialect);
   if (read.kind !== 'done') return read;
   const { status } = response;
@@ -274,7 +270,7 @@ export function readResponse(response: OutboundAnswer, context: ResponseContext)
   const code = Number((read.result as Document | undefined)?.code ?? Number.NaN);
   if (code === 0) return read;
   if (Number.isNaN(code))
-    return uncertainFailure(context, status, 'outage', 'unreadable_response', 'returned unexpected data');
+    return uncertainFailure(context, status, 'unreadable_response', 'returned unexpected data');
   const message = messageOf(read.result);
   const refusal = `was refused with the code ${code}${inBrackets(context, message)}`;
   switch (code) {
@@ -286,7 +282,7 @@ export function readResponse(response: OutboundAnswer, context: ResponseContext)
   }
   const isOutage = code >= LOWEST_DATABASE_CODE ? !statementErrors.has(code) : isTransient(message);
   if (code !== codes.internalError && !isOutage) return refuse('refused', refusal);
-  if (isOutage) return uncertainFailure(context, status, 'outage', 'outage', refusal);
+  if (isOutage) return uncertainFailure(context, status, 'unavailable', refusal);
   return refuse(isMissing(message) ? 'not_found' : 'refused', refusal);
 }
 

@@ -172,11 +172,8 @@ export function createWriting(
   ): Promise<RemoteRecord | null> => {
     // an empty id would match the comment of every change
     if (correlation === '') throw new Error('a correlation id must not be empty');
-    const created = await withFallback(
-      history.findCreated(table, commentOf(correlation)),
-      ['forbidden'],
-      null,
-    );
+    const call = history.findCreated(table, commentOf(correlation));
+    const created = await withFallback(call, ['forbidden'], null);
     if (!created) {
       const what = `Whether an object of ${table} was created can only be read from the history, which the account may not read`;
       throw new RemoteError('response_lost', `class ${table}`, what);

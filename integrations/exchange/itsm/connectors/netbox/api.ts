@@ -129,11 +129,8 @@ export function createApi(transport: Transport): Api {
     },
     async options(table) {
       requireTable(table);
-      return await object({
-        method: 'OPTIONS',
-        path: pathOf(table),
-        doing: `Reading the description of ${table}`,
-      });
+      const doing = `Reading the description of ${table}`;
+      return await object({ method: 'OPTIONS', path: pathOf(table), doing });
     },
     document: (path, doing) => object({ method: 'GET', path: `/api/${path}`, doing }),
     isAtLeast: (major, minor) =>

@@ -1,5 +1,5 @@
+import { chunksOf } from '../../../../../platform/chunks.ts';
 import { RemoteError, type RemoteTombstone, withFallback } from '../../remote.ts';
-import { chunksOf } from '../responses.ts';
 import { type Api, tryPaths } from './api.ts';
 import { belowApi, idOf, isTable, microsOf, type Row } from './records.ts';
 
@@ -37,10 +37,8 @@ export function createChangeLog(api: Api, types: ObjectTypes): ChangeLog {
     const fields = ['id', 'time', 'action', 'changed_object_type', 'changed_object_id'];
     if (withData) fields.push('prechange_data', 'postchange_data');
     const rows = await tryPaths(knownPath ? [knownPath] : changeLogPaths, async (path) => {
-      const found = await api.all(path, [...conditions, ['fields', fields.join(',')]], {
-        limit: PAGE,
-        doing: 'Reading the change log',
-      });
+      const options = { limit: PAGE, doing: 'Reading the change log' };
+      const found = await api.all(path, [...conditions, ['fields', fields.join(',')]], options);
       knownPath = path;
       return found;
     });
@@ -132,10 +130,8 @@ export function createObjectTypes(api: Api): ObjectTypes {
       name: `${String(row.app_label)}.${String(row.model)}`,
       table: belowApi(row.rest_api_endpoint),
     }));
-    return {
-      byTable: new Map(types.flatMap(({ name, table }) => (table === undefined ? [] : [[table, name]]))),
-      names: new Set(types.map(({ name }) => name)),
-    };
+    const byTable = new Map(types.flatMap(({ name, table }) => (table === undefined ? [] : [[table, name]])));
+    return { byTable, names: new Set(types.map(({ name }) => name)) };
   };
 
   return {

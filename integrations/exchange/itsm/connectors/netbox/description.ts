@@ -44,11 +44,8 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
 
   const describeFields = async (table: string): Promise<RemoteColumn[]> => {
     const { actions } = (await api.options(table)) as { actions?: Record<string, Record<string, Row>> };
-    const sample = await api.list(
-      table,
-      { exclude: 'config_context' },
-      { limit: SAMPLE, doing: `Reading the columns of ${table}` },
-    );
+    const doing = `Reading the columns of ${table}`;
+    const sample = await api.list(table, { exclude: 'config_context' }, { limit: SAMPLE, doing });
     const custom = await customFields(table);
     // described only to accounts that may write
     const writable = actions?.POST ?? actions?.PUT ?? {};
@@ -77,11 +74,8 @@ export function createDescription(api: Api, types: ObjectTypes): Description {
 
   const readCustomFields = async (table: string): Promise<RemoteColumn[]> => {
     const type = await types.typeOf(table);
-    const { rows } = await api.list(
-      'extras/custom-fields',
-      { ordering: 'id' },
-      { limit: CUSTOM_FIELDS, doing: `Reading the custom fields of ${table}` },
-    );
+    const options = { limit: CUSTOM_FIELDS, doing: `Reading the custom fields of ${table}` };
+    const { rows } = await api.list('extras/custom-fields', { ordering: 'id' }, options);
     return rows
       .filter(({ object_types: now, content_types: before }) =>
         [now, before].some((list) => Array.isArray(list) && list.includes(type)),

@@ -1,7 +1,7 @@
 import type { Connector } from '../connector.ts';
 import { type Dialect, readJson } from '../responses.ts';
 import { testRights } from '../rights.ts';
-import { type ConnectorParts, openTransport } from '../transport.ts';
+import { type ConnectorParts, connectionOf, openTransport } from '../transport.ts';
 import { createApi, defaultConfig, type NetBoxConfig } from './api.ts';
 import { createChangeLog, createObjectTypes } from './changes.ts';
 import { createDescription } from './description.ts';
@@ -31,7 +31,7 @@ const dialect: Dialect = {
   },
   meaningOf(status, message) {
     if (status === 403 && notAuthenticated.test(message ?? '')) return 'credentials_refused';
-    return status === 412 ? 'changed_meanwhile' : undefined;
+    return status === 412 ? 'changed_concurrently' : undefined;
   },
 };
 
@@ -61,18 +61,14 @@ export function connectNetBox(parts: NetBoxParts): Connector {
   const reading = createReading(api, changes);
   const description = createDescription(api, types);
   const writing = createWriting(transport, { api, reading, description }, config);
-  const { limiter, clockAheadMs, calls, close } = transport;
 
   return {
-    limiter,
+    ...connectionOf(transport),
     ...description,
     ...reading,
     readDeletions: changes.readDeletions,
     ...createRelations(reading, changes, types, writing),
     ...writing,
     testRights: (needs) => testRights(needs, rightsTest(api)),
-    clockAheadMs,
-    calls,
-    close,
   };
 }

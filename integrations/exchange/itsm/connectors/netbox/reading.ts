@@ -1,6 +1,7 @@
+import { chunksOf } from '../../../../../platform/chunks.ts';
 import { type RecordLookup, RemoteError, type RemoteRecord, withFallback } from '../../remote.ts';
 import type { Connector, DeltaRequest, Page, ReadRequest } from '../connector.ts';
-import { absentColumns, chunksOf } from '../responses.ts';
+import { absentColumns } from '../responses.ts';
 import { type Api, fieldsParameter, type ListPage } from './api.ts';
 import type { ChangeLog } from './changes.ts';
 import { filterOf, keyOf, microsOf, type Row, recordOf, timeOf, valueAt, versionByTime } from './records.ts';

@@ -92,12 +92,10 @@ export function createRelations(
     async createRelation(type, from, to) {
       const { table, column } = partsOf(type);
       const record = await lookAt(table, column, from);
-      if (record === null)
-        throw new RemoteError(
-          'not_found',
-          `table ${table}`,
-          `The object ${from} that would refer to ${to} is gone`,
-        );
+      if (record === null) {
+        const what = `The object ${from} that would refer to ${to} is gone`;
+        throw new RemoteError('not_found', `table ${table}`, what);
+      }
       const { value, display } = record.fields[column] ?? { value: null };
       const id = relationId(type, from, to);
       if (value === to) return id;

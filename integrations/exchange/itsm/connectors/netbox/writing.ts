@@ -60,7 +60,7 @@ export function createWriting(
     if (now === null) throw new RemoteError('not_found', where, `The object of ${table} is gone`);
     if (now.changed !== changed) {
       const what = `The object of ${table} was changed since it was read`;
-      throw new RemoteError('changed_meanwhile', where, what);
+      throw new RemoteError('changed_concurrently', where, what);
     }
     return now.version === undefined ? {} : { 'if-match': now.version };
   };
@@ -92,12 +92,10 @@ export function createWriting(
       throw refused(table, what);
     }
     const own = rows.filter((_, at) => markers[at] === correlation);
-    if (own.length > 1)
-      throw new RemoteError(
-        'ambiguous',
-        `table ${table}`,
-        `Several objects of ${table} have the same ${marker}`,
-      );
+    if (own.length > 1) {
+      const what = `Several objects of ${table} have the same ${marker}`;
+      throw new RemoteError('ambiguous', `table ${table}`, what);
+    }
     return recordOf(table, own[0], fields) ?? null;
   };
 

@@ -59,16 +59,13 @@ const MAX_CHANGES = 200;
 export async function findOverwritten(
   transport: Transport,
   record: RemoteRecord,
-  {
-    wanted,
-    version,
-    seen,
-  }: {
+  known: {
     wanted: Record<string, string>;
     version: string | undefined;
     seen: RemoteRecord['fields'] | undefined;
   },
 ): Promise<Record<string, string> | 'unknown'> {
+  const { wanted, version, seen } = known;
   const changes = Number(record.version) - Number(version);
   if (!seen || !(changes > 1)) return {};
   const response = await withFallback(

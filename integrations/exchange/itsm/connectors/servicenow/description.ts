@@ -91,12 +91,8 @@ export function createDescription(reading: Pick<Reading, 'readPages'>): Descript
       'max_length',
       'mandatory',
     ]);
-    const choices = await all('sys_choice', `${ofTables}^inactive=false`, [
-      'name',
-      'element',
-      'value',
-      'label',
-    ]);
+    const filter = `${ofTables}^inactive=false`;
+    const choices = await all('sys_choice', filter, ['name', 'element', 'value', 'label']);
     if (whole && (columns.hasHiddenRows || choices.hasHiddenRows)) {
       const what = `Rows of the dictionary of ${table} are hidden from the account`;
       throw new RemoteError('forbidden', `table ${table}`, what);

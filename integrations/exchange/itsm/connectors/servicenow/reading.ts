@@ -1,7 +1,8 @@
 import type { Value } from '../../../../../domain/exchange/itsm/mappings.types.ts';
+import { chunksOf } from '../../../../../platform/chunks.ts';
 import { type RecordLookup, RemoteError, type RemoteField, type RemoteRecord } from '../../remote.ts';
 import type { Connector, Page, ReadRequest } from '../connector.ts';
-import { chunksOf, pagesOf } from '../responses.ts';
+import { pagesOf } from '../responses.ts';
 import type { Response, Transport } from '../transport.ts';
 
 /** How long before the watermark a delta starts: the time of an update is set before the update is visible. */
@@ -150,12 +151,8 @@ export function createReading(transport: Transport): Reading {
 
   const readPage: Reading['readPage'] = (request, counted = false) => {
     const cursor = readCursor(request.cursor);
-    const query: Query = {
-      table: request.table,
-      filter: request.filter,
-      conditions: cursor.id === '' ? [] : [where('sys_id', '>', cursor.id)],
-      order: ['sys_id'],
-    };
+    const conditions = cursor.id === '' ? [] : [where('sys_id', '>', cursor.id)];
+    const query: Query = { table: request.table, filter: request.filter, conditions, order: ['sys_id'] };
     return page(request, query, cursor, counted || cursor.counted === true, ({ id }) => ({ id }));
   };
 

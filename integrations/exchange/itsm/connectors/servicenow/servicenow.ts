@@ -2,7 +2,7 @@ import { withFallback } from '../../remote.ts';
 import type { Connector } from '../connector.ts';
 import { type Dialect, type ResponseReader, readJson, recordIn } from '../responses.ts';
 import { testRights } from '../rights.ts';
-import { type ConnectorParts, openTransport } from '../transport.ts';
+import { type ConnectorParts, connectionOf, openTransport } from '../transport.ts';
 import { readDeletions } from './audit.ts';
 import { createDescription } from './description.ts';
 import { createReading, textOf, where } from './reading.ts';
@@ -68,10 +68,9 @@ export function connectServiceNow(parts: ServiceNowParts): Connector {
   );
   const reading = createReading(transport);
   const description = createDescription(reading);
-  const { limiter, clockAheadMs, calls, close } = transport;
 
   return {
-    limiter,
+    ...connectionOf(transport),
     correlationColumn: config.correlationField,
     ...description,
     ...reading,
@@ -104,11 +103,8 @@ export function connectServiceNow(parts: ServiceNowParts): Connector {
     },
     async findReclassified(ids) {
       // without access to all items no other class is visible
-      const lookups = await withFallback(
-        reading.readByIds(ITEMS, ids, [CLASS]),
-        ['forbidden', 'not_found'],
-        [],
-      );
+      const call = reading.readByIds(ITEMS, ids, [CLASS]);
+      const lookups = await withFallback(call, ['forbidden', 'not_found'], []);
       const classes = new Map<string, string>();
       for (const [id, lookup] of lookups) {
         const record = recordIn(lookup);
@@ -125,8 +121,5 @@ export function connectServiceNow(parts: ServiceNowParts): Connector {
       return new Set(ids.filter((id) => lookups.get(id)?.kind === 'there'));
     },
     testRights: (needs) => testRights(needs, rightsTest(transport, reading, config)),
-    clockAheadMs,
-    calls,
-    close,
   };
 }

@@ -71,19 +71,13 @@ interface Token {
 /** One token for all calls of a connector; concurrent calls share a renewal. */
 export function createSession(
   auth: ServiceNowAuth,
-  {
-    outbound,
-    clock,
-    signal,
-    base,
-    timeoutMs,
-    store,
-  }: Pick<Transport, 'outbound' | 'clock' | 'signal'> & {
+  around: Pick<Transport, 'outbound' | 'clock' | 'signal'> & {
     base: string;
     timeoutMs: number;
     store: RefreshTokens | undefined;
   },
 ): Session {
+  const { outbound, clock, signal, base, timeoutMs, store } = around;
   if (auth.kind === 'basic') {
     const header = basicAuth(auth.username, auth.password);
     return { authorization: async () => header, secrets: () => [auth.password] };

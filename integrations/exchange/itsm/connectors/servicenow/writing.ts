@@ -42,7 +42,7 @@ export function createWriting(transport: Transport, reading: Reading, config: Se
       if (columns.length === 0) return { record, isRecovered };
       await changeRecord(parts, { table, id }, overwritten, record.fields);
       const what = `Changing a record of ${table} overwrote a concurrent change of ${columns.join(', ')}, which was restored`;
-      throw new RemoteError('changed_meanwhile', pathOf(table, id), what);
+      throw new RemoteError('changed_concurrently', pathOf(table, id), what);
     },
 
     delete: (table, id, _version, seen) =>
