@@ -24,7 +24,7 @@ import { startStep } from './platform/outage.ts';
 import { createOutbound } from './platform/outbound.ts';
 import { createPasswords } from './platform/passwords.ts';
 import { createSignals } from './platform/signals.ts';
-import { startupSentence } from './platform/startup.ts';
+import { startupMessage } from './platform/startup.ts';
 
 export interface Booted {
   services: Services;
@@ -58,7 +58,7 @@ export async function boot(processName: string, { exclusive }: { exclusive: bool
   await startStep(
     place,
     () => db.raw('select 1'),
-    (error) => startupSentence(error) !== undefined,
+    (error) => startupMessage(error) !== undefined,
   );
   const applied = await startStep(place, () => prepareDatabase(db));
   await startStep(place, () => seedFacts(db));

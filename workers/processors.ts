@@ -13,8 +13,7 @@ import {
   workspaceExportJob,
   workspaceParseJob,
 } from '../domain/app/workspace/workspace.jobs.ts';
-import { todosDueJob } from '../domain/collaboration/todos/todos.due.job.ts';
-import { openDueTodos } from '../domain/collaboration/todos/todos.due.ts';
+import { openDueTodos, todosDueJob } from '../domain/collaboration/todos/todos.due.ts';
 import { runModelImport } from '../domain/exchange/archimate/archimate.import.ts';
 import { archimateExportJob, archimateImportJob } from '../domain/exchange/archimate/archimate.jobs.ts';
 import { exportJob } from '../domain/exchange/exports/export.job.ts';
@@ -35,7 +34,8 @@ import { metamodelChangeJob, runMetamodelChange } from '../domain/inventory/meta
 import { kpiSnapshotJob, reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
 import { type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { mailJob } from '../domain/kernel/mail/mail.enqueue.ts';
-import { runMail } from '../integrations/collaboration/mail/mail.run.ts';
+import { warnOfImported } from '../integrations/analysis/duplicates/warnings.import.ts';
+import { runMail } from '../integrations/collaboration/mail/mail.send.ts';
 import { refreshFacts } from '../integrations/governance/eol/eol.refresh.ts';
 import { EstateError } from '../platform/errors.ts';
 import { runQueryJob } from '../reports/analysis/query/query.files.ts';
@@ -44,10 +44,9 @@ import { runModelExport } from '../reports/exchange/archimate/archimate.export.t
 import { runExport } from '../reports/exchange/extraction/exports.job.ts';
 import { takeKpiSnapshot } from '../reports/inventory/kpis/kpis.snapshots.ts';
 import { runReportJob } from '../reports/kernel/report.job.ts';
-import { analysisProcessors } from './analysis.ts';
-import { cleanExtractions } from './extraction/extraction.retention.ts';
-import { itsmRunProcessor } from './itsm-run.ts';
-import { scheduledExtractionProcessor } from './scheduled-extraction.ts';
+import { analysisProcessors } from './analysis/analysis.processors.ts';
+import { itsmRunProcessor } from './exchange/itsm-run.ts';
+import { cleanExtractions, scheduledExtractionProcessor } from './exchange/scheduled-extraction.ts';
 
 export const archivePurgeProcessor = processes(archivePurgeJob, async (job) => ({
   counts: { deleted: await purgeArchive(job) },
@@ -114,7 +113,7 @@ export const todosDueProcessor = processes(todosDueJob, async (job) => ({
 
 /** The processors of this program, one for each kind of job. */
 export const processors: JobProcessor[] = [
-  processes(importJob, runImport),
+  processes(importJob, (job, services) => runImport(job, services, warnOfImported)),
   processes(exportJob, runExport),
   processes(archimateImportJob, runModelImport),
   processes(archimateExportJob, runModelExport),

@@ -1,7 +1,7 @@
 import { JOBS_CHANNEL } from '../domain/kernel/jobs/jobs.enqueue.ts';
 import {
-  clearHandover,
   type DueRun,
+  markNotEnqueued,
   nextAttempt,
   requeueExpired,
   takeDueRuns,
@@ -50,7 +50,7 @@ export function startRelay({ db, queue, signals, log }: RelayServices): Loop {
     const outcomes = await Promise.allSettled(runs.map(handOver));
     const failed = runs.filter((_, index) => outcomes[index]!.status === 'rejected').map(({ id }) => id);
     if (failed.length > 0) {
-      await clearHandover(db, failed);
+      await markNotEnqueued(db, failed);
       throw outcomes.find((outcome) => outcome.status === 'rejected')!.reason;
     }
     const hasNew = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value);

@@ -11,9 +11,11 @@ import {
   completeRun,
   endRun,
   finishRun,
+  LEASE_SECONDS,
   type Lease,
   lockRun,
   MAX_CRASHES,
+  renewLease,
   requeueRun,
   storeProgress,
   storeStep,
@@ -35,14 +37,65 @@ import { type Db, inTransaction, isConnectionLoss } from '../platform/database.t
 import { EstateError, isStorageFull } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { QueuedRun } from '../platform/queue/queue.ts';
-import { type LeaseRenewal, startLeaseRenewal } from './lease.ts';
+
+const HEARTBEAT_MS = 2_000;
+
+interface LeaseRenewal {
+  /** Renews the lease now instead of at the next heartbeat. */
+  check(): void;
+  /** Ends the heartbeats. */
+  release(): void;
+}
+
+/**
+ * Renews a lease every two seconds, and calls `onStop` when the run has to stop: it was cancelled, another worker has the lease,
+ * or the lease was not renewed for so long that another worker may have it.
+ */
+function startLeaseRenewal(
+  db: Db,
+  lease: Lease,
+  log: Logger,
+  onStop: (reason: JobStopped) => void,
+): LeaseRenewal {
+  let renewedAt = performance.now();
+  let isRenewing = false;
+  let isReleased = false;
+
+  const renew = async () => {
+    if (isRenewing || isReleased) return;
+    isRenewing = true;
+    const askedAt = performance.now();
+    try {
+      const state = await renewLease(db, lease);
+      renewedAt = askedAt;
+      if (isReleased || state === 'held') return;
+      onStop(state === 'lost' ? new JobLeaseLost() : new JobCancelled());
+    } catch (error) {
+      log.warn({ err: error }, 'the heartbeat of a job failed');
+    } finally {
+      isRenewing = false;
+    }
+  };
+  const timer = setInterval(() => {
+    if (performance.now() - renewedAt > LEASE_SECONDS * 1000) onStop(new JobLeaseLost());
+    void renew();
+  }, HEARTBEAT_MS);
+
+  return {
+    check: () => void renew(),
+    release() {
+      isReleased = true;
+      clearInterval(timer);
+    },
+  };
+}
 
 const PROGRESS_MS = 1_000;
 const STORE_RETRY_MS = 500;
 /** How long storing an outcome is retried while the database is unavailable; the lease has long expired by then. */
 const STORE_LIMIT_MS = 30_000;
 
-export interface Runner {
+interface Runner {
   /** Executes a run that the queue delivered. Never rejects because of errors of the job. */
   run(queued: QueuedRun): Promise<void>;
   /** Checks at once whether a job has to stop; without an id all of them. */
@@ -53,7 +106,7 @@ export interface Runner {
   interrupt(graceMs: number): Promise<void>;
 }
 
-export interface RunnerOptions {
+interface RunnerOptions {
   services: Services;
   /** Connections for leases alone, so that heartbeats never wait behind the work of jobs. */
   leases: Db;
@@ -69,7 +122,7 @@ interface ActiveRun {
   stop: AbortController;
   log: Logger;
   /** Whether the processor was called. */
-  begun: boolean;
+  isStarted: boolean;
 }
 
 /** Executes runs under leases and stores how each ends. */
@@ -100,7 +153,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     const stop = new AbortController();
     const held = startLeaseRenewal(leases, lease, log, (reason) => stop.abort(reason));
     if (isInterrupted) stop.abort(new JobInterrupted());
-    const entry = { processor, row, lease, held, stop, log, begun: false };
+    const entry = { processor, row, lease, held, stop, log, isStarted: false };
     const ended = execute(services, leases, entry)
       // The outcome could not be stored: the lease expires and the job runs again.
       .catch((error) => log.error({ err: error }, 'the outcome of the job could not be stored'))
@@ -137,9 +190,9 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
   const { processor, row, lease, stop, log } = run;
   const progress = createProgress(leases, lease);
   try {
-    if (row.deaths >= MAX_CRASHES) throw tooManyDeaths(row);
+    if (row.deaths >= MAX_CRASHES) throw tooManyCrashes(row);
     const job = await createRunningJob(services, run, progress.report);
-    run.begun = true;
+    run.isStarted = true;
     const result = await processor.run(job, services);
     progress.stop();
     // False if the processor has finished the job itself.
@@ -194,7 +247,7 @@ const isRetryable = (error: unknown): boolean =>
 async function endJob(
   services: Services,
   leases: Db,
-  { row, lease, begun, log }: ActiveRun,
+  { row, lease, isStarted, log }: ActiveRun,
   end: Parameters<typeof endRun>[2],
   record: JobProcessor['cancelled'],
 ): Promise<boolean> {
@@ -206,7 +259,7 @@ async function endJob(
       if (!(await endRun(sql, lease, end))) return false;
       const events: EventDraft[] = [];
       const emit = (event: EventDraft) => void events.push(event);
-      await record({ sql, emit }, { id, payload, slot, ctx, begun });
+      await record({ sql, emit }, { id, payload, slot, ctx, isStarted });
       await recordEvents(sql, ctx, events, []);
       return true;
     });
@@ -289,7 +342,7 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /** The failure of a job with which too many workers have crashed. */
-function tooManyDeaths({ id, deaths }: ClaimedRow): JobFailed {
+function tooManyCrashes({ id, deaths }: ClaimedRow): JobFailed {
   return new JobFailed(
     'worker_lost',
     `${deaths} workers in a row were lost with the job before it made progress, possibly killed or out of memory; see their logs for the id ${id}.`,

@@ -1,4 +1,5 @@
 import { builtInSchedules } from '../domain/app/schedules.data.ts';
+import { followFeed } from '../domain/collaboration/notifications/notifications.follow.ts';
 import { jobQueues } from '../domain/kernel/jobs/jobs.define.ts';
 import { JOB_CANCEL_CHANNEL } from '../domain/kernel/jobs/jobs.lease.ts';
 import type { JobProcessor } from '../domain/kernel/jobs/jobs.running.ts';
@@ -8,13 +9,31 @@ import { installation, openDatabase } from '../platform/database.ts';
 import { retryDuringOutages } from '../platform/outage.ts';
 import { createQueueBackend } from '../platform/queue/queue.ts';
 import { within as valueWithin } from '../platform/within.ts';
-import { startItsmFollower } from './itsm-follower.ts';
-import { startNotifier } from './notifier.ts';
+import { startWebhooks } from './collaboration/webhooks.ts';
+import { startItsmFollower } from './exchange/itsm-follower.ts';
+import { type Loop, startLoop } from './loop.ts';
 import { processors as allProcessors } from './processors.ts';
 import { startRelay } from './relay.ts';
 import { createRunner } from './runner.ts';
 import { startScheduler } from './scheduler.ts';
-import { startWebhooks } from './webhooks.ts';
+
+/**
+ * Creates notifications and their mails from new events. Any number of processes may run it: the position in the feed is one
+ * row, which one of them locks at a time.
+ */
+export function startNotifier(services: Services): Loop {
+  return startLoop(
+    {
+      ...services,
+      channel: 'estate_feed',
+      // also for mails that become due
+      pollMs: 10_000,
+      delayMs: 200,
+      failure: 'notifications could not be created; trying again',
+    },
+    (stop) => followFeed(services, stop),
+  );
+}
 
 /** The parts of the grace time reserved for stopping runs and for closing connections, in milliseconds. */
 const STOP_MS = 1_500;

@@ -1,5 +1,5 @@
-import { scan } from '../domain/analysis/compliance/scans.run.ts';
-import { analyseModernizations } from '../domain/analysis/modernizations/modernizations.run.ts';
+import { scan } from '../../domain/analysis/compliance/scans.run.ts';
+import { analyseModernizations } from '../../domain/analysis/modernizations/modernizations.run.ts';
 import {
   type ActiveRun,
   type AnalysisJob,
@@ -11,15 +11,19 @@ import {
   resumeRun,
   vendorHierarchyJob,
   vendorsJob,
-} from '../domain/analysis/runs/runs.ts';
-import type { analysisPayload } from '../domain/analysis/runs/runs.types.ts';
-import { command } from '../domain/kernel/command.ts';
-import type { JobDefinition } from '../domain/kernel/jobs/jobs.define.ts';
-import { type JobEndTransaction, type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
-import type { Services } from '../domain/kernel/services.ts';
-import { findDuplicateCards } from '../integrations/analysis/duplicates/run.ts';
-import { createCardReader } from '../integrations/analysis/models/read-compliance.ts';
-import { analyseSuppliers } from '../integrations/analysis/suppliers/suppliers.run.ts';
+} from '../../domain/analysis/runs/runs.ts';
+import type { analysisPayload } from '../../domain/analysis/runs/runs.types.ts';
+import { command } from '../../domain/kernel/command.ts';
+import type { JobDefinition } from '../../domain/kernel/jobs/jobs.define.ts';
+import {
+  type JobEndTransaction,
+  type JobProcessor,
+  processes,
+} from '../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { findDuplicateCards } from '../../integrations/analysis/duplicates/run.ts';
+import { createCardReader } from '../../integrations/analysis/models/read-compliance.ts';
+import { analyseSuppliers } from '../../integrations/analysis/suppliers/suppliers.run.ts';
 
 /**
  * The processor of an analysis: starts its run, and ends it together with the job.

@@ -1,7 +1,7 @@
-import { claimDeliveries, planDeliveries } from '../domain/collaboration/webhooks/deliveries.claim.ts';
-import type { Services } from '../domain/kernel/services.ts';
-import { deliver } from '../integrations/collaboration/webhooks/deliver.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { claimDeliveries, planDeliveries } from '../../domain/collaboration/webhooks/deliveries.claim.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { deliver } from '../../integrations/collaboration/webhooks/deliver.ts';
+import { type Loop, startLoop } from '../loop.ts';
 
 /** Maximum concurrent deliveries of one process. */
 const CONCURRENCY = 8;

@@ -1,14 +1,14 @@
-import { type RunRequest, startRun } from '../domain/exchange/itsm/runs.commands.ts';
+import { type RunRequest, startRun } from '../../domain/exchange/itsm/runs.commands.ts';
 import {
   hasChanged,
   listDueMappings,
   listFollowers,
   readNewestPosition,
   storeFollowedPosition,
-} from '../domain/exchange/itsm/runs.due.ts';
-import { type Services, systemContext } from '../domain/kernel/services.ts';
-import { EstateError } from '../platform/errors.ts';
-import { type Loop, startLoop } from './loop.ts';
+} from '../../domain/exchange/itsm/runs.due.ts';
+import { type Services, systemContext } from '../../domain/kernel/services.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { type Loop, startLoop } from '../loop.ts';
 
 /**
  * Starts runs for changes in the inventory, for mappings that follow them, and deferred scheduled runs. Any number of processes

@@ -1,20 +1,20 @@
 import type { Knex } from 'knex';
-import type { RunRow } from '../domain/exchange/itsm/itsm.model.ts';
-import { abortRun, loadRun, logRun } from '../domain/exchange/itsm/runs.commands.ts';
-import { itsmRunJob } from '../domain/exchange/itsm/runs.job.ts';
+import type { RunRow } from '../../domain/exchange/itsm/itsm.model.ts';
+import { abortRun, loadRun, logRun } from '../../domain/exchange/itsm/runs.commands.ts';
+import { itsmRunJob } from '../../domain/exchange/itsm/runs.job.ts';
 import {
   JobFailed,
   type JobProcessor,
   JobStopped,
   processes,
   type RunningJob,
-} from '../domain/kernel/jobs/jobs.running.ts';
-import type { Services } from '../domain/kernel/services.ts';
-import { isRemoteError } from '../integrations/exchange/itsm/remote.ts';
-import { defaultConditions } from '../integrations/exchange/itsm/runs/run.state.ts';
-import { executeRun } from '../integrations/exchange/itsm/runs/run.ts';
-import { isConnectionLoss } from '../platform/database.ts';
-import { EstateError, isStorageFull } from '../platform/errors.ts';
+} from '../../domain/kernel/jobs/jobs.running.ts';
+import type { Services } from '../../domain/kernel/services.ts';
+import { isRemoteError } from '../../integrations/exchange/itsm/remote.ts';
+import { defaultConditions } from '../../integrations/exchange/itsm/runs/run.state.ts';
+import { executeRun } from '../../integrations/exchange/itsm/runs/run.ts';
+import { isConnectionLoss } from '../../platform/database.ts';
+import { EstateError, isStorageFull } from '../../platform/errors.ts';
 
 type Job = RunningJob<{ run_id: string }>;
 
@@ -22,8 +22,8 @@ type Job = RunningJob<{ run_id: string }>;
 const temporary: ReadonlySet<string> = new Set([
   'unreachable',
   'timed_out',
-  'limited',
-  'outage',
+  'rate_limited',
+  'unavailable',
   'unreadable_response',
   'incomplete_response',
   'response_lost',
