@@ -1,17 +1,20 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
-import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { Ctx } from '../domain/kernel/context.ts';
+import { readList } from '../domain/kernel/lists/lists.define.ts';
+import type { Filters, ListParamsOf, RouteList } from '../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../domain/kernel/metamodel/languages.ts';
 import type { TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
 import type { Module } from '../domain/kernel/settings/settings.read.ts';
 import { Key, object, Uuid } from '../domain/kernel/shapes.ts';
-import { type ErrorCode, errorCodes, invalidField } from '../platform/errors.ts';
+import { type ErrorCode, errorCodes } from '../platform/errors.ts';
 import { createUserSemaphore } from '../platform/semaphore.ts';
 import { sendJson, sendResource } from './json.ts';
 import { negotiateLanguage } from './language.ts';
 import type { RequestHeader, ResponseHeader } from './openapi/headers.ts';
+import { bodyHook } from './operation.body.ts';
 import { bodyLimits } from './plugins/bodies.ts';
-import { listResponse } from './schemas.ts';
+import { filterSchemas, listQuery, listResponse } from './schemas.ts';
 import type { App, RoutePermission } from './types.ts';
 
 /** A successful response of an operation. */
@@ -54,8 +57,6 @@ export interface RouteSpec<
 > {
   tag?: string;
   permission?: RoutePermission;
-  /** Unique operation id in camel case; method name in generated clients. */
-  id: string;
   summary: string;
   description?: string;
   /** Additional requirements as `what, when or for what`, separated by `; `; shown as a list. */
@@ -81,6 +82,7 @@ export interface RouteSpec<
   /** Request headers in addition to those derived from the other members. */
   headers?: RequestHeader[];
   bodyLimit?: number;
+  /** Whether the handler applies the `Idempotency-Key` itself, since its body (an upload) is not parsed before. */
   ownIdempotency?: boolean;
   /** Whether responses contain secrets: they are not cacheable, and encrypted if stored for an Idempotency-Key. */
   secretResponse?: boolean;
@@ -116,17 +118,23 @@ export interface RouteSpec<
 }
 
 /** Common members of operations. A member of the operation itself overrides the group's. */
-interface RouteGroup extends Partial<Omit<RouteSpec, 'id' | 'summary' | 'handler'>> {
+interface RouteGroup extends Partial<Omit<RouteSpec, 'summary' | 'handler'>> {
   tag: string;
 }
 
 /** A complete operation, with its route. */
 export interface OperationSpec extends RouteSpec {
+  id: string;
   method: HTTPMethods;
   url: string;
   tag: string;
   permission: RoutePermission;
   responses: Record<number, OperationResponse>;
+}
+
+declare module 'fastify' {
+  /** The configuration of an operation's route is its declaration. */
+  interface FastifyContextConfig extends Partial<OperationSpec> {}
 }
 
 /** Whether the operation supports `Idempotency-Key`. */
@@ -143,15 +151,24 @@ export const takesIfMatch = ({ ifMatch, method }: OperationSpec): boolean => ifM
  */
 const apart = /^\/(api\/v1\/(auth|mutation-batches)|mcp)(\/|$)/;
 
-/** Whether the writes of an operation can join an open batch. */
-export function joinsBatches(operation: {
-  method: string | string[];
-  url: string;
-  permission?: unknown;
-}): boolean {
-  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(String(operation.method));
-  return !reads && operation.permission !== 'public' && !apart.test(operation.url);
+type BatchMembers = Pick<OperationSpec, 'method' | 'url'> & Partial<OperationSpec>;
+
+/** Whether an operation writes, and is not one that ignores open batches. */
+function meetsBatches({ method, url, permission }: BatchMembers): boolean {
+  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(String(method));
+  return !reads && permission !== 'public' && !apart.test(url);
 }
+
+/** Whether an operation only starts work, such as a job, that is done after the response. */
+const onlyStarts = ({ responses = {} }: BatchMembers): boolean => Object.keys(responses).join() === '202';
+
+/** Whether the writes of an operation can join an open batch. */
+export const joinsBatches = (operation: BatchMembers): boolean =>
+  meetsBatches(operation) && !onlyStarts(operation);
+
+/** Whether an operation must not be sent with an open batch: the work that it starts would not be part of it. */
+export const refusesBatches = (operation: BatchMembers): boolean =>
+  meetsBatches(operation) && onlyStarts(operation);
 
 function takesCursor({ query }: OperationSpec): boolean {
   return 'cursor' in ((query as { properties?: object } | undefined)?.properties ?? {});
@@ -201,8 +218,21 @@ export const ok = (
 export const page = (description: string, item: TSchema) => ok(description, listResponse(item));
 
 /** The response with a created resource. */
-export const created = (description: string, schema: TSchema): Record<number, OperationResponse> => ({
-  201: { description, schema, headers: ['ETag'] },
+export const created = (
+  description: string,
+  schema: TSchema,
+  ...headers: ResponseHeader[]
+): Record<number, OperationResponse> => ({
+  201: { description, schema, headers: [...headers, 'ETag'] },
+});
+
+/** The response with a file of one media type. */
+export const file = (
+  description: string,
+  mediaType: string,
+  ...headers: ResponseHeader[]
+): Record<number, OperationResponse> => ({
+  200: { description, schema: Type.String({ contentMediaType: mediaType }), mediaType, headers },
 });
 
 /** The response schemas for the serialisers; the rest of the declaration is added to the OpenAPI document. */
@@ -257,13 +287,6 @@ function sendResult({ method, responses }: OperationSpec, reply: FastifyReply, r
 /** The query schema of an operation without query parameters. */
 const noQuery = Type.Object({}, { additionalProperties: false });
 
-/** Refuses a body of an operation without one. An empty object is accepted, since many clients always send it. */
-function refuseBody({ body }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
-  const says = body !== undefined && body !== null;
-  const empty = says && typeof body === 'object' && !Array.isArray(body) && Object.keys(body).length === 0;
-  done(!says || empty ? undefined : invalidField('body', 'unknown_field', 'This operation takes no body.'));
-}
-
 /** Forbids caching of responses of operations with secrets, including errors and replays. */
 function forbidCaching(
   _request: FastifyRequest,
@@ -275,27 +298,12 @@ function forbidCaching(
   done(null, payload);
 }
 
-/** Whether a request can omit the body: a POST or DELETE of which all members are optional or have a default. */
-export function hasOptionalBody({ method, body }: Pick<OperationSpec, 'method' | 'body'>): boolean {
-  if (!body || (method !== 'POST' && method !== 'DELETE')) return false;
-  const { type, required = [], properties = {} } = body as TObject;
-  return type === 'object' && required.every((name) => 'default' in properties[name]!);
-}
-
-/** Refuses a body that the operation does not take, and completes one that can be omitted. */
-function bodyHook(spec: OperationSpec) {
-  if (spec.consumes) return {};
-  if (!spec.body) return { preValidation: refuseBody };
-  return hasOptionalBody(spec) ? { preValidation: completeBody } : {};
-}
-
-function completeBody(request: FastifyRequest, _reply: unknown, done: () => void): void {
-  request.body ??= {};
-  done();
-}
-
-/** Declares one operation of a method: `routes.get('/api/v1/cards/:id', { id: 'readCard', summary: ..., handler })`. */
+/**
+ * Declares one operation of a method: `routes.get('readCard', '/api/v1/cards/:id', { summary: ..., handler })`.
+ * @param id unique, in camel case: the name of the method in generated clients.
+ */
 type Declare = <P extends TSchema, Q extends TSchema, B extends TSchema, const U extends string>(
+  id: string,
   url: U,
   spec: RouteSpec<P, Q, B, U>,
 ) => void;
@@ -307,8 +315,9 @@ type Declare = <P extends TSchema, Q extends TSchema, B extends TSchema, const U
 export function routesOf(app: App, group: RouteGroup) {
   const declare =
     (method: HTTPMethods): Declare =>
-    (url, spec) =>
+    (id, url, spec) =>
       addOperation(app, {
+        id,
         params: pathParams(url),
         responses: { 204: { description: 'Deleted' } },
         ...group,
@@ -317,6 +326,22 @@ export function routesOf(app: App, group: RouteGroup) {
         url,
       } as unknown as OperationSpec);
   return {
+    /** A GET of a list, with the list's permission and filters. */
+    list: <F extends Filters>(
+      id: string,
+      url: string,
+      list: RouteList<F>,
+      spec: Omit<RouteSpec, 'query' | 'handler'>,
+    ) =>
+      declare('GET')(id, url, {
+        ...(list.permission ? { permission: list.permission } : {}),
+        query: listQuery(list.sorts, list.defaultSort, filterSchemas(list)),
+        handler: ({ ctx, params, query, language }) => {
+          const path = Object.values(params as Record<string, string>);
+          return readList(ctx, list.variant?.(ctx, language) ?? list, query as ListParamsOf<F>, ...path);
+        },
+        ...spec,
+      }),
     get: declare('GET'),
     post: declare('POST'),
     put: declare('PUT'),
@@ -340,17 +365,7 @@ function addOperation(app: App, spec: OperationSpec): void {
     ...(spec.early ? { onRequest: spec.early } : {}),
     ...bodyHook(spec),
     ...(spec.secretResponse ? { onSend: forbidCaching } : {}),
-    config: {
-      permission: spec.permission,
-      ...(spec.scope ? { scope: spec.scope } : {}),
-      ...(spec.consumes ? { ownBody: true } : {}),
-      ...(spec.ownIdempotency ? { ownIdempotency: true } : {}),
-      ...(spec.secretResponse ? { secretResponse: true } : {}),
-      ...(spec.duringSetup ? { duringSetup: true } : {}),
-      ...(spec.ticket ? { ticket: true } : {}),
-      ...(spec.module ? { module: spec.module } : {}),
-      ...(spec.alone ? { alone: true } : {}),
-    },
+    config: spec,
     schema: {
       operationId: spec.id,
       tags: [spec.tag],

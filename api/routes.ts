@@ -24,7 +24,6 @@ import {
 } from './app/settings/settings.routes.ts';
 import { registerWorkspaceRoutes } from './app/workspace/workspace.routes.ts';
 import { registerCommentRoutes } from './collaboration/attached/comments.routes.ts';
-import { registerDocumentRoutes } from './collaboration/attached/documents.routes.ts';
 import { registerFileRoutes } from './collaboration/attached/files.routes.ts';
 import { registerStakeholderRoutes } from './collaboration/attached/stakeholders.routes.ts';
 import { registerTodoRoutes } from './collaboration/attached/todos.routes.ts';
@@ -46,15 +45,13 @@ import { registerPublicPortalRoutes } from './exchange/portals/portals.public.ro
 import { registerPortalRoutes } from './exchange/portals/portals.routes.ts';
 import { registerAdrFileRoutes, registerAdrRoutes } from './governance/adr/adr.routes.ts';
 import { registerCatalogueRoutes } from './governance/catalogues/catalogues.routes.ts';
-import { registerPrinciplesCatalogueRoutes } from './governance/catalogues/principles.routes.ts';
 import { registerFindingRoutes } from './governance/compliance/findings.routes.ts';
 import { registerScanRoutes } from './governance/compliance/scans.routes.ts';
 import { registerEolRoutes } from './governance/eol/eol.routes.ts';
 import { registerMitigationTaskRoutes } from './governance/risks/mitigation-tasks.routes.ts';
 import { registerRiskRoutes } from './governance/risks/risks.routes.ts';
 import { registerSoawRoutes } from './governance/soaw/soaw.routes.ts';
-import { registerSurveyAnswerRoutes } from './governance/surveys/surveys.answer.routes.ts';
-import { registerSurveyRoutes } from './governance/surveys/surveys.routes.ts';
+import { registerSurveyAnswerRoutes, registerSurveyRoutes } from './governance/surveys/surveys.routes.ts';
 import { registerCalculationRoutes } from './inventory/calculations/calculations.routes.ts';
 import { registerCardBulkRoutes } from './inventory/cards/cards.bulk.routes.ts';
 import { registerCardMergeRoutes } from './inventory/cards/cards.merge.routes.ts';
@@ -101,7 +98,6 @@ export const routeGroups: RouteGroup[] = [
   registerRelationTypeRoutes,
   registerStakeholderRoleRoutes,
   registerCatalogueRoutes,
-  registerPrinciplesCatalogueRoutes,
   registerCalculationRoutes,
   registerCardReadRoutes,
   registerCardWriteRoutes,
@@ -115,7 +111,6 @@ export const routeGroups: RouteGroup[] = [
   registerStakeholderRoutes,
   registerCommentRoutes,
   registerTodoRoutes,
-  registerDocumentRoutes,
   registerFileRoutes,
   registerProcessDiagramRoutes,
   registerProcessFlowRoutes,

@@ -1,5 +1,5 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
-import type { SortField } from '../domain/kernel/lists/lists.types.ts';
+import type { FilterSchemas, Filters, SortField } from '../domain/kernel/lists/lists.types.ts';
 import { Choice, Count, Nullable, object, optional, partialObject } from '../domain/kernel/shapes.ts';
 
 /** Normalises an id: UUIDs are accepted in either case. */
@@ -12,6 +12,16 @@ export function bodiesOf<R extends TProperties, O extends TProperties>(required:
     patch: partialObject({ ...required, ...more }),
   };
 }
+
+/** The schemas of a list's filters. */
+export const filterSchemas = <F extends Filters>({ filters }: { filters?: F }) =>
+  Object.fromEntries(
+    Object.entries(filters ?? {}).map(([name, filter]) => {
+      if (!Array.isArray(filter)) return [name, filter];
+      const schema = filter[0] as TSchema;
+      return [name, 'default' in schema ? schema : Type.Optional(schema)];
+    }),
+  ) as FilterSchemas<F>;
 
 /** The query parameters of every list; `sorts` are its sort fields, by name. */
 export function listQuery<T extends Record<string, TSchema>>(

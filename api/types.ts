@@ -1,9 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawServerDefault,
+} from 'fastify';
 import type { Ctx, SealedResults } from '../domain/kernel/context.ts';
-import type { AppPermission, TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
+import type { AppPermission } from '../domain/kernel/permissions/permissions.data.ts';
 import type { Credential, SessionSnapshot } from '../domain/kernel/sessions.ts';
-import type { Module } from '../domain/kernel/settings/settings.read.ts';
+import type { EstateError } from '../platform/errors.ts';
 
 /** The permission of a route: none, any valid token, one application permission, or one of several. */
 export type RoutePermission = 'public' | 'login' | AppPermission | AppPermission[];
@@ -20,27 +26,13 @@ declare module 'fastify' {
     /** The credential of the request, if it is well-formed. */
     credential: Credential | undefined;
   }
-  interface FastifyContextConfig {
-    permission?: RoutePermission;
-    /** The scope that an API token with scopes also needs. */
-    scope?: TokenScope;
-    /** The permission in the OpenAPI document, if the command checks more. */
-    permissionNote?: string;
-    /** Whether the handler applies the `Idempotency-Key` itself, since its body (an upload) is not parsed before. */
-    ownIdempotency?: boolean;
-    /** Whether the handler reads the body, of any media type. */
-    ownBody?: boolean;
-    /** Whether responses contain secrets: they are encrypted if stored for an `Idempotency-Key`. */
-    secretResponse?: boolean;
-    /** Whether a token that can only be used to set up the second factor is accepted. */
-    duringSetup?: boolean;
-    /** Whether a single-use ticket in the query can replace the Authorization header. */
-    ticket?: boolean;
-    /** The module of the route; while it is disabled, the route is refused. */
-    module?: Module;
-    /** Whether a public route works without the database: it has no `ctx`. */
-    alone?: boolean;
-  }
 }
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger>;
+
+/** How a part of the API writes its errors instead of problem documents (RFC 9457). */
+export interface ErrorFormat {
+  applies: (request: FastifyRequest, error: EstateError) => boolean;
+  body: (error: EstateError, requestId: string) => unknown;
+  send: (request: FastifyRequest, reply: FastifyReply, error: EstateError) => FastifyReply;
+}

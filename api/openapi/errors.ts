@@ -1,11 +1,12 @@
 import { type ErrorCode, EstateError, errorCodes } from '../../platform/errors.ts';
-import { odataErrorOf } from '../exchange/odata/odata.errors.ts';
+import { errorFormats } from '../error-formats.ts';
 import type { OperationSpec } from '../operation.ts';
 import { problemOf } from '../plugins/problems.ts';
 import { type MediaType, type OpenApiResponse, reference } from './document.ts';
 import { type ResponseHeader, responseHeaderRefs } from './headers.ts';
 
 type ErrorFormat = NonNullable<OperationSpec['format']>;
+const REQUEST_ID = 'nightly-sync-0042';
 type Content = Record<string, MediaType>;
 
 /** Example details for codes whose title is not enough. */
@@ -49,19 +50,13 @@ const contents: Record<ErrorFormat | 'problem', (codes: ErrorCode[]) => Content>
   scim: ([code]) => ({
     'application/scim+json': {
       schema: reference('schemas', 'ScimError'),
-      example: {
-        schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-        status: String(errorCodes[code!].status),
-        detail: detailOf(code!),
-        code,
-        request_id: 'nightly-sync-0042',
-      },
+      example: errorFormats.scim.body(exampleError(code!), REQUEST_ID),
     },
   }),
   odata: ([code]) => ({
     'application/json': {
       schema: reference('schemas', 'ODataError'),
-      example: odataErrorOf(exampleError(code!), 'nightly-sync-0042'),
+      example: errorFormats.odata.body(exampleError(code!), REQUEST_ID),
     },
   }),
   mcp: (codes) => ({
@@ -107,7 +102,7 @@ export const problemExamples = (codes: Iterable<ErrorCode>): Record<string, obje
   Object.fromEntries(
     [...new Set(codes)].map((code) => [
       code,
-      { summary: errorCodes[code].title, value: problemOf(exampleError(code), 'nightly-sync-0042') },
+      { summary: errorCodes[code].title, value: problemOf(exampleError(code), REQUEST_ID) },
     ]),
   );
 

@@ -345,7 +345,7 @@ export const byName: Record<string, unknown> = {
 };
 
 /** What single members hold, by the component or the member that holds them, where the name alone says too little. */
-export const byPlace: Record<string, unknown> = {
+export const examplesByMember: Record<string, unknown> = {
   'ListCalculatedFields.': 'costTotalAnnual',
   'ReadODataMetadata.': {},
   'DownloadJobResult.': '{"line":2,"external_id":"APP-0042","outcome":"failed","errors":[]}',
@@ -432,10 +432,10 @@ export const byPlace: Record<string, unknown> = {
   'TagGroup.name': 'Hosting',
   'Calculation.description': 'Adds what licences and operation cost.',
   'Calculation.name': 'Total annual cost',
-  'UndoMergeAnswer.code': 'changed_since',
-  'UndoMergeAnswer.entity': 'card',
-  'UndoMergeAnswer.field': 'name',
-  'UndoMergeAnswer.message': 'The name has changed since the merge.',
+  'UndoMergeResponse.code': 'changed_since',
+  'UndoMergeResponse.entity': 'card',
+  'UndoMergeResponse.field': 'name',
+  'UndoMergeResponse.message': 'The name has changed since the merge.',
   // diagrams and processes
   'Diagram.description': 'Applications of claims settlement and their interfaces.',
   'Diagram.name': 'Claims landscape',

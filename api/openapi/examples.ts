@@ -1,5 +1,5 @@
 import type { Schema } from './document.ts';
-import { absent, byName, byPlace, mapKeys, moments } from './examples.data.ts';
+import { absent, byName, examplesByMember, mapKeys, moments } from './examples.data.ts';
 import { singular } from './schema-names.ts';
 
 const byFormat: Record<string, string> = {
@@ -43,7 +43,7 @@ export function exampleOf(schema: Schema, schemas: Record<string, Schema>, owner
         depth: depth + 1,
       });
     }
-    const known = byPlace[`${place.parent}.${name}`] ?? byPlace[`${place.owner}.${name}`];
+    const known = examplesByMember[`${place.parent}.${name}`] ?? examplesByMember[`${place.owner}.${name}`];
     if (known !== undefined && fits(part, known)) return known;
     if (part.example !== undefined) return part.example;
     if (part.examples?.length) return part.examples[0];

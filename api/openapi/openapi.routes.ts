@@ -4,7 +4,7 @@ import { etagOf } from '../../domain/kernel/context.ts';
 import { OpenObject } from '../../domain/kernel/shapes.ts';
 import { notFound } from '../../platform/errors.ts';
 import { sendJson } from '../json.ts';
-import { routesOf } from '../operation.ts';
+import { ok, routesOf } from '../operation.ts';
 import type { App } from '../types.ts';
 import { createPageFiles } from './page/page.files.ts';
 
@@ -27,17 +27,11 @@ export function registerOpenApiRoutes(app: App): void {
   const files = createPageFiles();
   let description: { text: string; etag: string } | undefined;
 
-  routes.get('/api/openapi.json', {
-    id: 'readOpenApi',
+  routes.get('readOpenApi', '/api/openapi.json', {
     summary: 'Read this description',
     permission: 'public',
     alone: true,
-    responses: {
-      200: {
-        description: 'An OpenAPI 3.1 document',
-        schema: OpenObject,
-      },
-    },
+    responses: ok('An OpenAPI 3.1 document', OpenObject),
     handler: async ({ reply }) => {
       if (!description) {
         const text = JSON.stringify(app.swagger());
@@ -48,8 +42,7 @@ export function registerOpenApiRoutes(app: App): void {
     },
   });
 
-  routes.get('/api/docs', {
-    id: 'readApiPage',
+  routes.get('readApiPage', '/api/docs', {
     summary: 'Read this description as a page with a client to call the operations',
     permission: 'public',
     alone: true,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { hasOptionalBody } from '../operation.body.ts';
 import {
   errorCodesOf,
-  hasOptionalBody,
   joinsBatches,
   type OperationSpec,
   type RawBody,

@@ -44,7 +44,7 @@ export function listNameOf({ properties }: Schema): string | undefined {
 }
 
 const kinds: Place['kind'][] = ['component', 'body', 'answer', 'parameter'];
-const ends = { component: '', body: 'Body', answer: 'Answer', parameter: '' };
+const ends = { component: '', body: 'Body', answer: 'Response', parameter: '' };
 
 /** The name of a schema by the most prominent of its locations: `Risk.cards[].role` is `RiskCardRole`. */
 export function placeName(places: Place[]): string {

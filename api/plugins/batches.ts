@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, HTTPMethods } from 'fastify';
 import { joinBatch } from '../../domain/kernel/command.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { isUuid } from '../../platform/uuid.ts';
-import { joinsBatches } from '../operation.ts';
+import { joinsBatches, refusesBatches } from '../operation.ts';
 import type { App } from '../types.ts';
 
 const origins = ['api', 'web', 'mcp'] as const;
@@ -26,8 +26,14 @@ async function applyBatchHeaders({ ctx, headers, method, routeOptions }: Fastify
       throw invalidField('X-Request-Origin', 'unknown_value', `must be one of ${origins.join(', ')}`);
     ctx.origin = known;
   }
+  if (batch === undefined) return;
   const { url = '', config } = routeOptions;
-  if (batch !== undefined && joinsBatches({ method, url, permission: config?.permission })) {
+  const operation = { ...config, method: method as HTTPMethods, url };
+  if (refusesBatches(operation)) {
+    const message = 'cannot be sent here: what the operation starts is not part of the batch';
+    throw invalidField('X-Mutation-Batch', 'not_offered', message);
+  }
+  if (joinsBatches(operation)) {
     if (typeof batch !== 'string' || !isUuid(batch))
       throw invalidField('X-Mutation-Batch', 'malformed_id', 'must be the id of a batch');
     ctx.batch = await joinBatch(ctx, batch.toLowerCase());

@@ -80,7 +80,7 @@ export function registerBodies(app: App): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
     // the handler of a file upload reads the body
-    if (headers['content-length'] === '0' && !request.routeOptions.config.ownBody)
+    if (headers['content-length'] === '0' && !request.routeOptions.config.consumes)
       delete headers['content-type'];
     done(hasBody(request.raw) && isEncoded(headers) ? encoded() : undefined);
   });
@@ -105,7 +105,7 @@ export const notUtf8 = (): EstateError =>
 const unsupported = (): EstateError =>
   new EstateError(
     'unsupported_media_type',
-    'Send the body as application/json, or a PATCH as application/merge-patch+json.',
+    'Send the body as application/json (SCIM also application/scim+json), or a PATCH as application/merge-patch+json.',
   );
 
 /** Whether the request headers announce a body. */

@@ -1,6 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SealedResults } from '../../domain/kernel/context.ts';
-import { claimIdempotencyKey, releaseIdempotencyKey, storeAnswer } from '../../domain/kernel/idempotency.ts';
+import {
+  claimIdempotencyKey,
+  releaseIdempotencyKey,
+  storeResponse,
+} from '../../domain/kernel/idempotency.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { invalidField } from '../../platform/errors.ts';
@@ -34,7 +38,11 @@ export function registerIdempotency(app: App, { secrets, signals }: Services): v
       done(null, payload);
       return;
     }
-    storeOrRelease(request, reply, payload).then(() => done(null, payload), done);
+    storeOrRelease(request, reply, payload).then(
+      () => done(null, payload),
+      // a response that could not be stored becomes an error, with which the key is released
+      (error) => (reply.statusCode < 500 ? done(error) : done(null, payload)),
+    );
   });
 }
 
@@ -46,7 +54,7 @@ async function storeOrRelease(request: FastifyRequest, reply: FastifyReply, payl
       storedHeaders.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),
     );
     const body = payload !== null && seal ? seal(payload) : payload;
-    await storeAnswer(request.ctx, { status: reply.statusCode, headers, body });
+    await storeResponse(request.ctx, { status: reply.statusCode, headers, body });
   } else {
     await releaseIdempotencyKey(request.ctx);
   }
@@ -72,7 +80,9 @@ export async function applyIdempotencyKey(
   const { apiTokenId, impersonatedRole, permissions } = request.ctx.caller;
   // and rights may have been withdrawn since the first request
   const rights = permissions === '*' ? '*' : [...permissions].sort().join(',');
-  const parts = [request.method, request.url, contentHash, apiTokenId, impersonatedRole, rights];
+  // a dry run must not answer for the write itself, nor a write for one in another batch
+  const batch = request.ctx.batch.joined && request.ctx.batch.id;
+  const parts = [request.method, request.url, contentHash, batch, apiTokenId, impersonatedRole, rights];
   const hash = sha256(parts.filter(Boolean).join(' '));
   const { processNumber, sealed } = request.server.idempotency;
   const seal = request.routeOptions.config.secretResponse ? sealed : undefined;

@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { scimTypeOf } from '../../domain/access/scim/scim.errors.ts';
 import { survivorOf } from '../../domain/inventory/cards/merge/merge.redirect.ts';
 import { withMissingScope } from '../../domain/kernel/permissions/policy.ts';
 import { FOREIGN_KEY_VIOLATION, isConnectionLoss, sqlState } from '../../platform/database.ts';
@@ -11,9 +10,7 @@ import {
   isStorageFull,
   storageFull,
 } from '../../platform/errors.ts';
-import { sendODataError } from '../exchange/odata/odata.errors.ts';
-import { sendErrorPage, wantsPage } from '../exchange/portals/page/portal.error.ts';
-import { scimCode } from '../operation.ts';
+import { errorFormats } from '../error-formats.ts';
 import type { App } from '../types.ts';
 import { type AjvError, fieldErrors } from './validation-errors.ts';
 
@@ -43,9 +40,6 @@ export function registerProblems(app: App): void {
   const notFoundError = (request: FastifyRequest): EstateError => {
     const path = request.url.split('?')[0]!;
     const methods = offered.filter((route) => route.pattern.test(path)).map((route) => route.method);
-    if (isScimBulk(request.method, path)) {
-      return new EstateError('scim_not_implemented', 'Bulk requests are not supported.');
-    }
     if (methods.length === 0) return new EstateError('not_found', 'There is no resource at this URL.');
     return new EstateError('method_not_allowed', `${request.method} is not supported here.`, {
       headers: { allow: [...new Set(methods)].join(', ') },
@@ -58,9 +52,6 @@ export function registerProblems(app: App): void {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFoundError(request)));
 }
 
-/** RFC 7644, 3.7: unsupported bulk operations return 501. */
-const isScimBulk = (method: string, path: string): boolean => method === 'POST' && path === '/scim/v2/Bulk';
-
 /** Sends the error of an invalid URL, or one with a path segment longer than any id or key. */
 export function sendBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const [code, message] =
@@ -71,38 +62,17 @@ export function sendBadAddress(error: FastifyError, request: FastifyRequest, rep
   sendProblem(request, reply, invalidField('path', code, message));
 }
 
-/** Sends the problem document of an error. */
+/** Sends an error in the format of the URL: by default as a problem document. */
 function sendProblem(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
   if (error.status === 401) reply.header('www-authenticate', 'Bearer realm="estate"');
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value);
-  if (/^\/scim\/v2(\/|$)/.test(request.url)) return sendScimError(request, reply, error);
-  if (wantsPage(request)) return sendErrorPage(request, reply, error);
-  if (/^\/odata\/v4(\/|\?|$)/.test(request.url)) return sendODataError(request, reply, error);
+  const format = Object.values(errorFormats).find((each) => each.applies(request, error));
+  if (format) return format.send(request, reply, error);
   return reply
     .code(error.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(problemOf(error, request.id));
-}
-
-/** Sends the SCIM error document (RFC 7644, 3.12) with details for diagnosis. */
-function sendScimError(request: FastifyRequest, reply: FastifyReply, error: EstateError): FastifyReply {
-  const code = scimCode(error.code);
-  const { status } = errorCodes[code];
-  const scimType = scimTypeOf(code);
-  return reply
-    .code(status)
-    .header('content-type', 'application/scim+json; charset=utf-8')
-    .serializer((body: unknown) => JSON.stringify(body))
-    .send({
-      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-      status: String(status),
-      ...(scimType ? { scimType } : {}),
-      detail: error.message,
-      code,
-      request_id: request.id,
-      ...error.extra,
-    });
 }
 
 /** Maximum number of errors in a problem document; its `detail` counts all. */

@@ -12,6 +12,8 @@ const options: Options = {
   removeAdditional: false,
   strict: false,
   allowUnionTypes: true,
+  // compiles in half the time, and validates as fast
+  code: { optimize: false },
   // the schemas themselves are validated with the OpenAPI document in tests, not at each start
   validateSchema: false,
 };
@@ -60,12 +62,12 @@ function hasManyMembers(value: unknown): boolean {
   return false;
 }
 
-const everyFault = createChecks();
+const everyError = createChecks();
 const firstErrorCheck = createChecks({ allErrors: false });
 
 /** The validator of bodies. For very many members it stops at the first error, since describing errors is expensive. */
 function exactCheck(schema: object): ValidateFunction {
-  const all = everyFault(schema);
+  const all = everyError(schema);
   const check = ((value: unknown) => {
     const chosen = hasManyMembers(value) ? firstErrorCheck(schema) : all;
     const fits = chosen(value);

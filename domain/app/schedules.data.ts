@@ -1,4 +1,4 @@
-import { todosDueJob } from '../collaboration/todos/todos.due.job.ts';
+import { todosDueJob } from '../collaboration/todos/todos.due.ts';
 import { eolRefreshJob } from '../governance/eol/eol.facts.ts';
 import { mitigationsDueJob } from '../governance/risks/tasks.store.ts';
 import { archivePurgeJob } from '../inventory/cards/archive-purge.job.ts';

@@ -21,24 +21,27 @@ import {
   Todo,
   type TodoRow,
 } from './collaboration.model.ts';
-import { commentEvent } from './comments/comments.events.ts';
-import { documentEvent } from './documents/documents.events.ts';
-import { eventRow } from './event.rows.ts';
-import { expireFiles } from './files/files.attach.ts';
-import { fileEvent } from './files/files.events.ts';
-import { emitStakeholder } from './stakeholders/stakeholders.commands.ts';
-import { stakeholderEvent } from './stakeholders/stakeholders.events.ts';
-import { todosDueJob } from './todos/todos.due.job.ts';
+import { commentEvent } from './comments/comments.rules.ts';
+import { documentEvent } from './documents/documents.ts';
+import { expireFiles, fileEvent } from './files/files.attach.ts';
+import { emitStakeholder, stakeholderEvent } from './stakeholders/stakeholders.commands.ts';
+import { todosDueJob } from './todos/todos.due.ts';
 import { todoEvent } from './todos/todos.events.ts';
 import { unassignTodos } from './todos/todos.system.ts';
 import { APPROVAL_TOPIC, signatureTopics } from './todos/todos.topics.ts';
+
+/** The row before the write of an event; complete for deleted rows. */
+function rowBefore<R extends { id: string }>({ id, data }: UndoneEvent): R {
+  const values = Object.entries(data.changes).map(([column, change]) => [column, change.old]);
+  return { id, ...Object.fromEntries(values) } as R;
+}
 
 /** Restores a comment. One that has replies by now is not deleted. */
 async function undoComment({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
   const card = await sql('cards').where({ id: event.card_id }).first('id', 'type', 'name').forKeyShare();
   if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
   if (event.event_type === 'comment.deleted') {
-    const row = eventRow<CommentRow>(event, 'old');
+    const row = rowBefore<CommentRow>(event);
     const parent = row.parent_id ? await sql('comments').where({ id: row.parent_id }).first('id') : row;
     if (!parent) return { code: 'missing_parent', message: 'The parent comment was deleted.' };
     emit(commentEvent(card, null, await insertRow(sql, Comment, row)));
@@ -47,7 +50,7 @@ async function undoComment({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): 
   const present = await lockRow(sql, Comment, { id: event.id });
   if (!present) return null;
   if (event.event_type === 'comment.updated') {
-    const { id: _, ...values } = eventRow<CommentRow>(event, 'old');
+    const { id: _, ...values } = rowBefore<CommentRow>(event);
     emit(commentEvent(card, present, await updateRow(sql, Comment, { id: event.id }, values)));
     return null;
   }
@@ -75,7 +78,7 @@ async function undoStakeholder(work: Work, ctx: Ctx, event: UndoneEvent): Promis
   if (event.event_type === 'stakeholder.added') {
     await deleteRows(sql, Stakeholder, (query) => query.where({ id: event.id }));
   } else if (event.event_type === 'stakeholder.removed') {
-    after = await insertRow(sql, Stakeholder, eventRow<StakeholderRow>(event, 'old'));
+    after = await insertRow(sql, Stakeholder, rowBefore<StakeholderRow>(event));
   } else if (present) {
     const role = String(event.data.changes.role!.old);
     after = await updateRow(sql, Stakeholder, { id: event.id }, { role });
@@ -97,7 +100,7 @@ async function undoFile({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Pro
     return null;
   }
   if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
-  const row = eventRow<AttachmentRow>(event, 'old');
+  const row = rowBefore<AttachmentRow>(event);
   const retained = await sql('files').where({ id: row.file_id }).update({ expires_at: null });
   if (retained === 0) {
     return { code: 'content_purged', message: `The content of ${row.name} is no longer retained.` };
@@ -147,7 +150,7 @@ const resources: readonly Resource[] = [
       },
       undo: undoComment,
     },
-    cardReferences,
+    cardReferences: [{ column: 'card_id', follows: [{ column: 'parent_id', table: 'comments' }] }],
     transfer: {},
     asOf: true,
   },
@@ -156,10 +159,8 @@ const resources: readonly Resource[] = [
     name: 'todo',
     events: rowEvents('todo'),
     card: 'card_id',
-    undo: {
-      right: { needs: [{ app: 'inventory.view', card: 'card.view' }], others: ['admin.todos'] },
-    },
-    cardReferences,
+    undo: { right: { needs: [{ app: 'inventory.view', card: 'card.view' }], others: ['admin.todos'] } },
+    cardReferences: [{ column: 'card_id', follows: [{ column: 'series_id', table: 'todos' }] }],
     transfer: {
       // the importing service opens those again, for its own users who can sign or approve
       where: () =>
@@ -207,10 +208,8 @@ async function deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promi
   }
   const files = await deleteRowsOfCards<AttachmentRow>(work, 'file_attachments', ids);
   if (files.length > 0) {
-    await expireFiles(
-      work.sql,
-      files.map(({ file_id }) => file_id),
-    );
+    const fileIds = files.map(({ file_id }) => file_id);
+    await expireFiles(work.sql, fileIds);
   }
   for (const row of files) work.emit(fileEvent(byId.get(row.card_id)!, row, true));
 }
@@ -230,14 +229,12 @@ async function deleteStakeholdersOfCards(work: Work, cards: ReadonlyMap<string, 
 }
 
 async function deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void> {
-  await unassignTodos(
-    work,
-    users.map(({ id }) => id),
-  );
+  const userIds = users.map(({ id }) => id);
+  await unassignTodos(work, userIds);
   const names = new Map(users.map((user) => [user.id, user.display_name]));
   const deleted = await query(work.sql).rows<
     DeletedCard & { row: StakeholderRow }
-  >`with deleted as (delete from stakeholders where user_id = any(${[...names.keys()]}::uuid[]) returning *)
+  >`with deleted as (delete from stakeholders where user_id = any(${userIds}::uuid[]) returning *)
      select to_jsonb(d) as row, c.id, c.type, c.name from deleted d join cards c on c.id = d.card_id
      order by d.id`;
   for (const { row, id, type, name } of deleted) {
@@ -245,11 +242,8 @@ async function deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser
     work.emit(stakeholderEvent({ id, name }, cardType, names.get(row.user_id)!, row, null));
     work.raise(cardsTopic(type));
   }
-  await rescoreCards(
-    work,
-    ctx,
-    deleted.map(({ id }) => id),
-  );
+  const cardIds = deleted.map(({ id }) => id);
+  await rescoreCards(work, ctx, cardIds);
 }
 
 /** Stakeholders, comments, to-dos, documents and files of cards. */

@@ -13,6 +13,9 @@ export class Stakeholder extends rowModel('stakeholders', {
 }) {}
 export type StakeholderRow = RowOf<typeof Stakeholder>;
 
+/** The greatest depth of nested replies. */
+export const MAX_DEPTH = 10;
+
 export class Comment extends rowModel('comments', {
   id: Uuid,
   card_id: Uuid,
@@ -21,7 +24,7 @@ export class Comment extends rowModel('comments', {
   /** The first comment of the thread; its own id there. */
   thread_id: Uuid,
   /** 0: first comment of a thread. */
-  depth: Type.Integer(),
+  depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
   content: Type.String({ maxLength: 10_000, description: 'Plain text as typed, not markup' }),
   mentions: SqlArray(Uuid, { description: 'The users that it mentions' }),
   deleted_at: Nullable(Timestamp),
@@ -35,7 +38,9 @@ export class Todo extends rowModel('todos', {
   card_id: Nullable(Uuid),
   description: Type.String({ minLength: 1, maxLength: 5000 }),
   status: Choice(todoStates),
-  link: Nullable(Type.String()),
+  link: Nullable(
+    Type.String({ maxLength: 2000, pattern: '^/[^/\\\\]', description: 'A page of the application' }),
+  ),
   is_system: Type.Boolean({ description: 'Opened and closed by the service itself' }),
   /** What a system to-do is about: a topic, and the id of an object. */
   topic: Nullable(Type.String()),
@@ -45,10 +50,10 @@ export class Todo extends rowModel('todos', {
   due_date: Nullable(DateOnly),
   series_id: Nullable(Uuid),
   recurrence_unit: Choice(recurrenceUnits),
-  recurrence_interval: Type.Integer(),
-  lead_time_days: Type.Integer(),
+  recurrence_interval: Type.Integer({ minimum: 1, maximum: 365 }),
+  lead_time_days: Type.Integer({ minimum: 0, maximum: 3650 }),
   /** The day of the month of a series, also after a shorter month. */
-  recurrence_day: Nullable(Type.Integer()),
+  recurrence_day: Nullable(Type.Integer({ minimum: 1, maximum: 31 })),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}

@@ -1,7 +1,8 @@
-import type { Knex } from 'knex';
-import { query, type Sql } from '../../platform/database.ts';
+import { query, type Sql, type Transaction } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
 import { lockActiveUsers } from '../access/users.store.ts';
+import type { EventType } from '../kernel/events/events.catalogue.ts';
+import { type EventDraft, rowChanges } from '../kernel/events/row-changes.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
 
 /** An object that a command has written, as its JSON text. */
@@ -9,6 +10,32 @@ export interface WrittenItem {
   id: string;
   text: JsonText;
 }
+
+/** A card as events of its rows contain it. */
+export interface EventCard {
+  id: string;
+  type: string;
+  name: string;
+}
+
+/** The event of a row that was attached to a card or deleted; such rows are never updated. */
+export const attachedEvent = (
+  event_type: EventType,
+  card: EventCard,
+  row: { id: string },
+  isDeleted: boolean,
+  data: Record<string, unknown>,
+): EventDraft => ({
+  event_type,
+  card_id: card.id,
+  card_type: card.type,
+  data: {
+    id: row.id,
+    card_name: card.name,
+    ...data,
+    changes: isDeleted ? rowChanges(row, null) : rowChanges(null, row),
+  },
+});
 
 /** An id for a row that refers to itself. */
 export const newId = (sql: Sql): Promise<string> => query(sql).value`select uuidv7()`;
@@ -18,7 +45,7 @@ export const newId = (sql: Sql): Promise<string> => query(sql).value`select uuid
  * @throws EstateError `validation_failed` naming the field for an unknown or deactivated user.
  */
 export async function requireActiveUser(
-  sql: Knex.Transaction,
+  sql: Transaction,
   id: string,
   field: string,
 ): Promise<{ id: string; display_name: string }> {

@@ -1,9 +1,9 @@
-import type { Knex } from 'knex';
+import type { Transaction } from '../../platform/database.ts';
 import { invalidField } from '../../platform/errors.ts';
 
 /** @throws EstateError `validation_failed` naming the field unless the key is an enabled one of its kind. */
 export async function requireResourceKey(
-  sql: Knex.Transaction,
+  sql: Transaction,
   kind: 'link_type' | 'file_category',
   key: string,
   field: string,

@@ -1,9 +1,11 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
+import type { Db, Sql } from '../../platform/database.ts';
+import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
 import type { AsOfScope } from './as-of/as-of.events.ts';
 import type { Reads } from './as-of/as-of.reads.ts';
-import type { ReportRequest } from './report.request.ts';
-import { dependsOn } from './report.ts';
+import { readAsOf } from './as-of/as-of.ts';
+import { dependsOn, type ReportRequest } from './report.ts';
 
 /** The tables and types that a report reads, derived from its topics. */
 export function asOfScope(ctx: Ctx, { report, params, cards, filtered }: ReportRequest): AsOfScope {
@@ -36,3 +38,21 @@ function withCondition({ cards = [], ...reads }: Reads, condition: string): Read
 
 /** Whether a condition of cards has a subquery. */
 const hasSubquery = (condition: string): boolean => /\bfrom\b/i.test(condition);
+
+/** Runs `work` on one snapshot, current or as of a time, with memory for aggregates over all cards. */
+export async function withReportSnapshot<T>(
+  db: Db,
+  asOf: Date | undefined,
+  scope: AsOfScope,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  const prepared = async (snapshot: Snapshot) => {
+    await snapshot.query(`set local work_mem = '64MB'`);
+    // JIT compilation would take longer than most of these queries
+    await snapshot.query('set local jit = off');
+    return await work(snapshot);
+  };
+  if (!asOf) return await withSnapshot(db, prepared);
+  const onConnection = async (sql: Sql) => prepared(snapshotOn(await sql.client.acquireConnection()));
+  return await readAsOf(db, asOf, onConnection, scope);
+}

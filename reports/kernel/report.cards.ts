@@ -1,10 +1,12 @@
 import { visibleCards } from '../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../platform/database.ts';
 import { literal } from './report.sql.ts';
+import type { Report, ReportRequest } from './report.ts';
 
 /** The active cards that the caller sees, over the alias `c`. */
 export function activeCards(ctx: Ctx): Fragment {
@@ -27,6 +29,24 @@ export async function reportCards(ctx: Ctx, filter: string | undefined): Promise
   const asked = filter ? await prepareFilter(ctx, filter) : undefined;
   if (!asked) return active;
   return fragment`${embed(active)} and (${embed(asked)})`;
+}
+
+/** The request for a report, with its parsed filter. @throws EstateError like {@link reportCards}. */
+export async function reportRequest(
+  ctx: Ctx,
+  report: Report,
+  params: Record<string, unknown>,
+  given: { filter: string | undefined; asOf: Date | undefined; format: ReportFormat },
+): Promise<ReportRequest> {
+  const { filter, asOf, format } = given;
+  return {
+    report,
+    params,
+    cards: await reportCards(ctx, filter),
+    filtered: Boolean(filter),
+    ...(asOf && { asOf }),
+    ...(format === 'svg' && report.stream?.applies(params) && { forPicture: true }),
+  };
 }
 
 /**

@@ -7,8 +7,7 @@ import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
 import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
-import type { ReportRequest } from './report.request.ts';
-import type { ReportText } from './report.ts';
+import type { ReportRequest, ReportText } from './report.ts';
 
 /** Makes parallel plans cheaper, since the planner underestimates the cost of building JSON. */
 const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';

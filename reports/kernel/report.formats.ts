@@ -1,10 +1,25 @@
 import type { Writable } from 'node:stream';
+import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { invalidField } from '../../platform/errors.ts';
-import type { Cell, Column, ColumnType, Table } from './formats/formats.types.ts';
+import type { Snapshot } from '../../platform/snapshot.ts';
+import type { Cell, Column, ColumnType, Table, WriteOptions } from './formats/formats.types.ts';
 import { writeCsv } from './formats/lines.ts';
 import { writeXlsx } from './formats/xlsx.ts';
 import type { ReportTable } from './report.ts';
 
+/** Media types of report files. */
+export const fileMediaTypes: Record<ReportFormat, string> = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  svg: 'image/svg+xml; charset=utf-8',
+};
+
+/** The formats of tables. */
+export type TableFormat = 'csv' | 'xlsx';
+
+/** Rows per batch. */
 const BATCH = 1_000;
 
 /** A column of a report's table; the type determines its format in files. */
@@ -54,7 +69,7 @@ const columnTypeOf = ({ type = '', format = type, anyOf }: PlainSchema): ColumnT
   anyOf ? columnTypeOf(anyOf[0]!) : typeByFormat[format];
 
 /** A table of a list in a report's answer, with a column for each plain member of its items' schema. */
-export function answerTable<N extends string>(
+export function resultTable<N extends string>(
   { properties }: { properties: Record<NoInfer<N>, { items: { properties: object } }> },
   answer: Record<NoInfer<N>, readonly object[]>,
   name: N,
@@ -87,29 +102,42 @@ export const groupedFiguresTable = (groups: Record<string, Record<string, number
   );
 
 /**
- * The table with the name; by default the first one.
+ * The tables of a file: CSV contains the one with the name, by default the first; a workbook contains all.
  * @throws EstateError 422 naming the available tables.
  */
-export function tableNamed<T extends { name: string }>(tables: T[], name: string | undefined): T {
+export function tablesOf<T extends { name: string }>(format: TableFormat, tables: T[], name?: string): T[] {
+  if (format === 'xlsx') return tables;
   const found = name === undefined ? tables[0] : tables.find((table) => table.name === name);
   if (!found) {
     const names = tables.map((table) => table.name).join(', ');
     throw invalidField('table', 'unknown_value', `is none of ${names}`);
   }
-  return found;
+  return [found];
 }
 
-/** Writes one table as CSV; texts that a spreadsheet would evaluate as formulas are escaped. */
-export async function writeReportCsv(table: ReportTable, out: Writable): Promise<void> {
-  await writeCsv(tableOf(table), out, {});
+/**
+ * Writes tables and ends the stream: one as CSV, in which texts that a spreadsheet would evaluate as formulas are escaped,
+ * or all as the sheets of one workbook, with typed cells.
+ */
+export async function writeTables(
+  format: TableFormat,
+  tables: Table[],
+  out: Writable,
+  options: WriteOptions = {},
+): Promise<void> {
+  if (format === 'csv') await writeCsv(tables[0]!, out, options);
+  else await writeXlsx(tables, out, options);
 }
 
-/** Writes the tables as the sheets of one workbook, with typed cells. */
-export async function writeReportXlsx(tables: ReportTable[], out: Writable): Promise<void> {
-  await writeXlsx(tables.map(tableOf), out, {});
-}
+/** A table whose rows a statement returns. */
+export const statementTable = (
+  snapshot: Snapshot,
+  { name, columns }: Omit<Table, 'batches'>,
+  { sql, bindings }: Fragment,
+): Table => ({ name, columns, batches: snapshot.batches(sql, bindings, BATCH) as Table['batches'] });
 
-const tableOf = ({ name, columns, rows }: ReportTable): Table => ({
+/** A table of rows in memory. */
+export const rowsTable = ({ name, columns, rows }: ReportTable): Table => ({
   name,
   columns,
   batches: batchesOf(rows),

@@ -1,34 +1,32 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { type ReportPayload, reportJob } from '../../domain/inventory/reports/report.job.ts';
-import { command } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { rightsOfFile, storeContent } from '../../domain/kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
+import { type StartedJob, startJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { loadSettings } from '../../domain/kernel/settings/settings.read.ts';
 import { reportNamed } from '../reports.catalogue.ts';
 import { render } from './rendering/rendering.queue.ts';
-import { activeCards, reportCards } from './report.cards.ts';
+import type { RenderContext } from './rendering/rendering.types.ts';
+import { reportRequest } from './report.cards.ts';
 import { computeReport, positionOf } from './report.compute.ts';
-import { fileMediaTypes } from './report.media.ts';
-import { dayOf, type RenderContext, renderContextOf, renderingOf } from './report.rendering.ts';
-import type { ReportRequest } from './report.request.ts';
+import { fileMediaTypes } from './report.formats.ts';
+import { dayOf, renderContextOf } from './report.rendering.ts';
 import { finishWithFile } from './report.result.ts';
 import { openReportStream } from './report.stream.ts';
-import { checkReport } from './report.ts';
+import { checkReport, type ReportRequest } from './report.ts';
 
 /** Time limit of the rendering in milliseconds; longer than for requests. */
 const RENDER_MS = 15 * 60_000;
 
 /** Enqueues a job that writes a report to a file; the request was validated before. */
 export async function startReport(ctx: Ctx, payload: ReportPayload): Promise<StartedJob> {
-  return await command(ctx, async (work) => {
-    const job = await enqueueJob(ctx, work, reportJob, payload);
-    work.emit({ event_type: 'report.started', data: { ...payload, report_job_id: job.job_id } });
-    return job;
-  });
+  return await startJob(ctx, reportJob, payload, (id) => ({
+    event_type: 'report.started',
+    data: { ...payload, report_job_id: id },
+  }));
 }
 
 /**
@@ -48,14 +46,8 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     'relations.view',
     'stakeholders.view',
   );
-  const request: ReportRequest = {
-    report,
-    params,
-    cards: await reportCards(ctx, filter),
-    filtered: Boolean(filter),
-    ...(as_of === undefined ? {} : { asOf: new Date(as_of) }),
-    ...(format === 'svg' && report.stream?.applies(params) ? { forPicture: true as const } : {}),
-  };
+  const asOf = as_of === undefined ? undefined : new Date(as_of);
+  const request = await reportRequest(ctx, report, params, { filter, asOf, format });
   const { content: made, position } = await openReportFile(services, ctx, request, payload, signal);
   const content = await storeContent(services.blobs, made).catch((error) => {
     signal.throwIfAborted();
@@ -87,10 +79,9 @@ async function openReportFile(
   { format, table }: ReportPayload,
   signal: AbortSignal,
 ): Promise<{ content: Readable; position: string }> {
-  const { report, params, cards } = request;
+  const { report, params } = request;
   if (format !== 'svg' && report.stream?.applies(params)) {
-    const input = { ctx, params, cards, visible: activeCards(ctx) };
-    const { out, position } = await openReportStream(services.db, input, request, format, table);
+    const { out, position } = await openReportStream(services.db, ctx, request, format, table);
     return { content: addAbortSignal(signal, out), position };
   }
   const body = await computeReport(ctx, request, services.cache);
@@ -102,7 +93,7 @@ async function openReportFile(
     const { values } = await loadSettings(services.db);
     look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf));
   }
-  const rendering = renderingOf({ report: report.name, params, body, format, table, look });
+  const rendering = { report: report.name, params, body, format, table, look };
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });
   return { content: Readable.from([made]), position };
 }

@@ -77,8 +77,8 @@ export function relatedTable(ctx: Ctx, type: string, visible: Fragment): Fragmen
 }
 
 /**
- * The visible cards of some types, `{id, name, type}` on a line each, by type and name: for who has read the ids of the related ones and
- * picks them out.
+ * The visible cards of some types, `{id, name, type}` on a line each, by type and name, from which the
+ * related ones are selected by id.
  */
 export function cardsByName(types: string[], visible: Fragment): Fragment {
   return fragment`select c.id, c.name, c.type from cards c where c.type = any(${types}::text[]) and ${embed(visible)} order by c.type, c.name, c.id`;

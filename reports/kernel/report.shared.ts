@@ -1,44 +1,42 @@
+import { untilAborted } from '../../platform/within.ts';
+
 interface Work {
   result: Promise<Buffer>;
   stop: AbortController;
-  waiting: number;
+  callers: number;
 }
 
-/** Makes something once for all who ask at the same time. */
+/** Executes `make` once for all concurrent callers with the same key. */
 export type Shared = (
   key: string,
   make: (signal: AbortSignal) => Promise<Buffer>,
   signal?: AbortSignal,
 ) => Promise<Buffer>;
 
-/** Work that is shared under its key, and given up when nobody waits for it any more. */
+/** Shares work by its key; it is aborted when the signals of all callers are. */
 export function createShared(): Shared {
   const running = new Map<string, Work>();
 
-  const begin = (key: string, make: (signal: AbortSignal) => Promise<Buffer>): Work => {
+  const start = (key: string, make: (signal: AbortSignal) => Promise<Buffer>): Work => {
     const stop = new AbortController();
-    const work: Work = { result: make(stop.signal), stop, waiting: 0 };
-    const over = () => {
+    const work: Work = { result: make(stop.signal), stop, callers: 0 };
+    const end = () => {
       if (running.get(key) === work) running.delete(key);
     };
-    work.result.then(over, over);
+    work.result.then(end, end);
     running.set(key, work);
     return work;
   };
 
   return async (key, make, signal) => {
     signal?.throwIfAborted();
-    const work = running.get(key) ?? begin(key, make);
-    work.waiting += 1;
-    const gone = Promise.withResolvers<never>();
-    const leave = () => gone.reject(signal!.reason);
-    signal?.addEventListener('abort', leave, { once: true });
+    const work = running.get(key) ?? start(key, make);
+    work.callers += 1;
     try {
-      return await Promise.race([work.result, gone.promise]);
+      return await untilAborted(work.result, signal);
     } finally {
-      signal?.removeEventListener('abort', leave);
-      work.waiting -= 1;
-      if (work.waiting === 0 && running.get(key) === work) {
+      work.callers -= 1;
+      if (work.callers === 0 && running.get(key) === work) {
         running.delete(key);
         work.stop.abort();
       }

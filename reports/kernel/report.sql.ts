@@ -1,13 +1,13 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Cell } from './formats/formats.types.ts';
 
-/** A text of ours or of the metamodel as an SQL literal in which no place for a value is found. */
+/** A text from code or metamodel as an SQL literal without a question mark, which would be a binding. */
 export const literal = (text: string): string =>
   `('${text.replaceAll("'", "''").replaceAll('?', "' || chr(63) || '")}')`;
 
 /**
- * SQL of a member of a JSON object: an id, which needs no escaping, a text or key, what is JSON as it stands, or the
- * items of an array as text with the commas between them, NULL for none.
+ * SQL of a member of a JSON object: an id, which needs no escaping, a text or key, a JSON value, or the items of an
+ * array as text, separated by commas; NULL for none.
  */
 export type JsonMember = { id: string } | { text: string } | { json: string } | { array: string };
 
@@ -18,10 +18,7 @@ function memberText(member: JsonMember): string {
   return `coalesce((${member.json})::text, 'null')`;
 }
 
-/**
- * The text of a JSON object, put together in one step: for many rows that takes half the time of
- * `json_build_object`. No id may be NULL.
- */
+/** The text of a JSON object by concatenation, which takes half the time of `json_build_object`. No id may be NULL. */
 export function jsonText(members: Record<string, JsonMember>, end = '}'): string {
   const parts = Object.entries(members).map(
     ([name, member], n) => `'${n === 0 ? '{' : ','}${JSON.stringify(name)}:' || ${memberText(member)}`,
@@ -29,7 +26,7 @@ export function jsonText(members: Record<string, JsonMember>, end = '}'): string
   return `(${parts.join(' || ')} || '${end}')`;
 }
 
-/** The same as a line of a long array, with the comma behind it. */
+/** {@link jsonText} as a line of a long array, with a comma at the end. */
 export const jsonLine = (members: Record<string, JsonMember>): string => jsonText(members, '},');
 
 /**
@@ -39,15 +36,12 @@ export const jsonLine = (members: Record<string, JsonMember>): string => jsonTex
 export const jsonLines = (item: string, order: string): string =>
   `'[' || coalesce(string_agg((${item})::text, E',\\n' order by ${order}), '') || ']'`;
 
-/** A number among attributes, 0 where there is none. @param attributes SQL of the JSON object. */
+/** A number in attributes, 0 if there is none. @param attributes SQL of the JSON object. */
 export const numberIn = (attributes: string, key: string): string =>
   `case when jsonb_typeof(${attributes} -> ${literal(key)}) = 'number'
         then (${attributes} -> ${literal(key)})::numeric else 0 end`;
 
-/**
- * Behind `cards c`, the attributes as `v.attributes`, made once for each card however often they are read: those of a
- * moment are put together.
- */
+/** After `cards c`: the attributes as `v.attributes`, evaluated once per card, since with `as_of` they are reconstructed. */
 export const attributesOnce = 'cross join lateral (select c.attributes offset 0) v';
 
 export type Lifecycle = Partial<Record<LifecyclePhase, string>> | null;

@@ -1,25 +1,20 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../domain/kernel/events/changes.ts';
 import type { Db } from '../../platform/database.ts';
-import { type Snapshot, snapshotOn, withSnapshot } from '../../platform/snapshot.ts';
-import { snapshotPosition } from '../exchange/extraction/extraction.plan.ts';
-import { readAsOf } from './as-of/as-of.ts';
+import type { Snapshot } from '../../platform/snapshot.ts';
 import type { Table } from './formats/formats.types.ts';
-import { writeCsv } from './formats/lines.ts';
 import { pump, startStream } from './formats/pump.ts';
-import { writeXlsx } from './formats/xlsx.ts';
-import { asOfScope } from './report.as-of.ts';
-import { tableNamed } from './report.formats.ts';
-import type { ReportRequest } from './report.request.ts';
-import type { StreamedReport, StreamedTable, StreamInput } from './report.ts';
+import { asOfScope, withReportSnapshot } from './report.as-of.ts';
+import { activeCards } from './report.cards.ts';
+import { statementTable, type TableFormat, tablesOf, writeTables } from './report.formats.ts';
+import type { ReportRequest, StreamedTable } from './report.ts';
 
-export type StreamFormat = 'json' | 'csv' | 'xlsx';
-
-const BATCH = 1_000;
-
-function tableOf(snapshot: Snapshot, { name, columns, cells, before, from }: StreamedTable): Table {
+function tableOf(snapshot: Snapshot, table: StreamedTable): Table {
+  const { columns, cells, before, from } = table;
   const list = cells.map((cell, n) => (columns[n]!.type === 'key' ? `(${cell})::text` : cell));
-  const text = `${before.sql} select ${list.join(', ')} ${from}`;
-  return { name, columns, batches: snapshot.batches(text, before.bindings, BATCH) as Table['batches'] };
+  const sql = `${before.sql} select ${list.join(', ')} ${from}`;
+  return statementTable(snapshot, table, { sql, bindings: before.bindings });
 }
 
 /**
@@ -28,50 +23,34 @@ function tableOf(snapshot: Snapshot, { name, columns, cells, before, from }: Str
  */
 export async function openReportStream(
   db: Db,
-  input: Omit<StreamInput<Record<string, unknown>>, 'snapshot' | 'position' | 'isHistorical'>,
+  ctx: Ctx,
   request: ReportRequest,
-  format: StreamFormat,
+  format: 'json' | TableFormat,
   table: string | undefined,
 ): Promise<{ out: Readable; position: string }> {
-  const { report, asOf } = request;
-  return await startStream(input.ctx.caller, async (out, start) => {
-    const read = async (snapshot: Snapshot) => {
-      await snapshot.query(`set local work_mem = '64MB'`);
-      await snapshot.query('set local jit = off');
+  const { report, params, cards, asOf } = request;
+  const scope = asOfScope(ctx, request);
+  return await startStream(ctx.caller, (out, start) =>
+    withReportSnapshot(db, asOf, scope, async (snapshot) => {
       const position = await snapshotPosition(snapshot);
-      const answer = report.stream!.open({ ...input, snapshot, position, isHistorical: asOf !== undefined });
-      const write = writerOf(snapshot, answer, format, table);
+      const streamed = report.stream!.open({
+        ctx,
+        params,
+        cards,
+        visible: activeCards(ctx),
+        snapshot,
+        position,
+        isHistorical: asOf !== undefined,
+      });
+      // refused before the response starts
+      const chosen = format === 'json' ? [] : tablesOf(format, streamed.tables, table);
       start({ position, out });
-      await write(out);
-    };
-    if (!asOf) return await withSnapshot(db, read);
-    const scope = asOfScope(input.ctx, request);
-    await readAsOf(
-      db,
-      asOf,
-      async (sql) => await read(snapshotOn(await sql.client.acquireConnection())),
-      scope,
-    );
-  });
-}
-
-/** @throws EstateError 422 naming the available tables. */
-function writerOf(
-  snapshot: Snapshot,
-  answer: StreamedReport,
-  format: StreamFormat,
-  table: string | undefined,
-): (out: Writable) => Promise<void> {
-  if (format === 'json') return async (out) => await pump(answer.json, out, undefined);
-  if (format === 'csv') {
-    const chosen = tableNamed(answer.tables, table);
-    return async (out) => await writeCsv(tableOf(snapshot, chosen), out, {});
-  }
-  return async (out) => {
-    await writeXlsx(
-      answer.tables.map((one) => tableOf(snapshot, one)),
-      out,
-      {},
-    );
-  };
+      if (format === 'json') return await pump(streamed.json, out, undefined);
+      await writeTables(
+        format,
+        chosen.map((one) => tableOf(snapshot, one)),
+        out,
+      );
+    }),
+  );
 }

@@ -4,7 +4,7 @@ import type { Fragment, JsonText } from '../../domain/kernel/lists/lists.types.t
 import type { AppPermission, TokenScope } from '../../domain/kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../../domain/kernel/permissions/policy.ts';
 import type { Module } from '../../domain/kernel/settings/settings.read.ts';
-import type { StaticOf } from '../../domain/kernel/shapes.ts';
+import { object, Position, type StaticOf } from '../../domain/kernel/shapes.ts';
 import type { Cache } from '../../platform/cache.ts';
 import type { RowWriter } from '../../platform/copy-out.ts';
 import type { Sql } from '../../platform/database.ts';
@@ -50,6 +50,19 @@ export interface ReportInput<P> {
   cache: Cache;
 }
 
+/** A validated request for a report. */
+export interface ReportRequest {
+  report: Report;
+  params: Record<string, unknown>;
+  /** Condition of the cards, from `reportCards`. */
+  cards: Fragment;
+  filtered: boolean;
+  /** A time in the past; absent: now. */
+  asOf?: Date;
+  /** Set if only a chart is rendered, for which the report may omit rows of a very large result. */
+  forPicture?: true;
+}
+
 /** One table of a report. */
 export interface ReportTable {
   /** Name of the sheet and value of the parameter `table`. */
@@ -78,7 +91,7 @@ export interface StreamedTable extends Omit<ReportTable, 'rows'> {
 }
 
 /** A streamed report: one of the members is used, and iterated once. */
-export interface StreamedReport {
+interface StreamedReport {
   json: AsyncIterable<string | Buffer>;
   tables: StreamedTable[];
 }
@@ -105,7 +118,7 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   /** Query parameters in addition to those of every report. */
   params: TProperties;
   /** The response schema, see `reportSchema`. */
-  answer: TSchema;
+  result: TSchema;
   /** Card types that must be visible. */
   types?: string[];
   /** Parameters that name a card type, which must be visible. */
@@ -141,10 +154,14 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
     open(input: StreamInput<P>): StreamedReport;
   };
   /** The tables of a result; the first is the default for CSV. */
-  tables(answer: A, params: P): ReportTable[];
+  tables(result: A, params: P): ReportTable[];
   /** The chart of a result; absent if the report has none. */
-  chart?(answer: A, params: P, context: ChartContext): Chart;
+  chart?(result: A, params: P, context: ChartContext): Chart;
 }
+
+/** The named response schema of a report, with its position in the change feed. */
+export const reportSchema = <const T extends TProperties>($id: string, members: T) =>
+  object({ ...members, position: Position }, { $id });
 
 /** Whether a report depends on a topic, apart from its filter. */
 export function dependsOn({ topics }: Report, topic: string, params: Record<string, unknown>): boolean {
@@ -177,7 +194,7 @@ export function checkReport(report: Report, ctx: Ctx, params: Record<string, unk
 
 /** Declares a report; the types of its parameters and result are inferred from their schemas. */
 export function defineReport<const P extends TProperties, S extends TSchema>(
-  report: Omit<Report<StaticOf<P>, Static<S>>, 'params' | 'answer'> & { params: P; answer: S },
+  report: Omit<Report<StaticOf<P>, Static<S>>, 'params' | 'result'> & { params: P; result: S },
 ): Report {
   return report as unknown as Report;
 }

@@ -1,14 +1,19 @@
 import Type from 'typebox';
 import { commitBatch, openBatch, startRollback } from '../../../domain/app/batches/batches.commands.ts';
-import { batchText, listBatchEvents, listBatches } from '../../../domain/app/batches/batches.queries.ts';
 import {
-  Count,
+  batchEventMembers,
+  batchList,
+  batchText,
+  listBatchEvents,
+} from '../../../domain/app/batches/batches.queries.ts';
+import { rollbackReport } from '../../../domain/app/batches/batches.rollback.ts';
+import { eventSchemas } from '../../../domain/kernel/events/events.queries.ts';
+import {
   component,
   itemComponent,
   Nullable,
   OpenObject,
   object,
-  Position,
   partialObject,
   Timestamp,
   Uuid,
@@ -42,16 +47,7 @@ const batchMembers = {
 
 const MutationBatchSchema = component('MutationBatch', batchMembers);
 
-const MutationBatchEventSchema = itemComponent('MutationBatchEvent', {
-  id: Uuid,
-  position: Position,
-  event_type: Type.String(),
-  data: OpenObject,
-  card_id: Nullable(Uuid),
-  user_id: Nullable(Uuid),
-  user_display_name: Nullable(Type.String()),
-  created_at: Timestamp,
-});
+const MutationBatchEventSchema = itemComponent('MutationBatchEvent', eventSchemas(batchEventMembers));
 
 const MutationBatchOpenBody = object({
   tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
@@ -74,62 +70,17 @@ const MutationBatchRollbackBody = object({
   }),
 });
 
-const Conflict = object(
-  {
-    entity: Type.String(),
-    id: Type.String(),
-    card_id: Nullable(Uuid),
-    batch_id: Nullable(Uuid),
-    event_type: Type.String(),
-    position: Position,
-  },
-  { description: 'The last later write to an object of the batch' },
-);
-
 const MutationBatchRollbackSchema = component('MutationBatchRollback', {
   batch: MutationBatchSchema,
-  operations: Type.Array(
-    object({
-      event_id: Uuid,
-      op: Type.String({ examples: ['restore_card_fields'] }),
-      id: Type.String(),
-      card_id: Nullable(Uuid),
-      fields: OpenObject,
-    }),
-    { description: 'The undone events, newest first; at most 1,000' },
-  ),
-  unsupported_events: Type.Array(
-    object({ event_type: Type.String(), count: Type.Integer(), reason: Type.String() }),
-    { description: 'Events that cannot be undone, because of which the rollback is refused' },
-  ),
-  conflicts: Type.Array(Conflict, { description: 'At most 1,000; empty without `admin.events`' }),
-  conflict_count: Count,
-  left: Type.Array(
-    object({
-      event_id: Uuid,
-      event_type: Type.String(),
-      id: Type.String(),
-      card_id: Nullable(Uuid),
-      code: Type.String(),
-      message: Type.String(),
-      fields: Type.Optional(Type.Array(Type.String())),
-    }),
-    { description: 'Events that are skipped even with `force`' },
-  ),
-  counts: object({ undone: Type.Integer(), left: Type.Integer() }),
-  event_count: Count,
-  dry_run: Type.Boolean(),
+  ...rollbackReport,
 });
 
 const url = '/api/v1/mutation-batches';
-const Moment = () => Type.Optional(Type.String({ format: 'date-time' }));
-
 /** Mutation batches: open, join, close and inspect. */
 export function registerBatchRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Mutation batches', permission: 'admin.events' });
 
-  routes.post(url, {
-    id: 'openMutationBatch',
+  routes.post('openMutationBatch', url, {
     summary: 'Open a batch that writes can join',
     description:
       'Send its id as `X-Mutation-Batch` with the writes. Each write without the header has its own closed batch. With `dry_run`, writes are checked and answered but not committed, and `confirm_token` is required to close the batch, within 15 minutes.',
@@ -144,43 +95,22 @@ export function registerBatchRoutes(app: App): void {
       }),
     }),
     body: MutationBatchOpenBody,
-    responses: {
-      201: {
-        description: 'The batch',
-        schema: MutationBatchSchema,
-      },
-    },
+    responses: { 201: { description: 'The batch', schema: MutationBatchSchema } },
     handler: ({ ctx, query, body }) => openBatch(ctx, { ...body, ...query }),
   });
 
-  routes.get(url, {
-    id: 'listMutationBatches',
+  routes.list('listMutationBatches', url, batchList, {
     summary: 'List batches, newest first',
-    query: listQuery(['created_at'], 'created_at', {
-      actor_user_id: Type.Optional(Type.String({ ...Uuid, description: 'Whose they are' })),
-      tool_name: Type.Optional(Type.String({ maxLength: 200, description: 'What wrote them' })),
-      origin: Type.Optional(
-        Type.String({
-          maxLength: 20,
-          description: 'The origin of the writes: api, web, mcp, job or system',
-        }),
-      ),
-      since: Moment(),
-      until: Moment(),
-    }),
     responses: page('Batches', MutationBatchSchema),
-    handler: ({ ctx, query }) => listBatches(ctx, query),
   });
 
-  routes.get('/api/v1/mutation-batches/:id', {
-    id: 'readMutationBatch',
+  routes.get('readMutationBatch', '/api/v1/mutation-batches/:id', {
     summary: 'Read a batch',
     responses: ok('The batch', MutationBatchSchema),
     handler: ({ ctx, params }) => batchText(ctx.db, params.id),
   });
 
-  routes.get('/api/v1/mutation-batches/:id/events', {
-    id: 'listMutationBatchEvents',
+  routes.get('listMutationBatchEvents', '/api/v1/mutation-batches/:id/events', {
     summary: 'List the events of a batch, in order',
     query: listQuery(['position'], 'position', {}),
     responses: ok(
@@ -200,8 +130,7 @@ export function registerBatchRoutes(app: App): void {
 function registerBatchEndRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Mutation batches' });
 
-  routes.post('/api/v1/mutation-batches/:id/commit', {
-    id: 'commitMutationBatch',
+  routes.post('commitMutationBatch', '/api/v1/mutation-batches/:id/commit', {
     summary: 'Close a batch of the caller',
     permission: 'login',
     body: MutationBatchCommitBody,
@@ -210,21 +139,14 @@ function registerBatchEndRoutes(app: App): void {
     handler: ({ ctx, params, body }) => commitBatch(ctx, params.id, body),
   });
 
-  routes.post('/api/v1/mutation-batches/:id/rollback', {
-    id: 'rollBackMutationBatch',
+  routes.post('rollBackMutationBatch', '/api/v1/mutation-batches/:id/rollback', {
     summary: 'Roll back a closed batch, or preview the rollback',
     description:
-      'A dry run unless `dry_run` is false; both require the permissions that the undone writes required. Changes of accounts, tokens, roles and secrets, and data sent to other systems cannot be undone: a batch with such writes is refused. Objects that later batches have changed are conflicts; `force` skips these changes. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
+      'A dry run unless `dry_run` is false; both require the permissions that the undone writes required. Changes of accounts, tokens, roles and secrets, and data sent to other systems cannot be undone: a batch with such writes is refused. Objects that later batches have changed are conflicts, and so are created cards above those that stay; `force` skips these changes. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
     permission: 'admin.rollback',
     permissionNote: 'the permissions that the undone writes required',
     body: MutationBatchRollbackBody,
-    responses: {
-      200: {
-        description: 'The executed or previewed changes',
-        schema: MutationBatchRollbackSchema,
-      },
-      ...started,
-    },
+    responses: { ...ok('The executed or previewed changes', MutationBatchRollbackSchema), ...started },
     errors: ['wrong_state', 'rollback_conflicts', 'rollback_unsupported'],
     handler: async ({ ctx, params, body, reply }) => {
       const outcome = await startRollback(ctx, params.id, body);

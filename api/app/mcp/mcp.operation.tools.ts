@@ -76,13 +76,10 @@ export const analysisTools: Tool[] = [
     }),
     annotations: writing,
     async run({ analysis, options = {}, dry_run }, api) {
-      const request = { method: 'POST', path: starts[analysis], body: options };
-      if (dry_run) {
-        await write(api, 'start_analysis', { dry_run }, request);
-        return { dry_run, run_id: null, job_id: null, truncations: [] };
-      }
+      const request = { method: 'POST', path: starts[analysis], query: { dry_run }, body: options };
       const { run_id, job_id } = (await api(request)).body;
-      return { dry_run, run_id, job_id, truncations: [] };
+      const ids = dry_run ? { run_id: null, job_id: null } : { run_id, job_id };
+      return { dry_run, ...ids, truncations: [] };
     },
   }),
   tool({

@@ -4,7 +4,7 @@ import { throttle } from '../../../domain/access/access.throttle.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { callApiAs } from './mcp.api.ts';
 import { answerMessage } from './mcp.http.ts';
@@ -40,8 +40,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
     return made;
   };
 
-  routes.post('/mcp', {
-    id: 'sendMcpMessage',
+  routes.post('sendMcpMessage', '/mcp', {
     summary: 'Send a message of the Model Context Protocol',
     description:
       'Streamable HTTP without sessions: any process can handle each message, with a JSON response. The tools call the operations with the rights of the token. The `Origin` of a request, if any, must be listed in the setting `cors-origins`.',
@@ -52,10 +51,7 @@ export function registerMcpRoutes(app: App, services: Services): void {
     headers: ['Accept'],
     errors: ['bad_body', 'not_acceptable', 'origin_refused', 'too_many_requests'],
     responses: {
-      200: {
-        description: 'The answers',
-        schema: messages(JsonRpcMessage),
-      },
+      ...ok('The answers', messages(JsonRpcMessage)),
       202: { description: 'Accepted: notifications have no response' },
     },
     handler: async ({ ctx, body, request, reply }) => {

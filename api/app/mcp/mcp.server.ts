@@ -5,7 +5,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { problemOf } from '../../plugins/problems.ts';
 import { ApiError, type CallApi, tooLarge } from './mcp.api.ts';
 import hints from './mcp.hints.json' with { type: 'json' };
-import { ANSWER_LIMIT, type Tool } from './mcp.tool.ts';
+import { MAX_RESPONSE_LENGTH, type Tool } from './mcp.tool.ts';
 
 /** Instructions that the server sends to clients. */
 const instructions = `Estate keeps the inventory of an enterprise's architecture: cards (applications, capabilities, interfaces, providers and so on) and relations between them. Begin with describe_metamodel, since types, fields and options differ between workspaces. Responses are limited: continue with next_cursor, and check truncations. Writes are dry runs unless dry_run is false; a real write returns its batch, which undo_batch rolls back.
@@ -87,7 +87,7 @@ export function createMcpServer(input: {
 
 function answered(structuredContent: Record<string, unknown>): CallToolResult {
   const text = JSON.stringify(structuredContent);
-  if (text.length > ANSWER_LIMIT) throw new ApiError(tooLarge('Ask for fewer items or fields.'));
+  if (text.length > MAX_RESPONSE_LENGTH) throw new ApiError(tooLarge('Ask for fewer items or fields.'));
   return {
     content: [
       { type: 'text', text: DATA_NOTE },

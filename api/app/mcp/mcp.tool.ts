@@ -93,7 +93,7 @@ export const listed = (description: string) =>
   });
 
 /** Maximum JSON characters of one response. */
-export const ANSWER_LIMIT = 200_000;
+export const MAX_RESPONSE_LENGTH = 200_000;
 
 /** A truncated list or text. */
 interface Cut {

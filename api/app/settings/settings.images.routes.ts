@@ -48,8 +48,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
 
   const url = `/api/v1/settings/${key}`;
 
-  routes.get(url, {
-    id: `read${name}`,
+  routes.get(`read${name}`, url, {
     summary: `Read the custom ${key} of the workspace`,
     permission: 'public',
     headers: ['If-None-Match'],
@@ -84,15 +83,13 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
     },
   });
 
-  routes.get(`${url}/info`, {
-    id: `read${name}Info`,
+  routes.get(`read${name}Info`, `${url}/info`, {
     summary: `Read whether the workspace has a custom ${key}`,
     responses: ok('As it is now', infoSchema(key)),
     handler: async ({ request }) => infoOf(key, (await settingsOf(services, request)).values[key]),
   });
 
-  routes.delete(url, {
-    id: `delete${name}`,
+  routes.delete(`delete${name}`, url, {
     summary: `Restore the default ${key}`,
     responses: { 204: { description: 'The workspace has no custom one' } },
     handler: ({ ctx }) => clearImage(ctx, key),
@@ -102,8 +99,7 @@ function registerPicture(app: App, services: Services, key: ImageSetting, name: 
 function registerUpload(app: App, { blobs }: Services, key: ImageSetting, name: string): void {
   const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
 
-  routes.post(`/api/v1/settings/${key}`, {
-    id: `upload${name}`,
+  routes.post(`upload${name}`, `/api/v1/settings/${key}`, {
     summary: `Upload a custom ${key}`,
     description:
       'PNG, JPEG, SVG, ICO or WebP, at most 1 MiB. The type is detected from the content; SVG with scripts is refused.',

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TSchema } from 'typebox';
 import { previewOutgoing } from '../../../domain/analysis/ai/ai.outgoing.ts';
-import { listAiUsage } from '../../../domain/analysis/ai/ai.usage.ts';
-import { createBootstrap } from '../../../domain/app/settings/bootstrap.ts';
+import { usageList } from '../../../domain/analysis/ai/ai.usage.ts';
+import { bootstrapSettings, readBootstrap } from '../../../domain/app/settings/bootstrap.ts';
 import { changeSetting, describeReach } from '../../../domain/app/settings/settings.change.ts';
 import { Regulation, ResourceType } from '../../../domain/governance/catalogues/catalogues.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
@@ -24,7 +24,6 @@ import { sendNow } from '../../../integrations/collaboration/mail/mail.send.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const flag = (description: string) => Type.Boolean({ description });
@@ -48,7 +47,7 @@ function groupMembers({ members, secret }: Group): Record<string, TSchema> {
 }
 
 /** The response of a group, with its name. */
-function groupAnswer(definition: Group & { name: string }) {
+function groupResponse(definition: Group & { name: string }) {
   const more = definition.name === 'EmailSettings' && { configured: flag('Whether mails can be sent') };
   return component(definition.name, { ...groupMembers(definition), ...more });
 }
@@ -66,24 +65,11 @@ const { created_at: _createdType, updated_at: _updatedType, ...resourceType } = 
 
 /** The data that an application needs at start, without a login. */
 const BootstrapSchema = component('Bootstrap', {
-  currency: settingTable.currency.schema,
-  date_format: Type.String(),
-  app_title: Type.String(),
-  bpm_enabled: Type.Boolean(),
-  ppm_enabled: Type.Boolean(),
-  ai_analysis_enabled: Type.Boolean(),
-  grc_enabled: Type.Boolean(),
-  file_uploads_enabled: Type.Boolean(),
-  fiscal_year_start: Type.Integer(),
-  archive_retention_days: Type.Integer(),
-  bpm_row_order: Type.Array(Type.String()),
+  ...Object.fromEntries(bootstrapSettings.map((key) => [key, settingTable[key].schema])),
   show_principles_tab: Type.Boolean(),
   compliance_regulations: Type.Array(object(regulation)),
   resource_types: Type.Array(object(resourceType)),
-  login_tagline: Type.String(),
-  login_tagline_hidden: Type.Boolean(),
-  login_help_text: Type.String(),
-  login_help_link: Type.String(),
+  ...groupMembers(settingTable.login_branding),
   smtp_configured: Type.Boolean(),
 });
 
@@ -126,7 +112,7 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
   if (definition.kind === 'group') {
     return {
       body: patchOf(groupMembers(definition)),
-      answer: groupAnswer(definition),
+      answer: groupResponse(definition),
     };
   }
   const { member, schema, isOptional } = definition;
@@ -143,8 +129,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
 
   for (const key of settings) registerSetting(app, services, key);
 
-  routes.get('/api/v1/settings/sso/status', {
-    id: 'readSsoStatus',
+  routes.get('readSsoStatus', '/api/v1/settings/sso/status', {
     summary: 'Read whether single sign-on is enabled',
     permission: 'public',
     responses: ok('The status', object({ enabled: Type.Boolean() })),
@@ -152,8 +137,7 @@ export function registerSettingRoutes(app: App, services: Services): void {
       sendPublic(reply, { enabled: ssoConfigured(await settingsOf(services, request)) }),
   });
 
-  routes.get('/api/v1/settings/mcp/status', {
-    id: 'readMcpStatus',
+  routes.get('readMcpStatus', '/api/v1/settings/mcp/status', {
     summary: 'Read whether the MCP server is enabled',
     permission: 'public',
     responses: ok('The status', McpStatus),
@@ -174,8 +158,7 @@ function registerSetting(app: App, services: Services, key: Setting): void {
   const answer = { description: 'The current value', schema, ...(hasExample && { example }) };
   const description = definition.description && { description: definition.description };
 
-  routes.get(url, {
-    id: `read${name}`,
+  routes.get(`read${name}`, url, {
     summary: `Read ${what}`,
     ...description,
     permission: readableBy,
@@ -186,8 +169,7 @@ function registerSetting(app: App, services: Services, key: Setting): void {
     },
   });
 
-  routes.patch(url, {
-    id: `change${name}`,
+  routes.patch(`change${name}`, url, {
     summary: `Change ${what}`,
     ...description,
     ...(describeReach(key) ? { permissionNote: describeReach(key)! } : {}),
@@ -212,7 +194,7 @@ export async function settingsOf(
 }
 
 /** Sends a response that is the same for everybody: shared caches can store it, and must revalidate it each time. */
-function sendPublic(reply: FastifyReply, view: Record<string, unknown>): FastifyReply {
+function sendPublic(reply: FastifyReply, view: object): FastifyReply {
   return sendJson(reply.header('cache-control', 'public, no-cache'), JSON.stringify(view));
 }
 
@@ -220,8 +202,7 @@ function sendPublic(reply: FastifyReply, view: Record<string, unknown>): Fastify
 export function registerAiSettingRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
 
-  routes.get('/api/v1/settings/ai/preview', {
-    id: 'previewAiSettings',
+  routes.get('previewAiSettings', '/api/v1/settings/ai/preview', {
     summary: 'Preview the data of a card that the AI provider would get',
     description: 'With the current settings and your rights. Nothing is sent.',
     permissionNote: 'inventory.view for all cards; otherwise only cards that a stakeholder role shows',
@@ -235,16 +216,10 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.get('/api/v1/settings/ai/usage', {
-    id: 'listAiUsage',
+  routes.list('listAiUsage', '/api/v1/settings/ai/usage', usageList, {
     summary: 'List the usage and cost of language models',
     description: 'By day in UTC, run, purpose and model; the budgets limit these amounts.',
-    query: listQuery(['day', 'purpose'], 'day', {
-      day: Type.Optional(Type.String({ ...DateOnly, description: 'In UTC' })),
-      run_id: Type.Optional(Type.String({ ...Uuid, description: 'Only usage of this analysis run' })),
-    }),
     responses: page('Use', AiUsageSchema),
-    handler: ({ ctx, query }) => listAiUsage(ctx, query),
   });
 }
 
@@ -254,8 +229,7 @@ const outcome = ok('The outcome of the test', TestOutcome);
 export function registerSettingTestRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings', permission: 'admin.settings' });
 
-  routes.post('/api/v1/settings/email/test', {
-    id: 'testEmailSettings',
+  routes.post('testEmailSettings', '/api/v1/settings/email/test', {
     summary: 'Test the mail server by a mail to the caller',
     responses: outcome,
     handler: async ({ ctx }) => {
@@ -275,8 +249,7 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.post('/api/v1/settings/ai/test', {
-    id: 'testAiSettings',
+  routes.post('testAiSettings', '/api/v1/settings/ai/test', {
     summary: 'Test the AI provider',
     description: 'Asks the model for a sum, even if AI is disabled. No data of the inventory is sent.',
     responses: outcome,
@@ -288,14 +261,11 @@ export function registerSettingTestRoutes(app: App, services: Services): void {
 export function registerBootstrapRoute(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Settings' });
 
-  const bootstrap = createBootstrap(services.settings);
-
-  routes.get('/api/v1/settings/bootstrap', {
-    id: 'readBootstrap',
+  routes.get('readBootstrap', '/api/v1/settings/bootstrap', {
     summary: 'Read what an application needs to start',
     permission: 'public',
     responses: ok('Settings, switches and catalogues', BootstrapSchema),
     handler: async ({ ctx, request, reply }) =>
-      sendJson(reply.header('cache-control', 'public, no-cache'), await bootstrap.read(ctx, request.topics)),
+      sendPublic(reply, await readBootstrap(ctx, await settingsOf(services, request))),
   });
 }

@@ -16,10 +16,9 @@ import { component, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { type EstateError, invalidField } from '../../../platform/errors.ts';
 import { startWorkspaceExport, streamWorkspace } from '../../../reports/app/workspace/workspace.export.ts';
-import { sendStream } from '../../exchange/exports/exports.send.ts';
-import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
-import { routesOf } from '../../operation.ts';
-import { prefersAsync } from '../../prefer.ts';
+import { sendStream } from '../../kernel/files/stream.send.ts';
+import { file, routesOf } from '../../operation.ts';
+import { preferredJob, prefersAsync, sendPreferredJob } from '../../prefer.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
@@ -81,34 +80,21 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
 
   const { blobs } = services;
 
-  routes.get('/api/v1/admin/workspace/export', {
-    id: 'exportWorkspace',
+  routes.get('exportWorkspace', '/api/v1/admin/workspace/export', {
     summary: 'Download the complete workspace as one archive',
     description:
       'A zip file of one snapshot: `manifest.json` with versions, feed position, and name, size, rows and SHA-256 of every part; the rows of each kind as NDJSON; and the contents of files. It contains no passwords, tokens or other secrets, and no connections to other systems. `X-Position` is the position in the change feed that it includes. With `Prefer: respond-async` a job writes the archive.',
     permission: 'admin.export_workspace',
     permissionNote: 'costs.view',
     query: WorkspaceExport,
-    responses: {
-      200: {
-        description: 'The archive',
-        schema: Type.String({ contentMediaType: 'application/zip' }),
-        mediaType: 'application/zip',
-      },
-      202: { description: 'The job that was started, as preferred', schema: StartedJobSchema },
-    },
+    responses: { ...file('The archive', 'application/zip'), 202: preferredJob },
     handler: async ({ ctx, query, request, reply }) => {
-      if (prefersAsync(request)) {
-        const job = await startWorkspaceExport(ctx, query);
-        reply.code(202).header('location', job.links.self).header('preference-applied', 'respond-async');
-        return reply.send(job);
-      }
+      if (prefersAsync(request)) return sendPreferredJob(reply, await startWorkspaceExport(ctx, query));
       return sendStream(reply, await streamWorkspace(services, ctx, query));
     },
   });
 
-  routes.get('/api/v1/admin/workspace/import/:transfer_id', {
-    id: 'readWorkspaceTransfer',
+  routes.get('readWorkspaceTransfer', '/api/v1/admin/workspace/import/:transfer_id', {
     summary: 'Read a transfer, and what its archive would change',
     description:
       '`diff` counts the rows of each kind and lists those that would be skipped; `result` has the same members for the executed import.',
@@ -118,8 +104,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     handler: ({ ctx, params }) => readTransfer(ctx, params.transfer_id),
   });
 
-  routes.delete('/api/v1/admin/workspace/import/:transfer_id', {
-    id: 'discardWorkspaceTransfer',
+  routes.delete('discardWorkspaceTransfer', '/api/v1/admin/workspace/import/:transfer_id', {
     summary: 'Discard a transfer with its archive',
     description: 'Applied changes remain.',
     ...importing,
@@ -129,8 +114,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
     handler: ({ ctx, params }) => discardTransfer(ctx, params.transfer_id),
   });
 
-  routes.post('/api/v1/admin/workspace/import/:transfer_id/apply', {
-    id: 'applyWorkspaceTransfer',
+  routes.post('applyWorkspaceTransfer', '/api/v1/admin/workspace/import/:transfer_id/apply', {
     summary: 'Import a previewed archive, as a job',
     description:
       'New rows are created and changed rows updated; nothing is deleted. Rows that cannot be written are skipped and listed in `result.left`. All changes have events in the change feed, in the batch of the job.',
@@ -143,8 +127,7 @@ export async function registerWorkspaceRoutes(app: App, services: Services): Pro
 
   await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Workspace transfer' });
-    routes.post('/api/v1/admin/workspace/import', {
-      id: 'importWorkspace',
+    routes.post('importWorkspace', '/api/v1/admin/workspace/import', {
       summary: 'Upload an archive of a workspace, and preview its changes by a job',
       description:
         'At most 1 GiB. The job checks format, versions, sizes and checksums, and compares every row with the workspace; the workspace is not changed before `apply`.',

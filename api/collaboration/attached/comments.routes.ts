@@ -5,10 +5,9 @@ import {
   deleteComment,
   editComment,
 } from '../../../domain/collaboration/comments/comments.commands.ts';
-import { commentSorts, listComments } from '../../../domain/collaboration/comments/comments.list.ts';
+import { commentList } from '../../../domain/collaboration/comments/comments.list.ts';
 import { Clearable, component, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { thread_id: _threadId, depth: _depth, deleted_at: _deletedAt, ...commentColumns } = Comment.columns;
@@ -41,19 +40,14 @@ const changing = {
 export function registerCommentRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Comments' });
 
-  routes.get('/api/v1/cards/:id/comments', {
-    id: 'listComments',
+  routes.list('listComments', '/api/v1/cards/:id/comments', commentList, {
     summary: 'List the threads of a card',
     description: 'A page has the first comments of threads, each with all its replies.',
-    permission: 'comments.view',
     permissionNote: 'inventory.view or card.view',
-    query: listQuery(commentSorts, 'created_at', {}),
     responses: page('Threads, oldest first', CommentSchema),
-    handler: ({ ctx, params, query }) => listComments(ctx, params.id, query),
   });
 
-  routes.post('/api/v1/cards/:id/comments', {
-    id: 'createComment',
+  routes.post('createComment', '/api/v1/cards/:id/comments', {
     summary: 'Comment on a card, or reply to a comment',
     description: 'Stakeholders of the card and mentioned users are notified.',
     permission: 'login',
@@ -64,8 +58,7 @@ export function registerCommentRoutes(app: App): void {
     handler: async ({ ctx, params, body }) => (await createComment(ctx, params.id, body)).text,
   });
 
-  routes.patch('/api/v1/comments/:id', {
-    id: 'editComment',
+  routes.patch('editComment', '/api/v1/comments/:id', {
     summary: 'Change the text of a comment',
     ...changing,
     body: CommentPatchBody,
@@ -73,8 +66,7 @@ export function registerCommentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => editComment(ctx, params.id, body),
   });
 
-  routes.delete('/api/v1/comments/:id', {
-    id: 'deleteComment',
+  routes.delete('deleteComment', '/api/v1/comments/:id', {
     summary: 'Delete a comment',
     description:
       'A comment with replies is emptied and marked `is_deleted`; it is deleted with its last reply.',

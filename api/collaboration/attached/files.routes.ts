@@ -1,20 +1,43 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { FileAttachment } from '../../../domain/collaboration/collaboration.model.ts';
+import { Document, FileAttachment } from '../../../domain/collaboration/collaboration.model.ts';
+import {
+  addDocument,
+  documentList,
+  removeDocument,
+} from '../../../domain/collaboration/documents/documents.ts';
 import { attachFile, deleteFile, requireUpload } from '../../../domain/collaboration/files/files.attach.ts';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
-import { attachedFile, fileSorts, listFiles } from '../../../domain/collaboration/files/files.list.ts';
+import { attachedFile, attachmentList } from '../../../domain/collaboration/files/files.list.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../../domain/collaboration/files/files.types.ts';
 import { openContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { component, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { Clearable, component, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { sendResource } from '../../json.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { created, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, readBuffer, receiveForm, registerUploads, useUpload } from '../../uploads.ts';
+
+const DocumentSchema = component('Document', Document.columns);
+
+const DocumentBody = object({
+  name: Document.columns.name,
+  url: Clearable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: 'With http, https or mailto',
+      examples: ['https://wiki.example.com/claims'],
+    }),
+  ),
+  type: Type.String({
+    ...Document.columns.type,
+    default: 'link',
+    description: 'An enabled link type, or `link`',
+  }),
+});
 
 const { file_id: _fileId, ...fileColumns } = FileAttachment.columns;
 const file = {
@@ -35,22 +58,18 @@ const managing = {
 const mediaType = Object.values(fileKinds).map(({ mimeType }) => mimeType.split(';')[0]!);
 const Content = Type.String({ contentMediaType: 'application/octet-stream' });
 
-/** Files of cards. */
+/** Links and files of cards. */
 export async function registerFileRoutes(app: App, { blobs }: Services): Promise<void> {
+  registerLinks(app);
   const routes = routesOf(app, { tag: 'Links and files' });
 
-  routes.get('/api/v1/cards/:id/file-attachments', {
-    id: 'listFiles',
+  routes.list('listFiles', '/api/v1/cards/:id/file-attachments', attachmentList, {
     summary: 'List the files of a card',
-    permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
-    query: listQuery(fileSorts, 'created_at', {}),
     responses: page('Files', FileAttachmentSchema),
-    handler: ({ ctx, params, query }) => listFiles(ctx, params.id, query),
   });
 
-  routes.get('/api/v1/file-attachments/:id/download', {
-    id: 'downloadFile',
+  routes.get('downloadFile', '/api/v1/file-attachments/:id/download', {
     summary: 'Download a file',
     description:
       'Always sent as an attachment with a sandboxing policy. `Repr-Digest` is the SHA-256 of the complete file.',
@@ -68,8 +87,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       }),
   });
 
-  routes.delete('/api/v1/file-attachments/:id', {
-    id: 'deleteFile',
+  routes.delete('deleteFile', '/api/v1/file-attachments/:id', {
     summary: 'Delete a file',
     description: 'Its content is retained for the days of the settings, so that the deletion can be undone.',
     ...managing,
@@ -79,8 +97,7 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
   await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Links and files' });
 
-    routes.post('/api/v1/cards/:id/file-attachments', {
-      id: 'uploadFile',
+    routes.post('uploadFile', '/api/v1/cards/:id/file-attachments', {
       summary: 'Attach a file to a card',
       description:
         'pdf, docx, xlsx, pptx, png, jpeg, svg or txt, at most 10 MiB. The type is detected from the content, and the file extension must match it. Macros, scripts in images, encrypted files and archives that unpack to more than 200 MiB are refused.',
@@ -112,5 +129,31 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
         return await useUpload(request, reply, { blobs, content, hash }, attach);
       },
     });
+  });
+}
+
+/** Links of cards. */
+function registerLinks(app: App): void {
+  const routes = routesOf(app, { tag: 'Links and files' });
+
+  routes.list('listDocuments', '/api/v1/cards/:id/documents', documentList, {
+    summary: 'List the links of a card',
+    permissionNote: 'inventory.view or card.view',
+    responses: page('Links', DocumentSchema),
+  });
+
+  routes.post('addDocument', '/api/v1/cards/:id/documents', {
+    summary: 'Add a link to a card',
+    ...managing,
+    body: DocumentBody,
+    responses: created('The link', DocumentSchema),
+    handler: async ({ ctx, params, body }) => (await addDocument(ctx, params.id, body)).text,
+  });
+
+  routes.delete('removeDocument', '/api/v1/documents/:id', {
+    summary: 'Remove a link',
+    ...managing,
+    responses: { 204: { description: 'Removed' } },
+    handler: ({ ctx, params }) => removeDocument(ctx, params.id),
   });
 }

@@ -3,18 +3,16 @@ import { Stakeholder } from '../../../domain/collaboration/collaboration.model.t
 import {
   addStakeholder,
   changeStakeholder,
-  listStakeholderRoles,
-  listStakeholders,
   observe,
   readObserving,
   removeStakeholder,
-  stakeholderSorts,
+  stakeholderList,
+  stakeholderRoleList,
   stopObserving,
 } from '../../../domain/collaboration/stakeholders/stakeholders.commands.ts';
 import { cardPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { component, itemComponent, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const stakeholderMembers = {
@@ -53,39 +51,28 @@ const observing = { permission: 'login', permissionNote: 'inventory.view or card
 export function registerStakeholderRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Stakeholders' });
 
-  routes.get('/api/v1/stakeholder-roles', {
-    id: 'listStakeholderRoleKeys',
+  routes.list('listStakeholderRoleKeys', '/api/v1/stakeholder-roles', stakeholderRoleList, {
     summary: 'List the stakeholder roles of cards',
     description: 'Each key once, or only those of one card type.',
     permission: 'login',
     languages: (ctx) => ctx.metamodel.languages,
-    query: listQuery(['sort_order', 'label', 'key'], 'sort_order', {
-      type_key: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    }),
     responses: page('Roles', RoleKeySchema),
-    handler: ({ ctx, query, language }) => listStakeholderRoles(ctx, query, language),
   });
 
-  routes.get('/api/v1/stakeholder-roles/permissions-schema', {
-    id: 'readCardPermissions',
+  routes.get('readCardPermissions', '/api/v1/stakeholder-roles/permissions-schema', {
     summary: 'Read the permissions that a role can give on a card',
     permission: 'login',
     responses: ok('What each permission allows, by its key', Type.Record(Type.String(), Type.String())),
     handler: async () => cardPermissions,
   });
 
-  routes.get('/api/v1/cards/:id/stakeholders', {
-    id: 'listStakeholders',
+  routes.list('listStakeholders', '/api/v1/cards/:id/stakeholders', stakeholderList, {
     summary: 'List the stakeholders of a card',
-    permission: 'stakeholders.view',
     permissionNote: 'inventory.view or card.view',
-    query: listQuery(stakeholderSorts, 'role', {}),
     responses: page('Assignments', StakeholderSchema),
-    handler: ({ ctx, params, query }) => listStakeholders(ctx, params.id, query),
   });
 
-  routes.post('/api/v1/cards/:id/stakeholders', {
-    id: 'addStakeholder',
+  routes.post('addStakeholder', '/api/v1/cards/:id/stakeholders', {
     summary: 'Give a user a role on a card',
     ...managing,
     body: StakeholderBody,
@@ -94,8 +81,7 @@ export function registerStakeholderRoutes(app: App): void {
     handler: async ({ ctx, params, body }) => (await addStakeholder(ctx, params.id, body)).text,
   });
 
-  routes.patch('/api/v1/stakeholders/:id', {
-    id: 'changeStakeholder',
+  routes.patch('changeStakeholder', '/api/v1/stakeholders/:id', {
     summary: 'Change the role of an assignment',
     ...managing,
     body: StakeholderPatchBody,
@@ -104,8 +90,7 @@ export function registerStakeholderRoutes(app: App): void {
     handler: ({ ctx, params, body }) => changeStakeholder(ctx, params.id, body),
   });
 
-  routes.delete('/api/v1/stakeholders/:id', {
-    id: 'removeStakeholder',
+  routes.delete('removeStakeholder', '/api/v1/stakeholders/:id', {
     summary: 'Remove a stakeholder from a card',
     ...managing,
     ifMatch: true,
@@ -113,16 +98,14 @@ export function registerStakeholderRoutes(app: App): void {
     handler: ({ ctx, params }) => removeStakeholder(ctx, params.id),
   });
 
-  routes.get('/api/v1/cards/:id/me/observe', {
-    id: 'readObserving',
+  routes.get('readObserving', '/api/v1/cards/:id/me/observe', {
     summary: 'Read whether the caller follows a card',
     ...observing,
     responses: ok('Whether the caller is an observer of the card', ObservingSchema),
     handler: ({ ctx, params }) => readObserving(ctx, params.id),
   });
 
-  routes.post('/api/v1/cards/:id/me/observe', {
-    id: 'observeCard',
+  routes.post('observeCard', '/api/v1/cards/:id/me/observe', {
     summary: 'Follow a card',
     description: 'Gives the caller the role `observer`, so that changes of the card are notified.',
     ...observing,
@@ -131,8 +114,7 @@ export function registerStakeholderRoutes(app: App): void {
     handler: async ({ ctx, params }) => (await observe(ctx, params.id)).text,
   });
 
-  routes.delete('/api/v1/cards/:id/me/observe', {
-    id: 'stopObservingCard',
+  routes.delete('stopObservingCard', '/api/v1/cards/:id/me/observe', {
     summary: 'Stop following a card',
     ...observing,
     responses: { 204: { description: 'The caller does not follow the card' } },

@@ -2,9 +2,7 @@ import Type from 'typebox';
 import { countBadges } from '../../../domain/app/badges.ts';
 import {
   countUnread,
-  listNotifications,
-  notificationFilters,
-  notificationSorts,
+  notificationList,
   readAllNotifications,
   readNotification,
 } from '../../../domain/collaboration/notifications/notifications.list.ts';
@@ -17,7 +15,6 @@ import {
 } from '../../../domain/collaboration/notifications/notifications.types.ts';
 import { Clearable, Count, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { id, user_id, type, title, message, link, is_read, card_id, actor_id, created_at } =
@@ -70,24 +67,19 @@ const NotificationPreferencesBody = object({ in_app: changed(), email: changed()
 export function registerNotificationRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Notifications', permission: 'notifications.manage' });
 
-  routes.get('/api/v1/notifications', {
-    id: 'listNotifications',
+  routes.list('listNotifications', '/api/v1/notifications', notificationList, {
     summary: 'List own notifications, newest first',
     description: 'The events of one batch are combined in one notification with their number.',
-    query: listQuery(notificationSorts, 'created_at', notificationFilters),
     responses: page('Notifications', NotificationSchema),
-    handler: ({ ctx, query }) => listNotifications(ctx, query),
   });
 
-  routes.get('/api/v1/notifications/unread-count', {
-    id: 'countUnreadNotifications',
+  routes.get('countUnreadNotifications', '/api/v1/notifications/unread-count', {
     summary: 'Count own unread notifications',
     responses: ok('The number', object({ count: Count })),
     handler: async ({ ctx }) => ({ count: await countUnread(ctx) }),
   });
 
-  routes.get('/api/v1/notifications/badge-counts', {
-    id: 'countBadges',
+  routes.get('countBadges', '/api/v1/notifications/badge-counts', {
     summary: 'Count the caller’s open to-dos and pending surveys',
     responses: ok(
       'The numbers',
@@ -99,23 +91,20 @@ export function registerNotificationRoutes(app: App): void {
     handler: ({ ctx }) => countBadges(ctx),
   });
 
-  routes.patch('/api/v1/notifications/:id/read', {
-    id: 'readNotification',
+  routes.patch('readNotification', '/api/v1/notifications/:id/read', {
     ifMatch: false,
     summary: 'Mark an own notification as read',
     responses: ok('The notification', NotificationSchema),
     handler: ({ ctx, params }) => readNotification(ctx, params.id),
   });
 
-  routes.post('/api/v1/notifications/mark-all-read', {
-    id: 'readAllNotifications',
+  routes.post('readAllNotifications', '/api/v1/notifications/mark-all-read', {
     summary: 'Mark all own notifications as read',
     responses: ok('How many were unread', object({ ok: Type.Literal(true), updated: Count })),
     handler: async ({ ctx }) => ({ ok: true, updated: await readAllNotifications(ctx) }),
   });
 
-  routes.get('/api/v1/users/me/notification-preferences', {
-    id: 'readNotificationPreferences',
+  routes.get('readNotificationPreferences', '/api/v1/users/me/notification-preferences', {
     summary: 'Read the own notification switches',
     permission: 'login',
     scope: 'account',
@@ -123,8 +112,7 @@ export function registerNotificationRoutes(app: App): void {
     handler: ({ ctx }) => readPreferences(ctx),
   });
 
-  routes.patch('/api/v1/users/me/notification-preferences', {
-    id: 'patchNotificationPreferences',
+  routes.patch('patchNotificationPreferences', '/api/v1/users/me/notification-preferences', {
     summary: 'Change own notification switches',
     description: 'Absent switches are not changed; `null` resets all switches of a channel to the defaults.',
     permission: 'login',

@@ -2,17 +2,14 @@ import Type from 'typebox';
 import {
   createSavedReport,
   deleteSavedReport,
-  listSavedReports,
   patchSavedReport,
   readSavedReport,
-  savedReportFilters,
   savedReportInput,
-  savedReportSorts,
+  savedReportList,
 } from '../../../domain/collaboration/saved-reports/saved-reports.commands.ts';
 import { SavedReport } from '../../../domain/collaboration/saved-reports/saved-reports.model.ts';
 import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { thumbnail_with_costs: _withCosts, ...columns } = SavedReport.columns;
@@ -39,17 +36,13 @@ const answer = { description: 'The saved report', schema: SavedReportSchema };
 export function registerSavedReportRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Saved reports', permission: 'login' });
 
-  routes.get(url, {
-    id: 'listSavedReports',
+  routes.list('listSavedReports', url, savedReportList, {
     summary: 'List your saved reports, those shared with you, and public ones',
     scope: 'saved_reports.create',
-    query: listQuery(savedReportSorts, 'name', savedReportFilters),
     responses: page('Saved reports', SavedReportSchema),
-    handler: ({ ctx, query }) => listSavedReports(ctx, query),
   });
 
-  routes.post(url, {
-    id: 'createSavedReport',
+  routes.post('createSavedReport', url, {
     summary: 'Save the parameters and the presentation of a report',
     permission: 'saved_reports.create',
     body: SavedReportCreateBody,
@@ -57,8 +50,7 @@ export function registerSavedReportRoutes(app: App): void {
     handler: ({ ctx, body }) => createSavedReport(ctx, body),
   });
 
-  routes.get('/api/v1/saved-reports/:report_id', {
-    id: 'readSavedReport',
+  routes.get('readSavedReport', '/api/v1/saved-reports/:report_id', {
     summary: 'Read a saved report',
     scope: 'saved_reports.create',
     headers: ['If-None-Match'],
@@ -66,8 +58,7 @@ export function registerSavedReportRoutes(app: App): void {
     handler: ({ ctx, params }) => readSavedReport(ctx, params.report_id),
   });
 
-  routes.patch('/api/v1/saved-reports/:report_id', {
-    id: 'patchSavedReport',
+  routes.patch('patchSavedReport', '/api/v1/saved-reports/:report_id', {
     summary: 'Change a saved report of your own',
     scope: 'saved_reports.create',
     permissionNote: 'to be the owner',
@@ -76,8 +67,7 @@ export function registerSavedReportRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchSavedReport(ctx, params.report_id, body),
   });
 
-  routes.delete('/api/v1/saved-reports/:report_id', {
-    id: 'deleteSavedReport',
+  routes.delete('deleteSavedReport', '/api/v1/saved-reports/:report_id', {
     summary: 'Delete a saved report of your own',
     scope: 'saved_reports.create',
     permissionNote: 'to be the owner',

@@ -1,22 +1,14 @@
 import Type from 'typebox';
 import {
   bookmarkFeed,
-  bookmarkSorts,
+  bookmarkList,
   createBookmark,
   deleteBookmark,
-  listBookmarks,
   patchBookmark,
 } from '../../../domain/collaboration/views/bookmarks.commands.ts';
 import { bookmarkInput } from '../../../domain/collaboration/views/bookmarks.input.ts';
-import {
-  addFavorite,
-  favoriteFilters,
-  favoriteSorts,
-  listFavorites,
-  removeFavorite,
-} from '../../../domain/collaboration/views/favorites.ts';
+import { addFavorite, favoriteList, removeFavorite } from '../../../domain/collaboration/views/favorites.ts';
 import { Bookmark, Favorite } from '../../../domain/collaboration/views/views.model.ts';
-import { sharedFilter } from '../../../domain/kernel/lists/lists.shared.ts';
 import {
   Count,
   component,
@@ -28,7 +20,6 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const BookmarkCreateBody = object({ ...bookmarkInput, name: Bookmark.columns.name });
@@ -82,16 +73,12 @@ const permissionNote = 'bookmarks.share to share; bookmarks.odata to open a feed
 export function registerBookmarkRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Bookmarks', permission: 'bookmarks.manage' });
 
-  routes.get('/api/v1/bookmarks', {
-    id: 'listBookmarks',
+  routes.list('listBookmarks', '/api/v1/bookmarks', bookmarkList, {
     summary: 'List your saved views, those shared with you, and public ones',
-    query: listQuery(bookmarkSorts, 'name', { filter: sharedFilter }),
     responses: page('Bookmarks', BookmarkSchema),
-    handler: ({ ctx, query }) => listBookmarks(ctx, query),
   });
 
-  routes.post('/api/v1/bookmarks', {
-    id: 'createBookmark',
+  routes.post('createBookmark', '/api/v1/bookmarks', {
     summary: 'Save a view of the inventory',
     permissionNote,
     body: BookmarkCreateBody,
@@ -99,8 +86,7 @@ export function registerBookmarkRoutes(app: App): void {
     handler: ({ ctx, body }) => createBookmark(ctx, body),
   });
 
-  routes.patch('/api/v1/bookmarks/:bm_id', {
-    id: 'patchBookmark',
+  routes.patch('patchBookmark', '/api/v1/bookmarks/:bm_id', {
     summary: 'Change a saved view',
     description:
       'Users with whom it is shared for editing may change it; only the owner may change `is_default`, `visibility`, `odata_enabled` and `shared_with`.',
@@ -110,14 +96,12 @@ export function registerBookmarkRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchBookmark(ctx, params.bm_id, body),
   });
 
-  routes.delete('/api/v1/bookmarks/:bm_id', {
-    id: 'deleteBookmark',
+  routes.delete('deleteBookmark', '/api/v1/bookmarks/:bm_id', {
     summary: 'Delete a saved view of your own',
     handler: ({ ctx, params }) => deleteBookmark(ctx, params.bm_id),
   });
 
-  routes.get('/api/v1/bookmarks/:bm_id/odata', {
-    id: 'readBookmarkFeed',
+  routes.get('readBookmarkFeed', '/api/v1/bookmarks/:bm_id/odata', {
     summary: 'Read the active cards of a saved view, in the format of OData',
     permission: 'inventory.export',
     query: object({
@@ -138,16 +122,12 @@ export function registerBookmarkRoutes(app: App): void {
 export function registerFavoriteRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Favorites', permission: 'login', scope: 'account' });
 
-  routes.get('/api/v1/favorites', {
-    id: 'listFavorites',
+  routes.list('listFavorites', '/api/v1/favorites', favoriteList, {
     summary: 'List your favorite cards',
-    query: listQuery(favoriteSorts, 'created_at', favoriteFilters),
     responses: page('Favorites', FavoriteSchema),
-    handler: ({ ctx, query }) => listFavorites(ctx, query),
   });
 
-  routes.post('/api/v1/favorites/:card_id', {
-    id: 'addFavorite',
+  routes.post('addFavorite', '/api/v1/favorites/:card_id', {
     summary: 'Star a card',
     description: 'It has no effect on a card that is already a favorite.',
     permissionNote: 'inventory.view or card.view',
@@ -155,8 +135,7 @@ export function registerFavoriteRoutes(app: App): void {
     handler: ({ ctx, params }) => addFavorite(ctx, params.card_id),
   });
 
-  routes.delete('/api/v1/favorites/:card_id', {
-    id: 'removeFavorite',
+  routes.delete('removeFavorite', '/api/v1/favorites/:card_id', {
     summary: 'Remove a card from your favorites',
     responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => removeFavorite(ctx, params.card_id),

@@ -3,25 +3,22 @@ import Type from 'typebox';
 import {
   createWebhook,
   deleteWebhook,
-  deliveryFilters,
-  deliverySorts,
-  listDeliveries,
-  listWebhooks,
+  deliveryList,
   patchWebhook,
   pingWebhook,
   readWebhook,
   replayDelivery,
   replayFrom,
   rotateSecret,
-  type SecretAnswer,
+  WebhookCreateBody,
+  WebhookPatchBody,
+  type WebhookSecret,
   webhookEtag,
-  webhookFilters,
-  webhookSorts,
+  webhookList,
 } from '../../../domain/collaboration/webhooks/webhooks.commands.ts';
 import { Webhook, WebhookDelivery } from '../../../domain/collaboration/webhooks/webhooks.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
-  Clearable,
   component,
   itemComponent,
   Nullable,
@@ -32,27 +29,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-
-const filters = {
-  event_types: Clearable(
-    Type.Array(Type.String({ maxLength: 100 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'Event types, such as `card.updated`; null for all',
-    }),
-  ),
-  card_types: Clearable(
-    Type.Array(Type.String({ maxLength: 100 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'Card types at either end of the event; null for all',
-    }),
-  ),
-};
-
-const { name, url, status } = Webhook.columns;
 
 const {
   rights: _rights,
@@ -88,35 +65,22 @@ const WebhookDeliverySchema = itemComponent('WebhookDelivery', {
   next_attempt_at: Nullable(Timestamp),
 });
 
-const WebhookCreateBody = object({ name, url, ...filters });
-
-const WebhookPatchBody = object({
-  name: Type.Optional(name),
-  url: Type.Optional(url),
-  ...filters,
-  status: Type.Optional(status),
-});
-
 const sendWebhook = (reply: FastifyReply, webhook: string): FastifyReply =>
   sendJson(reply.header('etag', webhookEtag(webhook)), webhook);
 
-const withSecret = ({ webhook, secret }: SecretAnswer): string =>
+const withSecret = ({ webhook, secret }: WebhookSecret): string =>
   `{"webhook":${webhook},"secret":${JSON.stringify(secret)}}`;
 
 /** Subscriptions that send changes to other systems. */
 export function registerWebhookRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Webhooks', permission: 'admin.settings' });
 
-  routes.get('/api/v1/webhooks', {
-    id: 'listWebhooks',
+  routes.list('listWebhooks', '/api/v1/webhooks', webhookList, {
     summary: 'List webhooks',
-    query: listQuery(webhookSorts, 'name', webhookFilters),
     responses: page('Webhooks', WebhookSchema),
-    handler: ({ ctx, query }) => listWebhooks(ctx, query),
   });
 
-  routes.post('/api/v1/webhooks', {
-    id: 'createWebhook',
+  routes.post('createWebhook', '/api/v1/webhooks', {
     secretResponse: true,
     summary: 'Create a webhook that sends changes from now on',
     description:
@@ -126,15 +90,13 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     handler: async ({ ctx, body }) => withSecret(await createWebhook(ctx, services, body)),
   });
 
-  routes.get('/api/v1/webhooks/:id', {
-    id: 'readWebhook',
+  routes.get('readWebhook', '/api/v1/webhooks/:id', {
     summary: 'Read one webhook',
     responses: ok('The webhook', WebhookSchema),
     handler: async ({ ctx, params, reply }) => sendWebhook(reply, await readWebhook(ctx, params.id)),
   });
 
-  routes.patch('/api/v1/webhooks/:id', {
-    id: 'patchWebhook',
+  routes.patch('patchWebhook', '/api/v1/webhooks/:id', {
     summary: 'Change, pause or resume a webhook',
     description:
       'A resumed webhook continues at its position in the change feed. A caller who changes the URL or the filters, or resumes it, becomes the owner.',
@@ -144,14 +106,12 @@ export function registerWebhookRoutes(app: App, services: Services): void {
       sendWebhook(reply, await patchWebhook(ctx, services, params.id, body)),
   });
 
-  routes.delete('/api/v1/webhooks/:id', {
-    id: 'deleteWebhook',
+  routes.delete('deleteWebhook', '/api/v1/webhooks/:id', {
     summary: 'Delete a webhook with its log',
     handler: ({ ctx, params }) => deleteWebhook(ctx, params.id),
   });
 
-  routes.post('/api/v1/webhooks/:id/rotate-secret', {
-    id: 'rotateWebhookSecret',
+  routes.post('rotateWebhookSecret', '/api/v1/webhooks/:id/rotate-secret', {
     secretResponse: true,
     summary: 'Rotate the secret',
     description: 'You become the owner. For 24 hours deliveries are signed with the old secret as well.',
@@ -159,21 +119,14 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     handler: async ({ ctx, params }) => withSecret(await rotateSecret(ctx, services, params.id)),
   });
 
-  routes.post('/api/v1/webhooks/:id/ping', {
-    id: 'pingWebhook',
+  routes.post('pingWebhook', '/api/v1/webhooks/:id/ping', {
     summary: 'Send a test delivery',
-    responses: {
-      202: {
-        description: 'The delivery',
-        schema: object({ delivery_id: Uuid }),
-      },
-    },
+    responses: { 202: { description: 'The delivery', schema: object({ delivery_id: Uuid }) } },
     errors: ['wrong_state'],
     handler: async ({ ctx, params }) => ({ delivery_id: await pingWebhook(ctx, params.id) }),
   });
 
-  routes.post('/api/v1/webhooks/:id/replay', {
-    id: 'replayWebhook',
+  routes.post('replayWebhook', '/api/v1/webhooks/:id/replay', {
     summary: 'Send everything after a position again',
     description: 'You become the owner: deliveries contain what you can read.',
     body: object({ after: Position }),
@@ -185,17 +138,13 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.get('/api/v1/webhooks/:id/deliveries', {
-    id: 'listWebhookDeliveries',
+  routes.list('listWebhookDeliveries', '/api/v1/webhooks/:id/deliveries', deliveryList, {
     summary: 'List the deliveries of a webhook, newest first',
     description: 'Deliveries that failed for 24 hours are `dead`.',
-    query: listQuery(deliverySorts, 'created_at', deliveryFilters),
     responses: page('Deliveries', WebhookDeliverySchema),
-    handler: ({ ctx, params, query }) => listDeliveries(ctx, params.id, query),
   });
 
-  routes.post('/api/v1/webhooks/:id/deliveries/:delivery_id/replay', {
-    id: 'replayWebhookDelivery',
+  routes.post('replayWebhookDelivery', '/api/v1/webhooks/:id/deliveries/:delivery_id/replay', {
     summary: 'Send one delivery again',
     description:
       'It has the same id, so that the receiver can detect duplicates. You become the owner: deliveries contain what you can read.',

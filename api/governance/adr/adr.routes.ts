@@ -1,36 +1,29 @@
 import type { FastifyRequest } from 'fastify';
-import Type from 'typebox';
+import Type, { type TProperties } from 'typebox';
 import {
   createAdr,
   deleteAdr,
   duplicateAdr,
+  ImportedAdrsSchema,
   importAdrs,
+  linkAdrCard,
   MAX_FILE,
   MAX_FILES,
-  patchAdr,
   type RecordFile,
   requireFiles,
-  reviseAdr,
+  unlinkAdrCard,
 } from '../../../domain/governance/adr/adr.commands.ts';
 import {
-  AdrEntries,
-  adrFilters,
+  Adr,
+  type AdrInput,
   adrKind,
-  adrSorts,
-  adrStatuses,
-  cardAdrFilters,
-  listAdrs,
-  listCardAdrs,
-  MAX_ENTRIES,
-  MAX_TEXT,
-  MAX_TITLE,
+  adrList,
+  adrLists,
+  adrTexts,
+  cardAdrList,
 } from '../../../domain/governance/adr/adr.kind.ts';
-import { linkAdrCard, unlinkAdrCard } from '../../../domain/governance/adr/adr.links.ts';
-import { readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
 import {
-  Choice,
   Clearable,
-  Count,
   component,
   itemComponent,
   Nullable,
@@ -39,20 +32,14 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { readAdrFile } from '../../../reports/governance/documents/document.adr.ts';
-import { documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
+import { readAdrFile } from '../../../reports/governance/documents/signed-documents.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
+import { bodiesOf, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, readBuffer, registerUploads } from '../../uploads.ts';
-import {
-  FileContent,
-  IntegrityMember,
-  RejectionMember,
-  signedMembers,
-} from '../signatures/signatures.schemas.ts';
-import { registerSigning } from '../signatures/signing.routes.ts';
+import { IntegrityMember, RejectionMember, signedMembers } from '../signatures/signatures.schemas.ts';
+import { registerSignedDocument } from '../signatures/signing.routes.ts';
 
 const RecordForm = object({
   file: Type.Array(Type.String({ format: 'binary' }), {
@@ -61,38 +48,8 @@ const RecordForm = object({
   }),
 });
 
-const ImportedAdrsSchema = component('ImportedAdrs', {
-  created: Count,
-  items: Type.Array(
-    object({
-      file: Type.String(),
-      id: Uuid,
-      reference_number: Type.String(),
-      title: Type.String(),
-      notes: Type.Array(Type.String(), { description: 'What could not be imported' }),
-    }),
-  ),
-});
-
-const Status = Choice(adrStatuses);
-const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE });
-const Text = (description: string) => Nullable(Type.String({ maxLength: MAX_TEXT, description }));
-const Texts = (description: string) => Type.Array(AdrEntries.items, { maxItems: MAX_ENTRIES, description });
-
-const texts = {
-  context: Text('Context and problem statement, in Markdown like all texts'),
-  decision_drivers: Text('Forces and concerns'),
-  alternatives_considered: Text('The considered options'),
-  pros_and_cons: Text('Pros and cons of each option'),
-  consequences: Text('Good and bad consequences'),
-  confirmation: Text('How compliance with the decision is confirmed'),
-  more_information: Text('Evidence, agreements, and when to review it'),
-  related_decisions: Texts('Numbers, ids or URLs of other decisions'),
-  decision_makers: Texts('The people who decided; `signatories` sign it'),
-  consulted: Texts('The people who were consulted'),
-  informed: Texts('Who is informed'),
-};
-const Decision = Text('The outcome: the chosen option and why');
+const columnsOf = (...names: (keyof typeof Adr.columns)[]): TProperties =>
+  Object.fromEntries(names.map((name) => [name, Adr.columns[name]]));
 
 const adrMembers = {
   id: Uuid,
@@ -101,9 +58,7 @@ const adrMembers = {
     examples: ['ADR-007'],
     description: 'The same for all revisions of a decision',
   }),
-  title: Type.String(),
-  status: Status,
-  decision: Decision,
+  ...columnsOf('title', 'status', 'decision'),
   ...signedMembers,
   linked_cards: Type.Array(object({ id: Uuid, name: Type.String(), type: Type.String() }), {
     description: 'Linked cards that the caller sees',
@@ -111,25 +66,15 @@ const adrMembers = {
 };
 const AdrSchema = component('Adr', {
   ...adrMembers,
-  ...texts,
+  ...columnsOf(...adrTexts, ...adrLists),
   rejection: RejectionMember,
   integrity: IntegrityMember,
 });
 /** A decision in a list, with the requested members. */
 const AdrItemSchema = itemComponent('AdrItem', adrMembers);
 
-const { related_decisions, decision_makers, consulted, informed, ...plain } = texts;
-const bodies = bodiesOf(
-  { title: Title },
-  {
-    ...plain,
-    decision: Decision,
-    related_decisions: Nullable(related_decisions),
-    decision_makers: Nullable(decision_makers),
-    consulted: Nullable(consulted),
-    informed: Nullable(informed),
-  },
-);
+const lists = Object.fromEntries(adrLists.map((name) => [name, Nullable(Adr.columns[name])]));
+const bodies = bodiesOf(columnsOf('title'), { ...columnsOf(...adrTexts), ...lists });
 const AdrPatchBody = object({
   ...bodies.patch.properties,
   status: Clearable(
@@ -146,58 +91,28 @@ const listed = listResponse(AdrItemSchema);
 export function registerAdrRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Architecture decisions' });
 
-  routes.get(url, {
-    id: 'listAdrs',
+  routes.list('listAdrs', url, adrList, {
     summary: 'List architecture decisions',
     description: '`search` searches number, title and all texts.',
-    permission: 'adr.view',
-    query: listQuery(adrSorts, 'created_at', adrFilters),
     responses: ok('Decisions, newest first', listed),
-    handler: ({ ctx, query }) => listAdrs(ctx, query),
   });
 
-  routes.post(url, {
-    id: 'createAdr',
+  routes.post('createAdr', url, {
     summary: 'Create an architecture decision as a draft',
     description: 'It gets the number after the highest.',
     permission: 'adr.manage',
     body: bodies.create,
     responses: created('The decision', AdrSchema),
-    handler: ({ ctx, body }) => createAdr(ctx, body),
+    handler: ({ ctx, body }) => createAdr(ctx, body as AdrInput),
   });
 
-  routes.get('/api/v1/adr/by-card/:card_id', {
-    id: 'listCardAdrs',
+  routes.list('listCardAdrs', '/api/v1/adr/by-card/:card_id', cardAdrList, {
     summary: 'List the decisions that a card is linked to',
-    permission: 'adr.view',
     permissionNote: 'inventory.view or card.view',
-    query: listQuery(adrSorts, 'created_at', cardAdrFilters),
     responses: ok('Decisions, newest first', listed),
-    handler: ({ ctx, params, query }) => listCardAdrs(ctx, params.card_id, query),
   });
 
-  routes.get('/api/v1/adr/:adr_id', {
-    id: 'getAdr',
-    summary: 'Read an architecture decision',
-    permission: 'adr.view',
-    responses: ok('The decision', AdrSchema),
-    handler: ({ ctx, params }) => readRecord(ctx, adrKind, params.adr_id),
-  });
-
-  routes.patch('/api/v1/adr/:adr_id', {
-    id: 'patchAdr',
-    summary: 'Change a draft of a decision',
-    description:
-      'A document in review has to be recalled first (409). A signed one cannot be changed (403 `document_signed`), only revised.',
-    permission: 'adr.manage',
-    body: AdrPatchBody,
-    responses: ok('The decision', AdrSchema, 'ETag'),
-    errors: ['document_signed', 'wrong_state', 'use_operation'],
-    handler: ({ ctx, params, body }) => patchAdr(ctx, params.adr_id, body as Parameters<typeof patchAdr>[2]),
-  });
-
-  routes.delete('/api/v1/adr/:adr_id', {
-    id: 'deleteAdr',
+  routes.delete('deleteAdr', '/api/v1/adr/:adr_id', {
     summary: 'Delete a draft of a decision',
     description: "The caller's drafts with `adr.manage`, all drafts with `adr.delete`.",
     permission: ['adr.manage', 'adr.delete'],
@@ -207,8 +122,7 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, params }) => deleteAdr(ctx, params.adr_id),
   });
 
-  routes.post('/api/v1/adr/:adr_id/duplicate', {
-    id: 'duplicateAdr',
+  routes.post('duplicateAdr', '/api/v1/adr/:adr_id/duplicate', {
     summary: 'Copy a decision to a draft with a new number',
     description: 'With its texts and the cards that it is linked to.',
     permission: 'adr.manage',
@@ -216,18 +130,24 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, params }) => duplicateAdr(ctx, params.adr_id),
   });
 
-  registerSigning(app, {
+  registerSignedDocument(app, {
     kind: adrKind,
     tag,
     url,
     parameter: 'adr_id',
     name: 'Adr',
-    one: 'decision',
+    one: 'an architecture decision',
     short: 'decision',
     schema: AdrSchema,
+    patch: { body: AdrPatchBody, description: 'Texts that are null are cleared.' },
+    export: {
+      formats: ['docx', 'pdf', 'md'],
+      description:
+        '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which can be imported without loss.',
+      read: readAdrFile,
+    },
     listed,
-    sorts: adrSorts,
-    revise: reviseAdr,
+    sorts: adrList.sorts,
   });
 
   const linking = routesOf(app, {
@@ -236,8 +156,7 @@ export function registerAdrRoutes(app: App): void {
     permissionNote: 'adr.manage or card.manage_adr_links on the card',
   });
 
-  linking.post('/api/v1/adr/:adr_id/cards', {
-    id: 'linkAdrCard',
+  linking.post('linkAdrCard', '/api/v1/adr/:adr_id/cards', {
     summary: 'Link a decision to a card',
     description: 'In any state, because links are not part of the signed content.',
     body: AdrCardBody,
@@ -246,8 +165,7 @@ export function registerAdrRoutes(app: App): void {
     handler: ({ ctx, params, body }) => linkAdrCard(ctx, params.adr_id, body.card_id),
   });
 
-  linking.delete('/api/v1/adr/:adr_id/cards/:card_id', {
-    id: 'unlinkAdrCard',
+  linking.delete('unlinkAdrCard', '/api/v1/adr/:adr_id/cards/:card_id', {
     summary: 'Remove the link of a decision to a card',
     responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => unlinkAdrCard(ctx, params.adr_id, params.card_id),
@@ -257,45 +175,14 @@ export function registerAdrRoutes(app: App): void {
 const MARKDOWN = 'text/markdown';
 /** Maximum size of all files of a request. */
 const MAX_BYTES = 10 * 1024 * 1024;
-const formats = { ...documentMedia, md: MARKDOWN };
 
-/** Export of decisions as DOCX, PDF and Markdown, and import from Markdown. */
+/** Import of decisions from Markdown. */
 export async function registerAdrFileRoutes(app: App): Promise<void> {
-  const routes = routesOf(app, { tag: 'Architecture decisions' });
-
-  routes.get('/api/v1/adr/:adr_id/export', {
-    id: 'exportAdr',
-    summary: 'Export a decision as a file',
-    description:
-      '`docx` and `pdf` with title block, sections, linked cards and signatures with their hash; `md` with the sections of MADR 4, which can be imported without loss.',
-    permission: 'adr.view',
-    query: object({
-      format: Choice(['docx', 'pdf', 'md'], {
-        default: 'docx',
-        description: 'The format of the file',
-      }),
-    }),
-    errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
-    responses: {
-      200: {
-        description: 'The file',
-        schema: FileContent,
-        mediaType: Object.values(formats),
-        headers: ['Content-Disposition'],
-      },
-    },
-    handler: async ({ ctx, params, query, reply }) => {
-      const { name, paper, markdown } = await readAdrFile(ctx, params.adr_id);
-      return await sendFile(reply, { name, format: query.format, paper, markdown }, ctx.caller.userId);
-    },
-  });
-
   await registerUploads(app, [FORM], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Architecture decisions' });
     uploads.addContentTypeParser(MARKDOWN, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-    routes.post('/api/v1/adr/import', {
-      id: 'importAdrs',
+    routes.post('importAdrs', '/api/v1/adr/import', {
       summary: 'Import decisions from Markdown files',
       description: `MADR in its versions, Nygard's form, and other files with a title: one file as the body, or a form with up to ${MAX_FILES}, of at most 1 MiB each. All become drafts with the next numbers, or none does. \`notes\` contain what could not be imported.`,
       permission: 'adr.manage',

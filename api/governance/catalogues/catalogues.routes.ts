@@ -4,9 +4,11 @@ import {
   catalogueLanguages,
   createEntry,
   deleteEntry,
-  listEntries,
+  importPrinciples,
   patchEntry,
+  principleLanguages,
   principles,
+  readPrinciplesCatalogue,
   regulations,
   resourceTypes,
 } from '../../../domain/governance/catalogues/catalogue.commands.ts';
@@ -14,14 +16,20 @@ import {
   Principle,
   Regulation,
   ResourceType,
-  resourceKinds,
 } from '../../../domain/governance/catalogues/catalogues.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
-import { DEFAULT_LANGUAGE } from '../../../domain/kernel/metamodel/languages.ts';
-import { Choice, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { defineLabelled } from '../../../domain/kernel/lists/lists.define.ts';
+import {
+  Count,
+  component,
+  DateOnly,
+  itemComponent,
+  Nullable,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery } from '../../schemas.ts';
+import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
@@ -36,7 +44,6 @@ const Translations = Type.Record(Type.String(), Type.String(), {
 const PrincipleSchema = itemComponent('Principle', Principle.columns);
 const RegulationSchema = itemComponent('ComplianceRegulation', Regulation.columns);
 const ResourceTypeSchema = itemComponent('ResourceType', ResourceType.columns);
-const KindFilter = Choice(resourceKinds, 'Only link types, or only file categories');
 
 const principle = {
   description: Text,
@@ -78,13 +85,10 @@ interface CatalogueApi {
   singular: string;
   plural: string;
   schema: TSchema;
-  filters: Record<string, TSchema>;
   bodies: { create: TSchema; patch: TSchema };
   createExample: object;
   patchExample: object;
 }
-
-const enabledOnly = Type.Boolean({ default: false, description: 'Without disabled ones' });
 
 const catalogues: CatalogueApi[] = [
   {
@@ -96,7 +100,6 @@ const catalogues: CatalogueApi[] = [
     singular: 'an architecture principle',
     plural: 'architecture principles',
     schema: PrincipleSchema,
-    filters: {},
     bodies: principleBodies,
     createExample: { title: 'Buy before build', rationale: 'Commodities are cheaper bought.' },
     patchExample: { is_active: false },
@@ -110,7 +113,6 @@ const catalogues: CatalogueApi[] = [
     singular: 'a regulation',
     plural: 'regulations of compliance scans',
     schema: RegulationSchema,
-    filters: { enabled_only: enabledOnly },
     bodies: regulationBodies,
     createExample: { key: 'pci_dss', label: 'PCI DSS 4.0', sort_order: 70 },
     patchExample: { is_enabled: false },
@@ -124,7 +126,6 @@ const catalogues: CatalogueApi[] = [
     singular: 'a link type or file category',
     plural: 'link types and file categories',
     schema: ResourceTypeSchema,
-    filters: { enabled_only: enabledOnly, kind: Type.Optional(KindFilter) },
     bodies: resourceTypeBodies,
     createExample: { kind: 'link_type', key: 'runbook', label: 'Runbook', icon: 'menu_book' },
     patchExample: { label: 'Run book' },
@@ -134,6 +135,7 @@ const catalogues: CatalogueApi[] = [
 /** Principles, regulations, link types and file categories. */
 export function registerCatalogueRoutes(app: App): void {
   for (const api of catalogues) registerCatalogue(app, api);
+  registerPrinciplesCatalogue(app);
 }
 
 function registerCatalogue(app: App, api: CatalogueApi): void {
@@ -146,30 +148,24 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
   const languages = (ctx: Ctx) => catalogueLanguages(ctx.db, catalogue);
   const localised = catalogue.translated ? { languages } : {};
 
-  routes.get(url, {
-    id: `list${api.names}`,
+  routes.list(`list${api.names}`, url, defineLabelled(catalogue.list), {
     summary: `List ${api.plural}`,
     permission: 'login',
     ...localised,
-    query: listQuery(catalogue.list(DEFAULT_LANGUAGE).sorts, 'sort_order', api.filters),
     responses: page('In order', item),
-    handler: ({ ctx, query, language }) =>
-      listEntries(ctx, catalogue, query as unknown as ListParams, language),
   });
 
-  routes.post(url, {
-    id: `create${api.name}`,
+  routes.post(`create${api.name}`, url, {
     summary: `Add ${api.singular}`,
     ...administering,
     body: api.bodies.create,
     bodyExample: api.createExample,
     responses: created('The new entry', item),
-    errors: catalogue.uniqueKey ? ['key_taken'] : [],
+    errors: catalogue.translated ? ['key_taken'] : [],
     handler: ({ ctx, body }) => createEntry(ctx, catalogue, body as Record<string, unknown>),
   });
 
-  routes.patch(one, {
-    id: `patch${api.name}`,
+  routes.patch(`patch${api.name}`, one, {
     summary: `Change ${api.singular}`,
     ...administering,
     ...localised,
@@ -180,14 +176,63 @@ function registerCatalogue(app: App, api: CatalogueApi): void {
       patchEntry(ctx, catalogue, params[parameter]!, body as Record<string, unknown>, language),
   });
 
-  routes.delete(one, {
-    id: `delete${api.name}`,
+  routes.delete(`delete${api.name}`, one, {
     summary: `Delete ${api.singular}`,
-    ...(catalogue.uniqueKey ? { description: 'Built-in entries can only be disabled.' } : {}),
+    ...(catalogue.translated ? { description: 'Built-in entries can only be disabled.' } : {}),
     ...administering,
     ...localised,
     ifMatch: true,
-    errors: [...(catalogue.uniqueKey ? (['built_in_frozen'] as const) : [])],
+    errors: catalogue.translated ? ['built_in_frozen'] : [],
     handler: ({ ctx, params, language }) => deleteEntry(ctx, catalogue, params[parameter]!, language),
+  });
+}
+
+const Id = Type.String({ minLength: 1, maxLength: 100, examples: ['EAP-03'] });
+
+const CatalogueSchema = component('PrinciplesCatalogue', {
+  catalogue_version: Type.String(),
+  generated_at: DateOnly,
+  principles: Type.Array(
+    object({
+      id: Id,
+      title: Type.String(),
+      description: Nullable(Type.String()),
+      rationale: Type.String(),
+      implications: Type.String(),
+      existing_principle_id: Nullable(
+        Type.String({ ...Uuid, description: 'The principle that was imported from it' }),
+      ),
+    }),
+  ),
+});
+const ImportedSchema = component('ImportedPrinciples', {
+  created: Count,
+  skipped: Type.Integer({ minimum: 0, description: 'Principles that were imported before' }),
+  ids: Type.Array(Uuid, { description: 'The principles in the order of the request' }),
+});
+
+/** The bundled catalogue of principles, in English and German. */
+function registerPrinciplesCatalogue(app: App): void {
+  const url = '/api/v1/principles-catalogue';
+  const administering = routesOf(app, {
+    tag: 'Metamodel',
+    permission: 'admin.metamodel',
+    languages: () => principleLanguages,
+  });
+
+  administering.get('getPrinciplesCatalogue', url, {
+    summary: 'Read the catalogue of principles',
+    description: 'Twenty principles in English or German, to be imported and changed.',
+    responses: ok('The catalogue', CatalogueSchema),
+    handler: ({ ctx, language }) => readPrinciplesCatalogue(ctx, language),
+  });
+
+  administering.post('importPrinciples', `${url}/import`, {
+    summary: 'Import principles from the catalogue',
+    description:
+      'In the language of `Accept-Language`. Principles that were imported before are not changed, so the request can be repeated.',
+    body: object({ catalogue_ids: Type.Array(Id, { minItems: 1, maxItems: 200 }) }),
+    responses: ok('The imported principles', ImportedSchema),
+    handler: ({ ctx, body, language }) => importPrinciples(ctx, body.catalogue_ids, language),
   });
 }

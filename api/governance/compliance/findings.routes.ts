@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import {
   decisions,
+  Finding,
   type FindingContent,
-  findingStatuses,
-  severities,
 } from '../../../domain/governance/compliance/compliance.model.ts';
 import {
+  BulkResultSchema,
   createFinding,
   type DecisionInput,
   decideAiUse,
@@ -16,22 +16,39 @@ import {
   patchFinding,
 } from '../../../domain/governance/compliance/findings.commands.ts';
 import {
-  cardFindingFilters,
-  findingFilters,
-  findingSorts,
-  listCardFindings,
-  listFindings,
+  cardFindingList,
+  findingList,
   readFinding,
 } from '../../../domain/governance/compliance/findings.list.ts';
 import { Choice, Clearable, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
+import { bodiesOf, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { FindingSchema, Regulation } from './compliance.schemas.ts';
 
-const Status = Choice(findingStatuses);
-const Severity = Choice(severities);
-const Text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
+export const Regulation = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'The key of a regulation',
+});
+
+const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = Finding.columns;
+export const FindingSchema = component('ComplianceFinding', {
+  ...findingColumns,
+  run_id: Type.String({
+    format: 'uuid',
+    description: 'The scan that found it first; the nil UUID for one that a person created',
+  }),
+  card_name: Nullable(Type.String()),
+  card_type: Nullable(Type.String()),
+  card_has_ai_features: Nullable(Type.Boolean()),
+  scope_type: Choice(['landscape', 'card']),
+  risk_reference: Nullable(Type.String()),
+  reviewer_name: Nullable(Type.String()),
+});
+
+const { requirement, status, severity, regulation_article, category, remediation } = findingColumns;
+/** What scans write may be longer. */
+const Text = Type.String({ maxLength: 10_000 });
 const Note = Clearable(Type.String({ maxLength: 10_000, description: 'Required for `accepted`' }));
 /** Decisions of persons: `risk_tracked` is set by promotion to a risk. */
 const Decided = Choice(
@@ -40,14 +57,14 @@ const Decided = Choice(
 );
 
 const bodies = bodiesOf(
-  { regulation: Regulation, requirement: Text(2000, 1), status: Status, severity: Severity },
+  { regulation: Regulation, requirement, status, severity },
   {
-    regulation_article: Nullable(Text(200)),
+    regulation_article,
     card_id: Nullable(Uuid),
-    category: Text(100),
-    gap_description: Text(10_000),
-    evidence: Nullable(Text(10_000)),
-    remediation: Nullable(Text(10_000)),
+    category,
+    gap_description: Text,
+    evidence: Nullable(Text),
+    remediation,
   },
 );
 
@@ -55,15 +72,8 @@ const DecisionBody = object({ decision: Decided, review_note: Note });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Duplicates count once' });
 const BulkDecisionBody = object({ ids: Ids, decision: Decided, review_note: Note });
 const BulkDeleteBody = object({ ids: Ids });
-const BulkResultSchema = component('ComplianceBulkResult', {
-  updated: Type.Integer({ minimum: 0, description: 'Number of changed or deleted findings' }),
-  skipped: Type.Array(
-    object({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }),
-  ),
-});
 const VerdictBody = object({ verdict: Choice(['confirm', 'deny']) });
 
-const finding = FindingSchema;
 const listed = listResponse(FindingSchema);
 
 /** Compliance findings: read, create, decide. */
@@ -81,34 +91,26 @@ export function registerFindingRoutes(app: App): void {
     permissionNote: 'grc.manage',
   });
 
-  reading.get('/api/v1/compliance/findings', {
-    id: 'listComplianceFindings',
+  reading.list('listComplianceFindings', '/api/v1/compliance/findings', findingList, {
     summary: 'List findings about regulations',
     description:
       'By default those that no scan has resolved and that are on no archived card. With `sort_by=severity` the most severe come first in ascending order.',
-    query: listQuery(findingSorts, 'created_at', findingFilters),
     responses: ok('Findings, newest first', listed),
-    handler: ({ ctx, query }) => listFindings(ctx, query),
   });
 
-  reading.get('/api/v1/cards/:card_id/compliance-findings', {
-    id: 'listCardComplianceFindings',
+  reading.list('listCardComplianceFindings', '/api/v1/cards/:card_id/compliance-findings', cardFindingList, {
     summary: 'List the findings on a card',
-    query: listQuery(findingSorts, 'created_at', cardFindingFilters),
     responses: ok('Findings, newest first', listed),
-    handler: ({ ctx, params, query }) => listCardFindings(ctx, params.card_id, query),
   });
 
-  maintaining.post('/api/v1/compliance/findings', {
-    id: 'createComplianceFinding',
+  maintaining.post('createComplianceFinding', '/api/v1/compliance/findings', {
     summary: 'Create a finding',
     body: bodies.create,
-    responses: created('The finding', finding),
+    responses: created('The finding', FindingSchema),
     handler: ({ ctx, body }) => createFinding(ctx, body as Partial<FindingContent>),
   });
 
-  maintaining.patch('/api/v1/compliance/findings/bulk', {
-    id: 'decideComplianceFindings',
+  maintaining.patch('decideComplianceFindings', '/api/v1/compliance/findings/bulk', {
     ifMatch: false,
     summary: 'Decide about many findings',
     description:
@@ -118,8 +120,7 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, body: { ids, ...input } }) => decideFindings(ctx, ids, input as DecisionInput),
   });
 
-  maintaining.delete('/api/v1/compliance/findings/bulk', {
-    id: 'deleteComplianceFindings',
+  maintaining.delete('deleteComplianceFindings', '/api/v1/compliance/findings/bulk', {
     summary: 'Delete many findings',
     description:
       'The next scan creates it again if the gap still exists. Findings that a risk tracks are skipped.',
@@ -128,26 +129,23 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, body }) => deleteFindings(ctx, body.ids),
   });
 
-  reading.get('/api/v1/compliance/findings/:finding_id', {
-    id: 'getComplianceFinding',
+  reading.get('getComplianceFinding', '/api/v1/compliance/findings/:finding_id', {
     summary: 'Read a finding',
-    responses: ok('The finding', finding),
+    responses: ok('The finding', FindingSchema),
     handler: ({ ctx, params }) => readFinding(ctx, params.finding_id),
   });
 
-  maintaining.patch('/api/v1/compliance/findings/:finding_id', {
-    id: 'decideComplianceFinding',
+  maintaining.patch('decideComplianceFinding', '/api/v1/compliance/findings/:finding_id', {
     summary: 'Decide about a finding',
     description:
       'From `new` to `in_review`, `accepted` or `not_applicable`; from `in_review` to `mitigated`, `accepted`, `not_applicable` or `new`; from `mitigated` to `verified` or `in_review`; from `verified`, `accepted` and `not_applicable` back to `in_review`. A refusal lists the `allowed` decisions.',
     body: DecisionBody,
-    responses: ok('The finding', finding),
+    responses: ok('The finding', FindingSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => decideFinding(ctx, params.finding_id, body as DecisionInput),
   });
 
-  maintaining.delete('/api/v1/compliance/findings/:finding_id', {
-    id: 'deleteComplianceFinding',
+  maintaining.delete('deleteComplianceFinding', '/api/v1/compliance/findings/:finding_id', {
     summary: 'Delete a finding',
     description: 'The next scan creates it again if the gap still exists.',
     ifMatch: true,
@@ -155,26 +153,24 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, params }) => deleteFinding(ctx, params.finding_id),
   });
 
-  maintaining.patch('/api/v1/compliance/findings/:finding_id/details', {
-    id: 'patchComplianceFinding',
+  maintaining.patch('patchComplianceFinding', '/api/v1/compliance/findings/:finding_id/details', {
     summary: 'Change the content of a finding',
     description:
       'Later scans do not overwrite edited members. The card and the regulation of a finding of a rule cannot be changed.',
     body: bodies.patch,
-    responses: ok('The finding', finding),
+    responses: ok('The finding', FindingSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) => patchFinding(ctx, params.finding_id, body as Partial<FindingContent>),
   });
 
-  maintaining.post('/api/v1/compliance/findings/:finding_id/ai-verdict', {
-    id: 'giveComplianceAiVerdict',
+  maintaining.post('giveComplianceAiVerdict', '/api/v1/compliance/findings/:finding_id/ai-verdict', {
     summary: 'Confirm or deny that the finding’s card uses AI',
     description:
       'Writes `hasAiFeatures` on the card like a change of the card; the next scan updates the findings.',
     permissionNote: 'grc.manage; inventory.edit or card.edit on the card',
     body: VerdictBody,
     ifMatch: true,
-    responses: ok('The finding', finding),
+    responses: ok('The finding', FindingSchema),
     errors: ['wrong_state'],
     handler: ({ ctx, params, body }) =>
       decideAiUse(ctx, params.finding_id, body.verdict as 'confirm' | 'deny'),

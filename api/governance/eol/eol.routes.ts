@@ -4,10 +4,14 @@ import {
   cycleSorts,
   findProducts,
   listCycles,
-  listProducts,
-  productSorts,
+  productList,
 } from '../../../domain/governance/eol/eol.lists.ts';
-import { massLink, massSearch } from '../../../domain/governance/eol/eol.mass.ts';
+import {
+  MassLinkBody,
+  MassLinkResultSchema,
+  massLink,
+  massSearch,
+} from '../../../domain/governance/eol/eol.mass.ts';
 import { EolCycle, EolProduct } from '../../../domain/governance/eol/eol.model.ts';
 import {
   Count,
@@ -113,31 +117,6 @@ const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
   unlinked_only: Type.Boolean({ default: false, description: 'Only cards that are linked to no product' }),
 });
 
-const MAX_LINKS = 10_000;
-
-const MassLinkBody = Type.Array(
-  object({
-    card_id: Uuid,
-    eol_product: Type.String({ minLength: 1, maxLength: 100 }),
-    eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
-  }),
-  { minItems: 1, maxItems: MAX_LINKS },
-);
-
-const MassLinkAnswerSchema = component('MassEolLinkAnswer', {
-  dry_run: Type.Boolean(),
-  linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
-  unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
-  errors: Type.Array(
-    object({
-      row_index: Type.Integer({ minimum: 0, description: 'The index in the request, from 0' }),
-      card_id: Uuid,
-      code: Type.String({ examples: ['unknown_cycle'] }),
-      message: Type.String(),
-    }),
-  ),
-});
-
 const MAX_PRODUCTS = 5_000;
 
 /** The response of the public API's `/products/full`. */
@@ -164,25 +143,20 @@ const MIB = 1024 * 1024;
 export function registerEolRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'End of life', permission: 'eol.view' });
 
-  routes.get('/api/v1/eol/products', {
-    id: 'listEolProducts',
+  routes.list('listEolProducts', '/api/v1/eol/products', productList, {
     summary: 'List the products whose end of life is known',
     description: '`search` searches name, label, category and aliases.',
-    query: listQuery(productSorts, 'name', {}),
     responses: page('Products', EolProductSchema),
-    handler: ({ ctx, query }) => listProducts(ctx, query),
   });
 
-  routes.get('/api/v1/eol/products/fuzzy', {
-    id: 'findEolProducts',
+  routes.get('findEolProducts', '/api/v1/eol/products/fuzzy', {
     summary: 'Find products by a similar name',
     query: EolMatchQuery,
     responses: page('Products, best match first', EolProductMatchSchema),
     handler: ({ ctx, query }) => findProducts(ctx, query),
   });
 
-  routes.get('/api/v1/eol/products/:product', {
-    id: 'listEolCycles',
+  routes.get('listEolCycles', '/api/v1/eol/products/:product', {
     summary: 'List the release cycles of a product',
     description: 'The product can be given by one of its aliases. `search` searches cycle and codename.',
     params: EolProductParams,
@@ -198,8 +172,7 @@ export function registerEolRoutes(app: App): void {
 function registerEolCardRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'End of life', permission: 'eol.manage' });
 
-  routes.post('/api/v1/eol/mass-search', {
-    id: 'massSearchEol',
+  routes.post('massSearchEol', '/api/v1/eol/mass-search', {
     summary: 'Propose products for the cards of a type',
     description:
       'Pages through the active cards. Names, aliases and, by the related providers, vendors are compared with the products; the cycle is proposed if a name or the attribute `version` contains one.',
@@ -209,8 +182,7 @@ function registerEolCardRoutes(app: App): void {
     handler: ({ ctx, query }) => massSearch(ctx, query),
   });
 
-  routes.post('/api/v1/eol/mass-link', {
-    id: 'massLinkEol',
+  routes.post('massLinkEol', '/api/v1/eol/mass-link', {
     summary: 'Link cards to release cycles of products',
     description:
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
@@ -220,12 +192,11 @@ function registerEolCardRoutes(app: App): void {
     }),
     body: MassLinkBody,
     bodyLimit: 4 * MIB,
-    responses: ok('The result, with errors by row', MassLinkAnswerSchema),
+    responses: ok('The result, with errors by row', MassLinkResultSchema),
     handler: ({ ctx, body, query }) => massLink(ctx, body, query.dry_run),
   });
 
-  routes.post('/api/v1/eol/refresh', {
-    id: 'refreshEolFacts',
+  routes.post('refreshEolFacts', '/api/v1/eol/refresh', {
     summary: 'Refresh the product data from its source, as a job',
     description:
       'The same as the nightly schedule `eol_refresh`. Only changed products are read; products that cannot be read retain their data and are listed in the job’s `result`. Refused while such a job is queued or running.',
@@ -234,8 +205,7 @@ function registerEolCardRoutes(app: App): void {
     handler: ({ ctx }) => startRefresh(ctx),
   });
 
-  routes.post('/api/v1/eol/facts', {
-    id: 'loadEolFacts',
+  routes.post('loadEolFacts', '/api/v1/eol/facts', {
     summary: 'Load product data from a document',
     description:
       'For workspaces without internet access: the response of `/products/full` of the public API, downloaded elsewhere. Products in it replace the stored data; other products do not change. If one product is invalid, nothing is loaded.',

@@ -1,19 +1,16 @@
 import Type from 'typebox';
 import { recurrenceUnits } from '../../../domain/collaboration/todos/todos.rules.ts';
-import { riskFilters } from '../../../domain/governance/risks/risks.list.ts';
 import { MitigationTask, Occurrence, Text, Title } from '../../../domain/governance/risks/risks.model.ts';
 import {
   actOnOccurrence,
   createTask,
   deleteTask,
-  exportTasks,
-  listOccurrences,
-  listRiskTasks,
   NEWEST_OCCURRENCES,
-  occurrenceSorts,
+  occurrenceList,
   patchTask,
   type TaskPatch,
-  taskSorts,
+  taskExportList,
+  taskList,
 } from '../../../domain/governance/risks/tasks.commands.ts';
 import type { TaskDraft } from '../../../domain/governance/risks/tasks.store.ts';
 import {
@@ -26,7 +23,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, type RouteSpec, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
+import { bodiesOf, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { recurrence_day: _internal, ...occurrenceColumns } = Occurrence.columns;
@@ -80,25 +77,18 @@ export function registerMitigationTaskRoutes(app: App): void {
   const reading = routesOf(app, { tag: 'Risks', module: 'grc', permission: 'risks.view' });
   const maintaining = routesOf(app, { tag: 'Risks', module: 'grc', permission: 'risks.manage' });
 
-  reading.get('/api/v1/risks/mitigation-tasks/export', {
-    id: 'exportMitigationTasks',
+  reading.list('exportMitigationTasks', '/api/v1/risks/mitigation-tasks/export', taskExportList, {
     summary: 'List the mitigation tasks of all risks',
     description: 'Of the risks that match the filter; `search` searches the risks.',
-    query: listQuery(taskSorts, 'created_at', riskFilters),
     responses: ok('Tasks, oldest first', listed),
-    handler: ({ ctx, query }) => exportTasks(ctx, query),
   });
 
-  reading.get('/api/v1/risks/:risk_id/mitigation-tasks', {
-    id: 'listMitigationTasks',
+  reading.list('listMitigationTasks', '/api/v1/risks/:risk_id/mitigation-tasks', taskList, {
     summary: 'List the mitigation tasks of a risk',
-    query: listQuery(taskSorts, 'created_at', {}),
     responses: ok('Tasks, oldest first', listed),
-    handler: ({ ctx, params, query }) => listRiskTasks(ctx, params.risk_id, query),
   });
 
-  maintaining.post('/api/v1/risks/:risk_id/mitigation-tasks', {
-    id: 'createMitigationTask',
+  maintaining.post('createMitigationTask', '/api/v1/risks/:risk_id/mitigation-tasks', {
     summary: 'Add a mitigation task to a risk',
     description:
       'With its first occurrence, which is open if it is due within the lead time or has no due date, and scheduled otherwise.',
@@ -108,8 +98,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createTask(ctx, params.risk_id, body as TaskDraft),
   });
 
-  maintaining.patch('/api/v1/mitigation-tasks/:task_id', {
-    id: 'patchMitigationTask',
+  maintaining.patch('patchMitigationTask', '/api/v1/mitigation-tasks/:task_id', {
     summary: 'Change a mitigation task',
     description:
       'Owner and due date also apply to the scheduled or open occurrence. An active recurring task without one gets its next occurrence.',
@@ -119,8 +108,7 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchTask(ctx, params.task_id, body as TaskPatch),
   });
 
-  maintaining.delete('/api/v1/mitigation-tasks/:task_id', {
-    id: 'deleteMitigationTask',
+  maintaining.delete('deleteMitigationTask', '/api/v1/mitigation-tasks/:task_id', {
     summary: 'Delete a mitigation task',
     description: 'With its occurrences.',
     ifMatch: true,
@@ -128,13 +116,15 @@ export function registerMitigationTaskRoutes(app: App): void {
     handler: ({ ctx, params }) => deleteTask(ctx, params.task_id),
   });
 
-  reading.get('/api/v1/mitigation-tasks/:task_id/occurrences', {
-    id: 'listMitigationTaskOccurrences',
-    summary: 'List the occurrences of a mitigation task',
-    query: listQuery(occurrenceSorts, 'sequence', {}),
-    responses: page('Occurrences, the first one first', OccurrenceSchema),
-    handler: ({ ctx, params, query }) => listOccurrences(ctx, params.task_id, query),
-  });
+  reading.list(
+    'listMitigationTaskOccurrences',
+    '/api/v1/mitigation-tasks/:task_id/occurrences',
+    occurrenceList,
+    {
+      summary: 'List the occurrences of a mitigation task',
+      responses: page('Occurrences, the first one first', OccurrenceSchema),
+    },
+  );
 
   const changed = {
     ifMatch: true,
@@ -145,24 +135,31 @@ export function registerMitigationTaskRoutes(app: App): void {
     ['complete', 'Complete'],
     ['skip', 'Skip'],
   ] as const) {
-    reading.post(`/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/${act}`, {
-      ...changed,
-      id: `${act}MitigationTaskOccurrence`,
-      summary: `${verb} an open occurrence`,
-      description: 'The next one of an active task that recurs is added.',
-      permissionNote: 'risks.manage, or the scope risks.manage for tasks that are assigned to the caller',
-      body: EndBody,
-      bodyExample: { notes: 'Restored in two hours.' },
-      handler: ({ ctx, params, body }) =>
-        actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, body.notes ?? null),
-    });
+    reading.post(
+      `${act}MitigationTaskOccurrence`,
+      `/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/${act}`,
+      {
+        ...changed,
+        summary: `${verb} an open occurrence`,
+        description: 'The next one of an active task that recurs is added.',
+        permissionNote: 'risks.manage, or the scope risks.manage for tasks that are assigned to the caller',
+        body: EndBody,
+        bodyExample: { notes: 'Restored in two hours.' },
+        handler: ({ ctx, params, body }) =>
+          actOnOccurrence(ctx, params.task_id, params.occurrence_id, act, body.notes ?? null),
+      },
+    );
   }
 
-  maintaining.post('/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/promote', {
-    ...changed,
-    id: 'promoteMitigationTaskOccurrence',
-    summary: 'Open a scheduled occurrence early',
-    description: 'Its owner gets a to-do.',
-    handler: ({ ctx, params }) => actOnOccurrence(ctx, params.task_id, params.occurrence_id, 'promote', null),
-  });
+  maintaining.post(
+    'promoteMitigationTaskOccurrence',
+    '/api/v1/mitigation-tasks/:task_id/occurrences/:occurrence_id/promote',
+    {
+      ...changed,
+      summary: 'Open a scheduled occurrence early',
+      description: 'Its owner gets a to-do.',
+      handler: ({ ctx, params }) =>
+        actOnOccurrence(ctx, params.task_id, params.occurrence_id, 'promote', null),
+    },
+  );
 }

@@ -8,15 +8,12 @@ import {
   promoteFinding,
   type RiskInput,
 } from '../../../domain/governance/risks/risks.commands.ts';
-import { importRisks } from '../../../domain/governance/risks/risks.import.ts';
+import { ImportItem, importRisks } from '../../../domain/governance/risks/risks.import.ts';
 import {
-  cardRiskFilters,
-  listCardRisks,
-  listRisks,
+  cardRiskList,
   readRisk,
   readRiskMetrics,
-  riskFilters,
-  riskSorts,
+  riskList,
 } from '../../../domain/governance/risks/risks.list.ts';
 import {
   type CardRole,
@@ -33,7 +30,6 @@ import {
 } from '../../../domain/governance/risks/risks.model.ts';
 import {
   Choice,
-  Clearable,
   Count,
   component,
   DateOnly,
@@ -43,7 +39,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery, listResponse } from '../../schemas.ts';
+import { bodiesOf, filterSchemas, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { initial_probability: Probability } = Risk.columns;
@@ -122,33 +118,6 @@ const RiskMetricsSchema = component('RiskMetrics', {
   residual_matrix: Matrix('residual'),
 });
 
-const Key = (values: readonly string[], byDefault: string) =>
-  Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
-const OptionalKey = (values: readonly string[]) =>
-  Clearable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` }));
-const ImportItem = object({
-  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Returned with the result' }),
-  title: Title,
-  description: Type.String({ maxLength: 10_000, default: '' }),
-  category: Key(riskCategories, 'operational'),
-  initial_probability: Key(probabilities, 'medium'),
-  initial_impact: Key(impacts, 'medium'),
-  residual_probability: OptionalKey(probabilities),
-  residual_impact: OptionalKey(impacts),
-  status: Key(riskStatuses, 'identified'),
-  owner_email: Clearable(Type.String({ maxLength: 320 })),
-  owner_name: Clearable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
-  target_resolution_date: Clearable(DateOnly),
-  card_names: Type.Optional(
-    Type.Array(Type.String({ maxLength: 500 }), {
-      maxItems: 100,
-      description: 'Names of active cards; an unknown or ambiguous name is a warning',
-    }),
-  ),
-  reference: Clearable(
-    Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
-  ),
-});
 const RiskImportBody = object({
   items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
   dry_run: Type.Boolean({ default: false, description: 'Preview the import without writing' }),
@@ -185,18 +154,14 @@ export function registerRiskRoutes(app: App): void {
   const reading = routesOf(app, readingGroup);
   const maintaining = routesOf(app, maintainingGroup);
 
-  reading.get('/api/v1/risks', {
-    id: 'listRisks',
+  reading.list('listRisks', '/api/v1/risks', riskList, {
     summary: 'List risks',
     description:
       'With `sort_by=level` the most severe come first in ascending order. `search` searches reference, title and description.',
-    query: listQuery(riskSorts, 'updated_at', riskFilters),
     responses: ok('Risks, last changed first', listed),
-    handler: ({ ctx, query }) => listRisks(ctx, query),
   });
 
-  maintaining.post('/api/v1/risks', {
-    id: 'createRisk',
+  maintaining.post('createRisk', '/api/v1/risks', {
     summary: 'Create a risk',
     description:
       'It gets the next reference and the status `identified`. Its owner gets a notification and a to-do; cards are linked as `affected`.',
@@ -205,21 +170,19 @@ export function registerRiskRoutes(app: App): void {
     handler: ({ ctx, body }) => createRisk(ctx, body as RiskInput & { title: string }),
   });
 
-  reading.get('/api/v1/risks/metrics', {
-    id: 'readRiskMetrics',
+  reading.get('readRiskMetrics', '/api/v1/risks/metrics', {
     summary: 'Read figures over risks',
     description:
       'Over the risks that match the filter. `by_level` counts the residual level where it is known, else the initial one.',
     query: object({
-      ...riskFilters,
+      ...filterSchemas(riskList),
       search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
     }),
     responses: ok('The figures', RiskMetricsSchema),
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),
   });
 
-  maintaining.post('/api/v1/risks/bulk-import', {
-    id: 'importRisks',
+  maintaining.post('importRisks', '/api/v1/risks/bulk-import', {
     summary: 'Import risks',
     description:
       'Rows are independent: the others are imported if one fails or is skipped. Rows whose reference or title is in the register or in an earlier row are skipped. Owners and cards that are not found are warnings.',
@@ -229,8 +192,7 @@ export function registerRiskRoutes(app: App): void {
     handler: ({ ctx, body }) => importRisks(ctx, body.items, body.dry_run),
   });
 
-  maintaining.post('/api/v1/risks/promote/compliance/:finding_id', {
-    id: 'promoteComplianceFinding',
+  maintaining.post('promoteComplianceFinding', '/api/v1/risks/promote/compliance/:finding_id', {
     summary: 'Create a risk from a compliance finding',
     description:
       'On the finding’s card, with one task to remedy it. The finding becomes `risk_tracked` and follows the risk from then on. Repeated, it returns the existing risk and writes nothing. The body replaces what the finding suggests.',
@@ -255,15 +217,13 @@ function registerOneRiskRoutes(app: App): void {
   const reading = routesOf(app, readingGroup);
   const maintaining = routesOf(app, maintainingGroup);
 
-  reading.get('/api/v1/risks/:risk_id', {
-    id: 'getRisk',
+  reading.get('getRisk', '/api/v1/risks/:risk_id', {
     summary: 'Read a risk',
     responses: ok('The risk', RiskSchema),
     handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
-  maintaining.patch('/api/v1/risks/:risk_id', {
-    id: 'patchRisk',
+  maintaining.patch('patchRisk', '/api/v1/risks/:risk_id', {
     summary: 'Change a risk',
     description:
       'From `identified` to `analysed`, `mitigation_planned`, `in_progress`, `mitigated`, `monitoring` and `closed`; `accepted` from any but `mitigated` and `closed`, with a rationale; back to `in_progress` from `mitigated`, `monitoring`, `accepted` and `closed`. A refusal names what is `allowed`. A closed risk can only be reopened.',
@@ -273,16 +233,14 @@ function registerOneRiskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchRisk(ctx, params.risk_id, body as RiskInput),
   });
 
-  maintaining.delete('/api/v1/risks/:risk_id', {
-    id: 'deleteRisk',
+  maintaining.delete('deleteRisk', '/api/v1/risks/:risk_id', {
     summary: 'Delete a risk',
     description: 'With its tasks and links. The findings that it tracked are `in_review`.',
     ifMatch: true,
     handler: ({ ctx, params }) => deleteRisk(ctx, params.risk_id),
   });
 
-  maintaining.post('/api/v1/risks/:risk_id/cards', {
-    id: 'linkRiskCards',
+  maintaining.post('linkRiskCards', '/api/v1/risks/:risk_id/cards', {
     summary: 'Link cards to a risk',
     description: 'Cards that are linked already take the role.',
     body: CardLinkBody,
@@ -292,8 +250,7 @@ function registerOneRiskRoutes(app: App): void {
     handler: ({ ctx, params, body }) => linkCards(ctx, params.risk_id, body.card_ids, body.role as CardRole),
   });
 
-  maintaining.delete('/api/v1/risks/:risk_id/cards/:card_id', {
-    id: 'unlinkRiskCard',
+  maintaining.delete('unlinkRiskCard', '/api/v1/risks/:risk_id/cards/:card_id', {
     summary: 'Unlink a card from a risk',
     ifMatch: true,
     responses: ok('The risk', RiskSchema, 'ETag'),
@@ -301,12 +258,9 @@ function registerOneRiskRoutes(app: App): void {
     handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
   });
 
-  reading.get('/api/v1/cards/:card_id/risks', {
-    id: 'listCardRisks',
+  reading.list('listCardRisks', '/api/v1/cards/:card_id/risks', cardRiskList, {
     summary: 'List the risks of a card',
     permissionNote: 'inventory.view, or a stakeholder role that shows the card',
-    query: listQuery(riskSorts, 'updated_at', cardRiskFilters),
     responses: ok('Risks, last changed first', listed),
-    handler: ({ ctx, params, query }) => listCardRisks(ctx, params.card_id, query),
   });
 }

@@ -49,6 +49,3 @@ export const IntegrityMember = Nullable(
     'Whether the content still has the hash that was signed: `changed` means that the database was modified outside the service. Null before the first signature.',
   ),
 );
-
-/** The bytes of a file. */
-export const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });

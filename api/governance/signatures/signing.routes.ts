@@ -1,30 +1,26 @@
 import Type, { type TSchema } from 'typebox';
 import {
   compareRevisions,
+  patchRecord,
+  ReplacementBody,
   recallSignatures,
   rejectRecord,
   replaceSignatory,
   requestSignatures,
+  reviseRecord,
+  SignatureRequestBody,
   signRecord,
 } from '../../../domain/governance/signatures/signatures.commands.ts';
-import { listRevisions } from '../../../domain/governance/signatures/signatures.records.ts';
+import { listRevisions, readRecord } from '../../../domain/governance/signatures/signatures.records.ts';
 import type { SignedKind } from '../../../domain/governance/signatures/signatures.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { JsonText, SortField } from '../../../domain/kernel/lists/lists.types.ts';
-import { Clearable, component, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import type { SortField } from '../../../domain/kernel/lists/lists.types.ts';
+import { Choice, component, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { type DocumentFile, documentMedia, sendFile } from '../../kernel/files/files.documents.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
-const SignatureRequestBody = object({
-  user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Duplicates count once' }),
-  message: Clearable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' })),
-});
-const ReplacementBody = object({
-  user_id: Type.String({ ...Uuid, description: 'The signatory who has not signed' }),
-  new_user_id: Type.String({ ...Uuid, description: 'The new signatory' }),
-  message: Clearable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
-});
 const RejectBody = object({
   comment: Type.String({ minLength: 1, maxLength: 2000, description: 'Why' }),
 });
@@ -46,36 +42,92 @@ const ComparisonQuery = object({
 });
 
 /** What differs between the kinds of documents that people sign. */
-export interface SigningApi {
+interface SigningApi {
   kind: SignedKind;
   tag: string;
   /** The path, such as `/api/v1/adr`. */
   url: string;
   /** The path parameter of the id. */
   parameter: string;
-  /** The name in operation ids, and in sentences. */
+  /** The name in operation ids, and in sentences, with its article. */
   name: string;
   one: string;
   short: string;
   schema: TSchema;
+  patch: { body: TSchema; description: string };
+  export: {
+    formats: DocumentFile['format'][];
+    description: string;
+    /** Reads a document for a file. @throws EstateError `forbidden`, `not_found`. */
+    read(ctx: Ctx, id: string): Promise<Omit<DocumentFile, 'format'>>;
+  };
   /** A page of them, and its sort fields. */
   listed: TSchema;
   sorts: Record<string, SortField>;
-  revise(ctx: Ctx, id: string): Promise<JsonText>;
 }
 
-/** Operations for signatures and revisions of documents. */
-export function registerSigning(app: App, api: SigningApi): void {
+const media = { ...documentMedia, md: 'text/markdown' };
+/** The bytes of a file. */
+const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });
+
+/** Operations on one document with signatures: read, change, export, sign and revise it. */
+export function registerSignedDocument(app: App, api: SigningApi): void {
+  const { kind, tag, name, one, parameter, schema } = api;
+  const url: string = `${api.url}/:${parameter}`;
+  const file: string = `${url}/export`;
+  const routes = routesOf(app, { tag });
+
+  routes.get(`get${name}`, url, {
+    summary: `Read ${one}`,
+    permission: kind.rights.view,
+    responses: ok(`The ${api.short}`, schema),
+    handler: ({ ctx, params }) => readRecord(ctx, kind, params[parameter]!),
+  });
+
+  routes.patch(`patch${name}`, url, {
+    summary: `Change ${one}`,
+    description: `${api.patch.description} A document in review has to be recalled first (409). A signed one cannot be changed (403 \`document_signed\`), only revised.`,
+    permission: kind.rights.manage,
+    body: api.patch.body,
+    responses: ok(`The ${api.short}`, schema, 'ETag'),
+    errors: ['document_signed', 'wrong_state', 'use_operation'],
+    handler: ({ ctx, params, body }) => patchRecord(ctx, kind, params[parameter]!, body as object),
+  });
+
+  routes.get(`export${name}`, file, {
+    summary: `Export ${one} as a file`,
+    description: api.export.description,
+    permission: kind.rights.view,
+    query: object({
+      format: Choice(api.export.formats, { default: 'docx', description: 'The format of the file' }),
+    }),
+    errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
+    responses: {
+      200: {
+        description: 'The file',
+        schema: FileContent,
+        mediaType: api.export.formats.map((format) => media[format]),
+        headers: ['Content-Disposition'],
+      },
+    },
+    handler: async ({ ctx, params, query, reply }) => {
+      const document = await api.export.read(ctx, params[parameter]!);
+      return await sendFile(reply, { ...document, format: query.format }, ctx.caller.userId);
+    },
+  });
+  registerSigning(app, api);
+}
+
+function registerSigning(app: App, api: SigningApi): void {
   const { kind, tag, name, one, parameter, schema } = api;
   const at = (action: string) => `${api.url}/:${parameter}/${action}`;
-  const responses = ok(`The ${one}`, schema, 'ETag');
+  const responses = ok(`The ${api.short}`, schema, 'ETag');
   const shared = { ifMatch: true, responses };
   const routes = routesOf(app, { tag });
 
-  routes.post(at('request-signatures'), {
+  routes.post(`request${name}Signatures`, at('request-signatures'), {
     ...shared,
-    id: `request${name}Signatures`,
-    summary: `Request signatures for a ${one}`,
+    summary: `Request signatures for ${one}`,
     description: `From \`draft\` to \`in_review\`: each signatory gets a to-do and a notification. Signatories must be active and have \`${kind.rights.view}\` and \`${kind.rights.sign}\`. A document in review cannot be edited.`,
     permission: kind.rights.manage,
     body: SignatureRequestBody,
@@ -83,10 +135,9 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, body }) => requestSignatures(ctx, kind, given[parameter]!, body),
   });
 
-  routes.post(at('sign'), {
+  routes.post(`sign${name}`, at('sign'), {
     ...shared,
-    id: `sign${name}`,
-    summary: `Sign a ${one}`,
+    summary: `Sign ${one}`,
     description:
       'As one of its signatories, with the hash of its content. With the last signature it becomes `signed` and cannot be changed.',
     permission: kind.rights.sign,
@@ -95,20 +146,18 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given }) => signRecord(ctx, kind, given[parameter]!),
   });
 
-  routes.post(at('recall-signatures'), {
+  routes.post(`recall${name}Signatures`, at('recall-signatures'), {
     ...shared,
-    id: `recall${name}Signatures`,
-    summary: `Recall the signature request of a ${one}`,
+    summary: `Recall the signature request of ${one}`,
     description: 'It becomes a `draft` again; to-dos are withdrawn and existing signatures are void.',
     permission: kind.rights.manage,
     errors: ['wrong_state'],
     handler: ({ ctx, params: given }) => recallSignatures(ctx, kind, given[parameter]!),
   });
 
-  routes.post(at('replace-signatory'), {
+  routes.post(`replace${name}Signatory`, at('replace-signatory'), {
     ...shared,
-    id: `replace${name}Signatory`,
-    summary: `Replace a signatory of a ${one}`,
+    summary: `Replace a signatory of ${one}`,
     description:
       'Only signatories who have not signed can be replaced, such as those whose account is not active (`is_active`). Existing signatures remain valid.',
     permission: kind.rights.manage,
@@ -117,10 +166,9 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, body }) => replaceSignatory(ctx, kind, given[parameter]!, body),
   });
 
-  routes.post(at('reject'), {
+  routes.post(`reject${name}`, at('reject'), {
     ...shared,
-    id: `reject${name}`,
-    summary: `Reject a ${one}`,
+    summary: `Reject ${one}`,
     description:
       'As one of the pending signatories. It becomes a `draft` again, with the reason under `rejection`.',
     permission: kind.rights.sign,
@@ -131,20 +179,18 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, body }) => rejectRecord(ctx, kind, given[parameter]!, body),
   });
 
-  routes.post(at('revise'), {
+  routes.post(`revise${name}`, at('revise'), {
     ...shared,
-    id: `revise${name}`,
-    summary: `Create the next revision of a signed ${one}`,
+    summary: `Create the next revision of a signed ${api.short}`,
     description: `A \`draft\` with the same content, the next \`revision_number\` and the signed one as \`parent_id\`. Refused if a later revision exists.`,
     permission: kind.rights.manage,
     responses: ok('The new revision', schema, 'ETag'),
     errors: ['wrong_state'],
-    handler: ({ ctx, params: given }) => api.revise(ctx, given[parameter]!),
+    handler: ({ ctx, params: given }) => reviseRecord(ctx, kind, given[parameter]!),
   });
 
-  routes.get(at('comparison'), {
-    id: `compare${name}Revisions`,
-    summary: `Compare two revisions of a ${one}`,
+  routes.get(`compare${name}Revisions`, at('comparison'), {
+    summary: `Compare two revisions of ${one}`,
     description: 'Field by field, from the older to the newer, in either order of the parameters.',
     permission: kind.rights.view,
     query: ComparisonQuery,
@@ -152,8 +198,7 @@ export function registerSigning(app: App, api: SigningApi): void {
     handler: ({ ctx, params: given, query }) => compareRevisions(ctx, kind, given[parameter]!, query.with),
   });
 
-  routes.get(at('revisions'), {
-    id: `list${name}Revisions`,
+  routes.get(`list${name}Revisions`, at('revisions'), {
     summary: `List the revisions of a ${api.short}`,
     permission: kind.rights.view,
     query: listQuery(api.sorts, 'revision_number', {}),

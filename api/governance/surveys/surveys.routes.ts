@@ -8,37 +8,41 @@ import {
   sendSurvey,
 } from '../../../domain/governance/surveys/surveys.commands.ts';
 import {
-  listResponses,
-  listSurveys,
+  mySurveyList,
   readSurvey,
-  responseFilters,
-  responseSorts,
-  surveyFilters,
-  surveySorts,
+  surveyList,
+  surveyResponseList,
 } from '../../../domain/governance/surveys/surveys.list.ts';
 import {
+  Answers,
   Survey,
   SurveyFields,
   SurveyFilters,
   SurveyResponse,
   SurveyRoles,
+  surveyField,
 } from '../../../domain/governance/surveys/surveys.model.ts';
-import { applyResponses } from '../../../domain/governance/surveys/surveys.responses.ts';
+import {
+  applyResponses,
+  readForm,
+  SurveyAppliedSchema,
+  submitAnswer,
+} from '../../../domain/governance/surveys/surveys.responses.ts';
 import { previewSurvey } from '../../../domain/governance/surveys/surveys.targets.ts';
 import {
-  Choice,
   Count,
   component,
   itemComponent,
   Key,
   Nullable,
+  OpenObject,
   object,
+  partialObject,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery } from '../../schemas.ts';
+import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { Answers, field } from './surveys.schemas.ts';
 
 const Name = Survey.columns.name;
 
@@ -55,7 +59,7 @@ const bodies = bodiesOf(
 
 const surveyMembers = {
   ...Survey.columns,
-  fields: Type.Array(object(field)),
+  fields: Type.Array(object(surveyField)),
   creator_name: Nullable(Type.String()),
   total_responses: Count,
   completed_responses: Count,
@@ -110,57 +114,29 @@ const SurveyApplyBody = object({
   response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Duplicates count once' }),
   dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
 });
-const SurveyAppliedSchema = component('SurveyApplied', {
-  dry_run: Type.Boolean(),
-  applied: Count,
-  errors: Type.Array(
-    object({
-      response_id: Uuid,
-      card_id: Nullable(Uuid),
-      code: Choice([
-        'not_found',
-        'not_completed',
-        'already_applied',
-        'card_hidden',
-        'card_archived',
-        'changed_since',
-        'value_does_not_fit',
-      ]),
-      message: Type.String(),
-      fields: Type.Array(Type.String(), { description: 'Keys of the conflicting fields' }),
-    }),
-  ),
-});
-
 /** Surveys: create, send, and apply responses. */
 export function registerSurveyRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Surveys', permission: 'surveys.manage' });
 
-  routes.get('/api/v1/surveys', {
-    id: 'listSurveys',
+  routes.list('listSurveys', '/api/v1/surveys', surveyList, {
     summary: 'List surveys with the numbers of their responses',
-    query: listQuery(surveySorts, 'created_at', surveyFilters),
     responses: page('Surveys, newest first', SurveySchema),
-    handler: ({ ctx, query }) => listSurveys(ctx, query),
   });
 
-  routes.post('/api/v1/surveys', {
-    id: 'createSurvey',
+  routes.post('createSurvey', '/api/v1/surveys', {
     summary: 'Create a survey as a draft',
     body: bodies.create,
     responses: created('The survey', SurveySchema),
     handler: ({ ctx, body }) => createSurvey(ctx, body as SurveyInput),
   });
 
-  routes.get('/api/v1/surveys/:survey_id', {
-    id: 'getSurvey',
+  routes.get('getSurvey', '/api/v1/surveys/:survey_id', {
     summary: 'Read a survey',
     responses: ok('The survey', SurveySchema),
     handler: ({ ctx, params }) => readSurvey(ctx, params.survey_id),
   });
 
-  routes.patch('/api/v1/surveys/:survey_id', {
-    id: 'patchSurvey',
+  routes.patch('patchSurvey', '/api/v1/surveys/:survey_id', {
     summary: 'Change a draft',
     description: '`target_filters`, `target_roles` and `fields` are replaced completely; null empties them.',
     body: bodies.patch,
@@ -169,16 +145,14 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchSurvey(ctx, params.survey_id, body as SurveyInput),
   });
 
-  routes.delete('/api/v1/surveys/:survey_id', {
-    id: 'deleteSurvey',
+  routes.delete('deleteSurvey', '/api/v1/surveys/:survey_id', {
     summary: 'Delete a draft',
     ifMatch: true,
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => deleteSurvey(ctx, params.survey_id),
   });
 
-  routes.post('/api/v1/surveys/:survey_id/preview', {
-    id: 'previewSurvey',
+  routes.post('previewSurvey', '/api/v1/surveys/:survey_id/preview', {
     summary: 'Preview which users would be asked about which cards',
     permissionNote: 'stakeholders.view',
     query: PreviewQuery,
@@ -186,8 +160,7 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, params, query }) => previewSurvey(ctx, params.survey_id, query),
   });
 
-  routes.post('/api/v1/surveys/:survey_id/send', {
-    id: 'sendSurvey',
+  routes.post('sendSurvey', '/api/v1/surveys/:survey_id/send', {
     summary: 'Send a draft',
     description:
       'Requests a response from every active person who has one of the roles on a card that the filters select, once for each card, and notifies them. Refused with `survey_incomplete`, whose `missing` lists the missing parts: `fields`, `target_roles` or `targets`.',
@@ -198,8 +171,7 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, params }) => sendSurvey(ctx, params.survey_id),
   });
 
-  routes.post('/api/v1/surveys/:survey_id/close', {
-    id: 'closeSurvey',
+  routes.post('closeSurvey', '/api/v1/surveys/:survey_id/close', {
     summary: 'Close a survey, which then accepts no more answers',
     description: 'Existing answers can still be applied.',
     ifMatch: true,
@@ -208,16 +180,12 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, params }) => closeSurvey(ctx, params.survey_id),
   });
 
-  routes.get('/api/v1/surveys/:survey_id/responses', {
-    id: 'listSurveyResponses',
+  routes.list('listSurveyResponses', '/api/v1/surveys/:survey_id/responses', surveyResponseList, {
     summary: 'List the responses to a survey',
-    query: listQuery(responseSorts, 'created_at', responseFilters),
     responses: page('Responses', SurveyResponseSchema),
-    handler: ({ ctx, params, query }) => listResponses(ctx, params.survey_id, query),
   });
 
-  routes.post('/api/v1/surveys/:survey_id/apply', {
-    id: 'applySurveyResponses',
+  routes.post('applySurveyResponses', '/api/v1/surveys/:survey_id/apply', {
     summary: 'Apply selected answers to the cards',
     description:
       'Each response is applied completely, or listed under `errors` with the reason: the card was changed later, or a value is no longer valid for its field. Confirmed values change nothing.',
@@ -226,5 +194,86 @@ export function registerSurveyRoutes(app: App): void {
     responses: ok('What was applied', SurveyAppliedSchema),
     handler: ({ ctx, params, body }) =>
       applyResponses(ctx, params.survey_id, body.response_ids, body.dry_run),
+  });
+}
+
+const MySurveySchema = itemComponent('MySurvey', {
+  survey_id: Uuid,
+  survey_name: Type.String(),
+  survey_message: Type.String(),
+  survey_status: Survey.columns.status,
+  target_type_key: Type.String(),
+  pending_count: Count,
+  items: Type.Array(object({ response_id: Uuid, card_id: Uuid, card_name: Type.String() }), {
+    description: 'The first 500 by name',
+  }),
+});
+
+const SurveyFormSchema = component('SurveyForm', {
+  response_id: Uuid,
+  response_status: SurveyResponse.columns.status,
+  survey: object({ id: Uuid, name: Type.String(), message: Type.String() }),
+  card: object({
+    id: Uuid,
+    name: Type.String(),
+    type: Type.String(),
+    subtype: Nullable(Type.String()),
+    type_translations: OpenObject,
+    subtype_translations: OpenObject,
+  }),
+  fields: Type.Array(object({ ...surveyField, current_value: Type.Unknown() })),
+  existing_responses: Answers,
+});
+
+const SurveySubmitBody = object({
+  responses: Type.Record(
+    Key,
+    partialObject({
+      new_value: Type.Unknown({ description: 'Null clears' }),
+      confirmed: Type.Boolean({ description: 'Whether the current value is correct' }),
+      current_value: Type.Unknown({
+        description: 'The value that you saw: refused with `conflict` if it has changed',
+      }),
+    }),
+    { maxProperties: 200, description: 'By the key of the field; omitted fields have no answer' },
+  ),
+});
+const SurveySubmittedSchema = component('SurveySubmitted', {
+  status: Type.Literal('completed'),
+  response_id: Uuid,
+});
+
+const asked = {
+  permission: 'login',
+  scope: 'surveys.respond',
+  permissionNote: 'surveys.respond unless the caller is a recipient',
+} as const;
+
+/** The caller's pending surveys and responses. */
+export function registerSurveyAnswerRoutes(app: App): void {
+  const routes = routesOf(app, { tag: 'Surveys' });
+
+  routes.list('listMySurveys', '/api/v1/surveys/my', mySurveyList, {
+    summary: 'List your pending surveys with their cards',
+    ...asked,
+    responses: page('Surveys, last sent first', MySurveySchema),
+  });
+
+  routes.get('getSurveyForm', '/api/v1/surveys/:survey_id/respond/:card_id', {
+    summary: 'Read the form of a response, with the current values of the card',
+    ...asked,
+    responses: ok('The form', SurveyFormSchema),
+    handler: ({ ctx, params }) => readForm(ctx, params.survey_id, params.card_id),
+  });
+
+  routes.post('submitSurveyAnswer', '/api/v1/surveys/:survey_id/respond/:card_id', {
+    summary: 'Respond to a survey about a card',
+    description:
+      'Possible once. Every value is checked against the current definition of its field. The card changes when the response is applied.',
+    ...asked,
+    body: SurveySubmitBody,
+    responses: ok('Answered', SurveySubmittedSchema),
+    errors: ['wrong_state', 'conflict'],
+    handler: ({ ctx, params, body }) => submitAnswer(ctx, params.survey_id, params.card_id, body.responses),
   });
 }

@@ -1,15 +1,14 @@
 import Type from 'typebox';
 import { extensions } from '../../../domain/app/extensions.ts';
-import { listMyCardEvents } from '../../../domain/collaboration/views/events.mine.ts';
-import { readChanges } from '../../../domain/kernel/events/changes.ts';
+import { myCardEventList } from '../../../domain/collaboration/views/events.mine.ts';
+import { changesParams, readChanges } from '../../../domain/kernel/events/changes.ts';
 import { eventTypes } from '../../../domain/kernel/events/events.catalogue.ts';
-import { listAuditEvents } from '../../../domain/kernel/events/events.queries.ts';
+import { auditList, auditMembers, eventSchemas } from '../../../domain/kernel/events/events.queries.ts';
 import { createTicket, TICKET_SECONDS } from '../../../domain/kernel/events/tickets.ts';
 import { JOB_STATE_CHANNEL } from '../../../domain/kernel/jobs/jobs.lease.ts';
 import { readJobStates } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
-  Choice,
   component,
   itemComponent,
   Nullable,
@@ -21,7 +20,6 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { createStreams, type Streams } from './stream.open.ts';
 
@@ -69,23 +67,7 @@ function notifyJobStates(services: Services, streams: Streams): () => void {
   };
 }
 
-const AuditEventSchema = itemComponent('AuditEvent', {
-  id: Uuid,
-  position: Position,
-  event_type: Type.String(),
-  scope: Choice(['inventory', 'audit', 'user']),
-  card_id: Nullable(Uuid),
-  card_name: Nullable(Type.String()),
-  peer_card_id: Nullable(Uuid),
-  relation_id: Nullable(Uuid),
-  data: OpenObject,
-  user_id: Nullable(Uuid),
-  user_display_name: Nullable(Type.String()),
-  request_id: Nullable(Type.String()),
-  job_id: Nullable(Uuid),
-  origin: Nullable(Type.String()),
-  created_at: Timestamp,
-});
+const AuditEventSchema = itemComponent('AuditEvent', eventSchemas(auditMembers));
 
 /** An event of a followed card. */
 const FollowedEventSchema = itemComponent('FollowedEvent', {
@@ -151,55 +133,30 @@ export function registerEventRoutes(app: App, services: Services): void {
     streams.close();
   });
 
-  routes.get('/api/v1/events', {
-    id: 'listEvents',
+  routes.list('listEvents', '/api/v1/events', auditList, {
     summary: 'List the audit log, newest first',
     permission: 'admin.events',
-    query: listQuery(['position'], 'position', {
-      card_id: Type.Optional(Uuid),
-      user_id: Type.Optional(Uuid),
-      event_type: Names('Comma-separated event types'),
-      since: Type.Optional(Type.String({ format: 'date-time' })),
-      until: Type.Optional(Type.String({ format: 'date-time' })),
-    }),
     responses: page('Events', AuditEventSchema),
-    handler: ({ ctx, query }) => listAuditEvents(ctx, query),
   });
 
-  routes.get('/api/v1/events/my-cards', {
-    id: 'listMyCardEvents',
+  routes.list('listMyCardEvents', '/api/v1/events/my-cards', myCardEventList, {
     summary: 'List what happened to the cards that I follow, newest first',
     description: 'Cards on which I have a role, and my favorites.',
     permission: 'login',
-    query: listQuery(['position'], 'position', {}),
     responses: page('Events', FollowedEventSchema),
-    handler: ({ ctx, query }) => listMyCardEvents(ctx, query),
   });
 
-  routes.get('/api/v1/changes', {
-    id: 'readChanges',
+  routes.get('readChanges', '/api/v1/changes', {
     summary: 'Read the change feed after a position, in commit order',
     description:
       'Continue with `next` while `has_more` is true, and poll with it later. Deleted objects leave a tombstone. The manifest of a full export contains the position to continue from.',
-    query: object({
-      after: Type.Optional(
-        Type.String({
-          maxLength: 20,
-          description: 'A position, or `now`; without it: from the oldest stored event',
-        }),
-      ),
-      limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
-      type: Names('Comma-separated card types'),
-      card_id: Type.Optional(Uuid),
-      event_type: Names('Comma-separated event types'),
-    }),
+    query: object(changesParams),
     responses: ok('Changes', ChangesSchema),
     errors: ['position_expired'],
     handler: ({ ctx, query }) => readChanges(ctx, query),
   });
 
-  routes.post('/api/v1/events/ticket', {
-    id: 'createStreamTicket',
+  routes.post('createStreamTicket', '/api/v1/events/ticket', {
     summary: 'Get a single-use ticket that opens the stream without a header',
     secretResponse: true,
     responses: {
@@ -214,8 +171,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     }),
   });
 
-  routes.get('/api/v1/events/stream', {
-    id: 'streamEvents',
+  routes.get('streamEvents', '/api/v1/events/stream', {
     summary: 'Follow changes live as server-sent events',
     description:
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames report the state of own jobs, and of ITSM synchronisation runs to users with `itsm_sync.view`; they have no id, and a slow client does not get them. A user can have at most 8 open streams per API process. Stored events are sent as fast as the client reads them; a client that reads nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',

@@ -1,14 +1,7 @@
 import type { FeedRow } from '../../../domain/kernel/events/feed.read.ts';
 
-/** The frame of one event, with and without costs, each encoded at most once. */
-export interface EventFrames {
-  full(): Buffer;
-  /** Without cost values. */
-  cut(): Buffer;
-}
-
 /** One event as a server-sent event: `id` is its feed position, `event` its type, `data` one line of JSON. */
-export function eventFrame(row: FeedRow): EventFrames {
+export function eventFrame(row: FeedRow) {
   let full: Buffer | undefined;
   let cut: Buffer | undefined;
   return {

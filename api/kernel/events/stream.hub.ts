@@ -163,11 +163,7 @@ export function createStreamHub(services: Services, start: number): StreamHub {
       const frames = eventFrame(row);
       for (const [subscriber, lag] of subscribers) {
         if (!subscriber.wants(row, metamodel)) continue;
-        const full =
-          row.cost_keys === null ||
-          subscriber.seesAllCosts() ||
-          (subscriber.seesCostsByRole() && holders.has(`${subscriber.userId}/${row.position}`));
-        if (subscriber.send(full ? frames.full() : frames.cut())) continue;
+        if (subscriber.send(seesCosts(subscriber, row, holders) ? frames.full() : frames.cut())) continue;
         subscribers.delete(subscriber);
         lag(row.position);
       }
@@ -240,7 +236,9 @@ async function stakeholdersOf(
   subscribers: readonly Subscriber[],
 ): Promise<Set<string>> {
   const costly = rows.filter((row) => row.cost_keys !== null);
-  const users = subscribers.filter((subscriber) => !subscriber.seesAllCosts()).map(({ userId }) => userId);
+  const users = subscribers
+    .filter((subscriber) => !subscriber.seesAllCosts() && subscriber.seesCostsByRole())
+    .map(({ userId }) => userId);
   if (costly.length === 0 || users.length === 0) return new Set();
   const roles = await services
     .db('stakeholders')
@@ -264,6 +262,12 @@ async function stakeholdersOf(
   }
   return visible;
 }
+
+/** Whether an event is shown with its costs, given the result of `stakeholdersOf`. */
+const seesCosts = (subscriber: Subscriber, row: FeedRow, holders: ReadonlySet<string>): boolean =>
+  row.cost_keys === null ||
+  subscriber.seesAllCosts() ||
+  (subscriber.seesCostsByRole() && holders.has(`${subscriber.userId}/${row.position}`));
 
 /** Stored events per page: about what the socket's send buffer takes. */
 const PAGE = 50;
@@ -295,15 +299,7 @@ export function createFollower(
     if (!topics || !isOpen(response)) return after;
     const metamodel = await services.metamodels.at(topics.get('metamodel') ?? 0, services.db);
     const rows = await readFeed(services.db, after, PAGE);
-    const roleCards = new Set(
-      subscriber.seesAllCosts() || !subscriber.seesCostsByRole()
-        ? []
-        : await services
-            .db('stakeholders')
-            .where({ user_id: subscriber.userId })
-            .whereNot({ role: OBSERVER })
-            .pluck('card_id'),
-    );
+    const holders = await stakeholdersOf(services, rows, [subscriber]);
     let position = after;
     for (const row of rows) {
       // the hub sends later events; events that do not fit into the buffer are read again later
@@ -311,12 +307,7 @@ export function createFollower(
       position = row.position;
       if (!subscriber.wants(row, metamodel)) continue;
       const frames = eventFrame(row);
-      const full =
-        row.cost_keys === null ||
-        subscriber.seesAllCosts() ||
-        roleCards.has(row.card_id) ||
-        roleCards.has(row.peer_card_id);
-      response.write(full ? frames.full() : frames.cut());
+      response.write(seesCosts(subscriber, row, holders) ? frames.full() : frames.cut());
     }
     return rows.length === 0 ? last : position;
   }

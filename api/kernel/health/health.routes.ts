@@ -10,8 +10,7 @@ import type { App } from '../../types.ts';
 export function registerHealthRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Health' });
 
-  routes.get('/api/health', {
-    id: 'readHealth',
+  routes.get('readHealth', '/api/health', {
     summary: 'Read the version',
     permission: 'public',
     alone: true,
@@ -19,8 +18,7 @@ export function registerHealthRoutes(app: App, services: Services): void {
     handler: async () => ({ status: 'ok', version: appVersion }),
   });
 
-  routes.get('/api/health/live', {
-    id: 'readLiveness',
+  routes.get('readLiveness', '/api/health/live', {
     summary: 'Liveness: restart the process if it does not respond',
     permission: 'public',
     alone: true,
@@ -33,20 +31,13 @@ export function registerHealthRoutes(app: App, services: Services): void {
     status: Choice(['ready', 'not_ready']),
     checks: Type.Record(Type.String(), Type.String()),
   });
-  routes.get('/api/health/ready', {
-    id: 'readReadiness',
+  routes.get('readReadiness', '/api/health/ready', {
     summary: 'Readiness: whether requests can be served',
     permission: 'public',
     alone: true,
     responses: {
-      200: {
-        description: 'Ready',
-        schema: Ready,
-      },
-      503: {
-        description: 'Not ready; each failed check has a reason',
-        schema: Ready,
-      },
+      ...ok('Ready', Ready),
+      503: { description: 'Not ready; each failed check has a reason', schema: Ready },
     },
     handler: async ({ reply }) => {
       const { ready, checks } = await readiness();

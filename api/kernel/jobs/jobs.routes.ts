@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
-import { listJobs, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
-import { listSchedules, patchSchedule, readSchedule } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { jobList, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
+import { patchSchedule, readSchedule, scheduleList } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -17,7 +17,6 @@ import {
 import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 
@@ -86,8 +85,7 @@ const File = Type.String({ contentMediaType: 'application/octet-stream' });
 
 /** Download of a job's result file. */
 function registerDownloadRoute(app: App, { blobs }: Services): void {
-  routesOf(app, { tag: 'Jobs' }).get('/api/v1/jobs/:id/result', {
-    id: 'downloadJobResult',
+  routesOf(app, { tag: 'Jobs' }).get('downloadJobResult', '/api/v1/jobs/:id/result', {
     summary: 'Download the result file of a job',
     description:
       'For the owner of the job. Resume an interrupted download with `Range` and, to make sure that the file is the same, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the complete file.',
@@ -125,23 +123,18 @@ function registerDownloadRoute(app: App, { blobs }: Services): void {
 function registerScheduleRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Jobs', permission: 'admin.settings' });
 
-  routes.get('/api/v1/job-schedules', {
-    id: 'listJobSchedules',
+  routes.list('listJobSchedules', '/api/v1/job-schedules', scheduleList, {
     summary: 'List schedules',
-    query: listQuery(['key', 'kind', 'last_slot'], 'key', {}),
     responses: page('Schedules', JobScheduleSchema),
-    handler: ({ ctx, query }) => listSchedules(ctx, query),
   });
 
-  routes.get('/api/v1/job-schedules/:key', {
-    id: 'readJobSchedule',
+  routes.get('readJobSchedule', '/api/v1/job-schedules/:key', {
     summary: 'Read one schedule',
     responses: ok('The schedule', JobScheduleSchema),
     handler: ({ ctx, params }) => readSchedule(ctx, params.key),
   });
 
-  routes.patch('/api/v1/job-schedules/:key', {
-    id: 'patchJobSchedule',
+  routes.patch('patchJobSchedule', '/api/v1/job-schedules/:key', {
     summary: 'Change the time of a schedule, or disable it',
     description: 'Runs that were missed before the change are skipped.',
     body: partialObject({
@@ -161,34 +154,21 @@ function registerScheduleRoutes(app: App): void {
 export function registerJobRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Jobs', permission: 'login' });
 
-  routes.get('/api/v1/jobs', {
-    id: 'listJobs',
+  routes.list('listJobs', '/api/v1/jobs', jobList, {
     summary: 'List jobs',
     description:
       'The caller’s jobs; for a token with scopes only jobs within its scopes; with `admin.events` all jobs.',
-    query: listQuery(['created_at', 'finished_at', 'kind', 'status'], 'created_at', {
-      kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),
-      status: Type.Optional(
-        Type.String({
-          maxLength: 100,
-          description: 'Comma-separated: queued, running, succeeded, failed, cancelled',
-        }),
-      ),
-    }),
     responses: page('Jobs, newest first', JobSchema),
-    handler: ({ ctx, query }) => listJobs(ctx, query),
   });
 
-  routes.get('/api/v1/jobs/:id', {
-    id: 'readJob',
+  routes.get('readJob', '/api/v1/jobs/:id', {
     summary: 'Read one job',
     permissionNote: "admin.events for others' jobs",
     responses: ok('The job', JobSchema),
     handler: ({ ctx, params }) => readJob(ctx, params.id),
   });
 
-  routes.post('/api/v1/jobs/:id/cancel', {
-    id: 'cancelJob',
+  routes.post('cancelJob', '/api/v1/jobs/:id/cancel', {
     summary: 'Cancel a job',
     description:
       'A queued job is cancelled immediately, a running one when its worker notices, within about two seconds. What it has committed remains.',
@@ -201,8 +181,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     },
   });
 
-  routes.post('/api/v1/jobs/:id/retry', {
-    id: 'retryJob',
+  routes.post('retryJob', '/api/v1/jobs/:id/retry', {
     summary: 'Run a failed or cancelled job again',
     description:
       'It resumes from its last checkpoint, if its kind has checkpoints, with the rights of its owner; the caller needs these rights too.',

@@ -32,8 +32,7 @@ export function registerMetricsRoute(app: App, { db }: Services): void {
   });
   app.addHook('onClose', async () => metrics.close());
 
-  routes.get('/metrics', {
-    id: 'readMetrics',
+  routes.get('readMetrics', '/metrics', {
     summary: 'Read the metrics of this process, of jobs and of the change feed',
     description: 'In the Prometheus text format. Each API process has its own metrics.',
     permission: 'admin.settings',

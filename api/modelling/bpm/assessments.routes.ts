@@ -2,16 +2,15 @@ import Type from 'typebox';
 import { Choice, closed, component, itemComponent, Nullable } from '../../../domain/kernel/shapes.ts';
 import {
   type AssessmentInput,
-  assessmentSorts,
   changeAssessment,
   createAssessment,
   deleteAssessment,
-  listAssessments,
+  processAssessmentList,
 } from '../../../domain/modelling/bpm/assessments.ts';
 import { ProcessAssessment } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { listTemplates, readTemplate } from '../../../domain/modelling/bpm/templates.ts';
+import { readTemplate, templateList } from '../../../domain/modelling/bpm/templates.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery } from '../../schemas.ts';
+import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const Score = Type.Integer({
@@ -53,7 +52,6 @@ const TemplateSchema = component('ProcessTemplate', {
   ...template,
   bpmn_xml: Type.String({ description: 'BPMN 2.0 with diagram interchange' }),
 });
-const templateSorts = ['place', 'name', 'category'];
 
 const tag = 'Processes';
 const base = '/api/v1/bpm/processes/:process_id/assessments';
@@ -72,16 +70,12 @@ export function registerProcessAssessmentRoutes(app: App): void {
     permissionNote: 'inventory.view to read',
   });
 
-  assessing.get(base, {
-    id: 'listProcessAssessments',
+  assessing.list('listProcessAssessments', base, processAssessmentList, {
     summary: 'List the assessments of a process',
-    query: listQuery(assessmentSorts, 'assessment_date', {}),
     responses: page('Assessments, the latest first', AssessmentSchema),
-    handler: ({ ctx, params, query }) => listAssessments(ctx, params.process_id, query),
   });
 
-  assessing.post(base, {
-    id: 'createProcessAssessment',
+  assessing.post('createProcessAssessment', base, {
     summary: 'Assess a process',
     description: 'Scores outside the scale of 1 to 5 become 1 or 5.',
     body: bodies.create,
@@ -90,8 +84,7 @@ export function registerProcessAssessmentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => createAssessment(ctx, params.process_id, body as AssessmentInput),
   });
 
-  assessing.put('/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
-    id: 'changeProcessAssessment',
+  assessing.put('changeProcessAssessment', '/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
     summary: 'Change an assessment',
     description: 'Absent members do not change. The date and the assessor never change.',
     body: AssessmentUpdateBody,
@@ -101,24 +94,23 @@ export function registerProcessAssessmentRoutes(app: App): void {
     handler: ({ ctx, params, body }) => changeAssessment(ctx, idsOf(params), body as AssessmentInput),
   });
 
-  assessing.delete('/api/v1/bpm/processes/:process_id/assessments/:assessment_id', {
-    id: 'deleteProcessAssessment',
-    summary: 'Delete an assessment',
-    ifMatch: true,
-    errors: ['wrong_state'],
-    handler: ({ ctx, params }) => deleteAssessment(ctx, idsOf(params)),
-  });
+  assessing.delete(
+    'deleteProcessAssessment',
+    '/api/v1/bpm/processes/:process_id/assessments/:assessment_id',
+    {
+      summary: 'Delete an assessment',
+      ifMatch: true,
+      errors: ['wrong_state'],
+      handler: ({ ctx, params }) => deleteAssessment(ctx, idsOf(params)),
+    },
+  );
 
-  routes.get('/api/v1/bpm/templates', {
-    id: 'listProcessTemplates',
+  routes.list('listProcessTemplates', '/api/v1/bpm/templates', templateList, {
     summary: 'List templates of models',
-    query: listQuery(templateSorts, 'place', {}),
     responses: page('Templates', TemplateItemSchema),
-    handler: ({ ctx, query }) => listTemplates(ctx, query),
   });
 
-  routes.get('/api/v1/bpm/templates/:template_key', {
-    id: 'getProcessTemplate',
+  routes.get('getProcessTemplate', '/api/v1/bpm/templates/:template_key', {
     summary: 'Read a template of a model',
     responses: ok('The template', TemplateSchema),
     handler: async ({ params }) => readTemplate(params.template_key),

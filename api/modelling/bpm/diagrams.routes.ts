@@ -1,4 +1,7 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import {
   Count,
   component,
@@ -13,23 +16,22 @@ import { ProcessDiagram } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { modelLimits } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import { readModelFile, readModelText, readThumbnail } from '../../../domain/modelling/bpm/bpmn.read.ts';
 import {
+  type DiagramFile,
   exportModel,
   exportPicture,
-  listDiagramVersions,
   readDiagram,
-  versionSorts,
+  versionList,
 } from '../../../domain/modelling/bpm/diagrams.queries.ts';
 import { deleteDiagram, saveDiagram } from '../../../domain/modelling/bpm/diagrams.save.ts';
 import { elementFilters, elementSorts, listElements } from '../../../domain/modelling/bpm/elements.list.ts';
 import { type LinkInput, linkElement } from '../../../domain/modelling/bpm/links.save.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import type { ResponseHeader } from '../../openapi/headers.ts';
-import { ok, page, routesOf } from '../../operation.ts';
+import { file, ok, page, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, receiveBuffer, registerUploads } from '../../uploads.ts';
-import { sendDiagramFile } from './bpm.file.ts';
 import {
   BpmnXml,
   DifferenceCounts,
@@ -151,8 +153,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
   const reading = routesOf(app, readingGroup);
   const relating = routesOf(app, relatingGroup);
 
-  reading.get('/api/v1/bpm/processes/:process_id/diagram', {
-    id: 'getProcessDiagram',
+  reading.get('getProcessDiagram', '/api/v1/bpm/processes/:process_id/diagram', {
     summary: 'Read the diagram of a process',
     description: 'Null for a process that has none.',
     query: VersionQuery,
@@ -160,8 +161,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     handler: ({ ctx, params, query }) => readDiagram(ctx, params.process_id, query.version),
   });
 
-  relating.put('/api/v1/bpm/processes/:process_id/diagram', {
-    id: 'saveProcessDiagram',
+  relating.put('saveProcessDiagram', '/api/v1/bpm/processes/:process_id/diagram', {
     summary: 'Save the diagram of a process as its next version',
     description:
       'The model is stored unchanged. Links of elements are retained by element id. Links of removed elements are deleted, and with the last link to a card the relation that was created for it.',
@@ -179,8 +179,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     },
   });
 
-  relating.delete('/api/v1/bpm/processes/:process_id/diagram', {
-    id: 'deleteProcessDiagram',
+  relating.delete('deleteProcessDiagram', '/api/v1/bpm/processes/:process_id/diagram', {
     summary: 'Delete the diagram of a process with all its versions, elements and links',
     description: 'Flow versions remain. The batch can be rolled back.',
     ifMatch: true,
@@ -189,49 +188,35 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.process_id),
   });
 
-  reading.get('/api/v1/bpm/processes/:process_id/diagram/versions', {
-    id: 'listProcessDiagramVersions',
-    summary: 'List the versions of a diagram',
-    query: listQuery(versionSorts, 'version', {}),
-    responses: page('Versions, newest first', VersionItemSchema),
-    handler: ({ ctx, params, query }) => listDiagramVersions(ctx, params.process_id, query),
-  });
+  reading.list(
+    'listProcessDiagramVersions',
+    '/api/v1/bpm/processes/:process_id/diagram/versions',
+    versionList,
+    {
+      summary: 'List the versions of a diagram',
+      responses: page('Versions, newest first', VersionItemSchema),
+    },
+  );
 
-  reading.get('/api/v1/bpm/processes/:process_id/diagram/export/bpmn', {
-    id: 'exportProcessModel',
+  reading.get('exportProcessModel', '/api/v1/bpm/processes/:process_id/diagram/export/bpmn', {
     summary: 'Download the model',
     description: 'The bytes that were sent, in the encoding of `charset`.',
     query: VersionQuery,
     headers: ['If-None-Match'],
-    responses: {
-      200: {
-        description: 'BPMN 2.0',
-        schema: Type.String({ contentMediaType: 'application/xml' }),
-        mediaType: 'application/xml',
-        headers: fileHeaders,
-      },
-    },
+    responses: file('BPMN 2.0', 'application/xml', ...fileHeaders),
     handler: async ({ ctx, params, query, request, reply }) => {
       const file = await exportModel(ctx, params.process_id, query.version);
       return sendDiagramFile(request, reply, file, { ending: 'bpmn', mediaType: 'application/xml' });
     },
   });
 
-  reading.get('/api/v1/bpm/processes/:process_id/diagram/export/svg', {
-    id: 'exportProcessPicture',
+  reading.get('exportProcessPicture', '/api/v1/bpm/processes/:process_id/diagram/export/svg', {
     summary: 'Download the image of a diagram',
     description:
       'The image that was sent with the model, or else one that is generated from its diagram interchange. Always an attachment that cannot run scripts.',
     query: VersionQuery,
     headers: ['If-None-Match'],
-    responses: {
-      200: {
-        description: 'SVG',
-        schema: Type.String({ contentMediaType: 'image/svg+xml' }),
-        mediaType: 'image/svg+xml',
-        headers: fileHeaders,
-      },
-    },
+    responses: file('SVG', 'image/svg+xml', ...fileHeaders),
     handler: async ({ ctx, params, query, request, reply }) => {
       const file = await exportPicture(ctx, params.process_id, query.version);
       return sendDiagramFile(request, reply, file, { ending: 'svg', mediaType: 'image/svg+xml' });
@@ -246,16 +231,14 @@ async function registerElementRoutes(app: App): Promise<void> {
   const reading = routesOf(app, readingGroup);
   const relating = routesOf(app, relatingGroup);
 
-  reading.get('/api/v1/bpm/processes/:process_id/elements', {
-    id: 'listProcessElements',
+  reading.get('listProcessElements', '/api/v1/bpm/processes/:process_id/elements', {
     summary: 'List the elements of a diagram with the cards to which they are linked',
     query: listQuery(elementSorts, 'sequence_order', elementFilters),
     responses: page('Elements, in the order of the document', ElementSchema),
     handler: ({ ctx, params, query }) => listElements(ctx, params.process_id, query),
   });
 
-  relating.put('/api/v1/bpm/processes/:process_id/elements/:element_id', {
-    id: 'linkProcessElement',
+  relating.put('linkProcessElement', '/api/v1/bpm/processes/:process_id/elements/:element_id', {
     summary: 'Link an element to an application, a data object and an IT component',
     description:
       'Replaces the links of the element; absent ones are removed. The first link to a card creates a relation of the process to it; removing the last one deletes that relation, unless somebody has changed it.',
@@ -270,8 +253,7 @@ async function registerElementRoutes(app: App): Promise<void> {
   await registerUploads(app, [FORM], (uploads) => {
     const relating = routesOf(uploads, relatingGroup);
 
-    relating.post('/api/v1/bpm/processes/:process_id/diagram/import', {
-      id: 'importProcessDiagram',
+    relating.post('importProcessDiagram', '/api/v1/bpm/processes/:process_id/diagram/import', {
       summary: 'Save a BPMN file as the next version of a diagram',
       description: 'Like a save; the file is stored unchanged, in its declared encoding.',
       query: DryRunQuery,
@@ -290,4 +272,26 @@ async function registerElementRoutes(app: App): Promise<void> {
       },
     });
   });
+}
+
+/** Sends a model or image as an attachment that cannot run scripts. */
+function sendDiagramFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: DiagramFile,
+  kind: { ending: string; mediaType: string },
+): FastifyReply {
+  const etag = `"${sha256(`${kind.ending} ${file.sha256Of}`)}"`;
+  reply.headers({ etag, 'cache-control': 'private, no-cache' });
+  const known = request.headers['if-none-match'];
+  if (known !== undefined && matchesEtag(etag, parseEtags(known))) return reply.code(304).send();
+  return reply
+    .headers({
+      // overrides an encoding declaration in the file (RFC 7303, 3)
+      'content-type': `${kind.mediaType}; charset=${file.encoding}`,
+      'content-disposition': contentDisposition(`${file.name}.${kind.ending}`),
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      'x-content-type-options': 'nosniff',
+    })
+    .send(file.content);
 }

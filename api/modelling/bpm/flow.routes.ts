@@ -24,8 +24,8 @@ import {
 import { listDraftElements } from '../../../domain/modelling/bpm/flow.links.ts';
 import {
   compareFlows,
-  flowSorts,
-  listFlows,
+  flowArchive,
+  flowDrafts,
   readFlow,
   readFlowPermissions,
   readPublished,
@@ -160,28 +160,23 @@ export function registerProcessFlowRoutes(app: App): void {
   const viewing = routesOf(app, viewingGroup);
   const drafting = routesOf(app, draftingGroup);
 
-  routes.get('/api/v1/bpm/processes/:process_id/flow/published', {
+  routes.get('getPublishedProcessFlow', '/api/v1/bpm/processes/:process_id/flow/published', {
     module: 'bpm',
     permission: 'bpm.view',
     permissionNote: 'inventory.view or card.view',
-    id: 'getPublishedProcessFlow',
     summary: 'Read the published version of a flow',
     description: 'Null for a process whose flow was never approved.',
     responses: ok('The version', PublishedSchema),
     handler: ({ ctx, params }) => readPublished(ctx, params.process_id),
   });
 
-  viewing.get('/api/v1/bpm/processes/:process_id/flow/drafts', {
-    id: 'listProcessFlowDrafts',
+  viewing.list('listProcessFlowDrafts', '/api/v1/bpm/processes/:process_id/flow/drafts', flowDrafts, {
     summary: 'List the drafts and pending versions of a flow',
     description: 'A page of more than 32 MiB is refused: use `fields` without `bpmn_xml`, or a smaller page.',
-    query: listQuery(flowSorts, 'revision', {}),
     responses: ok('Versions, newest first', listed),
-    handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['draft', 'pending'], query),
   });
 
-  drafting.post('/api/v1/bpm/processes/:process_id/flow/drafts', {
-    id: 'createProcessFlowDraft',
+  drafting.post('createProcessFlowDraft', '/api/v1/bpm/processes/:process_id/flow/drafts', {
     summary: 'Create a draft',
     description: 'With `based_on_id` it plans the links of that version for the elements that both contain.',
     body: FlowCreateBody,
@@ -198,23 +193,18 @@ export function registerProcessFlowRoutes(app: App): void {
     },
   });
 
-  viewing.get('/api/v1/bpm/processes/:process_id/flow/archived', {
-    id: 'listArchivedProcessFlows',
+  viewing.list('listArchivedProcessFlows', '/api/v1/bpm/processes/:process_id/flow/archived', flowArchive, {
     summary: 'List the archived versions of a flow',
-    query: listQuery(flowSorts, 'revision', {}),
     responses: ok('Versions, newest first', listed),
-    handler: ({ ctx, params, query }) => listFlows(ctx, params.process_id, ['archived'], query),
   });
 
-  viewing.get('/api/v1/bpm/processes/:process_id/flow/permissions', {
-    id: 'getProcessFlowPermissions',
+  viewing.get('getProcessFlowPermissions', '/api/v1/bpm/processes/:process_id/flow/permissions', {
     summary: 'Read what the caller may do with a flow',
     responses: ok('What is allowed', FlowPermissionsSchema),
     handler: ({ ctx, params }) => readFlowPermissions(ctx, params.process_id),
   });
 
-  viewing.get('/api/v1/bpm/processes/:process_id/flow/compare', {
-    id: 'compareProcessFlows',
+  viewing.get('compareProcessFlows', '/api/v1/bpm/processes/:process_id/flow/compare', {
     summary: 'Compare two versions of a flow, element by element',
     description: 'Elements are compared by their ids, with their planned links.',
     query: CompareQuery,
@@ -225,16 +215,14 @@ export function registerProcessFlowRoutes(app: App): void {
     },
   });
 
-  viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
-    id: 'getProcessFlow',
+  viewing.get('getProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     summary: 'Read one version of a flow',
     responses: ok('The version', FlowSchema),
     handler: ({ ctx, params }) => readFlow(ctx, params.process_id, params.version_id),
   });
 
-  drafting.patch('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
+  drafting.patch('patchProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     ...changing,
-    id: 'patchProcessFlow',
     summary: 'Change a draft',
     description: 'Planned links of elements that a new model does not contain are deleted.',
     body: FlowPatchBody,
@@ -247,10 +235,9 @@ export function registerProcessFlowRoutes(app: App): void {
     },
   });
 
-  drafting.delete('/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
+  drafting.delete('deleteProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id', {
     ...changing,
     responses: { 204: { description: 'Deleted' } },
-    id: 'deleteProcessFlow',
     summary: 'Delete a draft',
     handler: ({ ctx, params }) => deleteDraft(ctx, idsOf(params)),
   });
@@ -269,44 +256,48 @@ function registerFlowApprovalRoutes(app: App): void {
   });
   const viewing = routesOf(app, viewingGroup);
 
-  drafting.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/submit', {
+  drafting.post('submitProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/submit', {
     ...changing,
-    id: 'submitProcessFlow',
     summary: 'Submit a draft for approval',
     description:
       'Users whose stakeholder role on the process allows approval, or otherwise all users who can approve flows, get a to-do and a notification.',
     handler: ({ ctx, params }) => submitFlow(ctx, idsOf(params)),
   });
 
-  approving.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/approve', {
-    ...changing,
-    id: 'approveProcessFlow',
-    summary: 'Approve a submitted version',
-    description:
-      'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Creating or deleting relations for these links requires relations.manage or card.manage_relations.',
-    errors: ['wrong_state', 'cardinality_exceeded'],
-    handler: ({ ctx, params }) => approveFlow(ctx, idsOf(params)),
-  });
+  approving.post(
+    'approveProcessFlow',
+    '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/approve',
+    {
+      ...changing,
+      summary: 'Approve a submitted version',
+      description:
+        'It is published, the previously published version is archived, and it becomes the diagram of the process with its planned links. Creating or deleting relations for these links requires relations.manage or card.manage_relations.',
+      errors: ['wrong_state', 'cardinality_exceeded'],
+      handler: ({ ctx, params }) => approveFlow(ctx, idsOf(params)),
+    },
+  );
 
-  approving.post('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/reject', {
+  approving.post('rejectProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/reject', {
     ...changing,
-    id: 'rejectProcessFlow',
     summary: 'Reject a submitted version, which becomes a draft again',
     handler: ({ ctx, params }) => rejectFlow(ctx, idsOf(params)),
   });
 
-  viewing.get('/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements', {
-    id: 'listProcessDraftElements',
-    summary: 'List the elements of a version with the cards to which they are to be linked',
-    query: listQuery(elementSorts, 'sequence_order', elementFilters),
-    responses: page('Elements, in the order of the document', DraftElementSchema),
-    handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
-  });
+  viewing.get(
+    'listProcessDraftElements',
+    '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements',
+    {
+      summary: 'List the elements of a version with the cards to which they are to be linked',
+      query: listQuery(elementSorts, 'sequence_order', elementFilters),
+      responses: page('Elements, in the order of the document', DraftElementSchema),
+      handler: ({ ctx, params, query }) => listDraftElements(ctx, idsOf(params), query),
+    },
+  );
 
   drafting.put(
+    'planProcessDraftLink',
     '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/draft-elements/:bpmn_element_id',
     {
-      id: 'planProcessDraftLink',
       summary: 'Plan the links of an element of a draft',
       description: 'Replaces the planned links; they take effect with the approval.',
       params: DraftElementParams,

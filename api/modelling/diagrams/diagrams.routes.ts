@@ -3,13 +3,10 @@ import { requirePermission } from '../../../domain/kernel/permissions/policy.ts'
 import {
   Choice,
   Clearable,
-  Count,
   component,
   itemComponent,
-  Key,
   Nullable,
   object,
-  optional,
   partialObject,
   Timestamp,
   Uuid,
@@ -21,12 +18,7 @@ import {
   patchDiagram,
   unlinkCard,
 } from '../../../domain/modelling/diagrams/diagrams.commands.ts';
-import {
-  diagramFilters,
-  diagramSorts,
-  listDiagrams,
-  readDiagram,
-} from '../../../domain/modelling/diagrams/diagrams.list.ts';
+import { diagramList, readDiagram } from '../../../domain/modelling/diagrams/diagrams.list.ts';
 import {
   Diagram,
   DiagramGroup,
@@ -38,18 +30,20 @@ import { MAX_THUMBNAIL } from '../../../domain/modelling/diagrams/drawings.store
 import {
   createGroup,
   deleteGroup,
-  favoriteSorts,
-  groupSorts,
-  listDiagramFavorites,
-  listGroups,
+  diagramGroupList,
+  favoriteList,
   patchGroup,
   setDiagramGroups,
   starDiagram,
   unstarDiagram,
 } from '../../../domain/modelling/diagrams/groups.ts';
-import { generateDrawing } from '../../../reports/modelling/diagrams/generate.ts';
+import {
+  GeneratedDrawingSchema,
+  GenerateRequest,
+  generateDrawing,
+} from '../../../reports/modelling/diagrams/generate.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { bodiesOf, listQuery } from '../../schemas.ts';
+import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const { name: Name, description: Description } = Diagram.columns;
@@ -147,26 +141,8 @@ const DiagramGroupSchema = component('DiagramGroup', {
   diagram_count: Type.Integer({ minimum: 0, description: 'Diagrams in it that you see' }),
 });
 
-const View = Choice(['dependencies', 'landscape']);
-
 const GenerateBody = object({
-  view: View,
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'For dependencies: the central card' })),
-  depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Maximum distance in relations' }),
-  direction: Choice(['both', 'outgoing', 'incoming'], {
-    default: 'both',
-    description: 'Whether relations are followed to their targets, to their sources, or both',
-  }),
-  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; empty: all' }),
-  ...optional({
-    type: Type.String({ ...Key, description: 'For a landscape: the type of its cards' }),
-    group_by: Type.String({
-      ...Key,
-      description: 'For a landscape: the type of the cards that they are grouped by',
-    }),
-    filter: Type.String({ maxLength: 4000, description: 'Only these cards, in the filter language' }),
-  }),
-  max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+  ...GenerateRequest.properties,
   save: Type.Optional(
     partialObject(
       {
@@ -180,15 +156,6 @@ const GenerateBody = object({
   ),
 });
 
-const GeneratedDrawingSchema = component('GeneratedDrawing', {
-  view: View,
-  title: Type.String(),
-  xml: Type.String({ description: 'draw.io XML' }),
-  card_ids: Ids('Cards in the diagram'),
-  relation_count: Count,
-  truncated: Type.Boolean({ description: 'Whether there are more cards' }),
-});
-
 const BODY_LIMIT = 16 * 1024 * 1024;
 const linkNote = 'diagrams.manage or card.manage_diagram_links';
 const diagram = DiagramSchema;
@@ -197,17 +164,12 @@ const diagram = DiagramSchema;
 export function registerDiagramRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Diagrams' });
 
-  routes.get('/api/v1/diagrams', {
-    id: 'listDiagrams',
+  routes.list('listDiagrams', '/api/v1/diagrams', diagramList, {
     summary: 'List diagrams',
-    permission: 'diagrams.view',
-    query: listQuery(diagramSorts, 'updated_at', diagramFilters),
     responses: page('Diagrams, last changed first', DiagramItemSchema),
-    handler: ({ ctx, query }) => listDiagrams(ctx, query),
   });
 
-  routes.post('/api/v1/diagrams', {
-    id: 'createDiagram',
+  routes.post('createDiagram', '/api/v1/diagrams', {
     summary: 'Create a diagram',
     permission: 'diagrams.manage',
     body: bodies.create,
@@ -217,8 +179,7 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, body }) => createDiagram(ctx, body as DiagramInput),
   });
 
-  routes.get('/api/v1/diagrams/:diagram_id', {
-    id: 'getDiagram',
+  routes.get('getDiagram', '/api/v1/diagrams/:diagram_id', {
     summary: 'Read a diagram with its drawing',
     description:
       'The drawing is updated to the cards that you see: labels equal to a former name of a card get its current name, cells of merged cards refer to the survivor, and cells of archived and deleted cards have `cardState`. Everything else is returned as it was sent.',
@@ -228,8 +189,7 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, params }) => readDiagram(ctx, params.diagram_id),
   });
 
-  routes.patch('/api/v1/diagrams/:diagram_id', {
-    id: 'patchDiagram',
+  routes.patch('patchDiagram', '/api/v1/diagrams/:diagram_id', {
     summary: 'Change a diagram',
     description:
       '`data` merges key by key, null clears; `card_ids` replaces the links to cards that you see. Only its owner may change `visibility` and `shared_with`; `shared_with` alone makes a private diagram shared, and an empty one makes it private again.',
@@ -241,16 +201,14 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchDiagram(ctx, params.diagram_id, body as DiagramInput),
   });
 
-  routes.delete('/api/v1/diagrams/:diagram_id', {
-    id: 'deleteDiagram',
+  routes.delete('deleteDiagram', '/api/v1/diagrams/:diagram_id', {
     summary: 'Delete a diagram',
     permission: 'diagrams.manage',
     ifMatch: true,
     handler: ({ ctx, params }) => deleteDiagram(ctx, params.diagram_id),
   });
 
-  routes.post('/api/v1/diagrams/:diagram_id/cards', {
-    id: 'linkDiagramCard',
+  routes.post('linkDiagramCard', '/api/v1/diagrams/:diagram_id/cards', {
     summary: 'Link a card to a diagram',
     description: 'Has no effect if the card is linked already.',
     permission: 'diagrams.view',
@@ -261,8 +219,7 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, params, body }) => linkCard(ctx, params.diagram_id, body.card_id),
   });
 
-  routes.delete('/api/v1/diagrams/:diagram_id/cards/:card_id', {
-    id: 'unlinkDiagramCard',
+  routes.delete('unlinkDiagramCard', '/api/v1/diagrams/:diagram_id/cards/:card_id', {
     summary: 'Unlink a card from a diagram',
     description: 'The drawing is not changed.',
     permission: 'diagrams.view',
@@ -272,8 +229,7 @@ export function registerDiagramRoutes(app: App): void {
     handler: ({ ctx, params }) => unlinkCard(ctx, params.diagram_id, params.card_id),
   });
 
-  routes.put('/api/v1/diagrams/:diagram_id/groups', {
-    id: 'setDiagramGroups',
+  routes.put('setDiagramGroups', '/api/v1/diagrams/:diagram_id/groups', {
     summary: 'Set all groups that a diagram is in',
     permission: 'diagrams.manage',
     body: object({ group_ids: Type.Array(Uuid, { maxItems: 200 }) }),
@@ -290,39 +246,30 @@ const group = DiagramGroupSchema;
 export function registerDiagramGroupRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Diagrams', permission: 'diagrams.view' });
 
-  routes.get('/api/v1/diagrams/favorites', {
-    id: 'listDiagramFavorites',
+  routes.list('listDiagramFavorites', '/api/v1/diagrams/favorites', favoriteList, {
     summary: 'List your favourite diagrams',
-    query: listQuery(favoriteSorts, 'created_at', {}),
     responses: page('Ids of diagrams', DiagramFavoriteSchema),
-    handler: ({ ctx, query }) => listDiagramFavorites(ctx, query),
   });
 
-  routes.post('/api/v1/diagrams/:diagram_id/favorite', {
-    id: 'starDiagram',
+  routes.post('starDiagram', '/api/v1/diagrams/:diagram_id/favorite', {
     summary: 'Make a diagram a favourite',
     description: 'Has no effect if it is one already.',
     responses: created('The favourite', DiagramFavoriteSchema),
     handler: ({ ctx, params }) => starDiagram(ctx, params.diagram_id),
   });
 
-  routes.delete('/api/v1/diagrams/:diagram_id/favorite', {
-    id: 'unstarDiagram',
+  routes.delete('unstarDiagram', '/api/v1/diagrams/:diagram_id/favorite', {
     summary: 'Remove a diagram from your favourites',
     responses: { 204: { description: 'Removed' } },
     handler: ({ ctx, params }) => unstarDiagram(ctx, params.diagram_id),
   });
 
-  routes.get('/api/v1/diagram-groups', {
-    id: 'listDiagramGroups',
+  routes.list('listDiagramGroups', '/api/v1/diagram-groups', diagramGroupList, {
     summary: 'List groups of diagrams',
-    query: listQuery(groupSorts, 'sort_order', {}),
     responses: page('Groups', DiagramGroupSchema),
-    handler: ({ ctx, query }) => listGroups(ctx, query),
   });
 
-  routes.post('/api/v1/diagram-groups', {
-    id: 'createDiagramGroup',
+  routes.post('createDiagramGroup', '/api/v1/diagram-groups', {
     summary: 'Create a group of diagrams',
     permission: 'diagrams.manage',
     body: groupBodies.create,
@@ -331,8 +278,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, body }) => createGroup(ctx, body),
   });
 
-  routes.patch('/api/v1/diagram-groups/:group_id', {
-    id: 'patchDiagramGroup',
+  routes.patch('patchDiagramGroup', '/api/v1/diagram-groups/:group_id', {
     summary: 'Change a group of diagrams',
     permission: 'diagrams.manage',
     body: groupBodies.patch,
@@ -341,8 +287,7 @@ export function registerDiagramGroupRoutes(app: App): void {
     handler: ({ ctx, params, body }) => patchGroup(ctx, params.group_id, body),
   });
 
-  routes.delete('/api/v1/diagram-groups/:group_id', {
-    id: 'deleteDiagramGroup',
+  routes.delete('deleteDiagramGroup', '/api/v1/diagram-groups/:group_id', {
     summary: 'Delete a group without its diagrams',
     permission: 'diagrams.manage',
     ifMatch: true,
@@ -354,8 +299,7 @@ export function registerDiagramGroupRoutes(app: App): void {
 export function registerGenerateRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Diagrams' });
 
-  routes.post('/api/v1/diagrams/generate', {
-    id: 'generateDiagram',
+  routes.post('generateDiagram', '/api/v1/diagrams/generate', {
     summary:
       'Generate a diagram of the dependencies of a card, or of the cards of a type grouped by another type',
     description:

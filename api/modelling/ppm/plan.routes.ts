@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
-import type { ListParams } from '../../../domain/kernel/lists/lists.types.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { JsonText, ListParams } from '../../../domain/kernel/lists/lists.types.ts';
 import {
   budgetLines,
   costLines,
@@ -10,6 +11,7 @@ import {
 import {
   createDependency,
   createTaskComment,
+  DependencyBody,
   type DependencyInput,
   dependencies,
   listTaskComments,
@@ -27,8 +29,9 @@ import {
   patchPpm,
   ppmSorts,
 } from '../../../domain/modelling/ppm/ppm.kinds.ts';
+import type { ErrorCode } from '../../../platform/errors.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
-import { listQuery } from '../../schemas.ts';
+import { filterSchemas, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import * as schemas from './ppm.schemas.ts';
 
@@ -40,30 +43,45 @@ const readingRoutes = (app: App) =>
     permission: 'ppm.view',
     permissionNote: 'read access to the initiative',
   });
-/** The routes that change them; `note` lists additional requirements. */
-const writingRoutes = (app: App, note?: string) =>
-  routesOf(app, {
-    tag: 'Project portfolio',
-    module: 'ppm',
-    permission: 'ppm.manage',
-    permissionNote: ['read access to the initiative', note].filter(Boolean).join('; '),
-  });
+
+/** What rows belong to: its path with the parameter of its id, and its name in summaries. */
+interface Owner {
+  url: string;
+  param: string;
+  phrase: string;
+}
+const initiative: Owner = {
+  url: '/api/v1/ppm/initiatives/:initiative_id',
+  param: 'initiative_id',
+  phrase: 'an initiative',
+};
 
 /** The declaration of the operations on one kind of rows. */
 interface PpmOperations {
   kind: PpmKind;
-  /** In the path, such as `reports`. */
+  /** The initiative by default. */
+  owner?: Owner;
+  /** In the path, such as `reports`; `one` in that of one row if it differs. */
   path: string;
-  /** In ids of operations, such as `StatusReport`; the plural ends in `s`. */
+  one?: string;
+  /** In ids of operations, such as `StatusReport`; the plural ends in `s` by default. */
   name: string;
-  /** With its article, in summaries; the plural ends in `s`. */
+  names?: string;
+  /** With its article, in summaries; the plural ends in `s` by default. */
   phrase: `a ${string}`;
+  plural?: string;
   /** The path parameter with the id of a row. */
   param: string;
-  schema: { row: TSchema; create: TSchema; patch: TSchema };
-  list?: { description: string };
-  create: { example: object; description?: string };
-  patch: { example: object };
+  /** Without `patch` rows are not changed. */
+  schema: { row: TSchema; create: TSchema; patch?: TSchema };
+  list?: { description?: string; run?: (ctx: Ctx, owner: string, params: ListParams) => Promise<JsonText> };
+  create: {
+    example?: object;
+    description?: string;
+    errors?: ErrorCode[];
+    run?: (ctx: Ctx, owner: string, input: object) => Promise<JsonText>;
+  };
+  patch?: { example: object };
   remove?: { description: string };
   /** A part of the description of each write. */
   note?: string;
@@ -76,50 +94,57 @@ const described = (...sentences: (string | undefined)[]) => {
 
 /** Lists, creates, changes and deletes one kind of the rows of initiatives. */
 function registerPpmKind(app: App, declared: PpmOperations): void {
-  const { kind, path, name, phrase, param, schema, note } = declared;
-  const { filters = {}, defaultSort = 'created_at' } = kind;
-  const many = `${phrase.slice(2)}s`;
+  const { kind, owner = initiative, path, name, phrase, param, schema, note } = declared;
+  const { names = `${name}s`, plural = `${phrase.slice(2)}s` } = declared;
   const reading = readingRoutes(app);
-  const changing = writingRoutes(app, kind.costs && 'costs.view, or a stakeholder role on the initiative');
-  const collection = `/api/v1/ppm/initiatives/:initiative_id/${path}`;
-  const one = `/api/v1/ppm/${path}/:${param}`;
+  const rights = ['read access to the initiative'];
+  if (kind.costs) rights.push('costs.view, or a stakeholder role on the initiative');
+  const changing = routesOf(app, {
+    tag: 'Project portfolio',
+    module: 'ppm',
+    permission: 'ppm.manage',
+    permissionNote: rights.join('; '),
+  });
+  const collection = `${owner.url}/${path}`;
+  const one = `/api/v1/ppm/${declared.one ?? path}/:${param}`;
 
-  reading.get(collection, {
-    id: `list${name}s`,
-    summary: `List the ${many} of an initiative`,
+  reading.get(`list${names}`, collection, {
+    summary: `List the ${plural} of ${owner.phrase}`,
     ...described(declared.list?.description),
-    query: listQuery(ppmSorts(kind), defaultSort, filters),
-    responses: page(`A page of ${many}`, schema.row),
-    handler: async ({ ctx, params, query }) => {
-      const asked = Object.entries(query).filter(([key]) => key in filters);
-      const list = query as unknown as ListParams;
-      return await listPpm(ctx, kind, params.initiative_id!, list, Object.fromEntries(asked));
+    query: listQuery(ppmSorts(kind), kind.defaultSort ?? 'created_at', filterSchemas(kind)),
+    responses: page(`A page of ${plural}`, schema.row),
+    handler: ({ ctx, params, query }) => {
+      const id = params[owner.param]!;
+      const asked = query as unknown as ListParams;
+      return declared.list?.run?.(ctx, id, asked) ?? listPpm(ctx, kind, id, asked);
     },
   });
 
-  changing.post(collection, {
-    id: `create${name}`,
-    summary: `Add ${phrase} to an initiative`,
+  changing.post(`create${name}`, collection, {
+    summary: `Add ${phrase} to ${owner.phrase}`,
     ...described(declared.create.description, note),
     body: schema.create,
     bodyExample: declared.create.example,
     responses: created('The new row', schema.row),
-    errors: ['limit_reached'],
-    handler: ({ ctx, params, body }) => createPpm(ctx, kind, params.initiative_id!, body as Partial<PpmRow>),
+    errors: ['limit_reached', ...(declared.create.errors ?? [])],
+    handler: ({ ctx, params, body }) => {
+      const { run = (_, id, input) => createPpm(ctx, kind, id, input) } = declared.create;
+      return run(ctx, params[owner.param]!, body as object);
+    },
   });
 
-  changing.patch(one, {
-    id: `patch${name}`,
-    summary: `Change ${phrase}`,
-    ...described(note),
-    body: schema.patch,
-    bodyExample: declared.patch.example,
-    responses: ok('The changed row', schema.row),
-    handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
-  });
+  if (schema.patch) {
+    changing.patch(`patch${name}`, one, {
+      summary: `Change ${phrase}`,
+      ...described(note),
+      body: schema.patch,
+      bodyExample: declared.patch?.example,
+      responses: ok('The changed row', schema.row),
+      handler: ({ ctx, params, body }) => patchPpm(ctx, kind, params[param]!, body as Partial<PpmRow>),
+    });
+  }
 
-  changing.delete(one, {
-    id: `delete${name}`,
+  changing.delete(`delete${name}`, one, {
     summary: `Delete ${phrase}`,
     ...described(declared.remove?.description, note),
     ifMatch: true,
@@ -163,11 +188,36 @@ export function registerPlanRoutes(app: App): void {
         'The items below it, and the dependencies of all of them, are deleted too. Their tasks remain without an item.',
     },
   });
-  registerDependencyRoutes(app);
-  registerCommentRoutes(app);
+  registerPpmKind(app, {
+    kind: dependencies,
+    path: 'dependencies',
+    name: 'TaskDependency',
+    names: 'TaskDependencies',
+    phrase: 'a dependency',
+    plural: 'dependencies',
+    param: 'dep_id',
+    schema: { row: schemas.dependency, create: DependencyBody },
+    create: {
+      description:
+        'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, including those through parent items.',
+      errors: ['duplicate_dependency'],
+      run: (ctx, id, input) => createDependency(ctx, id, input as DependencyInput),
+    },
+  });
+  registerPpmKind(app, {
+    kind: taskComments,
+    owner: { url: '/api/v1/ppm/tasks/:task_id', param: 'task_id', phrase: 'a task' },
+    path: 'comments',
+    one: 'task-comments',
+    name: 'TaskComment',
+    phrase: 'a comment',
+    param: 'comment_id',
+    schema: { row: schemas.taskComment, create: schemas.TaskCommentBody, patch: schemas.TaskCommentBody },
+    list: { run: listTaskComments },
+    create: { run: (ctx, id, input) => createTaskComment(ctx, id, input as { content: string }) },
+  });
 
-  reading.get('/api/v1/ppm/initiatives/:initiative_id/completion', {
-    id: 'readCompletion',
+  reading.get('readCompletion', '/api/v1/ppm/initiatives/:initiative_id/completion', {
     summary: 'Read the completion of an initiative',
     description:
       'The mean of the roots of its work breakdown. For an item with tasks it is the share of completed tasks, at the item and below, weighted by their days from start to due date (at least 1); for an item that only contains items it is their mean; for any other it is the completion that was entered.',
@@ -175,8 +225,7 @@ export function registerPlanRoutes(app: App): void {
     handler: ({ ctx, params }) => readCompletion(ctx, params.initiative_id),
   });
 
-  reading.get('/api/v1/ppm/initiatives/:initiative_id/critical-path', {
-    id: 'readCriticalPath',
+  reading.get('readCriticalPath', '/api/v1/ppm/initiatives/:initiative_id/critical-path', {
     summary: 'Read the critical path of a plan',
     description:
       'Nothing starts before its predecessors have ended, nor before its own start date. A dependency of a WBS item applies to everything below it. Days are calendar days.',
@@ -184,78 +233,6 @@ export function registerPlanRoutes(app: App): void {
     errors: ['conflict'],
     // the domain writes the JSON, which is faster for thousands of items than serialising by schema
     handler: ({ ctx, params }) => readCriticalPath(ctx, params.initiative_id),
-  });
-}
-
-function registerDependencyRoutes(app: App): void {
-  const reading = readingRoutes(app);
-  const writing = writingRoutes(app);
-  const url = '/api/v1/ppm/initiatives/:initiative_id/dependencies';
-
-  reading.get(url, {
-    id: 'listTaskDependencies',
-    summary: 'List the dependencies in the plan of an initiative',
-    query: listQuery(ppmSorts(dependencies), 'created_at', {}),
-    responses: page('A page of dependencies', schemas.dependency),
-    handler: ({ ctx, params, query }) => listPpm(ctx, dependencies, params.initiative_id, query),
-  });
-
-  writing.post(url, {
-    id: 'createTaskDependency',
-    summary: 'Add a dependency to the plan of an initiative',
-    description:
-      'The successor starts when the predecessor has ended (finish to start, FS). A dependency of a WBS item applies to everything below it. Cycles are refused, including those through parent items.',
-    body: schemas.DependencyBody,
-    responses: created('The dependency', schemas.dependency),
-    errors: ['duplicate_dependency', 'limit_reached'],
-    handler: ({ ctx, params, body }) => createDependency(ctx, params.initiative_id, body as DependencyInput),
-  });
-
-  writing.delete('/api/v1/ppm/dependencies/:dep_id', {
-    id: 'deleteTaskDependency',
-    summary: 'Delete a dependency',
-    ifMatch: true,
-    handler: ({ ctx, params }) => deletePpm(ctx, dependencies, params.dep_id),
-  });
-}
-
-function registerCommentRoutes(app: App): void {
-  const reading = readingRoutes(app);
-  const writing = writingRoutes(app);
-  const url = '/api/v1/ppm/tasks/:task_id/comments';
-  const one = '/api/v1/ppm/task-comments/:comment_id';
-  const comment = schemas.taskComment;
-
-  reading.get(url, {
-    id: 'listTaskComments',
-    summary: 'List the comments on a task',
-    query: listQuery(ppmSorts(taskComments), 'created_at', {}),
-    responses: page('A page of comments', schemas.taskComment),
-    handler: ({ ctx, params, query }) => listTaskComments(ctx, params.task_id, query),
-  });
-
-  writing.post(url, {
-    id: 'createTaskComment',
-    summary: 'Comment on a task',
-    body: schemas.TaskCommentBody,
-    responses: created('The comment', comment),
-    errors: ['limit_reached'],
-    handler: ({ ctx, params, body }) => createTaskComment(ctx, params.task_id, body),
-  });
-
-  writing.patch(one, {
-    id: 'patchTaskComment',
-    summary: 'Change the caller’s comment on a task',
-    body: schemas.TaskCommentBody,
-    responses: ok('The comment', comment),
-    handler: ({ ctx, params, body }) => patchPpm(ctx, taskComments, params.comment_id, body),
-  });
-
-  writing.delete(one, {
-    id: 'deleteTaskComment',
-    summary: 'Delete the caller’s comment on a task',
-    ifMatch: true,
-    handler: ({ ctx, params }) => deletePpm(ctx, taskComments, params.comment_id),
   });
 }
 
@@ -311,8 +288,7 @@ export function registerInitiativeRoutes(app: App): void {
     note: `The initiative’s \`costBudget\` is set to the sum of \`amount\`, and cleared where that is 0. ${costsNote}`,
   });
 
-  reading.get('/api/v1/ppm/initiatives/:initiative_id/has-costs', {
-    id: 'readHasCosts',
+  reading.get('readHasCosts', '/api/v1/ppm/initiatives/:initiative_id/has-costs', {
     summary: 'Read whether an initiative has cost and budget lines',
     description: 'While it has such lines, `costActual` or `costBudget` is their sum and cannot be written.',
     responses: ok('Which kinds of lines exist', schemas.HasCostsSchema),

@@ -125,21 +125,12 @@ export const wbs = {
 };
 export const CompletionSchema = component('PpmCompletion', { completion: Percent });
 
-const FinishToStart = Type.Literal('FS', { default: 'FS' });
 export const dependency = answer('PpmDependency', dependencies, {
   pred_kind: PlanKind,
   pred_id: Uuid,
   succ_kind: PlanKind,
   succ_id: Uuid,
 });
-export const DependencyBody = object({
-  pred_kind: PlanKind,
-  pred_id: Type.String({ ...Uuid, description: 'The predecessor, which must be finished first' }),
-  succ_kind: PlanKind,
-  succ_id: Type.String({ ...Uuid, description: 'The successor, which starts after it' }),
-  kind: FinishToStart,
-});
-
 const Day = Nullable(Type.String({ format: 'date', description: 'Null after the year 9999' }));
 const scheduled = {
   kind: PlanKind,

@@ -8,22 +8,17 @@ import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { batchText, rolledBackBatchText } from './batches.queries.ts';
 import { batchRollbackJob } from './batches.rollback.job.ts';
-import { countEvents, type RollbackRequest, rollBack } from './batches.rollback.ts';
+import { countEvents, type RollbackRequest, requireSupported, rollBack } from './batches.rollback.ts';
 import { requireUndoRights } from './undo.rights.ts';
 
 /** Minutes for which a batch that was opened as a dry run can be confirmed. */
 const CONFIRM_MINUTES = 15;
 
-interface NewBatch {
-  tool_name: string;
-  /** Requests that join the batch are rolled back. */
-  dry_run: boolean;
-  /** Number of rows that the writer is going to write. */
-  row_count: number;
-}
-
 /** Opens a batch for the caller, which requests join until it is closed. */
-export async function openBatch(ctx: Ctx, input: NewBatch): Promise<JsonText> {
+export async function openBatch(
+  ctx: Ctx,
+  input: { tool_name: string; dry_run: boolean; row_count: number },
+): Promise<JsonText> {
   const id = randomUUID();
   const token = input.dry_run ? randomSecret() : null;
   return await command(ctx, async ({ sql, emit }) => {
@@ -86,6 +81,7 @@ export async function startRollback(
   const events = types.reduce((sum, { count }) => sum + count, 0);
   if (events > AT_ONCE) {
     await requireUndoRights(ctx, ctx.db, id);
+    if (!request.dry_run) requireSupported(types);
     const job = await command(ctx, (work) =>
       enqueueJob(ctx, work, batchRollbackJob, { batch_id: id, ...request }),
     );

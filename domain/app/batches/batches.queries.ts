@@ -1,17 +1,31 @@
+import Type from 'typebox';
 import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { eventListOf, withVisibleCosts } from '../../kernel/events/events.queries.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
+import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { Uuid } from '../../kernel/shapes.ts';
 
-const batchList: ListSpec = {
+/** All batches, newest first. */
+export const batchList = defineList({
   name: 'mutation_batches',
   from: 'mutation_batches b left join users u on u.id = b.actor_user_id',
   id: 'b.id',
   sorts: { created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true } },
   defaultSort: 'created_at',
   defaultDir: 'desc',
+  filters: {
+    actor_user_id: [Type.String({ ...Uuid, description: 'Whose they are' }), 'b.actor_user_id = ?::uuid'],
+    tool_name: [Type.String({ maxLength: 200, description: 'What wrote them' }), 'b.tool_name = ?'],
+    origin: [
+      Type.String({ maxLength: 20, description: 'The origin of the writes: api, web, mcp, job or system' }),
+      'b.origin = ?',
+    ],
+    since: [Type.String({ format: 'date-time' }), 'b.created_at >= ?::timestamptz'],
+    until: [Type.String({ format: 'date-time' }), 'b.created_at < ?::timestamptz'],
+  },
   members: {
     id: 'b.id',
     tool_name: 'b.tool_name',
@@ -28,49 +42,24 @@ const batchList: ListSpec = {
     rolled_back_by: 'b.rolled_back_by',
     rolled_back_at: 'utc(b.rolled_back_at)',
   },
-};
+});
 
-const eventList: ListSpec = {
-  ...eventListOf(
-    'batch_events',
-    'id',
-    'position',
-    'event_type',
-    'data',
-    'card_id',
-    'user_id',
-    'user_display_name',
-    'created_at',
-  ),
-  defaultDir: 'asc',
-};
-
-export interface BatchFilter {
-  actor_user_id?: string;
-  tool_name?: string;
-  origin?: string;
-  since?: string;
-  until?: string;
-}
-
-/** All batches, newest first. */
-export async function listBatches(ctx: Ctx, params: ListParams & BatchFilter): Promise<JsonText> {
-  const conditions: Condition[] = [];
-  const add = (sql: string, value: unknown) => conditions.push({ sql, bindings: [value] });
-  if (params.actor_user_id) add('b.actor_user_id = ?::uuid', params.actor_user_id);
-  if (params.tool_name) add('b.tool_name = ?', params.tool_name);
-  if (params.origin) add('b.origin = ?', params.origin);
-  if (params.since) add('b.created_at >= ?::timestamptz', params.since);
-  if (params.until) add('b.created_at < ?::timestamptz', params.until);
-  return await runList(ctx, batchList, conditions, params);
-}
+/** The members of a batch's events in responses. */
+export const batchEventMembers = [
+  'id',
+  'position',
+  'event_type',
+  'data',
+  'card_id',
+  'user_id',
+  'user_display_name',
+  'created_at',
+] as const;
+const eventList: ListSpec = { ...eventListOf('batch_events', batchEventMembers), defaultDir: 'asc' };
 
 /** One batch as its JSON text; `token` is only in the response that opens it. @throws EstateError `not_found`. */
 export async function batchText(sql: Sql, id: string, token: string | null = null): Promise<JsonText> {
-  return await textOf(sql, id, {
-    ...batchList.members,
-    confirm_token: fragment`${token}::text`,
-  });
+  return await textOf(sql, id, { ...batchList.members, confirm_token: fragment`${token}::text` });
 }
 
 /**

@@ -6,11 +6,7 @@ export const batchRollbackJob = defineJob({
   kind: 'batch_rollback',
   queue: 'bulk',
   payload: Type.Object(
-    {
-      batch_id: Type.String({ format: 'uuid' }),
-      dry_run: Type.Boolean(),
-      force: Type.Boolean(),
-    },
+    { batch_id: Type.String({ format: 'uuid' }), dry_run: Type.Boolean(), force: Type.Boolean() },
     { additionalProperties: false },
   ),
   attempts: 3,

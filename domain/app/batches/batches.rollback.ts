@@ -1,19 +1,26 @@
+import Type from 'typebox';
 import { embed, fragment, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { lockHierarchy } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards } from '../../inventory/cards/cards.save.ts';
-import { command } from '../../kernel/command.ts';
+import { followMoved } from '../../inventory/cards/merge/merge.attached.ts';
+import { attempt, commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { bufferEvents } from '../../kernel/events/events.buffer.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import type { BatchEvent, NotUndone } from '../../kernel/undo/undo.rows.ts';
-import { notUndone, undoRow } from '../../kernel/undo/undo.rows.ts';
-import type { UndoSpec } from '../../kernel/undo/undo.types.ts';
+import { arrayOf, Count, Nullable, OpenObject, object, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import {
+  type BatchEvent,
+  type NotUndone,
+  notUndone,
+  notUndoneMembers,
+  undoRow,
+} from '../../kernel/undo/undo.rows.ts';
+import type { UndoRefusal, UndoSpec } from '../../kernel/undo/undo.types.ts';
 import { canBeDeletedWithCards, deletedWithCards } from '../../kernel/undo/undo.with-cards.ts';
-import { type BatchConflict, findConflicts } from './batches.conflicts.ts';
+import { type BatchConflict, batchConflict, findConflicts } from './batches.conflicts.ts';
 import { endsOf, undoCards, undoRelations } from './undo.cards.ts';
 import { ignoredEvents, refusalOf, requireUndoRights, undoMethodOf } from './undo.rights.ts';
 
@@ -22,38 +29,40 @@ const PAGE = 1000;
 /** Maximum number of operations and of remaining objects in a report. */
 const MAX_NAMED = 1000;
 
+/** The message for rows that refer to rows of several cards. */
+export const SPLIT = 'It connects objects of cards that the undo separates; delete it first.';
+
 export interface RollbackRequest {
   dry_run: boolean;
   force: boolean;
 }
 
-interface RollbackOperation {
-  event_id: string;
-  op: string;
-  id: string;
-  card_id: string | null;
-  fields: Record<string, unknown>;
-}
-
-interface UnsupportedEvents {
-  event_type: string;
-  count: number;
-  reason: string;
-}
-
 /** The result of a rollback, or its preview. */
-export interface RollbackReport {
-  operations: RollbackOperation[];
-  unsupported_events: UnsupportedEvents[];
-  /** Empty for callers who may not read batches. */
-  conflicts: BatchConflict[];
-  conflict_count: number;
-  /** What could not be undone. */
-  left: NotUndone[];
-  counts: { undone: number; left: number };
-  event_count: number;
-  dry_run: boolean;
-}
+export const rollbackReport = {
+  operations: arrayOf(
+    {
+      event_id: Uuid,
+      op: Type.String({ examples: ['restore_card_fields'] }),
+      id: Type.String(),
+      card_id: Nullable(Uuid),
+      fields: OpenObject,
+    },
+    { description: 'The undone events, newest first; at most 1,000' },
+  ),
+  unsupported_events: arrayOf(
+    { event_type: Type.String(), count: Type.Integer(), reason: Type.String() },
+    { description: 'Events that cannot be undone, because of which the rollback is refused' },
+  ),
+  conflicts: arrayOf(batchConflict, {
+    description: 'The last later writes to objects of the batch; at most 1,000; empty without `admin.events`',
+  }),
+  conflict_count: Count,
+  left: arrayOf(notUndoneMembers, { description: 'Events that are skipped even with `force`' }),
+  counts: object({ undone: Type.Integer(), left: Type.Integer() }),
+  event_count: Count,
+  dry_run: Type.Boolean(),
+};
+export type RollbackReport = StaticOf<typeof rollbackReport>;
 
 /** Hooks of a job at the start and the end of the transaction, and between pages. */
 export interface RollbackSteps {
@@ -68,6 +77,24 @@ export async function countEvents(sql: Sql, id: string): Promise<{ type: EventTy
   if (!(await sql('mutation_batches').where({ id }).first('id'))) throw notFound('batch', id);
   return await query(sql).rows`select event_type as type, count(*)::int as count from events
     where batch_id = ${id}::uuid group by 1 order by 1`;
+}
+
+type EventCounts = Awaited<ReturnType<typeof countEvents>>;
+
+/** The events that cannot be undone, with the reason. */
+const unsupportedIn = (types: EventCounts): RollbackReport['unsupported_events'] =>
+  types.flatMap(({ type, count }) => {
+    const reason = refusalOf(type);
+    return reason ? [{ event_type: type, count, reason }] : [];
+  });
+
+/** @throws EstateError `rollback_unsupported` naming the events that cannot be undone. */
+export function requireSupported(types: EventCounts): void {
+  const unsupported_events = unsupportedIn(types);
+  if (unsupported_events.length === 0) return;
+  const names = unsupported_events.map(({ event_type }) => event_type).join(', ');
+  const detail = `The batch contains writes that cannot be undone: ${names}.`;
+  throw new EstateError('rollback_unsupported', detail, { extra: { unsupported_events } });
 }
 
 /**
@@ -88,59 +115,37 @@ export async function rollBack(
     const undoing = undoMethodOf(type);
     return typeof undoing === 'object' && undoing.changesMetamodel === true;
   });
-  return await command(
-    ctx,
-    async (outer) => {
-      await steps.begin?.(outer);
-      await requireUndoRights(ctx, outer.sql, id);
-      await requireStanding(outer.sql, id);
-      const unsupported_events = types.flatMap(({ type, count }) => {
-        const reason = refusalOf(type);
-        return reason ? [{ event_type: type, count, reason }] : [];
+  return await commandWith(ctx, { dryRun: request.dry_run, changesMetamodel }, async (outer) => {
+    await steps.begin?.(outer);
+    await requireUndoRights(ctx, outer.sql, id);
+    await requireStanding(outer.sql, id);
+    if (!request.dry_run) requireSupported(types);
+    const unsupported_events = unsupportedIn(types);
+    const conflicts = await findConflicts(outer.sql, id);
+    const event_count = types.reduce((sum, { count }) => sum + count, 0);
+    const report: RollbackReport = {
+      operations: [],
+      unsupported_events,
+      conflicts: may(ctx.caller, 'admin.events') ? conflicts.slice(0, MAX_NAMED) : [],
+      conflict_count: conflicts.length,
+      left: [],
+      counts: { undone: 0, left: 0 },
+      event_count,
+      dry_run: request.dry_run,
+    };
+    const refused = unsupported_events.length > 0 || (conflicts.length > 0 && !request.force);
+    if (refused && request.dry_run) return report;
+    if (refused) {
+      throw new EstateError('rollback_conflicts', 'Later batches have changed what this one wrote.', {
+        extra: { conflicts: report.conflicts, conflict_count: report.conflict_count },
       });
-      const conflicts = await findConflicts(outer.sql, id);
-      const event_count = types.reduce((sum, { count }) => sum + count, 0);
-      const report: RollbackReport = {
-        operations: [],
-        unsupported_events,
-        conflicts: may(ctx.caller, 'admin.events') ? conflicts.slice(0, MAX_NAMED) : [],
-        conflict_count: conflicts.length,
-        left: [],
-        counts: { undone: 0, left: 0 },
-        event_count,
-        dry_run: request.dry_run,
-      };
-      const refused = unsupported_events.length > 0 || (conflicts.length > 0 && !request.force);
-      if (refused && request.dry_run) return report;
-      if (unsupported_events.length > 0) {
-        const names = unsupported_events.map(({ event_type }) => event_type).join(', ');
-        throw new EstateError(
-          'rollback_unsupported',
-          `The batch contains writes that cannot be undone: ${names}.`,
-          {
-            extra: { unsupported_events },
-          },
-        );
-      }
-      if (refused) {
-        throw new EstateError('rollback_conflicts', 'Later batches have changed what this one wrote.', {
-          extra: { conflicts: report.conflicts, conflict_count: report.conflict_count },
-        });
-      }
-      await undoAll(outer, ctx, {
-        id,
-        types: types.map(({ type }) => type),
-        request,
-        report,
-        conflicts,
-        steps,
-      });
-      await mark(outer, ctx, id);
-      if (!request.dry_run) await steps.end?.(outer, report);
-      return report;
-    },
-    { dryRun: request.dry_run, changesMetamodel },
-  );
+    }
+    const undoing = { id, types: types.map(({ type }) => type), request, report, conflicts, steps };
+    await undoAll(outer, ctx, undoing);
+    await mark(outer, ctx, id);
+    if (!request.dry_run) await steps.end?.(outer, report);
+    return report;
+  });
 }
 
 async function requireStanding(sql: Sql, id: string): Promise<void> {
@@ -181,22 +186,16 @@ async function undoAll(
   const { work } = held;
   const conflicted = new Set(conflicts.map((conflict) => `${conflict.entity}/${conflict.id}`));
   const touched = new Set<string>();
+  const swapped = new Set<string>();
   await lockHierarchy(work.sql, 'exclusive');
   let before = '9223372036854775807';
   for (;;) {
-    const events = await readEvents(
-      work.sql,
-      fragment`batch_id = ${id}::uuid and position < ${before}`,
-      PAGE,
-    );
+    const earlier = fragment`batch_id = ${id}::uuid and position < ${before}`;
+    const events = await readEvents(work.sql, earlier, PAGE);
     if (events.length === 0) break;
     const going = goes ? await deletedWithCards(work.sql, id, events, conflicted) : new Set();
-    reportRun(
-      ctx,
-      report,
-      events.filter((event) => going.has(event)),
-      [],
-    );
+    const running = events.filter((event) => going.has(event));
+    reportRun(ctx, report, running, []);
     for (const run of runsOf(events.filter((event) => !going.has(event)))) {
       const lefts = await undoRun(work, ctx, run, conflicted);
       if (lefts.length > 0 && !request.force) {
@@ -206,6 +205,10 @@ async function undoAll(
       }
       reportRun(ctx, report, run, lefts);
       for (const event of run) {
+        if (event.event_type === 'attachment.moved') {
+          const { old, new: present } = event.data.changes.card_id!;
+          swapped.add(String(old)).add(String(present));
+        }
         for (const card of [event.card_id, event.peer_card_id]) if (card) touched.add(card);
         if (undoMethodOf(event.event_type) === 'relation')
           for (const card of endsOf(event)) touched.add(card);
@@ -216,6 +219,11 @@ async function undoAll(
     done += events.length;
     steps.page?.(done / report.event_count);
   }
+  const split = swapped.size > 0 ? await followMoved(work, [...swapped]) : [];
+  if (split.length > 0) {
+    throw new EstateError('rollback_conflicts', SPLIT, { extra: { left: split.slice(0, MAX_NAMED) } });
+  }
+  await held.flush();
   const cards = [...touched];
   for (let from = 0; from < cards.length; from += PAGE) {
     await rescoreCards(work, ctx, cards.slice(from, from + PAGE));
@@ -260,7 +268,7 @@ export async function undoRun(
   run: BatchEvent[],
   conflicted: ReadonlySet<string>,
 ): Promise<NotUndone[]> {
-  const outcome = await attempt(work, ctx, run, conflicted);
+  const outcome = await undoTogether(work, ctx, run, conflicted);
   if (Array.isArray(outcome)) return outcome;
   if (run.length === 1) return [notUndone(run[0]!, outcome)];
   const lefts: NotUndone[] = [];
@@ -269,44 +277,30 @@ export async function undoRun(
 }
 
 /** Within a savepoint: a refusal leaves neither writes nor events. */
-async function attempt(
+async function undoTogether(
   work: Work,
   ctx: Ctx,
   run: BatchEvent[],
   conflicted: ReadonlySet<string>,
-): Promise<NotUndone[] | { code: string; message: string }> {
-  const events: EventDraft[] = [];
-  const topics: string[] = [];
+): Promise<NotUndone[] | UndoRefusal> {
   try {
-    const lefts = await work.sql.transaction(async (sql) => {
-      const inner: Work = {
-        sql,
-        metamodel: work.metamodel,
-        extensions: work.extensions,
-        emit: (event) => void events.push(event),
-        raise: (topic) => void topics.push(topic),
-      };
-      const answer = await act(inner, ctx, run, conflicted);
+    const outcome = await attempt(work, async (inner) => {
+      const lefts = await act(inner, ctx, run, conflicted);
       work.metamodel = inner.metamodel;
-      return answer;
+      return lefts;
     });
-    for (const event of events) work.emit(event);
-    for (const topic of topics) work.raise(topic);
-    return lefts;
+    return outcome.ok ? outcome.value : { code: outcome.error.code, message: outcome.error.message };
   } catch (error) {
-    if (error instanceof EstateError) return { code: error.code, message: error.message };
     if (error instanceof Refused) return error.refusal;
     if (!['23503', '23505'].includes(sqlState(error) ?? '')) throw error;
-    return {
-      code: 'conflict',
-      message: 'Another object has taken its place, or the object that it belongs to was deleted.',
-    };
+    const message = 'Another object has taken its place, or the object that it belongs to was deleted.';
+    return { code: 'conflict', message };
   }
 }
 
 class Refused extends Error {
-  readonly refusal: { code: string; message: string };
-  constructor(refusal: { code: string; message: string }) {
+  readonly refusal: UndoRefusal;
+  constructor(refusal: UndoRefusal) {
     super(refusal.message);
     this.refusal = refusal;
   }
@@ -322,7 +316,10 @@ async function act(
   const key = (event: BatchEvent) => `${event.event_type.split('.')[0]}/${event.id}`;
   const whole = run.filter((event) => conflicted.has(key(event)) && !isUpdate(kind, event.event_type));
   const lefts = whole.map((event) =>
-    notUndone(event, { code: 'changed_later', message: 'A later batch has changed it.' }),
+    notUndone(event, {
+      code: 'changed_later',
+      message: 'A later batch has changed it, or what belongs to it.',
+    }),
   );
   const rest = run.filter((event) => !whole.includes(event));
   if (rest.length === 0) return lefts;
@@ -357,7 +354,7 @@ function reportRun(ctx: Ctx, report: RollbackReport, run: BatchEvent[], lefts: N
   }
 }
 
-function operationOf(ctx: Ctx, event: BatchEvent): RollbackOperation {
+function operationOf(ctx: Ctx, event: BatchEvent) {
   const entity = event.event_type.split('.')[0];
   const op = /[._](created|added|uploaded)$/.test(event.event_type)
     ? `delete_${entity}`

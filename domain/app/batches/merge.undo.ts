@@ -1,18 +1,25 @@
 import { fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { seedsOfType } from '../../inventory/calculations/recalculate.ts';
-import { loadCards, lockCards, lockHierarchy, writtenCard } from '../../inventory/cards/cards.load.ts';
+import {
+  loadCards,
+  lockCards,
+  lockHierarchy,
+  type StoredCard,
+  writtenCard,
+} from '../../inventory/cards/cards.load.ts';
 import { CardMerge } from '../../inventory/cards/cards.model.ts';
+import { summedKeys } from '../../inventory/cards/cards.rows.ts';
 import { levelWrites, rescoreCards, saveCards } from '../../inventory/cards/cards.save.ts';
 import { levelsAfter } from '../../inventory/cards/cards.tree.ts';
-import { undoMergeEvent } from '../../inventory/cards/merge/merge.attached.ts';
+import { followMoved, undoMergeEvent } from '../../inventory/cards/merge/merge.attached.ts';
 import { requireMergeRights } from '../../inventory/cards/merge/merge.command.ts';
-import { command } from '../../kernel/command.ts';
+import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import { lockRow, type RowOf } from '../../kernel/resources/rows.ts';
 import type { BatchEvent, NotUndone } from '../../kernel/undo/undo.rows.ts';
-import { isUpdate, type RollbackRequest, readEvents, runsOf, undoRun } from './batches.rollback.ts';
+import { isUpdate, type RollbackRequest, readEvents, runsOf, SPLIT, undoRun } from './batches.rollback.ts';
 import { endsOf, undoCards } from './undo.cards.ts';
 import { undoMethodOf } from './undo.rights.ts';
 
@@ -56,7 +63,7 @@ const missingCard = (id: string, message: string): MergeConflict => ({
  * stored, `merge_conflict` with the list of what has changed since.
  */
 export async function undoMerge(ctx: Ctx, id: string, request: RollbackRequest) {
-  return await command(ctx, (work) => undo(work, ctx, id, request), { dryRun: request.dry_run });
+  return await commandWith(ctx, { dryRun: request.dry_run }, (work) => undo(work, ctx, id, request));
 }
 
 async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: RollbackRequest) {
@@ -76,7 +83,10 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
     throw mergeConflict([missingCard(survivorId, 'the surviving card was deleted, or merged itself')]);
   }
   if (!merged) {
-    throw new EstateError('wrong_state', 'The events of the merge are no longer stored.');
+    throw new EstateError(
+      'wrong_state',
+      'The events that an undo needs are not stored: they have expired, or an earlier version made the merge.',
+    );
   }
 
   const conflicts = new Map<string, MergeConflict>();
@@ -92,17 +102,28 @@ async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: Rollba
     for (const run of runsOf(possible.filter(({ event_type }) => undoMethodOf(event_type)))) {
       const areCards = undoMethodOf(run[0]!.event_type) === 'card';
       const left = areCards
-        ? await undoCards(work, ctx, run, careful, { withSums: false })
+        ? await undoCards(work, ctx, run, careful, { isMerge: true })
         : await undoRun(work, ctx, run, careful);
-      add(left.flatMap((one) => conflictsOf(work, one, run)));
+      add(left.flatMap((one) => conflictsOf(work, one, run, survivor)));
     }
     await settleLevels(work, ctx, possible);
   } catch (error) {
     if (!(error instanceof EstateError) || error.status >= 500) throw error;
-    const { existing_id = null } = error.extra;
+    const { card_id, existing_id = null } = error.extra;
     const message = `${error.message}${existing_id === null ? '' : ` (${existing_id})`}`;
-    const refused = { entity: 'card', id: survivorId, field: null, code: error.code, message };
+    const refused = {
+      entity: 'card',
+      id: String(card_id ?? survivorId),
+      field: null,
+      code: error.code,
+      message,
+    };
     throw mergeConflict([...conflicts.values(), refused]);
+  }
+  const split = await followMoved(work, [survivorId, ...merge.merged.map((card) => card.id)]);
+  if (split.length > 0) {
+    add(split.map((row) => ({ ...row, field: null, code: 'split', message: SPLIT })));
+    throw mergeConflict([...conflicts.values()]);
   }
   if (conflicts.size > 0 && !force) throw mergeConflict([...conflicts.values()]);
 
@@ -201,15 +222,22 @@ async function withoutLostParents(
 }
 
 /** The conflicts that keep an event from being undone; derived values, which are recomputed, are none. */
-function conflictsOf({ metamodel }: Work, left: NotUndone, run: BatchEvent[]): MergeConflict[] {
+function conflictsOf(
+  { metamodel }: Work,
+  left: NotUndone,
+  run: BatchEvent[],
+  survivor: StoredCard,
+): MergeConflict[] {
   const event = run.find(({ event_id }) => event_id === left.event_id)!;
   const entity = String(event.data.entity ?? event.event_type.split('.')[0]);
   const code = left.code === 'changed_later' ? 'changed' : left.code;
   if (!left.fields) return [{ entity, id: left.id, field: null, code, message: left.message }];
-  const fields = entity === 'card' ? metamodel.cardTypes.get(String(event.card_type))?.fields : undefined;
+  const type = entity === 'card' ? metamodel.cardTypes.get(String(event.card_type)) : undefined;
+  const sums = type && left.id === survivor.id ? summedKeys(type, survivor) : [];
   return left.fields.flatMap((field) => {
-    const isDerived = field === 'data_quality' || fields?.get(field.replace(/^attributes\./, ''))?.readonly;
-    const message = `${field} was changed after the merge`;
+    const key = field.replace(/^attributes\./, '');
+    const isDerived = field === 'data_quality' || sums.includes(key) || type?.fields.get(key)?.readonly;
+    const message = code === 'changed' ? `${field} was changed after the merge` : left.message;
     return isDerived ? [] : [{ entity, id: left.id, field, code, message }];
   });
 }
@@ -220,11 +248,8 @@ async function settleLevels(work: Work, ctx: Ctx, events: BatchEvent[]): Promise
     ({ event_type, data }) =>
       event_type === 'card.deleted' || (event_type === 'card.updated' && data.changes.parent_id),
   );
-  const cards = await loadCards(
-    work,
-    ctx,
-    placed.map(({ id }) => id),
-  );
+  const ids = placed.map(({ id }) => id);
+  const cards = await loadCards(work, ctx, ids);
   const moved = new Map([...cards.values()].map((card) => [card.id, card.parent_id]));
   const levels = await levelsAfter(work, { moved });
   await saveCards(work, ctx, levelWrites(work, await loadCards(work, ctx, levels.keys()), levels));

@@ -2,8 +2,9 @@ import { embed, query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { deleteRelations, deleteRows } from '../../inventory/cards/cards.removal.ts';
-import { type CardWrite, insertCards, nothingFilled, saveCards } from '../../inventory/cards/cards.save.ts';
-import { guardUnique } from '../../inventory/cards/cards.unique.ts';
+import { type CardWrite, insertCards, noFilledSlots, saveCards } from '../../inventory/cards/cards.save.ts';
+import { findCollisions, guardUnique, takenKeyError } from '../../inventory/cards/cards.unique.ts';
+import { presentChanges } from '../../inventory/metamodel/changes/values.diff.ts';
 import { loadCompeting } from '../../inventory/relations/relations.load.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.model.ts';
 import { type NamedEnd, saveRelations } from '../../inventory/relations/relations.save.ts';
@@ -31,20 +32,21 @@ const nothing = {
   archived_at: null,
   archive_batch_id: null,
   myRoles: [],
-  filled: nothingFilled,
+  filled: noFilledSlots,
 };
 
 /**
  * Undoes events of cards, newest first, as one write: created cards are deleted, deleted ones are restored with their
  * ids, and others get their old values. Under the exclusive hierarchy lock.
- * @param options.withSums false if the lines of the cards are undone later: their sums are recomputed then.
+ * @param options.isMerge the lines of the cards are undone later, and their sums recomputed then; names and external ids
+ * that other cards have taken are not restored.
  */
 export async function undoCards(
   work: Work,
   ctx: Ctx,
   events: BatchEvent[],
   careful: ReadonlySet<string>,
-  { withSums = true }: { withSums?: boolean } = {},
+  { isMerge = false }: { isMerge?: boolean } = {},
 ): Promise<NotUndone[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
   await lockCards(work, ids, 'update');
@@ -65,30 +67,25 @@ export async function undoCards(
           type,
           archive_batch_id: event.data.archive_batch_id ?? null,
         };
-        wanted.set(event.id, back(base as never, event, false).card);
+        wanted.set(event.id, back(work, base as never, event, false).card);
         lasts.set(event.id, event);
       }
     } else if (!card) all.push(missing(event, 'card'));
     else if (event.event_type === 'card.created') wanted.set(event.id, null);
     else {
-      const { card: old, kept } = back(card, event, careful.has(`card/${event.id}`));
+      const { card: old, kept } = back(work, card, event, careful.has(`card/${event.id}`));
       if (kept.length > 0) all.push(changedLater(event, kept));
-      wanted.set(event.id, withSums ? old : { ...old, sums: {} });
+      wanted.set(event.id, isMerge ? { ...old, sums: {} } : old);
     }
   }
 
+  if (isMerge) all.push(...(await leaveTaken(work, wanted, stored, events)));
   const gone = [...stored.values()].filter((card) => wanted.get(card.id) === null);
   if (gone.length > 0) {
-    await deleteRelations(
-      work,
-      ctx,
-      gone.map(({ id }) => id),
-    );
+    const goneIds = gone.map(({ id }) => id);
+    await deleteRelations(work, ctx, goneIds);
     await work.extensions.deleteWithCards(work, gone);
-    await deleteTags(
-      work,
-      gone.map(({ id }) => id),
-    );
+    await deleteTags(work, goneIds);
     await deleteRows(work, ctx, gone);
   }
   await saveCards(
@@ -104,8 +101,9 @@ export async function undoCards(
   return all;
 }
 
-function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
-  const { changes } = data;
+/** The card before an event, as far as the present metamodel allows its values. */
+function back({ metamodel }: Work, card: StoredCard, { data }: BatchEvent, careful: boolean) {
+  const changes = presentChanges(data.changes, metamodel.cardTypes.get(card.type)!);
   const values = { ...card, attributes: { ...card.attributes } };
   const kept = revertFields(values, changes, careful);
   if (changes.status && !kept.includes('status')) {
@@ -115,6 +113,38 @@ function back(card: StoredCard, { data }: BatchEvent, careful: boolean) {
     values.archive_batch_id = String(data.archive_batch_was);
   }
   return { card: values, kept };
+}
+
+/**
+ * Leaves names, parents and external ids as they are where another card has taken them.
+ * @throws EstateError `sibling_name_taken` for a deleted card, which cannot be restored without its name.
+ */
+async function leaveTaken(
+  { sql }: Work,
+  wanted: Map<string, StoredCard | null>,
+  stored: ReadonlyMap<string, StoredCard>,
+  events: BatchEvent[],
+): Promise<NotUndone[]> {
+  const cards = [...wanted.values()].filter((card) => card !== null);
+  const left: NotUndone[] = [];
+  for (const { id, index, existing_id } of await findCollisions(sql, cards)) {
+    const error = takenKeyError(index, existing_id);
+    const present = stored.get(id);
+    if (index === 'cards_sibling_name' && !present) {
+      throw new EstateError('sibling_name_taken', error.message, { extra: { card_id: id, existing_id } });
+    }
+    const card = wanted.get(id)!;
+    const fields = index === 'cards_external_id' ? ['external_id'] : ['name', 'parent_id'];
+    const values =
+      index === 'cards_external_id'
+        ? { external_id: present?.external_id ?? null }
+        : { name: present!.name, parent_id: present!.parent_id };
+    wanted.set(id, { ...card, ...values });
+    const event = events.find((one) => one.id === id)!;
+    const changed = fields.filter((field) => events.some((one) => one.id === id && one.data.changes[field]));
+    left.push(notUndone(event, { code: error.code, message: `${error.message} (${existing_id})` }, changed));
+  }
+  return left;
 }
 
 function eventOf(before: StoredCard, after: StoredCard): EventType {
@@ -181,14 +211,19 @@ export async function undoRelations(
     const { data, id } = event;
     const relation = wanted.get(id) ?? null;
     const type = String(data.type);
+    const definition = metamodel.relationTypes.get(type);
     const [source_id, target_id] = [String(data.source_id), String(data.target_id)];
-    if (!metamodel.relationTypes.has(type)) all.push(missing(event, 'relation type'));
-    else if (!endsOf(event).every((end) => ends.has(end))) all.push(missing(event, 'card'));
+    if (!definition) {
+      all.push(missing(event, 'relation type'));
+      continue;
+    }
+    const changes = presentChanges(data.changes, definition);
+    if (!endsOf(event).every((end) => ends.has(end))) all.push(missing(event, 'card'));
     else if (event.event_type === 'relation.deleted') {
       if (relation) all.push(changedLater(event));
       else {
         const values = { id, type, source_id, target_id, attributes: {}, description: null };
-        revertFields(values, data.changes, false);
+        revertFields(values, changes, false);
         wanted.set(id, values);
         deleted.set(id, event);
       }
@@ -196,7 +231,7 @@ export async function undoRelations(
     else if (event.event_type === 'relation.created') wanted.set(id, null);
     else {
       const values = { ...relation, attributes: { ...relation.attributes } };
-      const kept = revertFields(values, data.changes, careful.has(`relation/${id}`));
+      const kept = revertFields(values, changes, careful.has(`relation/${id}`));
       if (kept.length > 0) all.push(changedLater(event, kept));
       wanted.set(id, values);
     }
@@ -206,18 +241,11 @@ export async function undoRelations(
     before: stored.get(id) ?? null,
     after: wanted.get(id) ?? null,
   }));
-  await saveRelations(
-    work,
-    ctx,
-    writes.filter(({ before, after }) => before || after),
-    ends,
-  );
+  const changed = writes.filter(({ before, after }) => before || after);
+  await saveRelations(work, ctx, changed, ends);
   const made = [...deleted].filter(([id]) => wanted.get(id) && !stored.has(id));
-  await restoreCreation(
-    work,
-    'relations',
-    made.map(([, event]) => event),
-  );
+  const creations = made.map(([, event]) => event);
+  await restoreCreation(work, 'relations', creations);
   return all;
 }
 
@@ -233,10 +261,8 @@ async function leaveOutExceeding(
 ): Promise<NotUndone[]> {
   const made = [...deleted.keys()].flatMap((id) => (stored.has(id) ? [] : (wanted.get(id) ?? [])));
   const typeOf = ({ type }: StoredRelation) => metamodel.relationTypes.get(type)!;
-  const competing = await loadCompeting(
-    sql,
-    made.map((relation) => ({ ...relation, type: typeOf(relation) })),
-  );
+  const places = made.map((relation) => ({ ...relation, type: typeOf(relation) }));
+  const competing = await loadCompeting(sql, places);
   const others = [...stored.keys()].flatMap((id) => wanted.get(id) ?? []);
   const workingSet = createWorkingSet([...competing.filter(({ id }) => !wanted.has(id)), ...others]);
   return made.flatMap((relation) => {

@@ -1,5 +1,5 @@
 import { query } from '../../../platform/database.ts';
-import { insertUsers } from '../../access/users.store.ts';
+import { insertUser } from '../../access/users.store.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards, saveCards } from '../../inventory/cards/cards.save.ts';
 import { createCardWithin } from '../../inventory/cards/cards.write.ts';
@@ -13,18 +13,13 @@ import type { DemoLandscape } from './demo.types.ts';
 // Concurrent processes fill the workspace only once.
 const DEMO_LOCK = 7203006;
 
-export interface DemoLoaded {
-  cards: number;
-  relations: number;
-}
-
 /**
  * Fills an empty workspace with the demo landscape, with the checks of users' requests, in one transaction. This
  * happens once; a workspace that has, or had, other cards is not changed.
  * @param today the day to which the landscape's dates are relative, YYYY-MM-DD.
  * @returns the counts, or undefined if there was nothing to do.
  */
-export async function loadDemo(ctx: Ctx, today: string): Promise<DemoLoaded | undefined> {
+export async function loadDemo(ctx: Ctx, today: string) {
   return await command(ctx, async (work) => {
     const { sql } = work;
     await query(sql).run`select pg_advisory_xact_lock(${DEMO_LOCK})`;
@@ -49,8 +44,9 @@ export async function loadDemo(ctx: Ctx, today: string): Promise<DemoLoaded | un
 
 /** @returns the users' ids by e-mail address. */
 async function createUsers(work: Work, demo: DemoLandscape): Promise<Map<string, string>> {
-  const made = await insertUsers(work, demo.users as unknown as Record<string, unknown>[]);
-  return new Map(made.map((user) => [user.email, user.id]));
+  const ids = new Map<string, string>();
+  for (const user of demo.users) ids.set(user.email, (await insertUser(work, user)).id);
+  return ids;
 }
 
 /** @returns the tags' ids by `Group/Tag`. */

@@ -1,16 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
-import type { Knex } from 'knex';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import type { SecretBox } from '../../../platform/crypto.ts';
-import { LOCK_NOT_AVAILABLE, query, type Sql, sqlState } from '../../../platform/database.ts';
+import {
+  LOCK_NOT_AVAILABLE,
+  query,
+  type Sql,
+  sqlState,
+  type Transaction,
+} from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { followGroupSettings } from '../../access/scim/scim.group-roles.ts';
 import { expireFiles } from '../../collaboration/files/files.attach.ts';
-import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
+import { checkSvgInThread } from '../../collaboration/files/svg.check.ts';
 import { metamodelBusy } from '../../inventory/metamodel/changes/changes.run.ts';
-import { command } from '../../kernel/command.ts';
+import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { recordFile, storeContent } from '../../kernel/files/files.store.ts';
@@ -79,25 +84,24 @@ export async function writeSetting<K extends SettingKey>(
   if (Object.keys(changes).length === 0) return;
   const role = key === 'registration_policy' ? (value as { role: string }).role : undefined;
   await requireReach(ctx, work.sql, key, Object.keys(changes), role);
-  const row = work.sql('settings').where({ key: storedKey(key) });
-  if (unset) await row.delete();
-  else {
-    await work
-      .sql('settings')
-      .insert({
-        key: storedKey(key),
-        value: JSON.stringify(value),
-        updated_by: ctx.caller.userId,
-      })
-      .onConflict('key')
-      .merge({ value: JSON.stringify(value), updated_by: ctx.caller.userId, updated_at: work.sql.fn.now() });
-  }
-  work.emit({
-    event_type: 'settings.updated',
-    data: { id: key, first: !settings.stored.has(key), changes: rowChanges(before, after) },
-  });
+  await storeValue(work.sql, ctx, storedKey(key), unset ? undefined : value);
+  const first = !settings.stored.has(key);
+  work.emit({ event_type: 'settings.updated', data: { id: key, first, changes: rowChanges(before, after) } });
   work.raise(SETTINGS_TOPIC);
   if (key === 'sso' && 'group_roles' in changes) await followGroupSettings(work, ctx);
+}
+
+/** Inserts or replaces a row of the table; undefined deletes it. */
+async function storeValue(sql: Sql, ctx: Ctx, key: string, value: unknown): Promise<void> {
+  if (value === undefined) {
+    await sql('settings').where({ key }).delete();
+    return;
+  }
+  const row = { value: JSON.stringify(value), updated_by: ctx.caller.userId };
+  await sql('settings')
+    .insert({ key, ...row })
+    .onConflict('key')
+    .merge({ ...row, updated_at: sql.fn.now() });
 }
 
 /** The reach of a setting; of a group member by member, its secret included. */
@@ -193,19 +197,16 @@ export async function changeSetting(
     const before = await lockSettings(work.sql);
     if (ctx.ifMatch) checkIfMatch(ctx, JSON.stringify(settingView(key, before)));
     const value = changedValue(key, before, input);
-    const faults = settingErrors(key, value, { metamodel: work.metamodel, roles: await roleKeys(work) });
+    const errors = settingErrors(key, value, { metamodel: work.metamodel, roles: await roleKeys(work) });
     if (hasSecret(key)) {
       const sent = input[secretMembers[key]];
-      faults.push(...secretErrors(key, before, value as SettingValues[typeof key], sent));
+      errors.push(...secretErrors(key, before, value as SettingValues[typeof key], sent));
     }
     if (key === 'registration_enabled' && value === true && !emailConfigured(before)) {
-      faults.push({
-        field: settingTable[key].member,
-        code: 'mail_needed',
-        message: 'needs a mail server, with which addresses are confirmed',
-      });
+      const message = 'needs a mail server, with which addresses are confirmed';
+      errors.push({ field: settingTable[key].member, code: 'mail_needed', message });
     }
-    if (faults.length > 0) throw invalidFields(faults);
+    if (errors.length > 0) throw invalidFields(errors);
     await writeSetting(work, ctx, before, key, value);
     // After the check of rights: only users who may change the address can learn what OUTBOUND_ALLOW allows.
     const refused = guard ? outboundErrors(guard, key, before.values, value) : [];
@@ -217,7 +218,7 @@ export async function changeSetting(
     return settingView(key, await loadSettings(work.sql));
   };
   try {
-    return await command(ctx, change, { changesMetamodel: key === 'bpm_enabled' });
+    return await commandWith(ctx, { changesMetamodel: key === 'bpm_enabled' }, change);
   } catch (error) {
     throw key === 'bpm_enabled' && sqlState(error) === LOCK_NOT_AVAILABLE ? metamodelBusy(error) : error;
   }
@@ -259,16 +260,7 @@ async function writeSecret(
   const isSet = sent !== null && sent !== '';
   if (!isSet && !wasSet) return;
   await requireReach(ctx, sql, group, [secretMembers[group]]);
-  if (isSet) {
-    const value = JSON.stringify(secrets.seal(sent as string, key));
-    const row = { value, updated_by: ctx.caller.userId };
-    await sql('settings')
-      .insert({ key, ...row })
-      .onConflict('key')
-      .merge({ ...row, updated_at: sql.fn.now() });
-  } else {
-    await sql('settings').where({ key }).delete();
-  }
+  await storeValue(sql, ctx, key, isSet ? secrets.seal(sent as string, key) : undefined);
   emit({
     event_type: 'settings.secret_changed',
     data: {
@@ -350,7 +342,7 @@ export async function clearImage(ctx: Ctx, key: ImageSetting): Promise<void> {
 
 /** Makes the file of one image expire and that of another permanent. @returns whether the other's content exists. */
 export async function exchangeImages(
-  sql: Knex.Transaction,
+  sql: Transaction,
   before: StoredImage | null,
   after: StoredImage | null,
 ): Promise<boolean> {

@@ -5,11 +5,12 @@ import type { SettingKey, SettingValues } from '../../kernel/settings/settings.r
 /** Checks addresses without resolving names. */
 export type AddressGuard = Pick<Outbound, 'refusal' | 'mailRefusal'>;
 
-/** The members of groups with addresses that this service connects to. */
-const called = {
+/** The settings with addresses that this service connects to, and the members of groups that are such addresses. */
+const called: { [K in SettingKey]?: readonly string[] } = {
   ai: ['provider_url', 'search_url'],
   sso: ['issuer_url', 'token_endpoint', 'jwks_uri'],
-} as const satisfies { [G in SettingKey]?: readonly (keyof SettingValues[G])[] };
+  eol_source: ['url'],
+};
 
 /** Errors of changed addresses that the outbound guard would refuse. */
 export function outboundErrors(
@@ -18,23 +19,17 @@ export function outboundErrors(
   before: SettingValues,
   value: SettingValues[SettingKey],
 ): FieldError[] {
-  if (key === 'email') return mailFaults(guard, before.email, value as SettingValues['email']);
-  if (key === 'eol_source') return webFaults(guard, 'url', before.eol_source, value as string);
-  if (key !== 'ai' && key !== 'sso') return [];
-  const present = before[key] as Record<string, unknown>;
-  const next = value as Record<string, unknown>;
-  return called[key].flatMap((member) =>
-    webFaults(guard, member, String(present[member] ?? ''), String(next[member] ?? '')),
-  );
+  if (key === 'email') return mailErrors(guard, before.email, value as SettingValues['email']);
+  const membersOf = (of: unknown) => (key === 'eol_source' ? { url: of } : of) as Record<string, string>;
+  return (called[key] ?? []).flatMap((field) => {
+    const address = membersOf(value)[field]!;
+    if (address === '' || address === membersOf(before[key])[field]) return [];
+    const message = guard.refusal(address);
+    return message === undefined ? [] : [{ field, code: 'refused_address', message }];
+  });
 }
 
-function webFaults(guard: AddressGuard, field: string, before: string, address: string): FieldError[] {
-  if (address === '' || address === before) return [];
-  const message = guard.refusal(address);
-  return message === undefined ? [] : [{ field, code: 'refused_address', message }];
-}
-
-function mailFaults(
+function mailErrors(
   guard: AddressGuard,
   before: SettingValues['email'],
   { smtp_host: host, smtp_port: port }: SettingValues['email'],

@@ -13,7 +13,7 @@ import {
   requireFreePair,
   writeRelationType,
 } from '../../inventory/metamodel/relation-types/relation-types.changes.ts';
-import { command } from '../../kernel/command.ts';
+import { commandWith } from '../../kernel/command.ts';
 import type { Work } from '../../kernel/context.ts';
 import { differingMembers, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { Calculation, type CalculationRow } from '../../kernel/formulas/calculations.model.ts';
@@ -32,13 +32,21 @@ import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
 import { findNarrowing, requireTransferRights, roleErrors, type StoredRole } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
 import { countActions, skippedRows, skipRows } from './transfer.diff.ts';
+import { requireFormulas } from './transfer.formulas.ts';
 import type { Reason, TransferResult } from './transfer.model.ts';
-import { rescoreImported } from './transfer.rescore.ts';
 import { reasonOf } from './transfer.rows.ts';
-import { columnsOf, isRowError, readShapes, schemaVersion } from './transfer.stage.ts';
+import { columnsOf, isRowError, openTransferArchive, readShapes } from './transfer.stage.ts';
 import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
-import { storeContents, writeFiles, writePeople, writeSettings } from './transfer.write.others.ts';
-import { writeSigned, writeTodos, writeWithApprovers } from './transfer.write.requests.ts';
+import {
+  rescoreImported,
+  storeContents,
+  writeFiles,
+  writePeople,
+  writeSettings,
+  writeSigned,
+  writeTodos,
+  writeWithApprovers,
+} from './transfer.write.others.ts';
 import {
   type Applying,
   emitRows,
@@ -48,7 +56,6 @@ import {
   writePlain,
   writeRows,
 } from './transfer.write.ts';
-import { openArchive } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { contentTable, contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
 
@@ -129,6 +136,7 @@ async function writeMetamodelRows(page: Page): Promise<void> {
 async function writeCalculations(page: Page): Promise<void> {
   const { work, ctx } = page;
   const written = await writeRows(page, await readPage(page));
+  await requireFormulas(page, written);
   const ids = written.map(({ after }) => ({ calculation_id: after.id as string }));
   if (ids.length > 0) await work.sql('calculation_runs').insert(ids).onConflict().ignore();
   await reloadMetamodel(work);
@@ -152,11 +160,8 @@ async function writeRoles(page: Page): Promise<void> {
     if (errors.length > 0) throw new RowRefused(errors);
   }
   const written = await writePlain(page, rows);
-  await roleRightsChanged(
-    work,
-    ctx,
-    written.flatMap(({ before, after }) => (before === null ? [] : [after.key as string])),
-  );
+  const keys = written.flatMap(({ before, after }) => (before === null ? [] : [after.key as string]));
+  await roleRightsChanged(work, ctx, keys);
 }
 
 /** The kinds that have their own write functions. */
@@ -187,22 +192,16 @@ export async function runApply(
   services: Services,
   tuning = { pageRows: 500 },
 ): Promise<JobResult> {
-  const { db, blobs } = services;
-  const { transfer_id: id } = job.payload;
   requireTransferRights(job.ctx.caller);
-  const file = await db('workspace_transfers as t')
-    .join('files as f', 'f.id', 't.file_id')
-    .where({ 't.id': id })
-    .first('f.id', 'f.size');
-  if (!file) throw new EstateError('not_found', 'The archive was deleted.');
-  const archive = await openArchive(blobs, file, await schemaVersion(db));
+  const archive = await openTransferArchive(services, job.payload.transfer_id);
   try {
-    const shapes = await readShapes(db, contentTables);
+    const shapes = await readShapes(services.db, contentTables);
     const applying: Applying = { job, services, archive, shapes, pageRows: tuning.pageRows };
-    const count = await counter(applying);
-    await applyKind(applying, PEOPLE, count);
-    for (const { table } of contentTables) await applyKind(applying, table, count);
-    await applyKind(applying, SETTINGS, count);
+    const written = await countWritten(applying);
+    job.ctx.batch.rowCount = written.total;
+    await applyKind(applying, PEOPLE, written);
+    for (const { table } of contentTables) await applyKind(applying, table, written);
+    await applyKind(applying, SETTINGS, written);
     await rescoreImported(applying);
   } finally {
     archive.close();
@@ -210,27 +209,28 @@ export async function runApply(
   return await finish(job, services);
 }
 
-/** Computes the progress of the job after some more rows. */
-type Count = (rows: number) => { progress: number; message: string; counts: Record<string, number> };
-
-async function counter({ job, services: { db } }: Applying): Promise<Count> {
-  const rows = await query(db).rows`select count(*)::int as total, count(*) filter (where done)::int as done
-    from workspace_transfer_rows
-     where transfer_id = ${job.payload.transfer_id}::uuid and (done or action in ('create', 'update'))`;
-  const { total } = rows[0];
-  let { done } = rows[0];
-  return (more) => {
-    done += more;
-    return {
-      progress: (done / Math.max(total, 1)) * 0.95,
-      message: `${done} of ${total} rows`,
-      counts: { total, done },
-    };
-  };
+/** The rows that are written so far, of all that are to be written. */
+interface Written {
+  done: number;
+  total: number;
 }
 
+async function countWritten({ job, services: { db } }: Applying): Promise<Written> {
+  const [written] = await query(db).rows<Written>`select count(*)::int as total,
+    count(*) filter (where done)::int as done
+    from workspace_transfer_rows
+    where transfer_id = ${job.payload.transfer_id}::uuid and (done or action in ('create', 'update'))`;
+  return written!;
+}
+
+const progressOf = ({ done, total }: Written) => ({
+  progress: (done / Math.max(total, 1)) * 0.95,
+  message: `${done} of ${total} rows`,
+  counts: { total, done },
+});
+
 /** Writes the rows of a kind that are not yet written. */
-async function applyKind(applying: Applying, kind: string, count: Count): Promise<void> {
+async function applyKind(applying: Applying, kind: string, written: Written): Promise<void> {
   const { job, services } = applying;
   for (;;) {
     job.signal.throwIfAborted();
@@ -239,7 +239,7 @@ async function applyKind(applying: Applying, kind: string, count: Count): Promis
          and action in ('create', 'update') and not done order by depth, line
          limit ${embed(applying.pageRows)}`;
     if (rows.length === 0) return;
-    await applyRows(applying, kind, rows, count);
+    await applyRows(applying, kind, rows, written);
   }
 }
 
@@ -248,7 +248,7 @@ async function applyRows(
   applying: Applying,
   kind: string,
   rows: { line: number; ref: string }[],
-  count: Count,
+  written: Written,
 ): Promise<void> {
   const { job, services } = applying;
   const lines = rows.map(({ line }) => line);
@@ -259,21 +259,22 @@ async function applyRows(
         applying,
         rows.map(({ ref }) => ref),
       );
-    await command(
+    await commandWith(
       job.ctx,
+      { changesMetamodel: kind === SETTINGS || contentTable.get(kind)?.metamodel === true },
       async (work) => {
         await write(applying, work, kind, lines);
         await query(work.sql).run`update workspace_transfer_rows set done = true
            where transfer_id = ${job.payload.transfer_id}::uuid and kind = ${kind}
            and line = any(${lines}::integer[])`;
-        await job.checkpoint(work, { ...count(lines.length), checkpoint: { kind, line: lines.at(-1) } });
+        const now = progressOf({ ...written, done: written.done + lines.length });
+        await job.checkpoint(work, { ...now, checkpoint: { kind, line: lines.at(-1) } });
       },
-      { changesMetamodel: kind === SETTINGS || contentTable.get(kind)?.metamodel === true },
     );
+    written.done += lines.length;
   } catch (error) {
     const reason = refusalOf(error);
     if (!reason) throw error;
-    count(-lines.length);
     if (rows.length === 1) {
       await skipRows({ db: services.db, transferId: job.payload.transfer_id }, kind, [
         { line: lines[0]!, ...reason },
@@ -281,8 +282,8 @@ async function applyRows(
       return;
     }
     const half = Math.ceil(rows.length / 2);
-    await applyRows(applying, kind, rows.slice(0, half), count);
-    await applyRows(applying, kind, rows.slice(half), count);
+    await applyRows(applying, kind, rows.slice(0, half), written);
+    await applyRows(applying, kind, rows.slice(half), written);
   }
 }
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
+import type { RoleRow as StoredRoleRow } from '../../access/roles.model.ts';
 import { checkedUrl } from '../../collaboration/documents/documents.ts';
 import { notPublicErrors } from '../../exchange/portals/portals.commands.ts';
 import { createFilterSchema, type FilterTagGroup } from '../../inventory/filters/filters.schema.ts';
@@ -29,15 +30,30 @@ import { missingFrom, type PermissionMap } from '../../kernel/permissions/grants
 import { appPermissions, permissionKeys } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { OpenObject } from '../../kernel/shapes.ts';
+import {
+  checkAttachments,
+  checkContents,
+  checkDrawings,
+  checkElements,
+  checkFiles,
+  checkShown,
+  checkThumbnails,
+} from './transfer.contents.ts';
+import { skipTooDeep } from './transfer.depth.ts';
 import { skipMatching } from './transfer.diff.ts';
-import { checkDrawings, checkThumbnails } from './transfer.drawings.ts';
-import { checkAttachments, checkFiles } from './transfer.files.ts';
-import { checkContents, checkElements, checkShown } from './transfer.models.ts';
-import { type Checking, errorsOf, reasonOf, skipInvalid } from './transfer.rows.ts';
+import { checkFormulas } from './transfer.formulas.ts';
+import { checkKeys } from './transfer.references.ts';
+import { type Checking, errorsOf, knownRows, reasonOf, skipInvalid } from './transfer.rows.ts';
 import type { Staging } from './transfer.stage.ts';
-import { fieldErrors, fieldRules, nestedErrors, shapeErrors } from './workspace.fields.ts';
+import {
+  cardErrors,
+  fieldErrors,
+  fieldRules,
+  nestedErrors,
+  relationErrors,
+  shapeErrors,
+} from './workspace.fields.ts';
 import { nestedRules } from './workspace.nested.data.ts';
-import { cardErrors, relationErrors } from './workspace.rows.rules.ts';
 
 const CardTypeRow = Type.Object({
   key: TypeKey,
@@ -130,12 +146,7 @@ export function requireTransferRights(caller: Caller): void {
 }
 
 /** The stored state of a role. */
-export interface StoredRole {
-  key: string;
-  is_system: boolean;
-  is_default: boolean;
-  is_archived: boolean;
-}
+export type StoredRole = Pick<StoredRoleRow, 'key' | 'is_system' | 'is_default' | 'is_archived'>;
 
 /** Validates a role: users cannot grant permissions that they lack, or lock themselves out. */
 export function roleErrors(caller: Caller, content: StoredRow, here: StoredRole | null): FieldError[] {
@@ -177,11 +188,8 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async card_types(checking) {
-    const here = await definitions(
-      checking,
-      'card_types',
-      'exists (select from cards c where c.type = t.key)',
-    );
+    const used = 'exists (select from cards c where c.type = t.key)';
+    const here = await definitions(checking, 'card_types', used);
     await skipInvalid(checking, 'card_types', (row) => [...cardTypeErrors(row), ...narrowing(here, row)]);
   },
   async relation_types(checking) {
@@ -215,6 +223,7 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
       },
       `, ${typeOf('parent_id')} as type`,
     );
+    await skipTooDeep(checking);
   },
   async relations(checking) {
     await skipInvalid(
@@ -225,26 +234,20 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     );
   },
   async card_tags(checking) {
-    await skipMatching(
-      checking,
-      'card_tags',
-      { code: 'single_tag', message: 'The group allows one tag, and the card has another.' },
-      fragment`where s.action = 'create' and exists (
+    const reason = { code: 'single_tag', message: 'The group allows one tag, and the card has another.' };
+    await skipMatching(checking, 'card_tags', reason)`where s.action = 'create' and exists (
          select from card_tags k join tags o on o.id = k.tag_id join tag_groups g on g.id = o.tag_group_id
          left join tags n on n.id = (s.n).tag_id
          where k.card_id = (s.n).card_id and g.mode = 'single'
            and g.id = coalesce(n.tag_group_id, (select (x.content ->> 'tag_group_id')::uuid
              from workspace_transfer_rows x
-             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`,
-    );
+             where x.transfer_id = s.transfer_id and x.kind = 'tags' and x.ref = s.content ->> 'tag_id')))`;
   },
   async stakeholders(checking) {
     const types = checking.metamodel!.cardTypes;
     // including archived ones
-    const defined = await knownRows<{ card_type_key: string; key: string }>(
-      checking,
-      'stakeholder_role_definitions',
-    );
+    const table = 'stakeholder_role_definitions';
+    const defined = await knownRows<{ card_type_key: string; key: string }>(checking, table);
     const roles = new Set(defined.map(({ card_type_key, key }) => `${card_type_key}/${key}`));
     await skipInvalid(
       checking,
@@ -260,10 +263,14 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
     await skipInvalid(
       checking,
       'comments',
-      ({ card_id }, { type: above }) =>
-        above === null || above === card_id
-          ? []
-          : [{ field: 'parent_id', code: 'unknown_value', message: 'is no comment on this card' }],
+      ({ card_id, content, deleted_at }, { type: above }) => {
+        if (above !== null && above !== card_id) {
+          return [{ field: 'parent_id', code: 'unknown_value', message: 'is no comment on this card' }];
+        }
+        // only deleted comments have no text
+        const isBlank = String(content).trim() === '' && (deleted_at ?? null) === null;
+        return isBlank ? [{ field: 'content', code: 'required', message: 'must not be blank' }] : [];
+      },
       `, coalesce((select x.content ->> 'card_id' from workspace_transfer_rows x where x.transfer_id = s.transfer_id
            and x.kind = 'comments' and x.ref = s.content ->> 'parent_id'),
          (select c.card_id::text from comments c where c.id = (s.content ->> 'parent_id')::uuid)) as type`,
@@ -279,20 +286,13 @@ const checks: Record<string, (checking: Checking) => Promise<void>> = {
   process_flow_versions: (checking) => checkShown(checking, 'process_flow_versions'),
   adrs: (checking) => skipSigned(checking, 'adrs'),
   soaws: (checking) => skipSigned(checking, 'soaws'),
+  calculations: checkFormulas,
   async web_portals(checking) {
     const metamodel = checking.metamodel!;
     const schema = createFilterSchema(metamodel, await knownRows<FilterTagGroup>(checking, 'tag_groups'));
     await skipInvalid(checking, 'web_portals', (row) => notPublicErrors(metamodel, schema, row));
   },
 };
-
-/** The rows of a table in the workspace and of the archive, as JSON. */
-async function knownRows<T>({ db, transferId }: Staging, table: string): Promise<T[]> {
-  return await query(db).column<T>`select to_jsonb(t) from ${embed(table)} t
-     union all
-     select content from workspace_transfer_rows
-     where transfer_id = ${transferId}::uuid and kind = ${table} and action in ('create', 'update')`;
-}
 
 /** The error of a signed document. */
 export const signedDocumentError: FieldError = {
@@ -303,12 +303,9 @@ export const signedDocumentError: FieldError = {
 
 /** Skips documents that are signed here. */
 async function skipSigned(checking: Staging, table: 'adrs' | 'soaws'): Promise<void> {
-  await skipMatching(
-    checking,
-    table,
-    reasonOf([signedDocumentError]),
-    fragment`join ${embed(table)} t on t.id = (s.n).id where t.status = 'signed'`,
-  );
+  const reason = reasonOf([signedDocumentError]);
+  await skipMatching(checking, table, reason)`
+     join ${embed(table)} t on t.id = (s.n).id where t.status = 'signed'`;
 }
 
 /** Validates the rows of a kind like single writes, and by the rules of the kind. */
@@ -317,6 +314,7 @@ export async function checkRows(checking: Checking, kind: string): Promise<void>
   if (fields) await skipInvalid(checking, kind, (row) => fieldErrors(fields, row));
   const nested = nestedRules[kind];
   if (nested) await skipInvalid(checking, kind, (row) => nestedErrors(nested, row));
+  await checkKeys(checking, kind);
   await checks[kind]?.(checking);
 }
 

@@ -23,11 +23,7 @@ export async function removeOldTransfers(sql: Sql, limit: number): Promise<numbe
     where t.created_at < now() - make_interval(days => ${embed(RETENTION_DAYS)})
        and not (t.status in ('parsing', 'applying') and not (${embed(ENDED)})) limit ${limit}`;
   for (const { id } of rows) await unstage(sql, id);
-  await sql('workspace_transfers')
-    .whereIn(
-      'id',
-      rows.map(({ id }: { id: string }) => id),
-    )
-    .delete();
+  const ids = rows.map(({ id }: { id: string }) => id);
+  await sql('workspace_transfers').whereIn('id', ids).delete();
   return rows.length;
 }

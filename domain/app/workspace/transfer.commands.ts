@@ -70,10 +70,8 @@ async function startJob(
 ): Promise<JsonText> {
   const { job_id } = await enqueueJob(ctx, work, job, { transfer_id: id });
   await updateRow(work.sql, WorkspaceTransfer, { id }, { ...values, job_id });
-  work.emit({
-    event_type: 'import.started',
-    data: { format: 'workspace', transfer_id: id, import_job_id: job_id, ...details },
-  });
+  const data = { format: 'workspace', transfer_id: id, import_job_id: job_id, ...details };
+  work.emit({ event_type: 'import.started', data });
   return await readTransfer(ctx, id, work.sql);
 }
 
@@ -126,9 +124,7 @@ export async function discardTransfer(ctx: Ctx, id: string): Promise<void> {
     await unstage(sql, id);
     await sql('files').where({ id: file_id }).update({ expires_at: sql.fn.now() });
     await deleteRows(sql, WorkspaceTransfer, (query) => query.where({ id }));
-    work.emit({
-      event_type: 'import.discarded',
-      data: { format: 'workspace', transfer_id: id, was: status },
-    });
+    const data = { format: 'workspace', transfer_id: id, was: status };
+    work.emit({ event_type: 'import.discarded', data });
   });
 }

@@ -17,7 +17,7 @@ const NOT_COMPARED = new Set(['created_at', 'created_by', 'updated_at', 'updated
 export async function compareRows(staging: Staging, table: ContentTable, columns: string[]): Promise<void> {
   const { db, transferId } = staging;
   const keys = table.key.map((column) => `t.${column} = (s.n).${column}`).join(' and ');
-  const compared = columns.filter((column) => !NOT_COMPARED.has(column));
+  const compared = columns.filter((column) => !NOT_COMPARED.has(column) && !table.derived?.includes(column));
   const here = compared.map((column) => `t.${column}`).join(', ');
   const there = compared.map((column) => `(s.n).${column}`).join(', ');
   // an import may only update rows of kinds with an event for it
@@ -40,27 +40,23 @@ type SqlPart = ReturnType<typeof fragment>;
 
 /**
  * Skips the rows `s` of a table that match a condition, unless they are skipped or unchanged; `s.n` is the row of the table.
- * @param reason SQL of the reason as JSON.
- * @param condition the rest of the query: joins and `where`.
+ * The condition is a template like those of {@link query}: the rest of a query, with joins and `where`.
+ * @param reason the reason, or SQL of it as JSON.
  * @returns how many rows.
  */
-export async function skipMatching(
-  { db, transferId }: Target,
-  table: string,
-  reason: Reason | SqlPart,
-  condition: SqlPart,
-): Promise<number> {
-  const why = 'sql' in reason ? reason : fragment`${JSON.stringify(reason)}::jsonb`;
-  const skipped = await query(db)
-    .rows`update workspace_transfer_rows r set action = 'conflict', reason = d.reason
+export const skipMatching =
+  ({ db, transferId }: Target, table: string, reason: Reason | SqlPart) =>
+  async (texts: TemplateStringsArray, ...values: unknown[]): Promise<number> => {
+    const condition = fragment(texts, ...values);
+    const why = 'sql' in reason ? reason : fragment`${JSON.stringify(reason)}::jsonb`;
+    return await query(db).count`update workspace_transfer_rows r set action = 'conflict', reason = d.reason
      from (
        select s.line, ${embed(why)} as reason
        from (select * from ${stagedRows(table, transferId)} o where coalesce(o.action, 'create') in ('create', 'update')) s
        ${embed(condition)}
      ) d
-     where r.transfer_id = ${transferId}::uuid and r.kind = ${table} and r.line = d.line returning r.line`;
-  return skipped.length;
-}
+     where r.transfer_id = ${transferId}::uuid and r.kind = ${table} and r.line = d.line`;
+  };
 
 /** Marks rows that a unique index would refuse. */
 async function findTaken(staging: Staging, { table, name: noun, key, label }: ContentTable): Promise<void> {
@@ -70,17 +66,18 @@ async function findTaken(staging: Staging, { table, name: noun, key, label }: Co
     const other = key.map((column) => `o.${column} <> (s.n).${column}`).join(' or ');
     const counts = embed(predicate ?? 'true');
     const message = `another ${noun} here has it already: `;
+    const reason = fragment`jsonb_build_object('code', ${`taken:${name}`}::text,
+         'message', ${message}::text || h.label)`;
     await skipMatching(
       staging,
       table,
-      fragment`jsonb_build_object('code', ${`taken:${name}`}::text, 'message', ${message}::text || h.label)`,
-      fragment`cross join lateral (select ${embed(values)}, (${counts}) as counts from (select (s.n).*) x) v
+      reason,
+    )`cross join lateral (select ${embed(values)}, (${counts}) as counts from (select (s.n).*) x) v
          cross join lateral (
            select ${embed(label.replaceAll('t.', 'o.'))} as label from ${embed(table)} o
            where ${embed(equal)} and (${counts}) and (${embed(other)}) limit 1
          ) h
-         where v.counts`,
-    );
+         where v.counts`;
   }
 }
 
@@ -90,18 +87,14 @@ export async function findDangling(staging: Staging, { table }: ContentTable): P
     if (!contentTable.has(other) && other !== 'users') continue;
     const named = `${column} names ${contentTable.get(other)?.name ?? 'a user'} `;
     const at = embed(`(s.n).${column}`);
+    const reason = fragment`jsonb_build_object('code', 'unknown_reference', 'field', ${column}::text, 'message',
+       ${named}::text || (s.content ->> ${column}) || ', which is neither here nor imported')`;
     for (;;) {
-      const count = await skipMatching(
-        staging,
-        table,
-        fragment`jsonb_build_object('code', 'unknown_reference', 'field', ${column}::text, 'message',
-           ${named}::text || (s.content ->> ${column}) || ', which is neither here nor imported')`,
-        fragment`where ${at} is not null
+      const count = await skipMatching(staging, table, reason)`where ${at} is not null
              and not exists (select from ${embed(other)} o where o.${embed(target)} = ${at})
              and not exists (
                select from workspace_transfer_rows x where x.transfer_id = s.transfer_id and x.kind = ${other}
-                 and x.ref = ${at}::text and x.action = 'create')`,
-      );
+                 and x.ref = ${at}::text and x.action = 'create')`;
       if (count === 0 || other !== table) break;
     }
   }
@@ -139,10 +132,8 @@ export async function countActions(
     found.set(kind, counts);
   }
   const order = ['users', ...contentTables.map(({ table }) => table), 'settings'];
-  return {
-    kinds: Object.fromEntries(order.flatMap((kind) => (found.has(kind) ? [[kind, found.get(kind)!]] : []))),
-    totals,
-  };
+  const entries = order.flatMap((kind) => (found.has(kind) ? [[kind, found.get(kind)!]] : []));
+  return { kinds: Object.fromEntries(entries), totals };
 }
 
 /** The first skipped rows of each kind, for the report. */

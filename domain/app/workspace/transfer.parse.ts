@@ -8,6 +8,7 @@ import { checkRows, requireTransferRights } from './transfer.check.ts';
 import { unstage } from './transfer.cleanup.ts';
 import { compareRows, countActions, findDangling, skippedRows, skipRows } from './transfer.diff.ts';
 import type { TransferDiff } from './transfer.model.ts';
+import { removeUnknownUsers } from './transfer.references.ts';
 import { type Checking, reasonOf } from './transfer.rows.ts';
 import {
   columnsOf,
@@ -15,16 +16,16 @@ import {
   matchPeople,
   matchRows,
   measureDepths,
+  openTransferArchive,
   partOf,
   readShapes,
   requireOnce,
   type Staging,
-  schemaVersion,
   stagedRows,
   stageRows,
   type TableCheck,
 } from './transfer.stage.ts';
-import { type Archive, ArchiveError, openArchive } from './workspace.archive.ts';
+import { type Archive, ArchiveError } from './workspace.archive.ts';
 import type { WorkspaceTransferPayload } from './workspace.jobs.ts';
 import { portableErrors } from './workspace.settings.ts';
 import { contentTables, PEOPLE, SETTINGS } from './workspace.tables.ts';
@@ -40,8 +41,8 @@ function jsonOf(type: string): { json: string; word: string } {
   return { json: 'string', word: 'text' };
 }
 
-/** SQL of whether `v.value` is valid input of the type, which is a literal so that it is parsed once. */
-function isReadBy(type: string): string {
+/** SQL of whether a JSON value is valid input of the type, which is a literal so that it is parsed once. */
+function isReadBy(type: string, value: string): string {
   const reads = (text: string, one: string) => {
     if (one === 'text') return 'true';
     const isValid = `pg_input_is_valid(${text}, '${one}')`;
@@ -50,8 +51,8 @@ function isReadBy(type: string): string {
       ? `case when ${isValid} then (${text})::${one} >= '0001-01-01' and (${text})::${one} < '9999-12-31' else false end`
       : isValid;
   };
-  if (!type.endsWith('[]')) return reads("v.value #>> '{}'", type);
-  return `(select coalesce(bool_and(${reads('e', type.slice(0, -2))}), true) from jsonb_array_elements_text(v.value) e)`;
+  if (!type.endsWith('[]')) return reads(`${value} #>> '{}'`, type);
+  return `(select coalesce(bool_and(e is not null and ${reads('e', type.slice(0, -2))}), true) from jsonb_array_elements_text(${value}) e)`;
 }
 
 /**
@@ -65,25 +66,25 @@ async function skipMistyped(
   const { types } = shapes.get(table)!;
   const typed = columns.filter((column) => types[column] !== 'jsonb');
   if (typed.length === 0) return;
-  const values = typed.map((column) => {
+  const tests = typed.map((column) => {
     const type = types[column]!;
     const { json, word } = jsonOf(type);
-    return `('${column}', '${type}', '${json}', '${word}', s.content -> '${column}')`;
+    const value = `(s.content -> '${column}')`;
+    const isWrong = `case jsonb_typeof(${value}) when 'null' then false when '${json}' then not ${isReadBy(type, value)}
+      else ${value} is not null end`;
+    return { isWrong, row: `('${column}', '${word}', ${isWrong})` };
   });
-  const read = [...new Set(typed.map((column) => types[column]!))].map(
-    (type) => `when v.type = '${type}' then ${isReadBy(type)}`,
-  );
-  // OFFSET prevents the planner from scanning the rows once for each row.
-  await query(db).run`with wrong as materialized (
+  // Most rows are valid: the names of wrong values are only looked for in the others.
+  await query(db).run`with invalid as materialized (
+       select s.line, s.content from workspace_transfer_rows s
+       where s.transfer_id = ${transferId}::uuid and s.kind = ${table}
+         and (${embed(tests.map(({ isWrong }) => isWrong).join(' or '))})
+     ), wrong as materialized (
        select s.line, array_agg(v.name) as names, min(v.name || ' is no ' || v.word) as message,
-       min(v.name) as field
-       from workspace_transfer_rows s
-       cross join lateral (values ${embed(values.join(', '))}) v (name, type, json, word, value)
-       where s.transfer_id = ${transferId}::uuid and s.kind = ${table} and jsonb_typeof(v.value) <> 'null'
-       and not case
-         when jsonb_typeof(v.value) <> v.json then false
-         ${embed(read.join(' '))} end
-       group by s.line
+         min(v.name) as field
+       from invalid s
+       cross join lateral (values ${embed(tests.map(({ row }) => row).join(', '))}) v (name, word, is_wrong)
+       where v.is_wrong group by s.line
      )
      update workspace_transfer_rows r set action = 'conflict', content = r.content - w.names,
        reason = jsonb_build_object('code', 'wrong_type', 'message', w.message, 'field', w.field)
@@ -153,19 +154,13 @@ export async function runParse(
   job: RunningJob<WorkspaceTransferPayload>,
   services: Services,
 ): Promise<JobResult> {
-  const { db, blobs } = services;
   const { transfer_id: id } = job.payload;
   requireTransferRights(job.ctx.caller);
-  const file = await db('workspace_transfers as t')
-    .join('files as f', 'f.id', 't.file_id')
-    .where({ 't.id': id })
-    .first('f.id', 'f.size');
-  if (!file) throw new EstateError('not_found', 'The transfer was discarded.');
   // rows of an interrupted run
-  await unstage(db, id);
+  await unstage(services.db, id);
   let archive: Archive | undefined;
   try {
-    archive = await openArchive(blobs, file, await schemaVersion(db));
+    archive = await openTransferArchive(services, id);
     return await preview(job, services, archive);
   } catch (error) {
     if (error instanceof ArchiveError) throw refusal(error.message);
@@ -198,10 +193,8 @@ async function preview(
     signal: job.signal,
     async staged(work: JobTransaction, rows) {
       done += rows;
-      await job.checkpoint(work, {
-        progress: (done / Math.max(total, 1)) * 0.95,
-        message: `${done} of ${total} rows read`,
-      });
+      const message = `${done} of ${total} rows read`;
+      await job.checkpoint(work, { progress: (done / Math.max(total, 1)) * 0.95, message });
     },
     caller: job.ctx.caller,
     metamodel: undefined,
@@ -243,7 +236,8 @@ async function preview(
 }
 
 async function updateStatistics(db: Db, rows: number | undefined): Promise<void> {
-  if ((rows ?? 0) > MANY) await query(db).run`analyze workspace_transfer_rows`;
+  if ((rows ?? 0) > MANY)
+    await query(db).run`analyze workspace_transfer_rows (transfer_id, kind, line, ref, action, depth)`;
 }
 
 async function readPeople(checking: Checking): Promise<void> {
@@ -273,6 +267,7 @@ async function readTable(checking: Checking, table: ContentTable): Promise<void>
     await updateStatistics(checking.db, part.rows);
     await skipMistyped(checking, table, columns);
     await matchRows(checking, table);
+    await removeUnknownUsers(checking, table.table);
     await measureDepths(checking, table);
     await compareRows(checking, table, columns);
     await skipConstraintViolations(checking, table, columns);

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import type { Caller } from '../../kernel/context.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
@@ -31,6 +30,14 @@ export interface Checking extends Staging {
 /** Rows of a page: few for kinds with large contents. */
 const pageOf = (kind: string): number =>
   kind === 'process_contents' || kind === 'diagram_drawings' ? 5 : kind in nestedRules ? 100 : 1_000;
+
+/** The rows of a table in the workspace and of the archive, as JSON. */
+export async function knownRows<T>({ db, transferId }: Staging, table: string): Promise<T[]> {
+  return await query(db).column<T>`select to_jsonb(t) from ${embed(table)} t
+     union all
+     select content from workspace_transfer_rows
+     where transfer_id = ${transferId}::uuid and kind = ${table} and action in ('create', 'update')`;
+}
 
 /** Several errors as one reason. */
 export const reasonOf = (errors: readonly FieldError[]): Reason => ({
@@ -75,24 +82,7 @@ export async function skipInvalid(
 /** Skips rows whose text is too long, before it is parsed. */
 export async function skipLong(staging: Staging, kind: string, column: string, most: number): Promise<void> {
   const reason = { code: 'too_long', field: column, message: `${column} has more than ${most} characters` };
-  await skipMatching(staging, kind, reason, fragment`where length(s.content ->> ${column}) > ${most}`);
-}
-
-const MAX_ATTEMPTS = 12;
-const PAUSE_MS = 5_000;
-
-/** Retries a read in a worker thread while all threads are busy with requests, which have priority. */
-export async function retryWhileBusy<T>(signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    signal.throwIfAborted();
-    try {
-      return await read();
-    } catch (error) {
-      const busy = error instanceof EstateError && error.code === 'unavailable';
-      if (!busy || attempt === MAX_ATTEMPTS) throw error;
-      await delay(PAUSE_MS, undefined, { signal });
-    }
-  }
+  await skipMatching(staging, kind, reason)`where length(s.content ->> ${column}) > ${most}`;
 }
 
 /** The validation errors that a function throws. */

@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import {
   type Db,
   embed,
@@ -7,10 +6,20 @@ import {
   query,
   type Sql,
   sqlState,
+  type Transaction,
 } from '../../../platform/database.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { storageErrors } from '../../../platform/storable.ts';
 import type { JobTransaction } from '../../kernel/jobs/jobs.running.ts';
-import { type Archive, ArchiveError, type ArchivePart, linesOf, rowsName } from './workspace.archive.ts';
+import type { Services } from '../../kernel/services.ts';
+import {
+  type Archive,
+  ArchiveError,
+  type ArchivePart,
+  linesOf,
+  openArchive,
+  rowsName,
+} from './workspace.archive.ts';
 import { exchangeIds } from './workspace.people.ts';
 import { contentTable, PEOPLE, SETTINGS } from './workspace.tables.ts';
 import type { ContentTable } from './workspace.types.ts';
@@ -57,6 +66,16 @@ interface OfTable {
 /** The last migration step of the schema, as its version. */
 export async function schemaVersion(sql: Sql): Promise<string> {
   return await query(sql).value`select max(name collate "C") as version from schema_steps`;
+}
+
+/** Opens the archive of a transfer. @throws EstateError `not_found` if it was discarded; ArchiveError. */
+export async function openTransferArchive({ db, blobs }: Services, id: string): Promise<Archive> {
+  const file = await db('workspace_transfers as t')
+    .join('files as f', 'f.id', 't.file_id')
+    .where({ 't.id': id })
+    .first('f.id', 'f.size');
+  if (!file) throw new EstateError('not_found', 'The transfer was discarded.');
+  return await openArchive(blobs, file, await schemaVersion(db));
 }
 
 /** Reads the definitions of tables from PostgreSQL's catalogue, so that new columns are always included. */
@@ -210,7 +229,7 @@ function requireObject(text: string, kind: string, line: number): void {
 export const isRowError = (error: unknown): boolean => /^(?:22|23|54)/.test(sqlState(error) ?? '');
 
 async function insertRows(
-  sql: Knex.Transaction,
+  sql: Transaction,
   transferId: string,
   kind: string,
   rows: string[],
@@ -226,10 +245,13 @@ async function insertRows(
   }
 }
 
-/** The staged rows of a table in SQL, with each also as a row of the table, as `n`. */
+/**
+ * The staged rows of a table in SQL, with each also as a row of the table, as `n`. OFFSET prevents the planner from
+ * reading the JSON once for each column of `n` that is used.
+ */
 export const stagedRows = (table: string, transferId: string) =>
   embed(fragment`(select s.*, x.n from workspace_transfer_rows s
-    cross join lateral (select jsonb_populate_record(null::${embed(table)}, s.content) as n) x
+    cross join lateral (select jsonb_populate_record(null::${embed(table)}, s.content) as n offset 0) x
     where s.transfer_id = ${transferId}::uuid and s.kind = ${table})`);
 
 /**

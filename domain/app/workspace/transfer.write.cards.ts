@@ -1,7 +1,7 @@
 import { query } from '../../../platform/database.ts';
 import { cardEvent, cardsTopic } from '../../inventory/cards/cards.events.ts';
 import { lockCards, lockHierarchy } from '../../inventory/cards/cards.load.ts';
-import { findCyclicMoves } from '../../inventory/cards/cards.tree.ts';
+import { findCyclicMoves, levelsAfter, requireDepths } from '../../inventory/cards/cards.tree.ts';
 import { type CardState, diffCard } from '../../inventory/cards/rules/diff.ts';
 import { loadCompeting } from '../../inventory/relations/relations.load.ts';
 import type { StoredRelation } from '../../inventory/relations/relations.model.ts';
@@ -11,7 +11,7 @@ import { tagEvent } from '../../inventory/tags/tags.cards.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { type Page, type PageRow, RowRefused, readPage, writeRows } from './transfer.write.ts';
-import { cardErrors, relationErrors } from './workspace.rows.rules.ts';
+import { cardErrors, relationErrors } from './workspace.fields.ts';
 
 /** A stored card in the form of events. */
 function stateOf(row: StoredRow | null): CardState | null {
@@ -41,15 +41,20 @@ export async function writeCards(page: Page): Promise<void> {
   }
   const written = await writeRows(page, rows);
   const moved = written.filter(({ before, after }) => before && before.parent_id !== after.parent_id);
-  const loops = await findCyclicMoves(
-    work.sql,
-    moved.map(({ after }) => after.id as string),
-  );
+  const movedIds = moved.map(({ after }) => after.id as string);
+  const loops = await findCyclicMoves(work.sql, movedIds);
   if (loops.size > 0) {
     throw new RowRefused([
       { field: 'parent_id', code: 'parent_cycle', message: 'It would lie below itself.' },
     ]);
   }
+  const placed = written.filter(({ before, after }) => after.parent_id !== (before?.parent_id ?? null));
+  const ids = placed.map(({ after }) => after.id as string);
+  await requireDepths(work.sql, ids);
+  // Checks capabilities, also those below the moved ones; cards retain the levels of the archive.
+  await levelsAfter(work, {
+    moved: new Map(placed.map(({ after }) => [after.id as string, after.parent_id as string | null])),
+  });
   for (const { before, after } of written) {
     const type = cardTypes.get(after.type as string)!;
     const changes = diffCard(stateOf(before), stateOf(after));
@@ -83,10 +88,8 @@ export async function writeRelations(page: Page): Promise<void> {
   await requireRoom(page, rows);
   for (const { before, after } of await writeRows(page, rows)) {
     const type = relationTypes.get(after.type as string)!;
-    const between = {
-      source: ends.get(after.source_id as string)!,
-      target: ends.get(after.target_id as string)!,
-    };
+    const target = ends.get(after.target_id as string)!;
+    const between = { source: ends.get(after.source_id as string)!, target };
     const event = relationEvent(
       type,
       between,

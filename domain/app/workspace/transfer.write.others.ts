@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
-import { query } from '../../../platform/database.ts';
-import { insertUsers } from '../../access/users.store.ts';
+import { embed, query } from '../../../platform/database.ts';
+import type { UserRow } from '../../access/users.model.ts';
+import { insertUser } from '../../access/users.store.ts';
+import { rescoreCards } from '../../inventory/cards/cards.save.ts';
+import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { StoredImage } from '../../kernel/settings/settings.definition.ts';
@@ -10,9 +13,19 @@ import {
   type SettingValues,
   storedKey,
 } from '../../kernel/settings/settings.read.ts';
+import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
 import { showProcessTypes } from '../settings/settings.bpm.ts';
 import { exchangeImages, lockSettings, writeSetting } from '../settings/settings.change.ts';
-import { type Applying, type Page, RowRefused, readPage, writeRows } from './transfer.write.ts';
+import { signedDocumentError } from './transfer.check.ts';
+import {
+  type Applying,
+  type Page,
+  RowRefused,
+  readPage,
+  type WrittenRow,
+  writePlain,
+  writeRows,
+} from './transfer.write.ts';
 import { blobName } from './workspace.archive.ts';
 import { portableErrors } from './workspace.settings.ts';
 
@@ -36,25 +49,12 @@ export async function writePeople(applying: Applying, work: Work, lines: number[
   if (!role)
     throw new RowRefused([{ field: 'role', code: 'required', message: 'There is no default role.' }]);
   const rows = await staged(work, applying, 'users', lines);
-  const known = new Set(
-    await work
-      .sql('users')
-      .whereIn(
-        'id',
-        rows.map(({ content }) => content.id as string),
-      )
-      .pluck('id'),
-  );
-  const values = rows
-    .filter(({ content }) => !known.has(content.id as string))
-    .map(({ content: { id, email, display_name } }) => ({
-      id,
-      email,
-      display_name,
-      role: role.key,
-      is_active: false,
-    }));
-  if (values.length > 0) await insertUsers(work, values);
+  const ids = rows.map(({ content }) => content.id as string);
+  const known = new Set(await work.sql('users').whereIn('id', ids).pluck('id'));
+  for (const { content } of rows) {
+    const { id, email, display_name } = content as Pick<UserRow, 'id' | 'email' | 'display_name'>;
+    if (!known.has(id)) await insertUser(work, { id, email, display_name, role: role.key, is_active: false });
+  }
 }
 
 /** Writes settings. */
@@ -79,11 +79,8 @@ export async function writeSettings(
     const same = Object.keys(differingMembers({ value: settings.values[key] }, { value })).length === 0;
     if (same) {
       // A stored value, even if it equals the default.
-      await work
-        .sql('settings')
-        .insert({ key: storedKey(key), value: JSON.stringify(value), updated_by: ctx.caller.userId })
-        .onConflict('key')
-        .ignore();
+      const data = { key: storedKey(key), value: JSON.stringify(value), updated_by: ctx.caller.userId };
+      await work.sql('settings').insert(data).onConflict('key').ignore();
       work.raise(SETTINGS_TOPIC);
       continue;
     }
@@ -111,4 +108,74 @@ export async function storeContents({ services, archive, job }: Applying, ids: s
 /** Writes files whose contents are stored. They have no events of their own. */
 export async function writeFiles(page: Page): Promise<void> {
   await writeRows(page, await readPage(page));
+}
+
+/*
+ * Signatures and approvals requested from users. Imported accounts are inactive, and other users may lack the rights
+ * here: open requests to them are reassigned or closed in the transaction that writes them.
+ */
+
+/** Writes documents with signatures. @throws RowRefused if a document was signed here meanwhile. */
+export async function writeSigned(page: Page): Promise<void> {
+  const rows = await readPage(page);
+  if (rows.some(({ before }) => before?.status === 'signed')) throw new RowRefused([signedDocumentError]);
+  const requested = (await writePlain(page, rows))
+    .filter(({ after }) => after.status === 'in_review')
+    .flatMap(({ after }) => (after.signatories as { user_id: string }[]).map(({ user_id }) => user_id));
+  await page.work.extensions.userRightsChanged(page.work, page.ctx, [...new Set(requested)]);
+}
+
+/** Writes rows of cards whose approvers may change with them; pending flows are assigned to users who may approve them. */
+export const writeWithApprovers =
+  (card: 'card_id' | 'process_id') =>
+  async (page: Page): Promise<void> =>
+    followApprovers(page.work, idsOf(await writePlain(page), card));
+
+/**
+ * Writes to-dos. To-dos of the service are reassigned if their assignee lacks the rights, and stay open while their
+ * object is pending.
+ */
+export async function writeTodos(page: Page): Promise<void> {
+  const requested = (await writePlain(page)).filter(({ after }) => after.is_system === true);
+  const assignees = [
+    ...idsOf(requested, 'assigned_to'),
+    ...requested.map(({ before }) => before?.assigned_to as string),
+  ];
+  await page.work.extensions.userRightsChanged(page.work, page.ctx, [...new Set(assignees.filter(Boolean))]);
+}
+
+const idsOf = (written: readonly WrittenRow[], column: string): string[] => [
+  ...new Set(written.flatMap(({ after }) => (after[column] as string | null) ?? [])),
+];
+
+/** Cards of a page. */
+const PAGE = 500;
+
+/**
+ * Recomputes the data quality of all cards that the archive has written or attached something to: it may differ in a workspace with
+ * other tags, relations and stakeholders.
+ */
+export async function rescoreImported({ job, services }: Applying): Promise<void> {
+  const { ctx, payload, signal } = job;
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    signal.throwIfAborted();
+    const rows = await query(services.db).rows`with touched as (
+         select case kind when 'cards' then content ->> 'id' else content ->> 'card_id' end as id
+         from workspace_transfer_rows where transfer_id = ${payload.transfer_id}::uuid and done
+         and kind in ('cards', 'card_tags', 'stakeholders')
+         union
+         select unnest(array[content ->> 'source_id', content ->> 'target_id'])
+         from workspace_transfer_rows where transfer_id = ${payload.transfer_id}::uuid and done
+         and kind = 'relations'
+       )
+       select id from touched where id > ${after} order by id limit ${embed(PAGE)}`;
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }: { id: string }) => id);
+    await command(ctx, async (work) => {
+      await rescoreCards(work, ctx, ids);
+      await job.checkpoint(work, { message: 'Computing the data quality' });
+    });
+    after = ids.at(-1)!;
+  }
 }

@@ -32,10 +32,8 @@ function importedEvent(
   );
   if (table.table === 'reference_catalogues') {
     const { kind, catalogue_version, source, nodes } = after;
-    return {
-      event_type,
-      data: { id, kind, source, catalogue_version, node_count: (nodes as unknown[]).length },
-    };
+    const data = { id, kind, source, catalogue_version, node_count: (nodes as unknown[]).length };
+    return { event_type, data };
   }
   const changes = rowChanges(before, after);
   if (Object.keys(changes).length === 0) return undefined;
@@ -133,13 +131,8 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
   const added = rows.filter(({ before }) => before === null);
   const stored = rows.filter(({ before }) => before !== null);
   if (stored.length > 0 && !table.events?.updated) {
-    throw new RowRefused([
-      {
-        field: '',
-        code: 'differs',
-        message: 'It is here with another content, and is not changed by imports.',
-      },
-    ]);
+    const message = 'It is here with another content, and is not changed by imports.';
+    throw new RowRefused([{ field: '', code: 'differs', message }]);
   }
   const staged = stagedRows(name, page.applying.job.payload.transfer_id);
   const linesOf = (some: readonly PageRow[]) => some.map(({ line }) => line);
@@ -154,7 +147,9 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
   }
   if (stored.length > 0) {
     const set = columns
-      .filter((column) => !table.key.includes(column) && !MADE.has(column))
+      .filter(
+        (column) => !table.key.includes(column) && !MADE.has(column) && !table.derived?.includes(column),
+      )
       .map((column) => `${column} = (s.n).${column}`);
     const changed = await query(work.sql).rows<{ line: number; row: StoredRow }>`update ${embed(name)} t
        set ${embed(set.join(', '))} from ${staged} s
@@ -168,13 +163,10 @@ export async function writeRows(page: Page, rows: readonly PageRow[]): Promise<W
 /** Emits the events of written rows and raises their topics. */
 export async function emitRows({ work, table }: Page, written: readonly WrittenRow[]): Promise<void> {
   const cards = table.card ? written.flatMap(({ after }) => (after[table.card!] as string | null) ?? []) : [];
-  const found: { id: string; type: string }[] =
-    cards.length > 0
-      ? await work
-          .sql('cards')
-          .whereIn('id', [...new Set(cards)])
-          .select('id', 'type')
-      : [];
+  const found: { id: string; type: string }[] = await work
+    .sql('cards')
+    .whereIn('id', [...new Set(cards)])
+    .select('id', 'type');
   const types = new Map(found.map(({ id, type }) => [id, type]));
   for (const { before, after } of written) {
     const event = importedEvent(table, before, after, types);

@@ -120,11 +120,8 @@ export async function openArchive(
 ): Promise<Archive> {
   let zip: ZipFile;
   try {
-    zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, file.id), file.size, {
-      lazyEntries: true,
-      autoClose: false,
-      strictFileNames: true,
-    });
+    const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
+    zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, file.id), file.size, options);
   } catch (error) {
     throw unreadable(error);
   }

@@ -2,7 +2,12 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import type { FieldError } from '../../../platform/errors.ts';
+import type { CardInput } from '../../inventory/cards/rules/diff.ts';
+import { cleanCardInput, validateForType } from '../../inventory/cards/rules/values.ts';
+import type { RelationInput } from '../../inventory/relations/relations.model.ts';
+import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
 import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import type { CardType, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
 import { resources } from '../resources.ts';
 import type { FieldRule } from './workspace.types.ts';
@@ -38,20 +43,39 @@ export function shapeErrors(schema: TSchema, value: unknown, at = ''): FieldErro
   return [{ field: path, code: 'wrong_type', message: error.message }];
 }
 
-/** The checks of a column, from its schema; undefined if there are none. */
+/** What a schema may declare of a single value. */
+interface Declared extends TSchema {
+  anyOf?: Declared[];
+  type?: string;
+  const?: unknown;
+  format?: string;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+}
+
+/** The alternatives of a schema. */
+const alternatives = (schema: Declared): Declared[] => schema.anyOf?.flatMap(alternatives) ?? [schema];
+
+/** The checks of a column, from its schema; undefined if there are none. Formats are checked as types of PostgreSQL. */
 function fieldRule(schema: TSchema): FieldRule | undefined {
-  const parts = ('anyOf' in schema ? schema.anyOf : [schema]) as Record<string, unknown>[];
-  for (const { type, format, minLength, maxLength, pattern, minimum, maximum } of parts) {
-    if (type === 'string' && format === undefined && (maxLength !== undefined || pattern !== undefined)) {
-      return {
-        ...(typeof maxLength === 'number' ? { max: maxLength } : {}),
-        ...(minLength ? { filled: true } : {}),
-        ...(typeof pattern === 'string' ? { pattern: new RegExp(pattern) } : {}),
-      };
-    }
-    if (typeof minimum === 'number' && typeof maximum === 'number') return { least: minimum, most: maximum };
-  }
-  return undefined;
+  const parts = alternatives(schema);
+  const options = parts.flatMap((part) => (typeof part.const === 'string' ? [part.const] : []));
+  if (options.length > 0) return { options };
+  const [part] = parts.filter(({ type }) => type !== 'null');
+  if (!part || part.format !== undefined) return undefined;
+  const { minLength, maxLength, pattern, minimum, maximum } = part;
+  const rule: FieldRule = {
+    ...(maxLength === undefined ? {} : { max: maxLength }),
+    ...(minLength ? { filled: true } : {}),
+    ...(pattern === undefined ? {} : { pattern: new RegExp(pattern) }),
+    ...(minimum === undefined ? {} : { least: minimum }),
+    ...(maximum === undefined ? {} : { most: maximum }),
+  };
+  const scalar = part.type === 'string' || part.type === 'integer' || part.type === 'number';
+  return scalar && Object.keys(rule).length > 0 ? rule : undefined;
 }
 
 const fieldRulesOf = ({ model }: Resource): [string, Readonly<Record<string, FieldRule>>] => [
@@ -79,7 +103,13 @@ export function fieldErrors(rules: Readonly<Record<string, FieldRule>>, row: Sto
   });
 }
 
-function ofText({ max, filled, pattern }: FieldRule, value: string): Omit<FieldError, 'field'> | undefined {
+function ofText(
+  { max, filled, pattern, options }: FieldRule,
+  value: string,
+): Omit<FieldError, 'field'> | undefined {
+  if (options?.includes(value) === false) {
+    return { code: 'unknown_option', message: `is none of ${options.join(', ')}` };
+  }
   if (filled && value.trim() === '') return { code: 'required', message: 'must not be blank' };
   // Characters as code points, as in schemas.
   if (max !== undefined && value.length > max && [...value].length > max) {
@@ -92,7 +122,14 @@ function ofText({ max, filled, pattern }: FieldRule, value: string): Omit<FieldE
 
 function ofNumber({ least, most }: FieldRule, value: number): Omit<FieldError, 'field'> | undefined {
   const outside = (least !== undefined && value < least) || (most !== undefined && value > most);
-  return outside ? { code: 'out_of_range', message: `must lie between ${least} and ${most}` } : undefined;
+  if (!outside) return undefined;
+  const range =
+    least === undefined
+      ? `must be at most ${most}`
+      : most === undefined
+        ? `must be at least ${least}`
+        : `must lie between ${least} and ${most}`;
+  return { code: 'out_of_range', message: range };
 }
 
 /** The checks of nested values in a column. */
@@ -116,4 +153,44 @@ export function nestedErrors(rules: Readonly<Record<string, NestedRule>>, row: S
     }
     return check?.(value as never) ?? [];
   });
+}
+
+/** The errors of columns with JSON that are no objects. */
+const notObjects = (row: StoredRow, ...fields: string[]): FieldError[] =>
+  fields
+    .filter((field) => typeof (row[field] ?? null) !== 'object' || Array.isArray(row[field]))
+    .map((field) => ({ field, code: 'wrong_type', message: 'has the wrong type' }));
+
+/**
+ * The errors of a card of an archive, with the checks of single cards, except that values set by the service are
+ * allowed.
+ */
+export function cardErrors(types: ReadonlyMap<string, CardType>, card: StoredRow): FieldError[] {
+  const type = types.get(String(card.type));
+  if (!type) return [{ field: 'type', code: 'unknown_type', message: 'is no card type' }];
+  const wrong = notObjects(card, 'lifecycle', 'attributes');
+  if (wrong.length > 0) return wrong;
+  const input = cleanCardInput(card as CardInput);
+  return validateForType(type, input, { creating: true, stored: input.attributes ?? {} });
+}
+
+/** The errors of a relation of an archive between cards of these types. */
+export function relationErrors(
+  types: ReadonlyMap<string, RelationType>,
+  relation: StoredRow,
+  ends: { source: string | null; target: string | null },
+): FieldError[] {
+  const type = types.get(String(relation.type));
+  if (!type) return [{ field: 'type', code: 'unknown_type', message: 'is no relation type' }];
+  const errors = (['source', 'target'] as const)
+    .filter((end) => ends[end] !== type[`${end}_type_key`])
+    .map((end) => {
+      const message = `must be a card of the type ${type[`${end}_type_key`]}`;
+      return { field: `${end}_id`, code: 'end_type', message };
+    });
+  if (relation.source_id === relation.target_id) {
+    errors.push({ field: 'target_id', code: 'same_card', message: 'is the same card as source_id' });
+  }
+  const wrong = notObjects(relation, 'attributes');
+  return [...errors, ...(wrong.length > 0 ? wrong : validateRelationInput(type, relation as RelationInput))];
 }

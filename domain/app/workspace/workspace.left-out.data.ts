@@ -39,6 +39,7 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   import_relation_rows: service(working),
   import_relation_plan: service(working),
   import_outcomes: service(working),
+  import_warnings: service(working),
   migration_rows: service(working),
   workspace_transfer_rows: service(working),
   workspace_transfer_ids: service(working),

@@ -115,7 +115,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
   },
   saved_reports: {
     config: { schema: OpenObject, most: CONFIG_LENGTH },
-    shared_with: { schema: Type.Array(Type.Object({ user_id: Uuid }, closed), { maxItems: 200 }) },
+    shared_with: { schema: Type.Array(Uuid, { maxItems: 200 }) },
   },
   surveys: {
     target_filters: { schema: SurveyFilters },

@@ -32,11 +32,8 @@ export function portableErrors(key: string, value: unknown, around: SettingSurro
   if (shapeErrors(schema, value).length > 0) {
     return [{ field: 'value', code: 'wrong_type', message: 'is no value of the setting' }];
   }
-  return settingErrors(
-    setting as PlainSetting,
-    { ...settingDefaults, [setting]: value }[setting as PlainSetting],
-    around,
-  );
+  const settings = { ...settingDefaults, [setting]: value };
+  return settingErrors(setting as PlainSetting, settings[setting as PlainSetting], around);
 }
 
 const mapMembers = (members: Record<string, { schema: TSchema }>) =>

@@ -5,15 +5,8 @@ import { tableOrder } from './workspace.tables.data.ts';
 import type { ContentTable } from './workspace.types.ts';
 
 /** How a resource is exported to archives; undefined if it is not. */
-function contentTableOf({
-  model,
-  name,
-  events,
-  card,
-  topics,
-  metamodel,
-  transfer,
-}: Resource): ContentTable | undefined {
+function contentTableOf(resource: Resource): ContentTable | undefined {
+  const { model, name, events, card, topics, metamodel, transfer } = resource;
   if ('excluded' in transfer) return undefined;
   const { silent, insertOnly, replaced } = transfer;
   const [created] = events.created ?? [];

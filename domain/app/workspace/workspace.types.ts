@@ -17,6 +17,8 @@ export interface FieldRule {
   /** The text is not blank. */
   filled?: true;
   pattern?: RegExp;
+  /** The values of which it must have one. */
+  options?: readonly string[];
   least?: number;
   most?: number;
 }

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { query } from '../../../platform/database.ts';
+import { query, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
@@ -8,11 +7,10 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, inScope, mayOnCard, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { type CardWithAccess, lockCard, lockCardOf } from '../cards.access.ts';
-import { Comment, type CommentRow } from '../collaboration.model.ts';
+import { Comment, type CommentRow, MAX_DEPTH } from '../collaboration.model.ts';
 import { newId, type WrittenItem } from '../items.ts';
-import { commentEvent } from './comments.events.ts';
 import { commentList } from './comments.list.ts';
-import { MAX_DEPTH, MAX_MENTIONS, MAX_THREAD, mentionedIds } from './comments.rules.ts';
+import { commentEvent, MAX_MENTIONS, MAX_THREAD, mentionedIds } from './comments.rules.ts';
 
 const CREATE = { app: 'comments.create', card: 'card.create_comments' } as const;
 const MANAGE = { app: 'comments.manage', card: 'card.manage_comments' } as const;
@@ -111,11 +109,11 @@ async function lockComment(
 }
 
 /** Serialises replies and deletions in a thread, so that no reply loses its parent. */
-async function lockThread(sql: Knex.Transaction, threadId: string): Promise<void> {
+async function lockThread(sql: Transaction, threadId: string): Promise<void> {
   await query(sql).run`select from comments where id = ${threadId} for update`;
 }
 
-async function requireParent(sql: Knex.Transaction, card: CardWithAccess, id: string): Promise<CommentRow> {
+async function requireParent(sql: Transaction, card: CardWithAccess, id: string): Promise<CommentRow> {
   const known = await sql('comments').where({ id, card_id: card.id }).first('thread_id');
   if (known) await lockThread(sql, known.thread_id);
   const parent = known && (await lockRow(sql, Comment, { id: id.toLowerCase() }));
@@ -123,11 +121,8 @@ async function requireParent(sql: Knex.Transaction, card: CardWithAccess, id: st
     throw invalidField('parent_id', 'unknown_value', 'is not a comment on this card');
   }
   if (parent.depth >= MAX_DEPTH) {
-    throw invalidField(
-      'parent_id',
-      'too_deep',
-      `is at the maximum depth of ${MAX_DEPTH} replies; reply further up`,
-    );
+    const message = `is at the maximum depth of ${MAX_DEPTH} replies; reply further up`;
+    throw invalidField('parent_id', 'too_deep', message);
   }
   const [thread] = await query(sql).rows<{ size: number }>`select count(*)::int as size from comments
     where thread_id = ${parent.thread_id}`;
@@ -137,7 +132,7 @@ async function requireParent(sql: Knex.Transaction, card: CardWithAccess, id: st
   return parent;
 }
 
-async function hasReplies(sql: Knex.Transaction, id: string): Promise<boolean> {
+async function hasReplies(sql: Transaction, id: string): Promise<boolean> {
   return (await sql('comments').where({ parent_id: id }).first('id')) !== undefined;
 }
 
@@ -147,7 +142,7 @@ function requireContent(content: string): string {
 }
 
 /** The mentioned users who are active; other mentions stay plain text. */
-async function mentionedUsers(sql: Knex.Transaction, content: string): Promise<string[]> {
+async function mentionedUsers(sql: Transaction, content: string): Promise<string[]> {
   const named = mentionedIds(content);
   if (named.length > MAX_MENTIONS) {
     throw invalidField('content', 'too_many_mentions', `mentions more than ${MAX_MENTIONS} users`);

@@ -1,14 +1,8 @@
 import { fragment } from '../../../platform/database.ts';
-import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts } from '../../kernel/lists/lists.run.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Comment } from '../collaboration.model.ts';
-
-export const commentSorts: Record<string, SortField> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-};
 
 const {
   thread_id: _threadId,
@@ -17,12 +11,13 @@ const {
   ...commentColumns
 } = columnMembers('t', Comment);
 
-/** Comments over the alias `t`, each with all replies below it. */
-export const commentList: ListSpec = {
+/** The threads of a card, oldest first, each with all its replies. */
+export const commentList = defineList({
   name: 'comments',
+  permission: 'comments.view',
   from: 'comments t left join users u on u.id = t.user_id',
   id: 't.id',
-  sorts: commentSorts,
+  sorts: columnSorts('t', Comment, 'created_at'),
   defaultSort: 'created_at',
   search: 'fold(t.content)',
   members: {
@@ -31,12 +26,8 @@ export const commentList: ListSpec = {
     is_deleted: 't.deleted_at is not null',
     replies: 'comment_replies(t.id)',
   },
-};
-
-/** The threads of a card, oldest first, each with all its replies. @throws EstateError `forbidden`, `not_found`. */
-export async function listComments(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'comments.view');
-  const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const threads: Condition = fragment`t.card_id = ${card.id}::uuid and t.parent_id is null`;
-  return await runList(ctx, commentList, [threads], params);
-}
+  async where(ctx, _params, cardId) {
+    const card = await requireVisibleCard(ctx.db, ctx, cardId);
+    return [fragment`t.card_id = ${card.id}::uuid and t.parent_id is null`];
+  },
+});

@@ -1,21 +1,20 @@
-import { fragment } from '../../../platform/database.ts';
-import { invalidField } from '../../../platform/errors.ts';
+import { invalidField, requireText } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
-import { requireOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
+import { requireOnCard } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
-import { lockAttached, lockCard, requireVisibleCard } from '../cards.access.ts';
-import { Document } from '../collaboration.model.ts';
-import type { WrittenItem } from '../items.ts';
+import { lockAttached, lockCard, ofVisibleCard } from '../cards.access.ts';
+import { Document, type DocumentRow } from '../collaboration.model.ts';
+import { attachedEvent, type EventCard, type WrittenItem } from '../items.ts';
 import { requireResourceKey } from '../resource-keys.ts';
-import { documentEvent } from './documents.events.ts';
 
 /** The right to attach links and files to a card, and to remove them. */
 export const MANAGE_DOCUMENTS = { app: 'documents.manage', card: 'card.manage_documents' } as const;
 /** The type of a link without a link type. */
-const UNTYPED = 'link';
+export const UNTYPED = 'link';
 
 export interface DocumentInput {
   name: string;
@@ -23,29 +22,29 @@ export interface DocumentInput {
   type: string;
 }
 
-export const documentSorts: Record<string, SortField> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-  name: { sql: 'fold(t.name)', type: 'text' },
-  type: { sql: 't.type', type: 'text' },
-};
-
-/** Links over the alias `t`. */
-const documentList: ListSpec = {
+/** The links of a card. */
+export const documentList = defineList({
   name: 'documents',
+  permission: 'documents.view',
   from: 'documents t',
   id: 't.id',
-  sorts: documentSorts,
+  sorts: {
+    ...columnSorts('t', Document, 'created_at', 'type'),
+    name: { sql: 'fold(t.name)', type: 'text' },
+  },
   defaultSort: 'created_at',
   search: "fold(t.name || ' ' || coalesce(t.url, ''))",
   members: columnMembers('t', Document),
-};
+  where: ofVisibleCard('t.card_id'),
+});
 
-/** The links of a card. @throws EstateError `forbidden`, `not_found`. */
-export async function listDocuments(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'documents.view');
-  const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const ofCard: Condition = fragment`t.card_id = ${card.id}::uuid`;
-  return await runList(ctx, documentList, [ofCard], params);
+/** The event of a link that was added, or with `isDeleted` removed. */
+export function documentEvent(card: EventCard, row: DocumentRow, isDeleted = false): EventDraft {
+  const { id, name, url, type } = row;
+  const data = { document_id: id, name, url, type };
+  const verb = isDeleted ? 'removed' : 'added';
+  const summary = `The link ${name} was ${verb}`;
+  return attachedEvent(`document.${verb}`, card, row, isDeleted, { ...data, summary });
 }
 
 /** Adds a link to a card. @throws EstateError `not_found`, `forbidden`, `validation_failed`. */
@@ -54,8 +53,7 @@ export async function addDocument(ctx: Ctx, cardId: string, input: DocumentInput
     const { sql } = work;
     const card = await lockCard(sql, ctx, cardId);
     requireOnCard(ctx, MANAGE_DOCUMENTS, card);
-    const name = input.name.trim();
-    if (name === '') throw invalidField('name', 'required', 'must not be blank');
+    const name = requireText(input.name, 'name');
     if (input.type !== UNTYPED) await requireResourceKey(sql, 'link_type', input.type, 'type');
     const row = await insertRow(sql, Document, {
       card_id: card.id,

@@ -1,20 +1,27 @@
-import type { Knex } from 'knex';
-import { inTransaction, query } from '../../../platform/database.ts';
+import { inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { findItem } from '../../kernel/lists/lists.run.ts';
 import { requireOnCard } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { moduleDisabled, readSetting } from '../../kernel/settings/settings.read.ts';
 import { lockAttached, lockCard } from '../cards.access.ts';
-import { FileAttachment } from '../collaboration.model.ts';
+import { type AttachmentRow, FileAttachment } from '../collaboration.model.ts';
 import { MANAGE_DOCUMENTS } from '../documents/documents.ts';
-import type { WrittenItem } from '../items.ts';
+import { attachedEvent, type EventCard, type WrittenItem } from '../items.ts';
 import { requireResourceKey } from '../resource-keys.ts';
 import type { CheckedFile } from './files.check.ts';
-import { fileEvent } from './files.events.ts';
 import { attachmentList } from './files.list.ts';
+
+/** The event of a file that was attached to a card, or with `isDeleted` deleted. */
+export function fileEvent(card: EventCard, row: AttachmentRow, isDeleted = false): EventDraft {
+  const { name, mime_type, size, category } = row;
+  const verb = isDeleted ? 'deleted' : 'uploaded';
+  const summary = `The file ${name} was ${verb}`;
+  return attachedEvent(`file.${verb}`, card, row, isDeleted, { name, mime_type, size, category, summary });
+}
 
 /**
  * Checks early, before the content is read, whether the caller may attach files to the card. {@link attachFile} checks again.
@@ -27,7 +34,7 @@ export async function requireUpload(ctx: Ctx, cardId: string): Promise<void> {
   });
 }
 
-async function requireUploadsEnabled(sql: Knex.Transaction): Promise<void> {
+async function requireUploadsEnabled(sql: Transaction): Promise<void> {
   if (!(await readSetting(sql, 'file_uploads_enabled'))) throw moduleDisabled('file_uploads');
 }
 
@@ -86,7 +93,7 @@ export async function deleteFile(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** Sets the contents of deleted attachments to expire after the retention period of the settings. */
-export async function expireFiles(sql: Knex.Transaction, fileIds: string[]): Promise<void> {
+export async function expireFiles(sql: Transaction, fileIds: string[]): Promise<void> {
   const { files_days } = await readSetting(sql, 'retention');
   await query(sql).rows`update files set expires_at = now() + make_interval(days => ${files_days})
     where id = any(${fileIds}::uuid[])`;

@@ -3,7 +3,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { type FileKind, type FileKindKey, fileKinds } from './files.types.ts';
 import { officeKind } from './office.check.ts';
-import { checkSvgInThread } from './svg.thread.ts';
+import { checkSvgInThread } from './svg.check.ts';
 
 const byMagic: Record<string, FileKindKey> = {
   'application/pdf': 'pdf',
@@ -46,7 +46,7 @@ async function identify(content: Buffer, ending: string | undefined): Promise<Fi
     const isText = isUtf8(content) && !content.includes(0);
     // what looks like XML to the library is a text all the same
     if (!isText || (magic && magic.mime !== 'application/xml' && magic.mime !== 'image/svg+xml')) {
-      throw new Error(`it is none of ${KNOWN}`);
+      throw new Error(`it is none of ${KNOWN}; texts must be in UTF-8`);
     }
     if (ending !== 'svg') return 'txt';
     await checkSvgInThread(content.toString('utf8'));

@@ -19,41 +19,50 @@ const mainParts: Record<string, FileKindKey> = {
 };
 
 /**
- * Which kind of office document an archive is. The parts are counted by what the archive says of them; none but the
- * list of content types is unpacked, and that not beyond what it may hold.
+ * Detects which kind of office document an archive is. Every part is unpacked, since a declared size may be wrong.
  * @throws Error saying why it is none.
  */
 export async function officeKind(content: Buffer): Promise<FileKindKey> {
   const zip = await yauzl.fromBufferPromise(content, { lazyEntries: true, autoClose: false });
   if (zip.entryCount > MAX_ENTRIES) throw new Error(`it has more than ${MAX_ENTRIES} parts`);
   const names = new Set<string>();
-  let unpacked = 0;
-  let types: string | undefined;
+  const entries: Entry[] = [];
+  let declared = 0;
   for await (const entry of zip.eachEntry()) {
-    unpacked += entry.uncompressedSize;
-    if (unpacked > MAX_UNPACKED) throw new Error('it unpacks to more than 200 MiB');
+    declared += entry.uncompressedSize;
+    if (declared > MAX_UNPACKED) throw new Error('it unpacks to more than 200 MiB');
     if (entry.isEncrypted()) throw new Error('it is encrypted');
     if (names.has(entry.fileName)) throw new Error('it contains a part twice');
     if (/vbaProject/i.test(entry.fileName)) throw new Error('it contains macros');
     names.add(entry.fileName);
-    if (entry.fileName === CONTENT_TYPES) types = await readText(zip, entry);
+    entries.push(entry);
+  }
+  let types: string | undefined;
+  for (const entry of entries) {
+    const text = await readPart(zip, entry);
+    if (entry.fileName === CONTENT_TYPES) types = text;
   }
   if (types === undefined) throw new Error('it is an archive, but no office document');
   return kindOf(types, names);
 }
 
-async function readText(zip: ZipFile, entry: Entry): Promise<string> {
-  if (entry.uncompressedSize > MAX_CONTENT_TYPES) throw new Error('its list of content types is too long');
+/** Unpacks a part. @returns the text of the list of content types; of other parts only the beginning. */
+async function readPart(zip: ZipFile, entry: Entry): Promise<string> {
+  const isTypes = entry.fileName === CONTENT_TYPES;
   const stream: Readable = await zip.openReadStreamPromise(entry);
   const chunks: Buffer[] = [];
-  let size = 0;
-  // A stream that exceeds its declared size ends with its own error.
+  let read = 0;
+  // a stream that has another size than declared ends with an error of its own
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_CONTENT_TYPES) throw new Error('its list of content types is too long');
-    chunks.push(chunk);
+    read += chunk.length;
+    if (isTypes && read > MAX_CONTENT_TYPES) throw new Error('its list of content types is too long');
+    if (isTypes || chunks.length === 0) chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const text = Buffer.concat(chunks).toString('utf8');
+  // also in UTF-16; the format has no document types (ECMA-376, part 2)
+  if (/\.(xml|rels)$/i.test(entry.fileName) && text.replaceAll('\0', '').includes('<!DOCTYPE'))
+    throw new Error('it contains XML with a document type');
+  return text;
 }
 
 function kindOf(types: string, names: ReadonlySet<string>): FileKindKey {

@@ -1,3 +1,4 @@
+import { boundedThreadPool } from '../../../platform/worker-threads.ts';
 import { walkXml } from './xml.walk.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -23,4 +24,20 @@ export function checkSvg(text: string): void {
       }
     }
   });
+}
+
+/** Characters up to which an image is checked at once: that takes less than 50 ms. */
+const AT_ONCE = 64 * 1024;
+
+const checkInThread = boundedThreadPool<string, void>({
+  module: new URL('./svg.worker.ts', import.meta.url),
+  what: 'large SVG images',
+});
+
+/**
+ * Checks an SVG image as `checkSvg` does: a large one in another thread.
+ * @throws Error saying why it is none; EstateError `unavailable` where too many wait, `query_too_heavy` where it takes too long.
+ */
+export async function checkSvgInThread(text: string): Promise<void> {
+  await (text.length <= AT_ONCE ? checkSvg(text) : checkInThread(text));
 }

@@ -1,12 +1,13 @@
 import { query, type Sql } from '../../../platform/database.ts';
+import type { UserRow } from '../../access/users.model.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { enqueueMails, isMailAddress, type Mail } from '../../kernel/mail/mail.enqueue.ts';
 import { appUrl, renderMail } from '../../kernel/mail/mail.templates.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { canSeeCard, hasPermission, readPeople } from './notifications.gather.ts';
+import type { NotificationRow } from './notifications.model.ts';
 import { hiddenTypes } from './notifications.rules.ts';
-import type { NotificationType } from './notifications.types.ts';
 
 /** Users who get mails in one transaction. */
 const USERS = 200;
@@ -15,18 +16,11 @@ const LISTED = 30;
 /** An open mutation batch delays mails for at most this time. */
 const OPEN_BATCH_HOURS = 1;
 
-interface Due {
-  user_id: string;
-  type: NotificationType;
-  card_id: string | null;
-  email: string;
-  display_name: string;
+interface Due
+  extends Pick<NotificationRow, 'user_id' | 'type' | 'card_id' | 'is_read' | 'title' | 'message' | 'link'>,
+    Pick<UserRow, 'email' | 'display_name'> {
   /** Whether the user is active and a person. */
   is_reached: boolean;
-  is_read: boolean;
-  title: string;
-  message: string;
-  link: string | null;
 }
 
 /**
@@ -66,11 +60,8 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
   if (email.smtp_host === '') return;
   const name = (await readSetting(sql, 'app_title')) || 'Estate';
   const byUser = Map.groupBy(wanted, ({ user_id }) => user_id);
-  await enqueueMails(
-    sql,
-    ctx,
-    [...byUser.values()].map((due) => digestMail(due, name, email.app_base_url)),
-  );
+  const mails = [...byUser.values()].map((due) => digestMail(due, name, email.app_base_url));
+  await enqueueMails(sql, ctx, mails);
   await query(sql).run`insert into notification_mailings (user_id, last_at)
     select unnest(${[...byUser.keys()]}::uuid[]), now()
      on conflict (user_id) do update set last_at = excluded.last_at`;
@@ -80,11 +71,8 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
 async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise<Due[]> {
   if (due.length === 0) return due;
   const cards = due.flatMap(({ card_id }) => card_id ?? []);
-  const people = await readPeople(
-    sql,
-    [...new Set(cards)],
-    due.map(({ user_id }) => user_id),
-  );
+  const users = due.map(({ user_id }) => user_id);
+  const people = await readPeople(sql, [...new Set(cards)], users);
   return due.filter(({ user_id, type, card_id }) => {
     const person = people.users.get(user_id);
     if (!person || hiddenTypes((permission) => hasPermission(person, permission)).includes(type))
@@ -125,10 +113,6 @@ function digestMail(due: Due[], app: string, base: string): Mail {
         : `To get fewer mails, switch kinds of notification off: ${settings}`,
     ],
   });
-  return {
-    to: first!.email,
-    subject: single ? first!.title : `${due.length} notifications of ${app}`,
-    text,
-    html,
-  };
+  const subject = single ? first!.title : `${due.length} notifications of ${app}`;
+  return { to: first!.email, subject, text, html };
 }

@@ -1,8 +1,7 @@
-import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
+import { deleteExpired, type Extension } from '../../kernel/extensions.ts';
 import { mailJob } from '../../kernel/mail/mail.enqueue.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
 import { Notification } from './notifications.model.ts';
-import { removeOldMails, removeOldNotifications } from './notifications.retention.ts';
 
 /** Notifications and mails. */
 export const notificationsExtension: Extension = {
@@ -18,7 +17,12 @@ export const notificationsExtension: Extension = {
   ],
   jobs: [mailJob],
   cleanups: {
-    notifications: (sql) => removeOldNotifications(sql, CLEANUP_BATCH),
-    mails: (sql) => removeOldMails(sql, CLEANUP_BATCH),
+    notifications: deleteExpired(
+      'notifications',
+      'created_at < now() - make_interval(days => ?)',
+      ({ notifications_days }) => notifications_days,
+    ),
+    // like their jobs; their content is deleted when they are sent
+    mails: deleteExpired('mails', `created_at < now() - interval '30 days'`),
   },
 };

@@ -87,9 +87,6 @@ async function notify(work: Work, events: FeedRow[], from: number): Promise<void
   const { users, cards } = collectReferences(events);
   const people = await readPeople(work.sql, cards, users);
   const dateFormat = await readSetting(work.sql, 'date_format');
-  await saveNotifications(
-    work,
-    deriveNotifications(events, { metamodel: work.metamodel, people, dateFormat }),
-    from,
-  );
+  const groups = deriveNotifications(events, { metamodel: work.metamodel, people, dateFormat });
+  await saveNotifications(work, groups, from);
 }

@@ -63,12 +63,8 @@ export async function readPeople(sql: Sql, cardIds: string[], userIds: string[])
        from users u join roles r on r.key = u.role
        where u.id = any(${[...wanted]}::uuid[]) and u.is_active and not r.is_archived`;
     for (const { id, locale, notification_preferences, permissions } of rows) {
-      users.set(id, {
-        id,
-        locale,
-        permissions: permissionSet(permissions),
-        preferences: allPreferences(notification_preferences as StoredPreferences),
-      });
+      const preferences = allPreferences(notification_preferences as StoredPreferences);
+      users.set(id, { id, locale, permissions: permissionSet(permissions), preferences });
     }
   }
   return { users, cards, holders };

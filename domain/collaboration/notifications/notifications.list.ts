@@ -1,30 +1,30 @@
 import Type from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnSorts, count, readItem } from '../../kernel/lists/lists.run.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
+import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import type { StaticOf } from '../../kernel/shapes.ts';
+import { Notification } from './notifications.model.ts';
 import { hiddenTypes } from './notifications.rules.ts';
 
-export const notificationSorts: Record<string, SortField> = {
-  created_at: { sql: 'n.created_at', type: 'timestamptz', immutable: true },
-  type: { sql: 'n.type', type: 'text', immutable: true },
-};
-export const notificationFilters = {
-  is_read: Type.Optional(Type.Boolean({ description: 'Only read or only unread ones' })),
-  type: Type.Optional(Type.String({ maxLength: 1000, description: 'Comma-separated types' })),
-};
-
-const notificationList: ListSpec = {
+/** The caller's notifications, newest first. */
+export const notificationList = defineList({
   name: 'notifications',
+  filters: {
+    is_read: Type.Optional(Type.Boolean({ description: 'Only read or only unread ones' })),
+    type: Type.Optional(Type.String({ maxLength: 1000, description: 'Comma-separated types' })),
+  },
   from: 'notifications n left join users a on a.id = n.actor_id',
   id: 'n.id',
-  sorts: notificationSorts,
+  sorts: {
+    ...columnSorts('n', Notification, 'created_at'),
+    type: { sql: 'n.type', type: 'text', immutable: true },
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: "fold(n.title || ' ' || n.message)",
@@ -42,7 +42,15 @@ const notificationList: ListSpec = {
     actor_name: 'a.display_name',
     created_at: 'utc(n.created_at)',
   },
-};
+  where(ctx, params) {
+    const conditions = ownNotifications(ctx);
+    if (params.is_read !== undefined) conditions.push(fragment`n.is_read = ${params.is_read}`);
+    if (params.type !== undefined) {
+      conditions.push(fragment`n.type = any(${params.type.split(',').map((type) => type.trim())}::text[])`);
+    }
+    return conditions;
+  },
+});
 
 /**
  * The caller's own notifications, as conditions on `n`, without those of cards that the caller no longer sees and of types
@@ -65,42 +73,15 @@ function ownNotifications(ctx: Ctx): Condition[] {
   ];
 }
 
-const joined = (conditions: Condition[]): Condition => ({
-  sql: conditions.map(({ sql }) => `(${sql})`).join(' and '),
-  bindings: conditions.flatMap(({ bindings }) => bindings),
-});
-
-/** The caller's notifications, newest first. */
-export async function listNotifications(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof notificationFilters>,
-): Promise<JsonText> {
-  const conditions = ownNotifications(ctx);
-  if (params.is_read !== undefined) conditions.push(fragment`n.is_read = ${params.is_read}`);
-  if (params.type !== undefined) {
-    conditions.push(fragment`n.type = any(${params.type.split(',').map((type) => type.trim())}::text[])`);
-  }
-  return await runList(ctx, notificationList, conditions, params);
-}
-
 /** The number of the caller's unread notifications. */
 export async function countUnread(ctx: Ctx): Promise<number> {
-  const own = joined(ownNotifications(ctx));
-  const [unread] = await query(ctx.db).rows<{ count: number }>`select count(*)::int as count
-    from notifications n where not n.is_read and ${embed(own)}`;
-  return unread!.count;
+  const where = [...ownNotifications(ctx), fragment`not n.is_read`];
+  return await count({ sql: ctx.db, spec: notificationList, where });
 }
 
 /** One of the caller's notifications. @throws EstateError `not_found`. */
 async function notificationText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  const own = joined(ownNotifications(ctx));
-  const members = Object.entries(notificationList.members).map(([name, member]) => `'${name}', ${member}`);
-  const [notification] = await query(sql).rows<{
-    item: JsonText;
-  }>`select json_build_object(${embed(members.join(', '))})::text as item from ${embed(notificationList.from)}
-     where n.id = ${id}::uuid and ${embed(own)}`;
-  if (!notification) throw notFound('notification', id);
-  return notification.item;
+  return await readItem(sql, notificationList, 'notification', id, ownNotifications(ctx));
 }
 
 /**
@@ -110,21 +91,21 @@ async function notificationText(sql: Sql, ctx: Ctx, id: string): Promise<JsonTex
 export async function readNotification(ctx: Ctx, id: string): Promise<JsonText> {
   return await command(ctx, async (work) => {
     await notificationText(work.sql, ctx, id);
-    await markRead(work, ctx, fragment`n.id = ${id}::uuid`);
+    await markRead(work, ctx, [fragment`n.id = ${id}::uuid`]);
     return await notificationText(work.sql, ctx, id);
   });
 }
 
 /** Marks all of the caller's notifications as read. @returns how many were unread. */
 export async function readAllNotifications(ctx: Ctx): Promise<number> {
-  return await command(ctx, (work) => markRead(work, ctx, joined(ownNotifications(ctx))));
+  return await command(ctx, (work) => markRead(work, ctx, ownNotifications(ctx)));
 }
 
-async function markRead(work: Work, ctx: Ctx, which: Condition): Promise<number> {
+async function markRead(work: Work, ctx: Ctx, which: Condition[]): Promise<number> {
+  const own = fragment`n.user_id = ${ctx.caller.userId}::uuid and n.in_app and not n.is_read`;
+  const w = whereClause([own, ...which]);
   const marked = await query(work.sql).rows<{ id: string }>`with unread as (
-       select n.id from notifications n
-       where n.user_id = ${ctx.caller.userId}::uuid and n.in_app and not n.is_read and ${embed(which)}
-       order by n.id for update
+       select n.id from notifications n${embed(w)} order by n.id for update
      )
      update notifications n set is_read = true, updated_at = clock_timestamp() from unread
      where n.id = unread.id

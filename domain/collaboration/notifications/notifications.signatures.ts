@@ -31,69 +31,59 @@ function isAsked(event: FeedRow): boolean {
   return listOf(event.data.recipients).every((id) => now.some(({ user_id }) => user_id === id));
 }
 
+const leadsTo =
+  (status: string) =>
+  (event: FeedRow): boolean =>
+    newValue(event, 'status') === status;
+
 function rulesOf({ key, permission, page, one, many }: Signed): Record<string, NotificationRule[]> {
   const base = {
     to: (event: { data: Record<string, unknown> }) => listOf(event.data.recipients),
     permission,
     link: ({ event }: Facts) => `${page}/${String(event.data.id)}`,
   };
+  const requested: NotificationRule = {
+    ...base,
+    type: `${key}_sign_requested`,
+    title: (facts) => `You are asked to sign ${nameOf(facts)}`,
+    message: said,
+    many: (count) => `You are asked to sign ${count} ${many}`,
+  };
+  const recalled: NotificationRule = {
+    ...base,
+    type: `${key}_sign_recalled`,
+    title: (facts) => `You need not sign ${nameOf(facts)} any more`,
+    message: ({ actor }) => `${actor} has taken the request back.`,
+    many: (count) => `${count} requests to sign were taken back`,
+  };
+  // undone events notify nobody: they lead to another status, or to other signatories
   return {
-    [`${key}.signatures_requested`]: [
-      {
-        ...base,
-        type: `${key}_sign_requested`,
-        // not for undone requests and undone signatures
-        when: (event) => newValue(event, 'status') === 'in_review',
-        title: (facts) => `You are asked to sign ${nameOf(facts)}`,
-        message: said,
-        many: (count) => `You are asked to sign ${count} ${many}`,
-      },
-    ],
+    [`${key}.signatures_requested`]: [{ ...requested, when: leadsTo('in_review') }],
     [`${key}.signatory_replaced`]: [
+      { ...requested, when: isAsked },
       {
-        ...base,
-        type: `${key}_sign_requested`,
-        // not for undone events
-        when: isAsked,
-        title: (facts) => `You are asked to sign ${nameOf(facts)}`,
-        message: said,
-        many: (count) => `You are asked to sign ${count} ${many}`,
-      },
-      {
-        ...base,
+        ...recalled,
         to: (event) => listOf(event.data.replaced),
-        type: `${key}_sign_recalled`,
         when: isAsked,
-        title: (facts) => `You need not sign ${nameOf(facts)} any more`,
         message: ({ actor }) => `${actor} has asked somebody else.`,
-        many: (count) => `${count} requests to sign were taken back`,
       },
     ],
     [`${key}.signed`]: [
       {
         ...base,
         type: `${key}_signed`,
-        when: (event) => newValue(event, 'status') === 'signed',
+        when: leadsTo('signed'),
         title: (facts) => `${nameOf(facts)} was signed`,
         message: () => `Everybody who was asked has signed the ${one}.`,
         many: (count) => `${count} ${many} were signed`,
       },
     ],
-    [`${key}.signatures_recalled`]: [
-      {
-        ...base,
-        type: `${key}_sign_recalled`,
-        when: (event) => newValue(event, 'status') === 'draft',
-        title: (facts) => `You need not sign ${nameOf(facts)} any more`,
-        message: ({ actor }) => `${actor} has taken the request back.`,
-        many: (count) => `${count} requests to sign were taken back`,
-      },
-    ],
+    [`${key}.signatures_recalled`]: [{ ...recalled, when: leadsTo('draft') }],
     [`${key}.rejected`]: [
       {
         ...base,
         type: `${key}_rejected`,
-        when: (event) => newValue(event, 'status') === 'draft',
+        when: leadsTo('draft'),
         title: (facts) => `${nameOf(facts)} was rejected`,
         message: ({ actor, event }) => `${actor}: ${excerpt(event.data.comment)}`,
         many: (count) => `${count} ${many} were rejected`,

@@ -1,40 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { lockUsers, updateUser } from '../../access/users.store.ts';
+import { User } from '../../access/users.model.ts';
+import { updateUser } from '../../access/users.store.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch } from '../../kernel/context.ts';
+import { requireRow } from '../../kernel/resources/rows.ts';
+import types from './notifications.types.json' with { type: 'json' };
 
 /**
  * The types of notifications, with the default of the mail switch. The default of the in-app switch is on.
  */
-export const notificationTypes = {
-  adr_rejected: { label: 'A decision that you signed or wrote was rejected', mail: false },
-  adr_sign_recalled: { label: 'A request to sign a decision was recalled', mail: false },
-  adr_sign_requested: { label: 'You are asked to sign a decision', mail: true },
-  adr_signed: { label: 'A decision was signed', mail: true },
-  approval_status_changed: { label: 'A card that you follow was approved, rejected or reset', mail: false },
-  card_updated: { label: 'A card that you follow was changed', mail: false },
-  comment_added: { label: 'Somebody commented on a card that you follow', mail: false },
-  compliance_scan_complete: { label: 'A compliance scan has ended', mail: false },
-  extraction_failed: { label: 'A scheduled extraction has failed, was paused or works again', mail: true },
-  itsm_attention: { label: 'A synchronisation needs a look, or works again', mail: true },
-  mentioned: { label: 'Somebody mentioned you in a comment', mail: true },
-  migration_ended: { label: 'A migration was made ready or applied, or has failed', mail: false },
-  process_flow_approval_requested: { label: 'You are asked to approve a process flow', mail: true },
-  process_flow_approved: { label: 'A process flow was approved', mail: false },
-  process_flow_rejected: { label: 'A process flow was rejected', mail: false },
-  risk_assigned: { label: 'A risk was assigned to you', mail: true },
-  risk_status_changed: { label: 'The status of a risk has changed', mail: false },
-  soaw_rejected: { label: 'A statement of architecture work was rejected', mail: false },
-  soaw_sign_recalled: {
-    label: 'A request to sign a statement of architecture work was recalled',
-    mail: false,
-  },
-  soaw_sign_requested: { label: 'You are asked to sign a statement of architecture work', mail: true },
-  soaw_signed: { label: 'A statement of architecture work was signed', mail: true },
-  survey_request: { label: 'You are asked to answer a survey', mail: true },
-  task_assigned: { label: 'A task was assigned to you', mail: true },
-  todo_assigned: { label: 'A to-do was assigned to you', mail: true },
-} as const;
+export const notificationTypes = types;
 
 export type NotificationType = keyof typeof notificationTypes;
 
@@ -58,10 +33,8 @@ export function allPreferences(stored: StoredPreferences): NotificationPreferenc
     Object.fromEntries(
       notificationTypeKeys.map((type) => [type, stored[channel]?.[type] ?? byDefault(type)]),
     ) as Record<NotificationType, boolean>;
-  return {
-    in_app: switches('in_app', () => true),
-    email: switches('email', (type) => notificationTypes[type].mail),
-  };
+  const email = switches('email', (type) => notificationTypes[type].mail);
+  return { in_app: switches('in_app', () => true), email };
 }
 
 /** Changed switches by channel and type; null resets all switches of a channel to the defaults. */
@@ -81,12 +54,12 @@ export async function readPreferences(ctx: Ctx): Promise<string> {
 /** Changes some of the caller's switches. @throws EstateError `precondition_failed`. */
 export async function patchPreferences(ctx: Ctx, patch: PreferencesPatch): Promise<string> {
   return await command(ctx, async (work) => {
-    const user = (await lockUsers(work.sql, [ctx.caller.userId!])).get(ctx.caller.userId!)!;
+    const user = await requireRow(work.sql, User, 'user', { id: ctx.caller.userId! });
     const before = user.notification_preferences as StoredPreferences;
     checkIfMatch(ctx, textOf(before));
     const after = merged(before, patch);
     if (!isDeepStrictEqual(before, after)) {
-      await updateUser(work, user, { notification_preferences: JSON.stringify(after) });
+      await updateUser(work, user, { notification_preferences: { ...after } });
     }
     return textOf(after);
   });

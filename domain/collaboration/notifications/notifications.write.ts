@@ -64,11 +64,8 @@ async function notifiedCards({ sql }: Work, groups: Group[], from: number): Prom
     groups.flatMap(({ batchId, things }) => [...things].map((thing) => `${batchId}/${thing}`)),
   );
   const cards = [...pairs].map((pair) => pair.split('/')).filter(([, thing]) => thing!.includes('-'));
-  const rows = await query(sql).rows<{
-    batch_id: string;
-    card_id: string;
-    event_type: string;
-  }>`select distinct e.batch_id, e.card_id, e.event_type
+  const rows = await query(sql).rows<{ batch_id: string; card_id: string; event_type: string }>`
+       select distinct e.batch_id, e.card_id, e.event_type
      from unnest(${cards.map(([batch]) => batch)}::uuid[],
      ${cards.map(([, card]) => card)}::uuid[]) as v(batch_id, card_id)
      join events e on e.card_id = v.card_id and e.batch_id = v.batch_id
@@ -112,11 +109,8 @@ async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, G
       fresh.push({ group, count: group.things.size, gathers: false });
     } else if (flood.digest) {
       const known = growing.get(flood.digest.id);
-      growing.set(flood.digest.id, {
-        before: flood.digest,
-        group,
-        more: (known?.more ?? 0) + group.things.size,
-      });
+      const grown = { before: flood.digest, group, more: (known?.more ?? 0) + group.things.size };
+      growing.set(flood.digest.id, grown);
     } else if (flood.open) {
       flood.open.count += group.things.size;
     } else {
@@ -201,9 +195,6 @@ function emitNotification(
 ): void {
   if (!after.in_app) return;
   const { id, user_id, type, title, message, link, actor_id } = after;
-  work.emit({
-    event_type,
-    recipient_id: user_id,
-    data: { id, user_id, type, title, message, link, actor_id, changes: rowChanges(before, after) },
-  });
+  const data = { id, user_id, type, title, message, link, actor_id, changes: rowChanges(before, after) };
+  work.emit({ event_type, recipient_id: user_id, data });
 }

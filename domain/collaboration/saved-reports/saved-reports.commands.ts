@@ -1,36 +1,20 @@
 import Type from 'typebox';
-import { fragment, query, type Sql } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound, requireText } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
 import { checkShareUsers } from '../../access/shares.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
-import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
 import { sharedFilter, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
-import type {
-  Condition,
-  Fragment,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../kernel/lists/lists.types.ts';
+import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { may, OBSERVER, requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, removeRow } from '../../kernel/resources/items.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { SavedReport, type SavedReportRow, savedReportTypes } from './saved-reports.model.ts';
-
-export const savedReportSorts: Record<string, SortField> = {
-  name: { sql: 'lower(s.name)', type: 'text', filled: true },
-  created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
-  updated_at: { sql: 's.updated_at', type: 'timestamptz', filled: true },
-};
-export const savedReportFilters = {
-  filter: sharedFilter,
-  report_type: Type.Optional(Choice(savedReportTypes, 'Only reports of this type')),
-};
+import { Choice, Nullable, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { SavedReport, type SavedReportRow, savedReportTypes, Thumbnail } from './saved-reports.model.ts';
 
 const sharedWithMe = (ctx: Ctx): Fragment => fragment`(s.visibility = 'shared'
   and s.shared_with \\? ${ctx.caller.userId}::text)`;
@@ -39,10 +23,10 @@ const sharedWithMe = (ctx: Ctx): Fragment => fragment`(s.visibility = 'shared'
 const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
 
 /** The users with whom it is shared, over the alias `u`; only the owner sees the others. */
-const shares = (item: string, order: string) =>
-  `(select coalesce(json_agg(${item} order by ${order}), '[]')
+const shares = (item: string, order: string) => (ctx: Ctx) =>
+  fragment`(select coalesce(json_agg(${embed(item)} order by ${embed(order)}), '[]')
     from jsonb_array_elements_text(s.shared_with) i(id) join users u on u.id::text = i.id
-    where s.owner_id = ?::uuid or u.id = ?::uuid)`;
+    where ${embed(mine(ctx))} or u.id = ${ctx.caller.userId}::uuid)`;
 
 /** The picture; one that may show costs is visible to the owner and to callers with `costs.view`. */
 const thumbnail = (ctx: Ctx): string | Fragment =>
@@ -53,74 +37,64 @@ const thumbnail = (ctx: Ctx): string | Fragment =>
 
 const { thumbnail_with_costs: _withCosts, ...savedReportColumns } = columnMembers('s', SavedReport);
 
-function savedReportList(ctx: Ctx): ListSpec {
-  const me = ctx.caller.userId;
-  return {
-    name: 'saved_reports',
-    from: 'saved_reports s join users o on o.id = s.owner_id',
-    id: 's.id',
-    sorts: savedReportSorts,
-    defaultSort: 'name',
-    search: 'fold(s.name)',
-    filters: { report_type: 's.report_type = ?' },
-    members: {
-      ...savedReportColumns,
-      owner_name: 'o.display_name',
-      thumbnail: thumbnail(ctx),
-      shared_with: { sql: shares('u.id', 'u.id'), bindings: [me, me] },
-      shared_with_users: {
-        sql: shares(
-          `json_build_object('id', u.id, 'display_name', u.display_name)`,
-          'lower(u.display_name), u.id',
-        ),
-        bindings: [me, me],
-      },
-      is_owner: fragment`s.owner_id = ${me}::uuid`,
-    },
-  };
-}
+const mine = (ctx: Ctx) => fragment`s.owner_id = ${ctx.caller.userId}::uuid`;
 
 /** The caller's own saved reports, those shared with the caller, and public ones. */
-export async function listSavedReports(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof savedReportFilters>,
-): Promise<JsonText> {
-  const where = [
+export const savedReportList = defineList({
+  name: 'saved_reports',
+  from: 'saved_reports s join users o on o.id = s.owner_id',
+  id: 's.id',
+  sorts: {
+    name: { sql: 'lower(s.name)', type: 'text', filled: true },
+    ...columnSorts('s', SavedReport, 'created_at', 'updated_at'),
+  },
+  defaultSort: 'name',
+  search: 'fold(s.name)',
+  filters: {
+    filter: sharedFilter,
+    report_type: [Choice(savedReportTypes, 'Only reports of this type'), 's.report_type = ?'],
+  },
+  members: {
+    ...savedReportColumns,
+    owner_name: 'o.display_name',
+    thumbnail,
+    shared_with: shares('u.id', 'u.id'),
+    shared_with_users: shares(
+      `json_build_object('id', u.id, 'display_name', u.display_name)`,
+      'lower(u.display_name), u.id',
+    ),
+    is_owner: mine,
+  },
+  where: (ctx, { filter }) => [
     visibleSavedReports(ctx),
-    ...sharedKindConditions(ctx, 's', sharedWithMe(ctx), params.filter),
-  ];
-  return await runList(ctx, savedReportList(ctx), where, params);
-}
+    ...sharedKindConditions(ctx, 's', sharedWithMe(ctx), filter),
+  ],
+});
 
 /** One saved report as the caller sees it, or undefined. */
 async function savedReportText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
-  return await findItem(sql, savedReportList(ctx), id, [visibleSavedReports(ctx)]);
+  return await findItem(sql, listFor(ctx, savedReportList), id, [visibleSavedReports(ctx)]);
 }
 
 /** Characters of JSON that a configuration may have. */
 export const CONFIG_LENGTH = 100_000;
 
 /** What a user may write of a saved report; `report_type` only at the creation. */
-export const savedReportInput = {
-  name: Type.Optional(SavedReport.columns.name),
-  config: Type.Optional(SavedReport.columns.config),
-  description: Type.Optional(SavedReport.columns.description),
-  thumbnail: Type.Optional(
-    Nullable(
-      Type.String({
-        maxLength: 100_000,
-        pattern: '^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+=*$',
-        description: 'A small picture as a `data:` address: PNG, JPEG or WebP',
-      }),
-    ),
+export const savedReportInput = optional({
+  name: SavedReport.columns.name,
+  config: SavedReport.columns.config,
+  description: SavedReport.columns.description,
+  thumbnail: Nullable(
+    Type.String({
+      ...Thumbnail,
+      description: 'A small picture as a `data:` address: PNG, JPEG or WebP',
+    }),
   ),
-  visibility: Type.Optional(SavedReport.columns.visibility),
-  shared_with: Type.Optional(
-    Nullable(
-      Type.Array(Uuid, { maxItems: 200, description: 'Users who see it while its visibility is `shared`' }),
-    ),
+  visibility: SavedReport.columns.visibility,
+  shared_with: Nullable(
+    Type.Array(Uuid, { maxItems: 200, description: 'Users who see it while its visibility is `shared`' }),
   ),
-};
+});
 type SavedReportInput = StaticOf<typeof savedReportInput> & {
   report_type?: SavedReportRow['report_type'];
 };
@@ -189,10 +163,7 @@ async function checked(
   owner: string,
 ): Promise<Partial<SavedReportRow>> {
   const values: Partial<SavedReportRow> = { ...input };
-  if (input.name !== undefined) {
-    values.name = input.name.trim();
-    if (values.name === '') throw invalidField('name', 'required', 'must not be blank');
-  }
+  if (input.name !== undefined) values.name = requireText(input.name, 'name');
   if (input.config && JSON.stringify(input.config).length > CONFIG_LENGTH) {
     throw invalidField('config', 'too_long', `must not be longer than ${CONFIG_LENGTH} characters of JSON`);
   }
@@ -206,10 +177,8 @@ async function checked(
 
 /** Whether the user sees the costs of any card. The scopes of the present token do not count: the picture may be older. */
 async function seesAnyCosts({ sql }: Work, userId: string): Promise<boolean> {
-  const [rights] = await query(sql).rows<{
-    permissions: Record<string, boolean>;
-    holds_role: boolean;
-  }>`select r.permissions, exists (select from stakeholders h where h.user_id = u.id and h.role <> ${OBSERVER}) as holds_role
+  const [rights] = await query(sql).rows<{ permissions: Record<string, boolean>; holds_role: boolean }>`
+       select r.permissions, exists (select from stakeholders h where h.user_id = u.id and h.role <> ${OBSERVER}) as holds_role
      from users u join roles r on r.key = u.role where u.id = ${userId}::uuid`;
   const held = permissionSet(rights!.permissions);
   return rights!.holds_role || held === '*' || held.has('costs.view');

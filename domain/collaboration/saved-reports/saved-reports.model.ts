@@ -15,6 +15,13 @@ export const savedReportTypes = [
   'eol',
 ] as const;
 
+/** A small picture as a `data:` address. */
+export const Thumbnail = Type.String({
+  maxLength: 100_000,
+  pattern: '^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+=*$',
+  examples: ['data:image/png;base64,iVBORw0KGgo='],
+});
+
 /** The parameters and the presentation of a report. */
 export class SavedReport extends rowModel('saved_reports', {
   id: Uuid,
@@ -25,6 +32,7 @@ export class SavedReport extends rowModel('saved_reports', {
   config: OpenObject,
   thumbnail: Nullable(
     Type.String({
+      ...Thumbnail,
       description:
         'Null for readers without `costs.view` if its owner saw costs when it was stored, since it may show them',
     }),

@@ -1,4 +1,5 @@
-import { fragment, sqlState } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { fragment, unlessTaken } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
 import {
@@ -12,35 +13,34 @@ import { rescoreCards } from '../../inventory/cards/cards.save.ts';
 import { labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { type EventDraft, rowChanges } from '../../kernel/events/row-changes.ts';
+import { defineLabelled, defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
   forbidden,
   OBSERVER,
   requireOnCard,
-  requirePermission,
   seesCosts,
   showsCosts,
 } from '../../kernel/permissions/policy.ts';
 import { deleteRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { requireVisibleCard } from '../cards.access.ts';
+import { asPartOf, ofVisibleCard, requireVisibleCard } from '../cards.access.ts';
 import { Stakeholder, type StakeholderRow } from '../collaboration.model.ts';
 import { requireActiveUser, type WrittenItem } from '../items.ts';
-import { stakeholderEvent } from './stakeholders.events.ts';
 
-export const stakeholderSorts: Record<string, SortField> = {
-  role: { sql: 's.role', type: 'text' },
-  user_display_name: { sql: 'fold(u.display_name)', type: 'text' },
-  created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
-};
-
-/** The assignments of cards over the alias `s`. */
-const stakeholderList: ListSpec = {
+/** Who holds which role on a card. */
+export const stakeholderList = defineList({
   name: 'stakeholders',
+  permission: 'stakeholders.view',
   from: `stakeholders s join users u on u.id = s.user_id join cards k on k.id = s.card_id
          left join stakeholder_role_definitions d on d.card_type_key = k.type and d.key = s.role`,
   id: 's.id',
-  sorts: stakeholderSorts,
+  sorts: {
+    ...columnSorts('s', Stakeholder, 'role', 'created_at'),
+    user_display_name: { sql: 'fold(u.display_name)', type: 'text' },
+  },
   defaultSort: 'role',
   search: "fold(u.display_name || ' ' || u.email)",
   members: {
@@ -49,41 +49,61 @@ const stakeholderList: ListSpec = {
     user_email: 'u.email',
     role_label: 'coalesce(d.label, s.role)',
   },
-};
+  where: ofVisibleCard('s.card_id'),
+});
 
-/** Who holds which role on a card. @throws EstateError `forbidden`, `not_found`. */
-export async function listStakeholders(ctx: Ctx, cardId: string, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'stakeholders.view');
-  const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  const ofCard: Condition = fragment`s.card_id = ${card.id}::uuid`;
-  return await runList(ctx, stakeholderList, [ofCard], params);
+/** The label of a role on cards of the type; its key where the type no longer has the role. */
+function roleLabel(type: CardType, role: string): string {
+  return type.stakeholderRoles.find(({ key }) => key === role)?.label ?? role;
+}
+
+/**
+ * The event of one assignment: added without `before`, removed without `after`, else its role was changed.
+ * @param name the display name of the user.
+ */
+export function stakeholderEvent(
+  card: { id: string; name: string },
+  type: CardType,
+  name: string,
+  before: StakeholderRow | null,
+  after: StakeholderRow | null,
+): EventDraft {
+  const { id, user_id, role } = (after ?? before)!;
+  const label = roleLabel(type, role);
+  const [event_type, summary] =
+    before === null
+      ? (['stakeholder.added', `${name} is ${label}`] as const)
+      : after === null
+        ? (['stakeholder.removed', `${name} is no longer ${label}`] as const)
+        : ([
+            'stakeholder.role_changed',
+            `${name} is ${label}, no longer ${roleLabel(type, before.role)}`,
+          ] as const);
+  return {
+    event_type,
+    card_id: card.id,
+    card_type: type.key,
+    data: {
+      id,
+      stakeholder_id: id,
+      card_name: card.name,
+      user_id,
+      user_display_name: name,
+      role,
+      role_label: label,
+      summary,
+      changes: rowChanges(before, after),
+    },
+  };
 }
 
 /**
  * The roles that can be given on cards of shown types, each once by its key, as the first type in order names it; or
  * those of one type.
- * @throws EstateError `validation_failed` for an unknown type.
  */
-export async function listStakeholderRoles(
-  ctx: Ctx,
-  params: ListParams & { type_key?: string },
-  language: string,
-): Promise<JsonText> {
-  const labels = labelsIn(language);
-  const label = labels.text('d', 'label');
-  const conditions: Condition[] = [fragment`not d.is_archived and not t.is_hidden`];
-  if (params.type_key === undefined) {
-    conditions.push(fragment`not exists (
-        select from stakeholder_role_definitions o join card_types p on p.key = o.card_type_key
-        where o.key = d.key and not o.is_archived and not p.is_hidden
-          and (p.sort_order, p.key) < (t.sort_order, t.key))`);
-  } else {
-    if (!ctx.metamodel.cardTypes.has(params.type_key)) {
-      throw invalidField('type_key', 'unknown_value', `"${params.type_key}" is not known`);
-    }
-    conditions.push(fragment`d.card_type_key = ${params.type_key}`);
-  }
-  const spec: ListSpec = {
+export const stakeholderRoleList = defineLabelled((language) => {
+  const label = labelsIn(language).text('d', 'label');
+  return defineList({
     name: 'stakeholder-roles',
     from: 'stakeholder_role_definitions d join card_types t on t.key = d.card_type_key',
     id: 'd.id',
@@ -93,11 +113,22 @@ export async function listStakeholderRoles(
       key: { sql: 'd.key', type: 'text', immutable: true },
     },
     defaultSort: 'sort_order',
+    filters: { type_key: [Type.String({ minLength: 1, maxLength: 100 }), 'd.card_type_key = ?'] },
     search: `fold(d.key || ' ' || ${label})`,
     members: { key: 'd.key', label, translations: 'd.translations' },
-  };
-  return await runList(ctx, spec, conditions, params);
-}
+    where({ metamodel }, { type_key }) {
+      if (type_key !== undefined && !metamodel.cardTypes.has(type_key)) {
+        throw invalidField('type_key', 'unknown_value', `"${type_key}" is not known`);
+      }
+      const given = fragment`not d.is_archived and not t.is_hidden`;
+      const first = fragment`not exists (
+        select from stakeholder_role_definitions o join card_types p on p.key = o.card_type_key
+        where o.key = d.key and not o.is_archived and not p.is_hidden
+          and (p.sort_order, p.key) < (t.sort_order, t.key))`;
+      return type_key === undefined ? [given, first] : [given];
+    },
+  });
+});
 
 const MANAGE = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
 
@@ -134,9 +165,8 @@ async function assign(
   user: { id: string; display_name: string },
   role: string,
 ): Promise<WrittenItem> {
-  const row = await guardDuplicate(() =>
-    insertRow(work.sql, Stakeholder, { card_id: card.id, user_id: user.id, role }),
-  );
+  const write = insertRow(work.sql, Stakeholder, { card_id: card.id, user_id: user.id, role });
+  const row = await unlessTaken(write, alreadyAssigned);
   await emitStakeholder(work, ctx, card, user.display_name, null, row);
   return { id: row.id, text: (await findItem(work.sql, stakeholderList, row.id))! };
 }
@@ -153,18 +183,14 @@ export async function changeStakeholder(
   return await command(ctx, async (work) => {
     const { card, row, name } = await lockedAssignment(work, ctx, id);
     if (input.user_id !== undefined && input.user_id.toLowerCase() !== row.user_id) {
-      throw invalidField(
-        'user_id',
-        'immutable',
-        'cannot be changed; remove the assignment and create another',
-      );
+      const message = 'cannot be changed; remove the assignment and create another';
+      throw invalidField('user_id', 'immutable', message);
     }
     if (input.role !== row.role) {
       requireRole(work, card, input.role);
       requireSeenCosts(ctx, card, input.role);
-      const after = await guardDuplicate(() =>
-        updateRow(work.sql, Stakeholder, { id: row.id }, { role: input.role }),
-      );
+      const write = updateRow(work.sql, Stakeholder, { id: row.id }, { role: input.role });
+      const after = await unlessTaken(write, alreadyAssigned);
       await emitStakeholder(work, ctx, card, name, row, after);
     }
     return (await findItem(work.sql, stakeholderList, row.id))!;
@@ -200,9 +226,7 @@ async function lockedCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard>
 async function lockedAssignment(work: Work, ctx: Ctx, id: string) {
   const known = await work.sql('stakeholders').where({ id }).first('card_id');
   if (!known) throw notFound('stakeholder', id);
-  const card = await lockedCard(work, ctx, known.card_id).catch((error: unknown) => {
-    throw error instanceof EstateError ? notFound('stakeholder', id) : error;
-  });
+  const card = await asPartOf('stakeholder', id, lockedCard(work, ctx, known.card_id));
   requireOnCard(ctx, MANAGE, card);
   const row = await lockRow(work.sql, Stakeholder, { id: id.toLowerCase() });
   // another transaction may have removed it before this one got the lock of the card
@@ -231,27 +255,16 @@ export async function emitStakeholder(
 function requireRole(work: Work, card: StoredCard, role: string): void {
   const roles = typeOf(work.metamodel, card).stakeholderRoles.map(({ key }) => key);
   if (roles.includes(role)) return;
-  throw invalidField(
-    'role',
-    'unknown_value',
-    `is not a role on cards of the type ${card.type}: ${roles.join(', ')}`,
-  );
+  const message = `is not a role on cards of the type ${card.type}: ${roles.join(', ')}`;
+  throw invalidField('role', 'unknown_value', message);
 }
 
 function requireSeenCosts(ctx: Ctx, card: StoredCard, role: string): void {
   if (showsCosts(role) && !seesCosts(ctx, card)) throw forbidden('costs.view');
 }
 
-async function guardDuplicate<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (sqlState(error) !== '23505') throw error;
-    throw new EstateError('duplicate_stakeholder', 'The user already has this role on the card.', {
-      cause: error,
-    });
-  }
-}
+const alreadyAssigned = () =>
+  new EstateError('duplicate_stakeholder', 'The user already has this role on the card.');
 
 interface Observing {
   is_observer: boolean;
@@ -276,10 +289,8 @@ export async function observe(ctx: Ctx, cardId: string): Promise<WrittenItem> {
   return await command(ctx, async (work) => {
     const visible = await requireVisibleCard(work.sql, ctx, cardId);
     if (!canObserve({ metamodel: work.metamodel }, visible.type)) {
-      throw new EstateError(
-        'observer_role_unavailable',
-        `Cards of the type ${visible.type} have no observers.`,
-      );
+      const detail = `Cards of the type ${visible.type} have no observers.`;
+      throw new EstateError('observer_role_unavailable', detail);
     }
     const card = await lockedCard(work, ctx, visible.id);
     const user = { id: ctx.caller.userId!, display_name: ctx.caller.displayName };
@@ -292,11 +303,8 @@ export async function stopObserving(ctx: Ctx, cardId: string): Promise<void> {
   await command(ctx, async (work) => {
     const visible = await requireVisibleCard(work.sql, ctx, cardId);
     const card = await lockedCard(work, ctx, visible.id);
-    const row = await lockRow(work.sql, Stakeholder, {
-      card_id: card.id,
-      user_id: ctx.caller.userId!,
-      role: OBSERVER,
-    });
+    const where = { card_id: card.id, user_id: ctx.caller.userId!, role: OBSERVER };
+    const row = await lockRow(work.sql, Stakeholder, where);
     if (row) await unassign(work, ctx, card, ctx.caller.displayName, row);
   });
 }

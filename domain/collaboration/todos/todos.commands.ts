@@ -1,55 +1,21 @@
-import type { Knex } from 'knex';
-import Type from 'typebox';
-import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import Type, { type Static } from 'typebox';
+import { embed, fragment, query, type Sql, type Transaction } from '../../../platform/database.ts';
+import { EstateError, notFound, requireText } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
-import type {
-  Condition,
-  Fragment,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../kernel/lists/lists.types.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission, requireScope } from '../../kernel/permissions/policy.ts';
 import { changeRow } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow, lockRow } from '../../kernel/resources/rows.ts';
-import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
-import { lockCard, lockCardOf, requireVisibleCard } from '../cards.access.ts';
+import { Choice, Clearable, object, Uuid } from '../../kernel/shapes.ts';
+import { lockCard, lockCardOf, ofVisibleCard, requireVisibleCard } from '../cards.access.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
 import { newId, requireActiveUser, type WrittenItem } from '../items.ts';
 import { type TodoCard, todoEvent } from './todos.events.ts';
-import {
-  dayOf,
-  defaultLead,
-  nextDue,
-  type RecurrenceUnit,
-  statusOn,
-  type TodoStatus,
-  todoStates,
-} from './todos.rules.ts';
-
-export const todoSorts: Record<string, SortField> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-  due_date: { sql: 't.due_date::text', type: 'text' },
-  status: { sql: 't.status', type: 'text' },
-  description: { sql: 'fold(t.description)', type: 'text' },
-};
-
-/** The filters of a card's to-dos. */
-export const cardTodoFilters = {
-  status: Type.Optional(Choice(todoStates, 'Only those in this state')),
-};
-export const todoFilters = {
-  ...cardTodoFilters,
-  assigned_to: Type.Optional(Type.String({ ...Uuid, description: 'Only those assigned to this user' })),
-  mine: Type.Boolean({ default: true, description: '`false`: those of all users' }),
-  assigned_only: Type.Boolean({ default: false, description: 'Only those assigned to the caller' }),
-  created_only: Type.Boolean({ default: false, description: 'Only those created by the caller' }),
-};
+import { defaultLead, nextDue, recurrenceUnits, seriesDay, statusOn, todoStates } from './todos.rules.ts';
 
 const {
   topic: _topic,
@@ -59,67 +25,62 @@ const {
   ...todoColumns
 } = columnMembers('t', Todo);
 
-/** To-dos over the alias `t`; the name and type of a card show to those who see it. */
-function todoList(ctx: Ctx): ListSpec {
-  const visible = visibleCards(ctx);
-  const ofCard = (column: string): Fragment => fragment`(select c.${embed(column)} from cards c
-    where c.id = t.card_id and (${embed(visible)}))`;
-  return {
-    name: 'todos',
-    from: 'todos t left join users a on a.id = t.assigned_to',
-    id: 't.id',
-    sorts: todoSorts,
-    defaultSort: 'created_at',
-    defaultDir: 'desc',
-    search: 'fold(t.description)',
-    filters: { status: 't.status = ?' },
-    members: {
-      ...todoColumns,
-      card_name: ofCard('name'),
-      card_type: ofCard('type'),
-      assignee_name: 'a.display_name',
-    },
-  };
-}
+const ofCard = (column: string) => (ctx: Ctx) =>
+  fragment`(select c.${embed(column)} from cards c
+    where c.id = t.card_id and (${embed(visibleCards(ctx))}))`;
+
+const status = [Choice(todoStates, 'Only those in this state'), 't.status = ?'] as const;
+
+/** The to-dos of a card that the caller sees. */
+export const cardTodoList = defineList({
+  name: 'todos',
+  from: 'todos t left join users a on a.id = t.assigned_to',
+  id: 't.id',
+  sorts: {
+    ...columnSorts('t', Todo, 'created_at', 'due_date', 'status'),
+    description: { sql: 'fold(t.description)', type: 'text' },
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  search: 'fold(t.description)',
+  filters: { status },
+  members: {
+    ...todoColumns,
+    card_name: ofCard('name'),
+    card_type: ofCard('type'),
+    assignee_name: 'a.display_name',
+  },
+  where: ofVisibleCard('t.card_id'),
+});
+
+/** To-dos, newest first: those assigned to or created by the caller, or with `admin.todos` those of all users. */
+export const todoList = defineList({
+  ...cardTodoList,
+  filters: {
+    status,
+    assigned_to: [
+      Type.String({ ...Uuid, description: 'Only those assigned to this user' }),
+      't.assigned_to = ?::uuid',
+    ],
+    mine: Type.Boolean({ default: true, description: '`false`: those of all users' }),
+    assigned_only: Type.Boolean({ default: false, description: 'Only those assigned to the caller' }),
+    created_only: Type.Boolean({ default: false, description: 'Only those created by the caller' }),
+  },
+  where(ctx, { assigned_to, mine, assigned_only, created_only }) {
+    const me = ctx.caller.userId;
+    const toMe = fragment`t.assigned_to = ${me}::uuid`;
+    const byMe = fragment`t.created_by = ${me}::uuid`;
+    if (!may(ctx.caller, 'admin.todos')) requireScope(ctx.caller, 'account');
+    const isMine = assigned_to === undefined ? mine : assigned_to.toLowerCase() === me;
+    if (!isMine) requirePermission(ctx.caller, 'admin.todos');
+    if (assigned_only || created_only) return [assigned_only ? toMe : [], created_only ? byMe : []].flat();
+    return assigned_to === undefined && mine ? [fragment`${embed(toMe)} or ${embed(byMe)}`] : [];
+  },
+});
 
 /** One to-do as its JSON text after a write. */
 async function todoText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  return (await findItem(sql, todoList(ctx), id))!;
-}
-
-/**
- * To-dos, newest first: those assigned to or created by the caller, or with `admin.todos` those of all users.
- * @throws EstateError `forbidden`.
- */
-export async function listTodos(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof todoFilters>,
-): Promise<JsonText> {
-  const me = ctx.caller.userId;
-  if (!may(ctx.caller, 'admin.todos')) requireScope(ctx.caller, 'account');
-  const conditions: Condition[] = [];
-  const add = (sql: string, ...bindings: unknown[]) => void conditions.push({ sql, bindings });
-  if (params.assigned_to !== undefined) {
-    if (params.assigned_to.toLowerCase() !== me) requirePermission(ctx.caller, 'admin.todos');
-    add('t.assigned_to = ?::uuid', params.assigned_to);
-  } else if (!params.mine) {
-    requirePermission(ctx.caller, 'admin.todos');
-  } else if (!params.assigned_only && !params.created_only) {
-    add('t.assigned_to = ?::uuid or t.created_by = ?::uuid', me, me);
-  }
-  if (params.assigned_only) add('t.assigned_to = ?::uuid', me);
-  if (params.created_only) add('t.created_by = ?::uuid', me);
-  return await runList(ctx, todoList(ctx), conditions, params);
-}
-
-/** The to-dos of a card that the caller sees. @throws EstateError `not_found`, `forbidden`. */
-export async function listCardTodos(
-  ctx: Ctx,
-  cardId: string,
-  params: ListParams & StaticOf<typeof cardTodoFilters>,
-): Promise<JsonText> {
-  const card = await requireVisibleCard(ctx.db, ctx, cardId);
-  return await runList(ctx, todoList(ctx), [fragment`t.card_id = ${card.id}::uuid`], params);
+  return (await findItem(sql, listFor(ctx, cardTodoList), id))!;
 }
 
 /** How many open to-dos are assigned to the caller. */
@@ -128,18 +89,33 @@ export async function countOpenTodos(ctx: Ctx): Promise<number> {
     where assigned_to = ${ctx.caller.userId}::uuid and status = 'open'`;
 }
 
-interface TodoInput {
-  description: string;
-  assigned_to?: string | null;
-  due_date?: string | null;
-  recurrence_unit?: RecurrenceUnit | null;
-  recurrence_interval?: number | null;
-  lead_time_days?: number | null;
-}
+const Description = Todo.columns.description;
+const todoInput = {
+  assigned_to: Clearable(Uuid),
+  due_date: Clearable(
+    Type.String({ format: 'date', pattern: '^(19|2[0-9])[0-9]{2}-', examples: ['2026-03-31'] }),
+  ),
+  recurrence_unit: Clearable(
+    Choice(recurrenceUnits, 'Recurs this unit times the interval after the due date; default `none`'),
+  ),
+  recurrence_interval: Clearable(Todo.columns.recurrence_interval),
+  lead_time_days: Clearable(
+    Type.Integer({
+      ...Todo.columns.lead_time_days,
+      description:
+        'Days before the due date at which it opens. Default: 0, 1, 2, 7 or 14 for none, days, weeks, months and years, at most half of the interval',
+    }),
+  ),
+};
+export const TodoBody = object({ description: Description, ...todoInput });
+type TodoInput = Static<typeof TodoBody>;
 
-interface TodoPatch extends Partial<TodoInput> {
-  status?: Exclude<TodoStatus, 'scheduled'>;
-}
+export const TodoPatchBody = object({
+  description: Type.Optional(Description),
+  status: Type.Optional(Choice(['open', 'done'])),
+  ...todoInput,
+});
+type TodoPatch = Static<typeof TodoPatchBody>;
 
 /**
  * Creates an open to-do on a card that the caller sees.
@@ -155,7 +131,7 @@ export async function createTodo(ctx: Ctx, cardId: string, input: TodoInput): Pr
     const row = await insertRow(work.sql, Todo, {
       id,
       card_id: card.id,
-      description: requireText(input.description),
+      description: requireText(input.description, 'description'),
       status: 'open',
       assigned_to: await assignee(work.sql, input.assigned_to ?? null),
       created_by: ctx.caller.userId,
@@ -164,7 +140,7 @@ export async function createTodo(ctx: Ctx, cardId: string, input: TodoInput): Pr
       recurrence_unit: unit,
       recurrence_interval: interval,
       lead_time_days: input.lead_time_days ?? defaultLead({ unit, interval }),
-      recurrence_day: recurrenceDay(unit, due_date),
+      recurrence_day: seriesDay(unit, due_date),
     });
     work.emit(todoEvent(card, null, row));
     return { id, text: await todoText(work.sql, ctx, id) };
@@ -239,17 +215,15 @@ async function lockTodo(
     else throw card?.isVisible ? forbidden('admin.todos') : notFound('todo', id);
   }
   if (row.is_system) {
-    throw new EstateError(
-      'forbidden',
-      'The service opened this to-do and closes it itself when the task is done.',
-    );
+    const detail = 'The service opened this to-do and closes it itself when the task is done.';
+    throw new EstateError('forbidden', detail);
   }
   if (ctx.ifMatch) checkIfMatch(ctx, await todoText(sql, ctx, row.id));
   return { row, card, today: await query(sql).value`select current_date::text` };
 }
 
 async function patched(
-  sql: Knex.Transaction,
+  sql: Transaction,
   row: TodoRow,
   patch: TodoPatch,
   today: string,
@@ -265,7 +239,9 @@ async function patched(
   const moved = due_date !== row.due_date || unit !== row.recurrence_unit;
   const status = row.status === 'scheduled' ? statusOn(today, due_date, lead) : row.status;
   return {
-    ...(patch.description === undefined ? {} : { description: requireText(patch.description) }),
+    ...(patch.description === undefined
+      ? {}
+      : { description: requireText(patch.description, 'description') }),
     ...(patch.assigned_to === undefined || patch.assigned_to === row.assigned_to
       ? {}
       : { assigned_to: await assignee(sql, patch.assigned_to) }),
@@ -274,7 +250,7 @@ async function patched(
     recurrence_unit: unit,
     recurrence_interval: interval,
     lead_time_days: lead,
-    recurrence_day: moved ? recurrenceDay(unit, due_date) : row.recurrence_day,
+    recurrence_day: moved ? seriesDay(unit, due_date) : row.recurrence_day,
     series_id: unit === 'none' ? row.series_id : (row.series_id ?? row.id),
   };
 }
@@ -284,10 +260,8 @@ async function makeNext(work: Work, card: TodoCard | null, done: TodoRow, today:
   const { sql } = work;
   const { recurrence_unit: unit, recurrence_interval: interval } = done;
   if (unit === 'none') return;
-  const unfinished = await sql('todos')
-    .where({ series_id: done.series_id })
-    .whereNot({ status: 'done' })
-    .first('id');
+  const series = { series_id: done.series_id };
+  const unfinished = await sql('todos').where(series).whereNot({ status: 'done' }).first('id');
   if (unfinished) return;
   const due = nextDue(done.due_date ?? today, { unit, interval }, done.recurrence_day ?? undefined);
   if (due === null) return;
@@ -302,20 +276,11 @@ async function makeNext(work: Work, card: TodoCard | null, done: TodoRow, today:
     recurrence_unit: unit,
     recurrence_interval: interval,
     lead_time_days: done.lead_time_days,
-    recurrence_day: done.recurrence_day ?? recurrenceDay(unit, due),
+    recurrence_day: done.recurrence_day ?? seriesDay(unit, due),
   });
   work.emit(todoEvent(card, null, row));
 }
 
-const recurrenceDay = (unit: RecurrenceUnit, due: string | null): number | null =>
-  due !== null && (unit === 'months' || unit === 'years') ? dayOf(due) : null;
-
-function requireText(text: string): string {
-  const trimmed = text.trim();
-  if (trimmed === '') throw invalidField('description', 'required', 'must not be blank');
-  return trimmed;
-}
-
-async function assignee(sql: Knex.Transaction, id: string | null): Promise<string | null> {
+async function assignee(sql: Transaction, id: string | null): Promise<string | null> {
   return id === null ? null : (await requireActiveUser(sql, id, 'assigned_to')).id;
 }

@@ -2,7 +2,6 @@ export const recurrenceUnits = ['none', 'days', 'weeks', 'months', 'years'] as c
 export type RecurrenceUnit = (typeof recurrenceUnits)[number];
 
 export const todoStates = ['scheduled', 'open', 'done'] as const;
-export type TodoStatus = (typeof todoStates)[number];
 
 /** How a to-do recurs. */
 export interface Recurrence {
@@ -20,7 +19,11 @@ const daysAfter = (date: string, days: number): Date => new Date(parse(date).get
 const LAST_YEAR = 9999;
 
 /** The day of the month of a date. */
-export const dayOf = (date: string): number => parse(date).getUTCDate();
+const dayOf = (date: string): number => parse(date).getUTCDate();
+
+/** The day of the month of a monthly or yearly series; null for others and without a due date. */
+export const seriesDay = (unit: RecurrenceUnit, due: string | null): number | null =>
+  due !== null && (unit === 'months' || unit === 'years') ? dayOf(due) : null;
 
 /** The default number of days before the due date at which a to-do opens: at most half of its interval. */
 export function defaultLead({ unit, interval }: Recurrence): number {

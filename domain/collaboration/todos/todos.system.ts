@@ -106,13 +106,41 @@ export async function closeSystemTodos(
   }
 }
 
+/** The users with open system to-dos, by topic and subject. */
+export async function readAssignees(
+  { sql }: Work,
+  topics: readonly string[],
+  subjectIds: readonly string[],
+): Promise<(topic: string, subjectId: string) => string[]> {
+  const todos = await query(sql).rows<{ key: string; assigned_to: string }>`
+    select topic || '/' || subject_id as key, assigned_to from todos
+    where is_system and status <> 'done' and topic = any(${topics}::text[])
+      and subject_id = any(${subjectIds}::uuid[]) and assigned_to is not null
+    order by id`;
+  const byKey = Map.groupBy(todos, ({ key }) => key);
+  return (topic, id) => (byKey.get(`${topic}/${id}`) ?? []).map((todo) => todo.assigned_to);
+}
+
+/** Opens a to-do for each wanted user, and withdraws those of others. @param current the users with an open one. */
+export async function assignSystemTodos(
+  work: Work,
+  todo: Omit<SystemTodo, 'assignedTo'>,
+  current: readonly string[],
+  wanted: readonly string[],
+): Promise<void> {
+  const { topic, subjectId } = todo;
+  for (const assignedTo of current.filter((id) => !wanted.includes(id))) {
+    await closeSystemTodos(work, { topic, subjectId, assignedTo }, 'withdrawn');
+  }
+  for (const assignedTo of wanted.filter((id) => !current.includes(id))) {
+    await openSystemTodo(work, { ...todo, assignedTo });
+  }
+}
+
 /** Deletes the open system to-dos of users who are deleted, and unassigns their other unfinished ones. */
 export async function unassignTodos(work: Work, userIds: readonly string[]): Promise<void> {
-  const rows = await query(work.sql).rows<{
-    before: TodoRow;
-    after: TodoRow | null;
-    card: TodoCard | null;
-  }>`with unfinished as (
+  const rows = await query(work.sql).rows<{ before: TodoRow; after: TodoRow | null; card: TodoCard | null }>`
+       with unfinished as (
        select t.id from todos t where t.assigned_to = any(${userIds}::uuid[]) and t.status <> 'done'
        order by t.id for update
      ), withdrawn as (

@@ -6,28 +6,17 @@ import { searchCards } from '../../inventory/cards/cards.search.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
-import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
-import { type SharedKind, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
+import { sharedFilter, sharedKindConditions, visibleShared } from '../../kernel/lists/lists.shared.ts';
 import { projection, whereClause } from '../../kernel/lists/lists.sql.ts';
-import type {
-  Condition,
-  Fragment,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../kernel/lists/lists.types.ts';
+import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, removeRow } from '../../kernel/resources/items.ts';
 import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { bookmarkConditions, checkBookmarkFilters } from './bookmarks.filter.ts';
 import type { BookmarkFilters, BookmarkInput } from './bookmarks.input.ts';
 import { Bookmark, type BookmarkRow } from './views.model.ts';
-
-export const bookmarkSorts: Record<string, SortField> = {
-  name: { sql: 'lower(b.name)', type: 'text', filled: true },
-  created_at: { sql: 'b.created_at', type: 'timestamptz', immutable: true },
-};
 
 const shareOf = (ctx: Ctx): Fragment => sharedWithCaller(ctx, 'b.shared_with');
 
@@ -37,41 +26,37 @@ function visibleBookmarks(ctx: Ctx): Condition {
   return visibleShared(ctx, 'b', { ...share, sql: `b.visibility = 'shared' and ${share.sql}` });
 }
 
-/** The owner sees all entries of `shared_with`; other users see their own. */
-function bookmarkList(ctx: Ctx): ListSpec {
-  const me = ctx.caller.userId;
-  return {
-    name: 'bookmarks',
-    from: 'bookmarks b join users o on o.id = b.owner_id',
-    id: 'b.id',
-    sorts: bookmarkSorts,
-    defaultSort: 'name',
-    search: 'fold(b.name)',
-    members: {
-      ...columnMembers('b', Bookmark),
-      owner_name: 'o.display_name',
-      is_owner: fragment`b.owner_id = ${me}::uuid`,
-      can_edit: fragment`(b.owner_id = ${me}::uuid or b.visibility <> 'private' and exists (select
-        from jsonb_array_elements(b.shared_with) s
-               where s->>'user_id' = ${me} and (s->>'can_edit')::boolean))`,
-      shared_with: visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
-      odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
-    },
-  };
-}
-
-/** The caller's own bookmarks, those shared with the caller, and public ones. */
-export async function listBookmarks(
-  ctx: Ctx,
-  params: ListParams & { filter?: SharedKind },
-): Promise<JsonText> {
-  const where = [visibleBookmarks(ctx), ...sharedKindConditions(ctx, 'b', shareOf(ctx), params.filter)];
-  return await runList(ctx, bookmarkList(ctx), where, params);
-}
+/** The caller's own bookmarks, those shared with the caller, and public ones. The owner sees all entries of `shared_with`. */
+export const bookmarkList = defineList({
+  name: 'bookmarks',
+  from: 'bookmarks b join users o on o.id = b.owner_id',
+  id: 'b.id',
+  sorts: {
+    name: { sql: 'lower(b.name)', type: 'text', filled: true },
+    ...columnSorts('b', Bookmark, 'created_at'),
+  },
+  defaultSort: 'name',
+  search: 'fold(b.name)',
+  filters: { filter: sharedFilter },
+  members: {
+    ...columnMembers('b', Bookmark),
+    owner_name: 'o.display_name',
+    is_owner: (ctx) => fragment`b.owner_id = ${ctx.caller.userId}::uuid`,
+    can_edit: ({ caller }) => fragment`(b.owner_id = ${caller.userId}::uuid or b.visibility <> 'private'
+      and exists (select from jsonb_array_elements(b.shared_with) s
+        where s->>'user_id' = ${caller.userId} and (s->>'can_edit')::boolean))`,
+    shared_with: (ctx) => visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
+    odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
+  },
+  where: (ctx, { filter }) => [
+    visibleBookmarks(ctx),
+    ...sharedKindConditions(ctx, 'b', shareOf(ctx), filter),
+  ],
+});
 
 /** One bookmark as the caller sees it, or undefined. */
 async function bookmarkText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText | undefined> {
-  return await findItem(sql, bookmarkList(ctx), id, [visibleBookmarks(ctx)]);
+  return await findItem(sql, listFor(ctx, bookmarkList), id, [visibleBookmarks(ctx)]);
 }
 
 /** Saves a view of the inventory. @throws EstateError `forbidden`, `validation_failed`. */

@@ -1,7 +1,7 @@
 import { embed, fragment } from '../../../platform/database.ts';
-import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { prepareNode } from '../../inventory/filters/filters.prepare.ts';
-import type { FilterNode, FilterOperator, FilterWord } from '../../inventory/filters/filters.types.ts';
+import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { conditionOn, prepareMember, prepareNode } from '../../inventory/filters/filters.prepare.ts';
+import type { FilterNode } from '../../inventory/filters/filters.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import type { BookmarkFilters } from './bookmarks.input.ts';
@@ -35,14 +35,15 @@ export async function bookmarkConditions(ctx: Ctx, filters: BookmarkFilters): Pr
     conditions.push(fragment`exists (select from card_tags k
       where k.card_id = c.id and k.tag_id = any(${filters.tagIds}::uuid[]))`);
   }
+  const add = async (field: string, node: FilterNode) =>
+    void conditions.push(await prepareMember(field, () => prepareNode(ctx, node)));
   for (const [key, value] of Object.entries(filters.attributes ?? {})) {
     if (Array.isArray(value) && value.length === 0) continue;
-    const path = ['attributes', key];
-    conditions.push(await prepared(ctx, `filters.attributes.${key}`, attributeNode(path, value)));
+    await add(`filters.attributes.${key}`, attributeNode(key, value));
   }
   for (const [key, value] of Object.entries(filters.relations ?? {})) {
     if (value !== true && value.length === 0) continue;
-    conditions.push(await prepared(ctx, `filters.relations.${key}`, relationNode(key, value)));
+    await add(`filters.relations.${key}`, relationNode(key, value));
   }
   return conditions;
 }
@@ -56,11 +57,8 @@ export async function checkBookmarkFilters(ctx: Ctx, filters: BookmarkFilters): 
   const known = (member: string, values: string[] | undefined, has: (value: string) => boolean) => {
     for (const [n, value] of (values ?? []).entries()) {
       if (!has(value)) {
-        errors.push({
-          field: `filters.${member}.${n}`,
-          code: 'unknown_value',
-          message: `"${value}" is not known`,
-        });
+        const message = `"${value}" is not known`;
+        errors.push({ field: `filters.${member}.${n}`, code: 'unknown_value', message });
       }
     }
   };
@@ -76,45 +74,15 @@ export async function checkBookmarkFilters(ctx: Ctx, filters: BookmarkFilters): 
   await bookmarkConditions(ctx, filters);
 }
 
-const word = (text: string, quoted: boolean): FilterWord => ({ text, quoted, position: 1 });
-
-function condition(path: string[], operator: FilterOperator, values: FilterScalar[]): FilterNode {
-  return {
-    kind: 'condition',
-    path: path.map((part, n) => word(part, n > 0)),
-    operator,
-    position: 1,
-    values: values.map((value) => word(String(value), typeof value === 'string')),
-  };
-}
-
-function attributeNode(path: string[], value: FilterScalar | FilterScalar[] | null): FilterNode {
-  if (value === null) return condition(path, 'is empty', []);
-  return Array.isArray(value) ? condition(path, 'in', value) : condition(path, '=', [value]);
+function attributeNode(key: string, value: FilterScalar | FilterScalar[] | null): FilterNode {
+  const path = ['attributes', key];
+  if (value === null) return conditionOn(path, 'is empty');
+  return Array.isArray(value) ? conditionOn(path, 'in', value) : conditionOn(path, '=', [value]);
 }
 
 /** The card may be either end of the relation. */
 function relationNode(key: string, value: string[] | true): FilterNode {
-  if (value === true) return plain(condition(['relation', key], 'is not empty', []));
-  const items = ['target', 'source'].map((end) =>
-    plain(condition(['relation', key, end, 'id'], 'in', value)),
-  );
+  if (value === true) return conditionOn(['relation', key], 'is not empty');
+  const items = ['target', 'source'].map((end) => conditionOn(['relation', key, end, 'id'], 'in', value));
   return { kind: 'or', items };
-}
-
-/** A path of bare words. */
-function plain(node: FilterNode): FilterNode {
-  if (node.kind !== 'condition') return node;
-  return { ...node, path: node.path.map(({ text }) => word(text, false)) };
-}
-
-/** A condition of the filter language; errors name the view's member. */
-async function prepared(ctx: Ctx, field: string, node: FilterNode): Promise<Condition> {
-  try {
-    return await prepareNode(ctx, node);
-  } catch (error) {
-    if (!(error instanceof EstateError) || error.status !== 422) throw error;
-    const first = error.errors?.[0];
-    throw invalidField(field, first?.code ?? 'filter_value', first?.message ?? error.message);
-  }
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Choice, closed, Key, Nullable, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, Key, Nullable, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { Bookmark } from './views.model.ts';
 
 const Keys = Type.Optional(Type.Array(Key, { maxItems: 200 }));
@@ -11,32 +11,24 @@ export const ViewFilters = Type.Object(
     types: Keys,
     search: Type.Optional(Type.String({ maxLength: 200 })),
     subtypes: Keys,
-    approvalStatuses: Type.Optional(
-      Type.Array(Choice(['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN']), { maxItems: 4 }),
-    ),
-    lifecyclePhases: Type.Optional(
-      Type.Array(Choice(['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife']), {
+    ...optional({
+      approvalStatuses: Type.Array(Choice(['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN']), { maxItems: 4 }),
+      lifecyclePhases: Type.Array(Choice(['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife']), {
         maxItems: 5,
         description: 'The current phase',
       }),
-    ),
-    dataQualityMin: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 100 }))),
-    showArchived: Type.Optional(
-      Type.Boolean({ description: 'Ignored by feeds, which have active cards only' }),
-    ),
-    tagIds: Type.Optional(Type.Array(Uuid, { maxItems: 200, description: 'Cards with one of them' })),
-    attributes: Type.Optional(
-      Type.Record(Key, Type.Union([Scalar, Type.Array(Scalar, { maxItems: 100 }), Type.Null()]), {
+      dataQualityMin: Nullable(Type.Number({ minimum: 0, maximum: 100 })),
+      showArchived: Type.Boolean({ description: 'Ignored by feeds, which have active cards only' }),
+      tagIds: Type.Array(Uuid, { maxItems: 200, description: 'Cards with one of them' }),
+      attributes: Type.Record(Key, Type.Union([Scalar, Type.Array(Scalar, { maxItems: 100 }), Type.Null()]), {
         maxProperties: 50,
         description: 'By key: a value, several values of which one must match, or null for no value',
       }),
-    ),
-    relations: Type.Optional(
-      Type.Record(Key, Type.Union([Type.Array(Uuid, { maxItems: 100 }), Type.Literal(true)]), {
+      relations: Type.Record(Key, Type.Union([Type.Array(Uuid, { maxItems: 100 }), Type.Literal(true)]), {
         maxProperties: 20,
         description: 'By relation type: ids of related cards of which one must match, or true for any card',
       }),
-    ),
+    }),
   },
   closed,
 );
@@ -52,17 +44,15 @@ export const ViewShares = Type.Array(Share, { maxItems: 200 });
 export const ViewColumns = Type.Array(Type.String({ maxLength: 120 }), { maxItems: 200 });
 
 /** What a user may write of a bookmark. */
-export const bookmarkInput = {
-  name: Type.Optional(Bookmark.columns.name),
-  card_type: Type.Optional(Bookmark.columns.card_type),
-  filters: Type.Optional(Nullable(ViewFilters)),
-  columns: Type.Optional(Nullable(ViewColumns)),
-  sort: Type.Optional(Nullable(ViewSort)),
-  is_default: Type.Optional(
-    Type.Boolean({ description: 'Your default view of the card type; replaces the present one' }),
-  ),
-  visibility: Type.Optional(Bookmark.columns.visibility),
-  odata_enabled: Type.Optional(Bookmark.columns.odata_enabled),
-  shared_with: Type.Optional(Nullable(ViewShares)),
-};
+export const bookmarkInput = optional({
+  name: Bookmark.columns.name,
+  card_type: Bookmark.columns.card_type,
+  filters: Nullable(ViewFilters),
+  columns: Nullable(ViewColumns),
+  sort: Nullable(ViewSort),
+  is_default: Type.Boolean({ description: 'Your default view of the card type; replaces the present one' }),
+  visibility: Bookmark.columns.visibility,
+  odata_enabled: Bookmark.columns.odata_enabled,
+  shared_with: Nullable(ViewShares),
+});
 export type BookmarkInput = StaticOf<typeof bookmarkInput>;

@@ -5,49 +5,37 @@ import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
-import { columnMembers, findItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, lockRow } from '../../kernel/resources/rows.ts';
-import type { StaticOf } from '../../kernel/shapes.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Favorite, type FavoriteRow } from './views.model.ts';
 
-export const favoriteSorts: Record<string, SortField> = {
-  created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
-  card_name: { sql: 'c.name_key', type: 'text', filled: true },
-};
-export const favoriteFilters = {
-  type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
-};
-
 const { user_id: _userId, ...favoriteColumns } = columnMembers('f', Favorite);
-const favoriteList: ListSpec = {
+
+/** The cards that the caller has starred and still sees. */
+export const favoriteList = defineList({
   name: 'favorites',
+  filters: {
+    type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
+  },
   from: 'favorites f join cards c on c.id = f.card_id',
   id: 'f.id',
-  sorts: favoriteSorts,
+  sorts: {
+    ...columnSorts('f', Favorite, 'created_at'),
+    card_name: { sql: 'c.name_key', type: 'text', filled: true },
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'c.name_key',
-  members: {
-    ...favoriteColumns,
-    card_name: 'c.name',
-    card_type: 'c.type',
-  },
-};
-
-/** The cards that the caller has starred and still sees. */
-export async function listFavorites(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof favoriteFilters>,
-): Promise<JsonText> {
-  const where: Condition[] = [
+  members: { ...favoriteColumns, card_name: 'c.name', card_type: 'c.type' },
+  where: (ctx, { type }) => [
     fragment`f.user_id = ${ctx.caller.userId}::uuid`,
     { ...visibleCards(ctx), visibility: true },
-  ];
-  if (params.type) where.push(fragment`c.type = any(${params.type.split(',')}::text[])`);
-  return await runList(ctx, favoriteList, where, params);
-}
+    ...(type ? [fragment`c.type = any(${type.split(',')}::text[])`] : []),
+  ],
+});
 
 /** Stars a card for the caller; does nothing where it is starred already. @throws EstateError `not_found`, `forbidden`. */
 export async function addFavorite(ctx: Ctx, cardId: string): Promise<JsonText> {

@@ -1,28 +1,24 @@
-import type { Knex } from 'knex';
-import { embed, inTransaction, query } from '../../../platform/database.ts';
+import { type Db, embed, inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { callerOfOwner, type Owned, OwnerRefused } from '../../access/jobs.owner.ts';
+import { recordEvents } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
 import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
-import { createContext, type Services } from '../../kernel/services.ts';
+import { enqueueMail, isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
+import type { RowOf } from '../../kernel/resources/rows.ts';
+import { createContext, type Services, systemContext } from '../../kernel/services.ts';
 import { WEBHOOKS } from './webhooks.commands.ts';
-import { pause } from './webhooks.pause.ts';
+import type { Webhook } from './webhooks.model.ts';
 
 /** Events that one transaction plans, and the number of pending deliveries at which planning stops. */
 const BATCH = 1_000;
 const BACKLOG = 5_000;
 
-interface Subscription extends Owned {
-  id: string;
-  name: string;
-  owner_id: string;
-  event_types: string[] | null;
-  card_types: string[] | null;
-  position: number;
-}
+type Subscription = Owned &
+  Pick<RowOf<typeof Webhook>, 'id' | 'name' | 'owner_id' | 'event_types' | 'card_types' | 'position'>;
 
 /** A context with the rights of the owner of a webhook. @throws OwnerRefused. */
-export async function ownerContext(services: Services, sql: Knex, subscription: Owned): Promise<Ctx> {
+export async function ownerContext(services: Services, sql: Db, subscription: Owned): Promise<Ctx> {
   const caller = await callerOfOwner(sql, subscription, 'webhook', [WEBHOOKS]);
   return await createContext(services, caller, { requestId: 'webhook', origin: 'system', tool: 'webhook' });
 }
@@ -41,17 +37,13 @@ export async function planDeliveries(services: Services): Promise<boolean> {
   return more;
 }
 
-async function plan(services: Services, sql: Knex.Transaction, id: string): Promise<boolean> {
-  const [subscription]: Subscription[] = (
-    await sql.raw(
-      `select w.id, w.name, w.owner_id, w.rights, w.event_types, w.card_types, w.position from webhooks w
-       where w.id = ? and w.status = 'active'
+async function plan(services: Services, sql: Transaction, id: string): Promise<boolean> {
+  const [subscription]: Subscription[] = await query(sql)
+    .rows`select w.id, w.name, w.owner_id, w.rights, w.event_types, w.card_types, w.position from webhooks w
+       where w.id = ${id} and w.status = 'active'
          and (select count(*) from (select from webhook_deliveries d
-              where d.webhook_id = w.id and d.status = 'pending' limit ${BACKLOG}) waiting) < ${BACKLOG}
-       for update skip locked`,
-      [id],
-    )
-  ).rows;
+              where d.webhook_id = w.id and d.status = 'pending' limit ${embed(BACKLOG)}) waiting) < ${embed(BACKLOG)}
+       for update skip locked`;
   if (!subscription) return false;
   let ctx: Ctx;
   try {
@@ -225,4 +217,33 @@ export async function settleDelivery(
       await pause(services, sql, webhook, 'the receiver answered that it is gone (410)');
     else if (rows[0].failing) await pause(services, sql, webhook, 'the receiver has failed for six hours');
   });
+}
+
+/** Pauses a webhook until a user sets it active, and mails the reason to its owner. */
+async function pause(
+  services: Services,
+  sql: Transaction,
+  webhook: { id: string; name: string; owner_id: string },
+  reason: string,
+): Promise<void> {
+  const changed = await sql('webhooks')
+    // not where another user has become the owner
+    .where({ id: webhook.id, owner_id: webhook.owner_id, status: 'active' })
+    .update({ status: 'paused', paused_reason: reason, updated_at: sql.fn.now() });
+  if (changed === 0) return;
+  const ctx = await systemContext(services, 'webhook');
+  // the mail for a service account goes to its owner
+  const owner = await sql('users as u')
+    .join('users as p', 'p.id', sql.raw("case u.kind when 'service' then u.owner_id else u.id end"))
+    .where({ 'u.id': webhook.owner_id, 'p.is_active': true })
+    .first('p.email');
+  if (owner && isMailAddress(owner.email)) {
+    await enqueueMail(sql, ctx, {
+      to: owner.email,
+      subject: `The webhook ${webhook.name} is paused`,
+      text: `Estate has paused the webhook "${webhook.name}": ${reason}.\n\nNothing is lost: set its status to active, and it goes on in the change feed where it stopped.\n`,
+    });
+  }
+  const changes = { status: { old: 'active', new: 'paused' }, paused_reason: { old: null, new: reason } };
+  await recordEvents(sql, ctx, [{ event_type: 'webhook.paused', data: { id: webhook.id, changes } }], []);
 }

@@ -1,7 +1,7 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { randomSecret, type SecretBox } from '../../../platform/crypto.ts';
-import { fragment, query, type Sql, setColumns } from '../../../platform/database.ts';
-import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
+import { query, type Sql, setColumns } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound, requireText } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
 import { command } from '../../kernel/command.ts';
@@ -9,10 +9,11 @@ import { type Ctx, etagOf, type Work } from '../../kernel/context.ts';
 import { checkPosition, feedEnds } from '../../kernel/events/changes.ts';
 import { eventTypes } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { Choice, Clearable, object } from '../../kernel/shapes.ts';
 import { newId } from '../items.ts';
 import { deliveryStatuses, Webhook, WebhookDelivery, webhookStatuses } from './webhooks.model.ts';
 
@@ -25,9 +26,7 @@ function hashes(webhook: JsonText): [string, string] {
 }
 
 /** The ETag of a webhook, which changes with every delivery. */
-export function webhookEtag(webhook: JsonText): string {
-  return `"${hashes(webhook).join('.')}"`;
-}
+export const webhookEtag = (webhook: JsonText): string => `"${hashes(webhook).join('.')}"`;
 
 /**
  * Compares `If-Match` with the settings only: deliveries do not conflict with a change of settings.
@@ -45,19 +44,6 @@ function checkWebhookMatch(ctx: Ctx, webhook: JsonText): void {
 /** The right to read and change webhooks, which send the inventory to other systems. */
 export const WEBHOOKS = 'admin.settings';
 
-export const webhookSorts: Record<string, SortField> = {
-  name: { sql: 'lower(w.name)', type: 'text', filled: true },
-  status: { sql: 'w.status', type: 'text', filled: true },
-  created_at: { sql: 'w.created_at', type: 'timestamptz', immutable: true },
-};
-export const webhookFilters = { status: Type.Optional(Choice(webhookStatuses, 'Only those in this state')) };
-export const deliverySorts: Record<string, SortField> = {
-  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
-};
-export const deliveryFilters = {
-  status: Type.Optional(Choice(deliveryStatuses, 'Only those in this state')),
-};
-
 const {
   rights: _rights,
   secret: _secret,
@@ -74,13 +60,20 @@ const {
   ...deliveryColumns
 } = columnMembers('d', WebhookDelivery);
 
-const webhookList: ListSpec = {
+/** The webhooks, without their secrets. */
+export const webhookList = defineList({
   name: 'webhooks',
+  permission: WEBHOOKS,
   from: 'webhooks w left join users u on u.id = w.owner_id',
   id: 'w.id',
-  sorts: webhookSorts,
+  sorts: {
+    name: { sql: 'lower(w.name)', type: 'text', filled: true },
+    ...columnSorts('w', Webhook, 'status', 'created_at'),
+  },
   defaultSort: 'name',
-  filters: { status: 'w.status = ?' },
+  filters: {
+    status: [Choice(webhookStatuses, 'Only those in this state'), 'w.status = ?'],
+  },
   members: {
     ...webhookColumns,
     owner_name: 'u.display_name',
@@ -89,31 +82,27 @@ const webhookList: ListSpec = {
     pending: `(select count(*)::int from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending')`,
   },
   search: `fold(w.name || ' ' || w.url)`,
-};
+});
 
-const deliveryList: ListSpec = {
+/** The deliveries of a webhook, newest first. */
+export const deliveryList = defineList({
   name: 'webhook-deliveries',
+  permission: WEBHOOKS,
   from: 'webhook_deliveries d',
   id: 'd.id',
-  sorts: deliverySorts,
+  sorts: columnSorts('d', WebhookDelivery, 'created_at'),
   defaultSort: 'created_at',
   defaultDir: 'desc',
-  filters: { status: 'd.status = ?' },
+  filters: {
+    status: [Choice(deliveryStatuses, 'Only those in this state'), 'd.status = ?'],
+  },
   members: {
     ...deliveryColumns,
     position: 'd.position::text',
     next_attempt_at: `case when d.status = 'pending' then utc(d.next_attempt_at) end`,
   },
-};
-
-/** The webhooks, without their secrets. */
-export async function listWebhooks(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof webhookFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, WEBHOOKS);
-  return await runList(ctx, webhookList, [], params);
-}
+  where: ofParent('webhooks', 'webhook', 'd.webhook_id'),
+});
 
 /** One webhook as JSON. @throws EstateError `not_found`. */
 export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
@@ -121,31 +110,37 @@ export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Prom
   return await readItem(sql, webhookList, 'webhook', id);
 }
 
-/** The deliveries of a webhook, newest first. @throws EstateError `not_found`. */
-export async function listDeliveries(
-  ctx: Ctx,
-  id: string,
-  params: ListParams & StaticOf<typeof deliveryFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, WEBHOOKS);
-  if (!(await ctx.db('webhooks').where({ id }).first('id'))) throw notFound('webhook', id);
-  return await runList(ctx, deliveryList, [fragment`d.webhook_id = ${id}::uuid`], params);
-}
-
 /** Seconds for which deliveries are also signed with the previous secret. */
 const OVERLAP_SECONDS = 24 * 60 * 60;
 
-interface WebhookInput {
-  name: string;
-  url: string;
-  /** Null or absent: all. */
-  event_types?: string[] | null;
-  card_types?: string[] | null;
-}
+const filters = {
+  event_types: Clearable(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Event types, such as `card.updated`; null for all',
+    }),
+  ),
+  card_types: Clearable(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Card types at either end of the event; null for all',
+    }),
+  ),
+};
 
-interface WebhookPatch extends Partial<WebhookInput> {
-  status?: 'active' | 'paused';
-}
+const { name, url, status } = Webhook.columns;
+export const WebhookCreateBody = object({ name, url, ...filters });
+type WebhookInput = Static<typeof WebhookCreateBody>;
+
+export const WebhookPatchBody = object({
+  name: Type.Optional(name),
+  url: Type.Optional(url),
+  ...filters,
+  status: Type.Optional(status),
+});
+type WebhookPatch = Static<typeof WebhookPatchBody>;
 
 interface WebhookTools {
   secrets: SecretBox;
@@ -153,7 +148,7 @@ interface WebhookTools {
 }
 
 /** A webhook with its secret, which only this answer contains. */
-export interface SecretAnswer {
+export interface WebhookSecret {
   webhook: JsonText;
   secret: string;
 }
@@ -172,7 +167,7 @@ export async function createWebhook(
   ctx: Ctx,
   tools: WebhookTools,
   input: WebhookInput,
-): Promise<SecretAnswer> {
+): Promise<WebhookSecret> {
   requirePermission(ctx.caller, WEBHOOKS);
   check(ctx, tools, input);
   const secret = `whsec_${randomSecret()}`;
@@ -247,7 +242,7 @@ export async function deleteWebhook(ctx: Ctx, id: string): Promise<void> {
  * Rotates the secret, and makes the caller the owner. For a day deliveries are signed with both secrets.
  * @throws EstateError `forbidden`, `not_found`.
  */
-export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: string): Promise<SecretAnswer> {
+export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: string): Promise<WebhookSecret> {
   requirePermission(ctx.caller, WEBHOOKS);
   const secret = `whsec_${randomSecret()}`;
   const webhook = await command(ctx, async (work) => {
@@ -268,20 +263,15 @@ async function row(work: Work, id: string): Promise<Record<string, unknown>> {
 }
 
 function check(ctx: Ctx, { outbound }: WebhookTools, input: Partial<WebhookInput>): void {
-  if (input.name !== undefined && input.name.trim() === '') {
-    throw invalidField('name', 'required', 'must not be blank');
-  }
+  if (input.name !== undefined) requireText(input.name, 'name');
   if (input.url !== undefined) {
     const reason = outbound.refusal(input.url);
     if (reason !== undefined) throw invalidField('url', 'refused_address', reason);
   }
   for (const [n, type] of (input.event_types ?? []).entries()) {
     if ((eventTypes as Record<string, string>)[type] !== 'inventory') {
-      throw invalidField(
-        `event_types.${n}`,
-        'unknown_event_type',
-        `there is no event "${type}" to subscribe to`,
-      );
+      const message = `there is no event "${type}" to subscribe to`;
+      throw invalidField(`event_types.${n}`, 'unknown_event_type', message);
     }
   }
   for (const [n, type] of (input.card_types ?? []).entries()) {
@@ -315,10 +305,8 @@ export async function pingWebhook(ctx: Ctx, id: string): Promise<string> {
   requirePermission(ctx.caller, WEBHOOKS);
   return await command(ctx, async (work) => {
     await requireActive(work, id);
-    const [delivery] = await work
-      .sql('webhook_deliveries')
-      .insert({ webhook_id: id, event_type: 'webhook.ping', order_key: 'ping' })
-      .returning('id');
+    const data = { webhook_id: id, event_type: 'webhook.ping', order_key: 'ping' };
+    const [delivery] = await work.sql('webhook_deliveries').insert(data).returning('id');
     work.emit({ event_type: 'webhook.pinged', data: { id } });
     await work.sql.raw(WAKE);
     return delivery.id;

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
-import { query } from '../../../platform/database.ts';
+import Type, { type Static } from 'typebox';
+import { query, type Transaction } from '../../../platform/database.ts';
 import {
   EstateError,
   type FieldError,
@@ -7,35 +7,47 @@ import {
   invalidFields,
   notFound,
 } from '../../../platform/errors.ts';
+import { deleteLinks, type LinkedCard } from '../../collaboration/cards.access.ts';
+import { loadCards, lockCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { isStorable } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differingMembers, type StoredRow } from '../../kernel/events/row-changes.ts';
+import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { forbidden, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import {
+  type CardRight,
+  forbidden,
+  may,
+  requireOnCard,
+  requirePermission,
+} from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
-import { reviseRecord } from '../signatures/signatures.commands.ts';
-import { insertRecord, lockRecord, recordText, storeRecord } from '../signatures/signatures.records.ts';
-import { requireAction, statusChangeError } from '../signatures/signatures.rules.ts';
+import { Count, component, object, Uuid } from '../../kernel/shapes.ts';
+import { insertRecord, lockRecord, recordText } from '../signatures/signatures.records.ts';
 import {
   Adr,
+  AdrCard,
+  type AdrCardRow,
   type AdrContent,
   type AdrInput,
   type AdrRow,
+  adrCardEvent,
   adrKind,
   checkedContent,
   copiedContent,
+  copyLinks,
+  insertLinks,
+  MAX_LINKS,
   readContent,
   referenceNumber,
 } from './adr.kind.ts';
-import { copyLinks, removeLinks } from './adr.links.ts';
 import { InvalidFrontMatter, readMadr } from './madr.ts';
 
 /**
  * The number after the highest. A lock until the end of the transaction excludes gaps and duplicates under concurrent
  * writes.
  */
-async function nextNumber(sql: Knex.Transaction): Promise<number> {
+async function nextNumber(sql: Transaction): Promise<number> {
   await query(sql).run`select pg_advisory_xact_lock(hashtextextended('adr/number', 0))`;
   return await query(sql).value`select coalesce(max(number), 0) + 1 as number from adrs`;
 }
@@ -56,28 +68,6 @@ export async function createAdrWithin(work: Work, ctx: Ctx, content: StoredRow):
 }
 
 /**
- * Changes the content of a draft.
- * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
- * `use_operation` for another status, `validation_failed`.
- */
-export async function patchAdr(
-  ctx: Ctx,
-  id: string,
-  { status, ...input }: AdrInput & { status?: string | null },
-): Promise<JsonText> {
-  requirePermission(ctx.caller, adrKind.rights.manage);
-  const values = checkedContent(input);
-  return await command(ctx, async (work) => {
-    const before = await lockRecord(work, ctx, adrKind, id);
-    requireAction('edit', before.status);
-    if (status !== undefined && status !== before.status) throw statusChangeError();
-    const changed = differingMembers(before, values);
-    if (Object.keys(changed).length > 0) await storeRecord(work, adrKind, before, changed);
-    return await recordText(work.sql, ctx, adrKind, before.id);
-  });
-}
-
-/**
  * Deletes a draft: the caller's own one, or with `adr.delete` any.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state` for one that is not a draft.
  */
@@ -90,7 +80,9 @@ export async function deleteAdr(ctx: Ctx, id: string): Promise<void> {
     if (row.status !== 'draft') {
       throw new EstateError('wrong_state', 'Only drafts can be deleted.', { extra: { state: row.status } });
     }
-    await removeLinks(work, row);
+    await deleteLinks<AdrCardRow>(work, AdrCard, { adr_id: row.id }, (card, link) =>
+      adrCardEvent(card, row, link, null),
+    );
     await deleteRows(work.sql, Adr, (query) => query.where({ id: row.id }));
     work.emit(await adrKind.event(row, null));
   });
@@ -108,15 +100,46 @@ export async function duplicateAdr(ctx: Ctx, id: string): Promise<JsonText> {
   });
 }
 
-/** Creates the next revision of a signed decision, with the same number and links. @throws EstateError as {@link reviseRecord}. */
-export async function reviseAdr(ctx: Ctx, id: string): Promise<JsonText> {
-  return await reviseRecord(
-    ctx,
-    adrKind,
-    id,
-    (row) => ({ ...copiedContent(row), number: row.number }),
-    async (work, from, to) => await copyLinks(work, ctx, from, to),
-  );
+const LINK: CardRight = { app: 'adr.manage', card: 'card.manage_adr_links' };
+
+/**
+ * Links a decision, in any state, to a card: links are not signed.
+ * @throws EstateError `forbidden`, `not_found`, `duplicate_link`, `conflict` for too many.
+ */
+export async function linkAdrCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
+  requirePermission(ctx.caller, adrKind.rights.view);
+  return await command(ctx, async (work) => {
+    // cards are locked before the rows that refer to them, to avoid deadlocks
+    await lockCards(work, [cardId], 'share');
+    const adr = await lockRecord(work, ctx, adrKind, id);
+    const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
+    requireOnCard(ctx, LINK, card);
+    const linked: string[] = await work.sql('adr_cards').where({ adr_id: adr.id }).pluck('card_id');
+    if (linked.includes(card.id)) {
+      const detail = `${referenceNumber(adr.number)} is already linked to this card.`;
+      throw new EstateError('duplicate_link', detail);
+    }
+    if (linked.length >= MAX_LINKS) {
+      throw new EstateError('conflict', `A decision can be linked to at most ${MAX_LINKS} cards.`);
+    }
+    await insertLinks(work, ctx, adr, [card]);
+    return await recordText(work.sql, ctx, adrKind, adr.id);
+  });
+}
+
+/** Removes a link. @throws EstateError `forbidden`, `not_found`. */
+export async function unlinkAdrCard(ctx: Ctx, id: string, cardId: string): Promise<void> {
+  requirePermission(ctx.caller, adrKind.rights.view);
+  await command(ctx, async (work) => {
+    await lockCards(work, [cardId], 'share');
+    const adr = await lockRecord(work, ctx, adrKind, id);
+    const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
+    requireOnCard(ctx, LINK, card);
+    const key = { adr_id: adr.id, card_id: card.id };
+    const event = (of: LinkedCard, link: AdrCardRow) => adrCardEvent(of, adr, link, null);
+    const deleted = await deleteLinks<AdrCardRow>(work, AdrCard, key, event);
+    if (deleted === 0) throw notFound('link to the card', cardId);
+  });
 }
 
 /** Files that are read at once, and bytes of one. */
@@ -129,15 +152,19 @@ export interface RecordFile {
   content: Buffer;
 }
 
-/** What a file has become. */
-interface ImportedAdr {
-  file: string;
-  id: string;
-  reference_number: string;
-  title: string;
-  /** What could not be imported, in sentences. */
-  notes: string[];
-}
+export const ImportedAdrsSchema = component('ImportedAdrs', {
+  created: Count,
+  items: Type.Array(
+    object({
+      file: Type.String(),
+      id: Uuid,
+      reference_number: Type.String(),
+      title: Type.String(),
+      notes: Type.Array(Type.String(), { description: 'What could not be imported' }),
+    }),
+  ),
+});
+type ImportedAdr = Static<typeof ImportedAdrsSchema>['items'][number];
 
 /**
  * Writes the decisions of Markdown records, as drafts with the next numbers in the order of the files: all of them or

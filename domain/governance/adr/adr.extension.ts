@@ -2,8 +2,7 @@ import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { needs, personal } from '../../kernel/undo/undo.types.ts';
 import { followSignatories, signedEvents, undoSigned } from '../signatures/signatures.signatories.ts';
-import { Adr, AdrCard, type AdrCardRow, adrKind } from './adr.kind.ts';
-import { adrCardEvent } from './adr.links.ts';
+import { Adr, AdrCard, type AdrCardRow, adrCardEvent, adrKind } from './adr.kind.ts';
 
 /** Architecture decision records. */
 export const adrExtension: Extension = {

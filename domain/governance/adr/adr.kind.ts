@@ -1,17 +1,17 @@
 import Type from 'typebox';
-import { embed, fragment } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { checkLine, checkText } from '../../inventory/cards/rules/values.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import { type EventDraft, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { type EventDraft, rowChanges, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnSorts } from '../../kernel/lists/lists.run.ts';
+import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
 import { type SignedKind, signedColumns } from '../signatures/signatures.types.ts';
 
@@ -34,16 +34,16 @@ export type AdrText = (typeof adrTexts)[number];
 export const adrLists = ['related_decisions', 'decision_makers', 'consulted', 'informed'] as const;
 export type AdrList = (typeof adrLists)[number];
 
-export const adrStatuses = ['draft', 'in_review', 'signed'] as const;
+const adrStatuses = ['draft', 'in_review', 'signed'] as const;
 
 /** What a decision says. */
 export type AdrContent = { title: string } & Record<AdrText, string | null> & Record<AdrList, string[]>;
 
-export const MAX_TITLE = 500;
+const MAX_TITLE = 500;
 /** Characters of one text. */
-export const MAX_TEXT = 100_000;
+const MAX_TEXT = 100_000;
 /** Entries of a list, and characters of one. */
-export const MAX_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 const MAX_ENTRY = 500;
 /** Cards that one decision is linked to. */
 export const MAX_LINKS = 1_000;
@@ -51,27 +51,30 @@ export const MAX_LINKS = 1_000;
 /** What a decision is known by, such as `ADR-007`; its revisions share it. */
 export const referenceNumber = (number: number): string => `ADR-${String(number).padStart(3, '0')}`;
 
-const Text = Nullable(Type.String());
-const Texts = Type.Array(Type.String());
+/** Users, or other decisions, that a decision references. */
+export const AdrEntries = Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES });
+
+const Text = (description: string) => Nullable(Type.String({ maxLength: MAX_TEXT, description }));
+const Texts = (description: string) => Type.Array(AdrEntries.items, { maxItems: MAX_ENTRIES, description });
 
 /** A revision of an architecture decision record. Its texts are Markdown. */
 export class Adr extends rowModel('adrs', {
   id: Uuid,
   /** The 7 of ADR-007; equal in all revisions of a decision. */
-  number: Type.Integer(),
+  number: Type.Integer({ minimum: 1 }),
   title: Type.String({ minLength: 1, maxLength: MAX_TITLE }),
-  context: Text,
-  decision_drivers: Text,
-  alternatives_considered: Text,
-  pros_and_cons: Text,
-  decision: Text,
-  consequences: Text,
-  confirmation: Text,
-  more_information: Text,
-  related_decisions: Texts,
-  decision_makers: Texts,
-  consulted: Texts,
-  informed: Texts,
+  context: Text('Context and problem statement, in Markdown like all texts'),
+  decision_drivers: Text('Forces and concerns'),
+  alternatives_considered: Text('The considered options'),
+  pros_and_cons: Text('Pros and cons of each option'),
+  decision: Text('The outcome: the chosen option and why'),
+  consequences: Text('Good and bad consequences'),
+  confirmation: Text('How compliance with the decision is confirmed'),
+  more_information: Text('Evidence, agreements, and when to review it'),
+  related_decisions: Texts('Numbers, ids or URLs of other decisions'),
+  decision_makers: Texts('The people who decided; `signatories` sign it'),
+  consulted: Texts('The people who were consulted'),
+  informed: Texts('Who is informed'),
   status: Choice(adrStatuses),
   ...signedColumns,
 }) {}
@@ -86,9 +89,6 @@ export class AdrCard extends rowModel('adr_cards', {
   created_at: Timestamp,
 }) {}
 export type AdrCardRow = RowOf<typeof AdrCard>;
-
-/** Users, or other decisions, that a decision references. */
-export const AdrEntries = Type.Array(Type.String({ maxLength: MAX_ENTRY }), { maxItems: MAX_ENTRIES });
 
 /** What a client sends of a decision's content. */
 export type AdrInput = { title?: string | null } & {
@@ -151,119 +151,100 @@ export const plainText = (text: string): string =>
 
 const reference = `('ADR-' || lpad(a.number::text, greatest(3, length(a.number::text)), '0'))`;
 
-export const adrSorts: Record<string, SortField> = {
-  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
-  updated_at: { sql: 'a.updated_at', type: 'timestamptz', filled: true },
-  signed_at: { sql: 'a.signed_at', type: 'timestamptz' },
-  reference_number: { sql: 'a.number', type: 'bigint', filled: true },
-  title: { sql: 'lower(a.title)', type: 'text', filled: true },
-  status: { sql: 'a.status', type: 'text', filled: true },
-  revision_number: { sql: 'a.revision_number', type: 'bigint', immutable: true },
-};
+const byDay = (column: string, description: string) =>
+  ({
+    from: [
+      Type.String({ ...DateOnly, description: `${description} or later` }),
+      `a.${column} >= (?::date)::timestamp at time zone 'UTC'`,
+    ],
+    to: [
+      Type.String({ ...DateOnly, description: `${description.replace(' (UTC)', '')} or earlier` }),
+      `a.${column} < (?::date + 1)::timestamp at time zone 'UTC'`,
+    ],
+  }) as const;
+const createdOn = byDay('created_at', 'Created on this day (UTC)');
+const changedOn = byDay('updated_at', 'Changed on this day');
+const signedOn = byDay('signed_at', 'Signed on this day');
+const ofCard = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
 
-const CardFilter = (description: string) => Type.Optional(Type.String({ ...Uuid, description }));
-const Day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));
-/** The filters of a card's decisions. */
-export const cardAdrFilters = { status: Type.Optional(Choice(adrStatuses, 'Only those in this state')) };
-export const adrFilters = {
-  initiative_id: CardFilter('Only those linked to this initiative'),
-  ...cardAdrFilters,
-  card_id: CardFilter('Only those linked to this card'),
-  card_type: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
-  ),
-  date_from: Day('Created on this day (UTC) or later'),
-  date_to: Day('Created on this day or earlier'),
-  modified_from: Day('Changed on this day or later'),
-  modified_to: Day('Changed on this day or earlier'),
-  signed_from: Day('Signed on this day or later'),
-  signed_to: Day('Signed on this day or earlier'),
-};
-type AdrFilter = StaticOf<typeof adrFilters>;
+/** The members of a decision with these texts, over the aliases `a`, and `u` of the author. */
+const membersWith = (texts: readonly string[]) => ({
+  id: 'a.id',
+  reference_number: reference,
+  title: 'a.title',
+  status: 'a.status',
+  ...Object.fromEntries(texts.map((name) => [name, `a.${name}`])),
+  created_by: 'a.created_by',
+  creator_name: 'u.display_name',
+  ...signatureMembers('a', adrRights),
+  revision_number: 'a.revision_number',
+  parent_id: 'a.parent_id',
+  linked_cards: (ctx: Ctx) => fragment`(select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name,
+      'type', c.type) order by c.name_key, c.id), '[]')
+    from adr_cards k join cards c on c.id = k.card_id where k.adr_id = a.id and (${embed(visibleCards(ctx))}))`,
+  content_hash: 'a.content_hash',
+  created_at: 'utc(a.created_at)',
+  updated_at: 'utc(a.updated_at)',
+});
 
-/** Decisions over the alias `a`; with `whole` also the texts that lists omit. */
-function adrList(ctx: Ctx, whole: boolean): ListSpec {
-  const visible = visibleCards(ctx);
-  const texts = whole ? [...adrTexts, ...adrLists] : (['decision'] as const);
-  return {
-    name: 'adrs',
-    from: 'adrs a left join users u on u.id = a.created_by',
-    id: 'a.id',
-    sorts: adrSorts,
-    defaultSort: 'created_at',
-    defaultDir: 'desc',
-    search: `fold(concat_ws(' ', ${reference}, a.title, ${adrTexts.map((name) => `a.${name}`).join(', ')},
-      ${adrLists.map((name) => `a.${name}::text`).join(', ')}))`,
-    members: {
-      id: 'a.id',
-      reference_number: reference,
-      title: 'a.title',
-      status: 'a.status',
-      ...Object.fromEntries(texts.map((name) => [name, `a.${name}`])),
-      created_by: 'a.created_by',
-      creator_name: 'u.display_name',
-      ...signatureMembers('a', adrRights),
-      ...(whole ? { rejection: rejectionMember('a') } : {}),
-      revision_number: 'a.revision_number',
-      parent_id: 'a.parent_id',
-      linked_cards: fragment`(select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type',
-        c.type)
-            order by c.name_key, c.id), '[]')
-          from adr_cards k join cards c on c.id = k.card_id where k.adr_id = a.id and (${embed(visible)}))`,
-      content_hash: 'a.content_hash',
-      created_at: 'utc(a.created_at)',
-      updated_at: 'utc(a.updated_at)',
-    },
-  };
+/** Decisions, newest first. */
+export const adrList = defineList({
+  name: 'adrs',
+  permission: 'adr.view',
+  from: 'adrs a left join users u on u.id = a.created_by',
+  id: 'a.id',
+  sorts: {
+    ...columnSorts('a', Adr, 'created_at', 'updated_at', 'signed_at'),
+    reference_number: { sql: 'a.number', type: 'bigint', filled: true },
+    title: { sql: 'lower(a.title)', type: 'text', filled: true },
+    ...columnSorts('a', Adr, 'status', 'revision_number'),
+  },
+  defaultSort: 'created_at',
+  defaultDir: 'desc',
+  filters: {
+    initiative_id: ofCard('Only those linked to this initiative'),
+    status: [Choice(adrStatuses, 'Only those in this state'), 'a.status = ?'],
+    card_id: ofCard('Only those linked to this card'),
+    card_type: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
+    ),
+    date_from: createdOn.from,
+    date_to: createdOn.to,
+    modified_from: changedOn.from,
+    modified_to: changedOn.to,
+    signed_from: signedOn.from,
+    signed_to: signedOn.to,
+  },
+  search: `fold(concat_ws(' ', ${reference}, a.title, ${adrTexts.map((name) => `a.${name}`).join(', ')},
+    ${adrLists.map((name) => `a.${name}::text`).join(', ')}))`,
+  members: membersWith(['decision']),
+  where: (ctx, { initiative_id, card_id, card_type }) =>
+    [
+      initiative_id === undefined ? [] : fragment`c.type = 'Initiative' and c.id = ${initiative_id}::uuid`,
+      card_id === undefined ? [] : fragment`c.id = ${card_id}::uuid`,
+      card_type === undefined ? [] : fragment`c.type = ${card_type}`,
+    ]
+      .flat()
+      .map((card) => linkedTo(ctx, card)),
+});
+
+/** The decisions of a card. */
+export const cardAdrList = defineList({
+  ...adrList,
+  filters: { status: adrList.filters!.status },
+  async where(ctx, _params, cardId) {
+    await requireVisibleCard(ctx.db, ctx, cardId);
+    return [linkedTo(ctx, fragment`c.id = ${cardId}::uuid`)];
+  },
+});
+
+/** The decisions with links to such cards, as far as the caller sees the cards. */
+function linkedTo(ctx: Ctx, card: Fragment): Condition {
+  return fragment`exists (select from adr_cards k join cards c on c.id = k.card_id
+    where k.adr_id = a.id and ${embed(card)} and (${embed(visibleCards(ctx))}))`;
 }
 
-function filterConditions(ctx: Ctx, filter: AdrFilter): Condition[] {
-  const where: Condition[] = [];
-  if (filter.status !== undefined) where.push(fragment`a.status = ${filter.status}`);
-  const visible = visibleCards(ctx);
-  // only links to cards that the caller sees
-  const linked = (sql: string, value: string) =>
-    where.push({
-      sql: `exists (select from adr_cards k join cards c on c.id = k.card_id
-        where k.adr_id = a.id and ${sql} and (${visible.sql}))`,
-      bindings: [value, ...visible.bindings],
-    });
-  if (filter.initiative_id !== undefined) {
-    linked(`c.type = 'Initiative' and c.id = ?::uuid`, filter.initiative_id);
-  }
-  if (filter.card_id !== undefined) linked('c.id = ?::uuid', filter.card_id);
-  if (filter.card_type !== undefined) linked('c.type = ?', filter.card_type);
-  const days = { date: 'a.created_at', modified: 'a.updated_at', signed: 'a.signed_at' } as const;
-  for (const [name, column] of Object.entries(days)) {
-    const from = filter[`${name}_from` as keyof AdrFilter];
-    const to = filter[`${name}_to` as keyof AdrFilter];
-    if (from !== undefined) {
-      where.push(fragment`${embed(column)} >= (${from}::date)::timestamp at time zone 'UTC'`);
-    }
-    if (to !== undefined) {
-      where.push(fragment`${embed(column)} < (${to}::date + 1)::timestamp at time zone 'UTC'`);
-    }
-  }
-  return where;
-}
-
-/** Decisions, newest first. @throws EstateError `forbidden`. */
-export async function listAdrs(ctx: Ctx, params: ListParams & AdrFilter): Promise<JsonText> {
-  requirePermission(ctx.caller, 'adr.view');
-  return await runList(ctx, adrList(ctx, false), filterConditions(ctx, params), params);
-}
-
-/** The decisions of a card. @throws EstateError `forbidden`, `not_found`. */
-export async function listCardAdrs(
-  ctx: Ctx,
-  cardId: string,
-  params: ListParams & StaticOf<typeof cardAdrFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'adr.view');
-  await requireVisibleCard(ctx.db, ctx, cardId);
-  const where = filterConditions(ctx, { ...params, card_id: cardId });
-  return await runList(ctx, adrList(ctx, false), where, params);
-}
+const wholeMembers = { ...membersWith([...adrTexts, ...adrLists]), rejection: rejectionMember('a') };
 
 /** The content of a decision: what is signed, copied and compared. */
 const contentColumns = ['title', ...adrTexts, ...adrLists] as const;
@@ -286,8 +267,12 @@ export const adrKind: SignedKind<AdrRow> = {
     revision_number: row.revision_number,
     ...copiedContent(row),
   }),
+  copied: (row) => ({ ...copiedContent(row), number: row.number }),
+  copyLinked: copyLinks,
+  checked: (input) => checkedContent(input),
+  settable: [],
   event: adrEvent,
-  list: adrList,
+  list: (ctx, isWhole) => listFor(ctx, isWhole ? { ...adrList, members: wholeMembers } : adrList),
 };
 
 function adrEvent(
@@ -299,4 +284,48 @@ function adrEvent(
   const { id, number, title, status } = (after ?? before)!;
   const data = { id, reference_number: referenceNumber(number), title, status, ...more };
   return { ...rowEvent('adr', before, after, data), ...(type && { event_type: type }) };
+}
+
+/** Links a decision to locked cards to which it is not linked yet. */
+export async function insertLinks(
+  work: Work,
+  ctx: Ctx,
+  adr: AdrRow,
+  cards: readonly { id: string; type: string }[],
+): Promise<void> {
+  const links = await query(work.sql).column<AdrCardRow>`insert into adr_cards as t (adr_id, card_id,
+    created_by)
+     select ${adr.id}::uuid, unnest(${cards.map((card) => card.id)}::uuid[]), ${ctx.caller.userId}::uuid
+     returning to_jsonb(t) as row`;
+  const byId = new Map(cards.map((card) => [card.id, card]));
+  for (const row of links) work.emit(adrCardEvent(byId.get(row.card_id)!, adr, null, row));
+}
+
+/** Links a decision to the cards of another. */
+export async function copyLinks(work: Work, ctx: Ctx, from: AdrRow, to: AdrRow): Promise<void> {
+  const cards = await query(work.sql).rows<{ id: string; type: string }>`select c.id, c.type from adr_cards k
+    join cards c on c.id = k.card_id
+     where k.adr_id = ${from.id}::uuid order by c.id for key share of c`;
+  if (cards.length > 0) await insertLinks(work, ctx, to, cards);
+}
+
+/** The event of a link that was added or removed, in the history of its card. */
+export function adrCardEvent(
+  card: { id: string; type: string },
+  adr: { number: number; title: string } | null,
+  before: AdrCardRow | null,
+  after: AdrCardRow | null,
+): EventDraft {
+  const { id, adr_id } = (after ?? before)!;
+  return {
+    event_type: before === null ? 'adr_card.created' : 'adr_card.deleted',
+    card_id: card.id,
+    card_type: card.type,
+    data: {
+      id,
+      adr_id,
+      ...(adr ? { reference_number: referenceNumber(adr.number), title: adr.title } : {}),
+      changes: rowChanges(before, after),
+    },
+  };
 }

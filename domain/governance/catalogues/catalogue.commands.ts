@@ -1,16 +1,18 @@
-import { embed, query, type Sql, sqlState, violatedConstraint } from '../../../platform/database.ts';
+import Type from 'typebox';
+import { embed, query, type Sql, unlessTaken } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { cleanTranslations, labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers, rowEvent, type StoredRow } from '../../kernel/events/row-changes.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
+import type { Filters, JsonText, ListSpec, RequestList, SortField } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockItem } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow, type RowModel, updateRow } from '../../kernel/resources/rows.ts';
-import { Principle, Regulation, ResourceType } from './catalogues.model.ts';
+import { Choice } from '../../kernel/shapes.ts';
+import { Principle, Regulation, ResourceType, resourceKinds } from './catalogues.model.ts';
 import principlesCatalogue from './principles.json' with { type: 'json' };
 
 /** A small list that administrators maintain, such as the link types: the rows of one table. */
@@ -21,12 +23,10 @@ export interface Catalogue {
   /** The name of one entry in events. */
   event: 'principle' | 'regulation' | 'resource_type';
   /** The members of an entry, over the alias `t`, labels in the language. */
-  list(language: string): ListSpec;
+  list(language: string): RequestList<Filters, ListSpec['members'], string>;
   /** The members of events that identify the entry, besides its id. */
   names(row: StoredRow): Record<string, unknown>;
-  /** The unique index of its keys. */
-  uniqueKey?: string;
-  /** Whether labels are translated. */
+  /** Whether its entries have keys, and labels that are translated. */
   translated: boolean;
 }
 
@@ -58,7 +58,12 @@ export const principles: Catalogue = {
 };
 
 /** The lists of labelled keys that can be disabled. */
-function labelled(name: string, model: RowModel, language: string): ListSpec {
+function labelled(
+  name: string,
+  model: RowModel,
+  language: string,
+  filters?: Filters,
+): ReturnType<Catalogue['list']> {
   const labels = labelsIn(language);
   const label = labels.text('t', 'label');
   return {
@@ -72,7 +77,10 @@ function labelled(name: string, model: RowModel, language: string): ListSpec {
     },
     defaultSort: 'sort_order',
     search: `fold(t.key || ' ' || ${label})`,
-    filters: { enabled_only: 't.is_enabled', kind: 't.kind = ?' },
+    filters: {
+      enabled_only: [Type.Boolean({ default: false, description: 'Without disabled ones' }), 't.is_enabled'],
+      ...filters,
+    },
     members: { ...columnMembers('t', model), label },
   };
 }
@@ -83,10 +91,11 @@ export const regulations: Catalogue = {
   entity: 'regulation',
   event: 'regulation',
   names: ({ key }) => ({ key }),
-  uniqueKey: 'compliance_regulations_key',
   translated: true,
   list: (language) => labelled('compliance-regulations', Regulation, language),
 };
+
+const KindFilter = Choice(resourceKinds, 'Only link types, or only file categories');
 
 /** Types of links and categories of files. */
 export const resourceTypes: Catalogue = {
@@ -94,25 +103,10 @@ export const resourceTypes: Catalogue = {
   entity: 'resource type',
   event: 'resource_type',
   names: ({ kind, key }) => ({ kind, key }),
-  uniqueKey: 'resource_types_key',
   translated: true,
-  list: (language) => labelled('resource-types', ResourceType, language),
+  list: (language) =>
+    labelled('resource-types', ResourceType, language, { kind: [KindFilter, 't.kind = ?'] }),
 };
-
-interface CatalogueFilter {
-  enabled_only?: boolean;
-  kind?: string;
-}
-
-/** The entries in order, labels in the language. */
-export async function listEntries(
-  ctx: Ctx,
-  catalogue: Catalogue,
-  params: ListParams & CatalogueFilter,
-  language: string,
-): Promise<JsonText> {
-  return await runList(ctx, catalogue.list(language), [], params);
-}
 
 /** One entry. @throws EstateError `not_found`. */
 async function readEntry(sql: Sql, catalogue: Catalogue, id: string, language: string): Promise<JsonText> {
@@ -122,9 +116,8 @@ async function readEntry(sql: Sql, catalogue: Catalogue, id: string, language: s
 /** The languages to which entries are translated. */
 export async function catalogueLanguages(sql: Sql, catalogue: Catalogue): Promise<Set<string>> {
   if (!catalogue.translated) return new Set();
-  const rows = await query(sql).rows<{
-    language: string;
-  }>`select distinct jsonb_object_keys(translations) as language from ${embed(catalogue.model.tableName)}`;
+  const rows = await query(sql).rows<{ language: string }>`
+       select distinct jsonb_object_keys(translations) as language from ${embed(catalogue.model.tableName)}`;
   return new Set(rows.map(({ language }) => language));
 }
 
@@ -135,13 +128,14 @@ type EntryInput = Record<string, unknown>;
 export async function createEntry(ctx: Ctx, catalogue: Catalogue, input: EntryInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.metamodel');
   const values = cleanEntry(input);
-  return await guardKey(catalogue, () =>
-    command(ctx, async (work) => {
-      const row = await insertRow(work.sql, catalogue.model, values);
-      emitEntry(work, catalogue, null, row);
-      return await readEntry(work.sql, catalogue, row.id as string, DEFAULT_LANGUAGE);
-    }),
-  );
+  return await command(ctx, async (work) => {
+    const row = await unlessTaken(
+      insertRow(work.sql, catalogue.model, values),
+      () => new EstateError('key_taken', `There is already a ${catalogue.entity} with this key.`),
+    );
+    emitEntry(work, catalogue, null, row);
+    return await readEntry(work.sql, catalogue, row.id as string, DEFAULT_LANGUAGE);
+  });
 }
 
 /**
@@ -182,10 +176,8 @@ export async function deleteEntry(
   await command(ctx, async (work) => {
     const before = await lockEntry(work, ctx, catalogue, id, language);
     if (before.built_in === true) {
-      throw new EstateError(
-        'built_in_frozen',
-        `A built-in ${catalogue.entity} cannot be deleted; disable it instead.`,
-      );
+      const detail = `A built-in ${catalogue.entity} cannot be deleted; disable it instead.`;
+      throw new EstateError('built_in_frozen', detail);
     }
     await deleteRows(work.sql, catalogue.model, (query) => query.where({ id }));
     emitEntry(work, catalogue, before, null);
@@ -229,18 +221,6 @@ function cleanEntry(input: EntryInput): StoredRow {
   }
   if (errors.length > 0) throw invalidFields(errors);
   return values;
-}
-
-async function guardKey<T>(catalogue: Catalogue, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    const clash = sqlState(error) === '23505' && violatedConstraint(error) === catalogue.uniqueKey;
-    if (!clash || !catalogue.uniqueKey) throw error;
-    throw new EstateError('key_taken', `There is already a ${catalogue.entity} with this key.`, {
-      cause: error,
-    });
-  }
 }
 
 /** The languages that the catalogue is written in besides English. */

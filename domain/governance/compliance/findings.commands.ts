@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
@@ -7,6 +8,7 @@ import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
+import { Choice, component, object, Uuid } from '../../kernel/shapes.ts';
 import { type Decision, Finding, type FindingContent, type FindingRow } from './compliance.model.ts';
 import { needsNote, nextDecisions } from './decisions.rules.ts';
 import {
@@ -37,8 +39,7 @@ export async function createFinding(ctx: Ctx, input: Partial<FindingContent>): P
 export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingContent>): Promise<JsonText> {
   requireMaintainer(ctx);
   return await command(ctx, async (work) => {
-    const found = await lockFinding(work, ctx, id);
-    if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, found.row.id));
+    const found = await locked(work, ctx, id);
     const before = found.row;
     const { values, card } = await checked(work, ctx, input, found);
     const changed = differingMembers(before, values);
@@ -47,10 +48,8 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
       before.rule_key !== null &&
       columns.some((column) => column === 'regulation' || column === 'card_id')
     ) {
-      throw new EstateError(
-        'wrong_state',
-        'A rule found this for its card and its regulation; create another finding instead.',
-      );
+      const detail = 'A rule found this for its card and its regulation; create another finding instead.';
+      throw new EstateError('wrong_state', detail);
     }
     if (columns.length === 0) return await findingText(work.sql, ctx, before.id);
     const edited = before.rule_key === null ? [] : [...new Set([...before.edited, ...columns])].sort();
@@ -67,13 +66,19 @@ export async function patchFinding(ctx: Ctx, id: string, input: Partial<FindingC
 export async function deleteFinding(ctx: Ctx, id: string): Promise<void> {
   requireMaintainer(ctx);
   await command(ctx, async (work) => {
-    const found = await lockFinding(work, ctx, id);
+    const found = await locked(work, ctx, id);
     const { row, card } = found;
-    if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, row.id));
     if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
     await deleteRows(work.sql, Finding, (query) => query.where({ id: row.id }));
     work.emit(findingEvent(card, row, null));
   });
+}
+
+/** A finding of which the caller knows the present state. @throws EstateError `not_found`, `precondition_failed`. */
+async function locked(work: Work, ctx: Ctx, id: string): Promise<LoadedFinding> {
+  const found = await lockFinding(work, ctx, id);
+  if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, found.row.id));
+  return found;
 }
 
 /** The error for a finding that was promoted to a risk. */
@@ -120,17 +125,13 @@ export interface DecisionInput {
   review_note?: string | null;
 }
 
-/** A finding that a bulk operation did not change. */
-interface Skipped {
-  id: string;
-  code: string;
-  message: string;
-}
-
-interface BulkResult {
-  updated: number;
-  skipped: Skipped[];
-}
+export const BulkResultSchema = component('ComplianceBulkResult', {
+  updated: Type.Integer({ minimum: 0, description: 'Number of changed or deleted findings' }),
+  skipped: Type.Array(
+    object({ id: Uuid, code: Choice(['not_found', 'wrong_state']), message: Type.String() }),
+  ),
+});
+type BulkResult = Static<typeof BulkResultSchema>;
 
 /** @throws EstateError `validation_failed` for a decision without the note that it needs. */
 function requireNote({ decision, review_note }: DecisionInput): void {
@@ -152,47 +153,60 @@ export async function decideFinding(ctx: Ctx, id: string, input: DecisionInput):
   requireMaintainer(ctx);
   requireNote(input);
   return await command(ctx, async (work) => {
-    const found = await lockFinding(work, ctx, id);
-    const { row, card } = found;
-    if (ctx.ifMatch) checkIfMatch(ctx, await findingText(work.sql, ctx, row.id));
-    if (row.decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
-    const allowed = nextDecisions('person', row.decision);
+    const found = await locked(work, ctx, id);
+    const { decision } = found.row;
+    if (decision === 'risk_tracked') throw new EstateError('wrong_state', ...trackedBy(found));
+    const allowed = nextDecisions('person', decision);
     if (!allowed.includes(input.decision)) {
-      throw new EstateError('wrong_state', illegal(found, input.decision), {
-        extra: { decision: row.decision, allowed },
-      });
+      throw new EstateError('wrong_state', illegal(found, input.decision), { extra: { decision, allowed } });
     }
-    const after = await updateRow(
-      work.sql,
-      Finding,
-      { id: row.id },
-      {
-        ...decided(input),
-        reviewed_by: ctx.caller.userId,
-        reviewed_at: new Date().toISOString(),
-      },
-    );
-    work.emit(findingEvent(card, row, after));
-    return await findingText(work.sql, ctx, row.id);
+    await decide(work, ctx, [found], input);
+    return await findingText(work.sql, ctx, found.row.id);
   });
 }
 
-const decided = ({ decision, review_note }: DecisionInput): Partial<FindingRow> =>
-  review_note === undefined ? { decision } : { decision, review_note };
-
-/** The distinct findings of a bulk operation in the given order; unknown ones are skipped. */
-async function named(
+async function decide(
   work: Work,
   ctx: Ctx,
+  findings: readonly LoadedFinding[],
+  { decision, review_note }: DecisionInput,
+): Promise<void> {
+  const updated = await query(work.sql).column<FindingRow>`update compliance_findings f
+    set decision = ${decision},
+      review_note = case when ${review_note !== undefined}::boolean then ${review_note ?? null} else f.review_note end,
+      reviewed_by = ${ctx.caller.userId}::uuid, reviewed_at = clock_timestamp(),
+      updated_at = clock_timestamp()
+    where f.id = any(${findings.map(({ row }) => row.id)}::uuid[]) returning to_jsonb(f) as row`;
+  const after = new Map(updated.map((row) => [row.id, row]));
+  for (const { row, card } of findings) work.emit(findingEvent(card, row, after.get(row.id)!));
+}
+
+/**
+ * Writes many findings, each once; unknown ones, and those that are refused, are skipped.
+ * @param refusal why a finding is not written.
+ */
+async function inBulk(
+  ctx: Ctx,
   ids: readonly string[],
-  skipped: Skipped[],
-): Promise<LoadedFinding[]> {
-  const found = await lockFindings(work, ctx, ids);
-  return [...new Set(ids.map((id) => id.toLowerCase()))].flatMap((id) => {
-    const finding = found.get(id);
-    if (finding) return [finding];
-    skipped.push({ id, code: 'not_found', message: 'There is no such finding.' });
-    return [];
+  refusal: (found: LoadedFinding) => string | undefined,
+  write: (work: Work, taken: LoadedFinding[]) => Promise<void>,
+): Promise<BulkResult> {
+  return await command(ctx, async (work) => {
+    const found = await lockFindings(work, ctx, ids);
+    const skipped: BulkResult['skipped'] = [];
+    const taken = [...new Set(ids.map((id) => id.toLowerCase()))].flatMap((id) => {
+      const finding = found.get(id);
+      const message = finding && refusal(finding);
+      if (finding && !message) return [finding];
+      skipped.push(
+        message
+          ? { id, code: 'wrong_state', message }
+          : { id, code: 'not_found', message: 'There is no such finding.' },
+      );
+      return [];
+    });
+    await write(work, taken);
+    return { updated: taken.length, skipped };
   });
 }
 
@@ -200,42 +214,22 @@ async function named(
 export async function decideFindings(ctx: Ctx, ids: string[], input: DecisionInput): Promise<BulkResult> {
   requireMaintainer(ctx);
   requireNote(input);
-  return await command(ctx, async (work) => {
-    const skipped: Skipped[] = [];
-    const taken = (await named(work, ctx, ids, skipped)).filter((found) => {
-      const { row } = found;
-      if (nextDecisions('person', row.decision).includes(input.decision)) return true;
-      const message = illegal(found, input.decision);
-      skipped.push({ id: row.id, code: 'wrong_state', message });
-      return false;
-    });
-    const updated = await query(work.sql).rows<{ row: FindingRow }>`update compliance_findings f
-      set decision = ${input.decision},
-      review_note = case when ${input.review_note !== undefined}::boolean then ${input.review_note ?? null} else f.review_note end,
-         reviewed_by = ${ctx.caller.userId}::uuid, reviewed_at = clock_timestamp(),
-         updated_at = clock_timestamp()
-       where f.id = any(${taken.map(({ row }) => row.id)}::uuid[]) returning to_jsonb(f) as row`;
-    const after = new Map(updated.map(({ row }) => [row.id, row]));
-    for (const { row, card } of taken) work.emit(findingEvent(card, row, after.get(row.id)!));
-    return { updated: taken.length, skipped };
-  });
+  const refusal = (found: LoadedFinding) =>
+    nextDecisions('person', found.row.decision).includes(input.decision)
+      ? undefined
+      : illegal(found, input.decision);
+  return await inBulk(ctx, ids, refusal, (work, taken) => decide(work, ctx, taken, input));
 }
 
 /** Deletes many findings; those that a risk tracks are skipped. @throws EstateError `forbidden`. */
 export async function deleteFindings(ctx: Ctx, ids: string[]): Promise<BulkResult> {
   requireMaintainer(ctx);
-  return await command(ctx, async (work) => {
-    const skipped: Skipped[] = [];
-    const taken = (await named(work, ctx, ids, skipped)).filter((found) => {
-      const { row } = found;
-      if (row.decision !== 'risk_tracked') return true;
-      skipped.push({ id: row.id, code: 'wrong_state', message: trackedBy(found)[0] });
-      return false;
-    });
+  const refusal = (found: LoadedFinding) =>
+    found.row.decision === 'risk_tracked' ? trackedBy(found)[0] : undefined;
+  return await inBulk(ctx, ids, refusal, async (work, taken) => {
     const deleted = taken.map(({ row }) => row.id);
     await deleteRows(work.sql, Finding, (query) => query.whereIn('id', deleted));
     for (const { row, card } of taken) work.emit(findingEvent(card, row, null));
-    return { updated: taken.length, skipped };
   });
 }
 

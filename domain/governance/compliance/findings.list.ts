@@ -5,10 +5,11 @@ import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { invisibleCardError, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Uuid } from '../../kernel/shapes.ts';
 import { decisions, Finding, type FindingRow, findingStatuses, severities } from './compliance.model.ts';
 
 /** @throws EstateError `forbidden`. */
@@ -94,55 +95,51 @@ const NO_RUN = '00000000-0000-0000-0000-000000000000';
 
 const rank = `array_position(array[${severities.map((severity) => `'${severity}'`).join(', ')}], f.severity)`;
 
-export const findingSorts: Record<string, SortField> = {
-  created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
-  updated_at: { sql: 'f.updated_at', type: 'timestamptz', filled: true },
-  // ascending: the most severe first
-  severity: { sql: rank, type: 'bigint', filled: true },
-  regulation: { sql: 'f.regulation', type: 'text', filled: true },
-  status: { sql: 'f.status', type: 'text', filled: true },
-  decision: { sql: 'f.decision', type: 'text', filled: true },
-  card_name: { sql: 'lower(c.name)', type: 'text' },
-};
-
-export const findingFilters = {
-  regulation: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'The key of a regulation' }),
-  ),
-  status: Type.Optional(Choice(findingStatuses, 'Only those with this status')),
-  severity: Type.Optional(Choice(severities, 'Only those of this severity')),
-  decision: Type.Optional(Choice(decisions, 'Only those with this decision')),
-  category: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this category' })),
-  scope_type: Type.Optional(
-    Choice(['landscape', 'card'], 'Only those about the landscape as a whole, or about cards'),
-  ),
-  card_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those on this card' })),
-  ai_detected: Type.Optional(
-    Type.Boolean({ description: 'Only those on cards that seem to use AI but do not say so, or the others' }),
-  ),
-  include_auto_resolved: Type.Boolean({
-    default: false,
-    description: 'Also those that the last scan no longer found, and those on archived cards',
-  }),
-};
-export const cardFindingFilters = {
-  include_auto_resolved: Type.Boolean({
-    default: false,
-    description: 'Also those that the last scan no longer found',
-  }),
-};
-
+const scopeType = `case when f.card_id is null then 'landscape' else 'card' end`;
 const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = columnMembers('f', Finding);
 
-/** Findings, over the aliases `f`, `c` of the card, `u` of the reviewer and `s` of the regulation's last scan. */
-export const findingList: ListSpec = {
+/** The filter by which lists also contain resolved findings. */
+export const withResolved = Type.Boolean({
+  default: false,
+  description: 'Also those that the last scan no longer found, and those on archived cards',
+});
+
+/** Unresolved findings on active cards, newest first; with `include_auto_resolved` all of them. */
+export const findingList = defineList({
   name: 'compliance-findings',
   from: `compliance_findings f left join cards c on c.id = f.card_id left join users u on u.id = f.reviewed_by
     left join compliance_scanned s on s.regulation = f.regulation`,
   id: 'f.id',
-  sorts: findingSorts,
+  sorts: {
+    ...columnSorts('f', Finding, 'created_at', 'updated_at', 'regulation', 'status', 'decision'),
+    // ascending: the most severe first
+    severity: { sql: rank, type: 'bigint', filled: true },
+    card_name: { sql: 'lower(c.name)', type: 'text' },
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
+  filters: {
+    regulation: [
+      Type.String({ minLength: 1, maxLength: 100, description: 'The key of a regulation' }),
+      'f.regulation = ?',
+    ],
+    status: [Choice(findingStatuses, 'Only those with this status'), 'f.status = ?'],
+    severity: [Choice(severities, 'Only those of this severity'), 'f.severity = ?'],
+    decision: [Choice(decisions, 'Only those with this decision'), 'f.decision = ?'],
+    category: [Type.String({ maxLength: 100, description: 'Only those of this category' }), 'f.category = ?'],
+    scope_type: [
+      Choice(['landscape', 'card'], 'Only those about the landscape as a whole, or about cards'),
+      `${scopeType} = ?`,
+    ],
+    card_id: [Type.String({ ...Uuid, description: 'Only those on this card' }), 'f.card_id = ?::uuid'],
+    ai_detected: [
+      Type.Boolean({
+        description: 'Only those on cards that seem to use AI but do not say so, or the others',
+      }),
+      'f.ai_detected = ?',
+    ],
+    include_auto_resolved: withResolved,
+  },
   search: `fold(f.requirement || ' ' || f.gap_description || ' ' || coalesce(f.regulation_article, '') || ' ' || coalesce(c.name, ''))`,
   members: {
     ...findingColumns,
@@ -151,61 +148,38 @@ export const findingList: ListSpec = {
     card_type: 'c.type',
     card_has_ai_features: `case jsonb_typeof(c.attributes -> 'hasAiFeatures')
       when 'boolean' then (c.attributes ->> 'hasAiFeatures')::boolean end`,
-    scope_type: `case when f.card_id is null then 'landscape' else 'card' end`,
+    scope_type: scopeType,
     risk_reference: '(select r.reference from risks r where r.id = f.risk_id)',
     reviewer_name: 'u.display_name',
     last_seen_run_id: `case when f.rule_key is null then null when f.auto_resolved then f.last_seen_run_id
       else coalesce(s.run_id, f.run_id) end`,
   },
-};
+  where(ctx, params) {
+    requireReader(ctx);
+    const where = [visibleFindings(ctx)];
+    if (!params.include_auto_resolved) where.push(unresolved);
+    return where;
+  },
+});
 
-/** The conditions of the filters, over the aliases of {@link findingList}. */
-function filterConditions(filter: StaticOf<typeof findingFilters>): Condition[] {
-  const where: Condition[] = [];
-  const columns = [
-    'regulation',
-    'status',
-    'severity',
-    'decision',
-    'category',
-    'card_id',
-    'ai_detected',
-  ] as const;
-  for (const column of columns) {
-    if (filter[column] !== undefined) where.push(fragment`f.${embed(column)} = ${filter[column]}`);
-  }
-  if (filter.scope_type !== undefined) {
-    where.push(fragment`f.card_id is ${embed(filter.scope_type === 'card' ? 'not ' : '')}null`);
-  }
-  if (!filter.include_auto_resolved) where.push(unresolved);
-  return where;
-}
-
-/** Unresolved findings on active cards, newest first; with `include_auto_resolved` all of them. @throws EstateError `forbidden`. */
-export async function listFindings(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof findingFilters>,
-): Promise<JsonText> {
-  requireReader(ctx);
-  const where = [visibleFindings(ctx), ...filterConditions(params)];
-  return await runList(ctx, findingList, where, params);
-}
-
-/** Findings of one card, an archived one too. @throws EstateError `forbidden`, `not_found`. */
-export async function listCardFindings(
-  ctx: Ctx,
-  cardId: string,
-  params: ListParams & StaticOf<typeof cardFindingFilters>,
-): Promise<JsonText> {
-  requireReader(ctx);
-  const visible = visibleCards(ctx);
-  const cards = await query(ctx.db).rows`select from cards c
-    where c.id = ${cardId}::uuid and (${embed(visible)})`;
-  if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
-  const where: Condition[] = [visibleFindings(ctx), fragment`f.card_id = ${cardId}::uuid`];
-  if (!params.include_auto_resolved) where.push(fragment`not f.auto_resolved`);
-  return await runList(ctx, findingList, where, params);
-}
+/** Findings of one card, an archived one too. */
+export const cardFindingList = defineList({
+  ...findingList,
+  filters: {
+    include_auto_resolved: Type.Boolean({
+      default: false,
+      description: 'Also those that the last scan no longer found',
+    }),
+  },
+  async where(ctx, params, cardId) {
+    requireReader(ctx);
+    const cards = await query(ctx.db).rows`select from cards c
+      where c.id = ${cardId}::uuid and (${embed(visibleCards(ctx))})`;
+    if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
+    const open = params.include_auto_resolved ? [] : [fragment`not f.auto_resolved`];
+    return [visibleFindings(ctx), fragment`f.card_id = ${cardId}::uuid`, ...open];
+  },
+});
 
 /** One finding. @throws EstateError `forbidden`, `not_found`. */
 export async function readFinding(ctx: Ctx, id: string): Promise<JsonText> {

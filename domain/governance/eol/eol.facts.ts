@@ -1,7 +1,6 @@
-import type { Knex } from 'knex';
 import Type from 'typebox';
 import { sha256 } from '../../../platform/crypto.ts';
-import { type Db, inTransaction, query, type Sql } from '../../../platform/database.ts';
+import { type Db, inTransaction, query, type Sql, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -30,7 +29,7 @@ interface SavedFacts {
  * @param replaces sources whose facts may be replaced.
  */
 export async function storeFacts(
-  sql: Knex.Transaction,
+  sql: Transaction,
   received: ReceivedFacts[],
   source: FactSource,
   replaces: FactSource[] = ['api', 'file', 'bundled'],
@@ -69,7 +68,7 @@ export async function storeFacts(
 }
 
 async function storeCycles(
-  sql: Knex.Transaction,
+  sql: Transaction,
   rows: { name: string; cycles: object[] }[],
   changed: ReadonlySet<string>,
 ): Promise<void> {
@@ -124,15 +123,10 @@ export async function loadFacts(ctx: Ctx, products: unknown[]) {
   requirePermission(ctx.caller, 'admin.settings');
   const facts = products.map(readGiven);
   const twice = facts.findIndex(({ name }, n) => facts.findIndex((other) => other.name === name) < n);
-  if (twice >= 0) {
-    throw invalidField(`result.${twice}.name`, 'duplicate', 'repeats an earlier product');
-  }
+  if (twice >= 0) throw invalidField(`result.${twice}.name`, 'duplicate', 'repeats an earlier product');
   return await command(ctx, async (work) => {
-    const { changed } = await saveFacts(
-      work,
-      facts.map((each) => ({ facts: each })),
-      'file',
-    );
+    const given = facts.map((each) => ({ facts: each }));
+    const { changed } = await saveFacts(work, given, 'file');
     const cycles = facts.reduce((sum, each) => sum + each.cycles.length, 0);
     return { products: facts.length, cycles, changed: changed.length };
   });

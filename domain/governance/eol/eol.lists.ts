@@ -1,6 +1,7 @@
 import { query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { textLiteral } from '../../kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
@@ -10,23 +11,23 @@ const products = 'eol_products p';
 const text = (sql: string): SortField => ({ sql, type: 'text' });
 const name: SortField = { ...text('p.name'), immutable: true };
 
-export const productSorts: Record<string, SortField> = {
-  name,
-  label: text('lower(p.label)'),
-  category: text('p.category'),
-};
 export const cycleSorts: Record<string, SortField> = {
   releaseDate: text('y.release_date::text'),
   cycle: { ...text('y.cycle'), immutable: true },
   eol: text('y.eol_from::text'),
 };
 
-const productList: ListSpec = {
+/** The products with facts. */
+export const productList = defineList({
   name: 'eol-products',
   from: products,
   id: 'p.name',
   idType: 'text',
-  sorts: productSorts,
+  sorts: {
+    name,
+    label: text('lower(p.label)'),
+    category: text('p.category'),
+  },
   defaultSort: 'name',
   members: {
     name: 'p.name',
@@ -40,7 +41,7 @@ const productList: ListSpec = {
     changed_at: 'utc(p.changed_at)',
   },
   search: `fold(concat_ws(' ', p.name, p.label, p.category, array_to_string(p.aliases, ' ')))`,
-};
+});
 
 /** A date if it is known, otherwise the flag. */
 const dated = (date: string, flag: string) => `coalesce(to_jsonb(${date}), to_jsonb(${flag}))`;
@@ -68,11 +69,6 @@ const cycleList = (product: string): ListSpec => ({
   },
   search: `fold(concat_ws(' ', y.cycle, y.codename))`,
 });
-
-/** The products with facts. */
-export async function listProducts(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  return await runList(ctx, productList, [], params);
-}
 
 /** The release cycles of a product, which may be named by an alias. @throws EstateError `not_found`. */
 export async function listCycles(ctx: Ctx, product: string, params: ListParams): Promise<JsonText> {

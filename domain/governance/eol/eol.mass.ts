@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { type ErrorCode, invalidField } from '../../../platform/errors.ts';
 import { loadCards, lockCards, type StoredCard, typeOf } from '../../inventory/cards/cards.load.ts';
@@ -6,44 +7,50 @@ import { type CardWrite, saveCards, withDerivedValues } from '../../inventory/ca
 import { EDIT } from '../../inventory/cards/cards.write.ts';
 import { patchedValues } from '../../inventory/cards/rules/merge.ts';
 import { validateCardInput } from '../../inventory/cards/rules/values.ts';
-import { command } from '../../kernel/command.ts';
+import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../kernel/metamodel/eol.fields.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
+import { component, object, Uuid } from '../../kernel/shapes.ts';
 import { loadMatcher } from './eol.lists.ts';
 import type { Matcher } from './eol.match.ts';
 
-/** A card and its link. */
-interface EolLink {
-  card_id: string;
-  eol_product: string;
-  eol_cycle: string;
-}
-
 /** Why a link was not created. */
-interface EolLinkError {
-  /** The place in the request, from 0. */
-  row_index: number;
-  card_id: string;
-  code: ErrorCode | 'duplicate' | 'unknown_product' | 'unknown_cycle' | 'not_linked';
-  message: string;
-}
+type EolLinkErrorCode = ErrorCode | 'duplicate' | 'unknown_product' | 'unknown_cycle' | 'not_linked';
 
-interface MassLinkAnswer {
-  dry_run: boolean;
-  /** Number of cards that are linked as requested now, existing links included. */
-  linked: number;
-  /** Those of them that were linked so before. */
-  unchanged: number;
-  errors: EolLinkError[];
-}
+const MAX_LINKS = 10_000;
+
+export const MassLinkBody = Type.Array(
+  object({
+    card_id: Uuid,
+    eol_product: Type.String({ minLength: 1, maxLength: 100 }),
+    eol_cycle: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
+  { minItems: 1, maxItems: MAX_LINKS },
+);
+
+export const MassLinkResultSchema = component('MassEolLinkResult', {
+  dry_run: Type.Boolean(),
+  linked: Type.Integer({ minimum: 0, description: 'Cards that have the requested link' }),
+  unchanged: Type.Integer({ minimum: 0, description: 'Those of them that had it before' }),
+  errors: Type.Array(
+    object({
+      row_index: Type.Integer({ minimum: 0, description: 'The index in the request, from 0' }),
+      card_id: Uuid,
+      code: Type.Unsafe<EolLinkErrorCode>(Type.String({ examples: ['unknown_cycle'] })),
+      message: Type.String(),
+    }),
+  ),
+});
+type EolLink = Static<typeof MassLinkBody>[number];
+type MassLinkResult = Static<typeof MassLinkResultSchema>;
 
 class Refused extends Error {
-  readonly code: EolLinkError['code'];
-  constructor(code: EolLinkError['code'], message: string) {
+  readonly code: EolLinkErrorCode;
+  constructor(code: EolLinkErrorCode, message: string) {
     super(message);
     this.code = code;
   }
@@ -54,39 +61,30 @@ class Refused extends Error {
  * statements. A row that is refused stops no other.
  * @throws EstateError `forbidden` without `eol.manage`.
  */
-export async function massLink(ctx: Ctx, links: EolLink[], dryRun: boolean): Promise<MassLinkAnswer> {
+export async function massLink(ctx: Ctx, links: EolLink[], dryRun: boolean): Promise<MassLinkResult> {
   requirePermission(ctx.caller, 'eol.manage');
   const rows = links.map((link) => ({ ...link, card_id: link.card_id.toLowerCase() }));
-  return await command(
-    ctx,
-    async (work) => {
-      const wanted = [...new Set(rows.map(({ card_id }) => card_id))];
-      await lockCards(work, wanted);
-      const cards = await loadCards(work, ctx, wanted);
-      const known = await knownCycles(work.sql, rows);
-      const seen = new Set<string>();
-      const writes: CardWrite[] = [];
-      const errors: EolLinkError[] = [];
-      for (const [row_index, row] of rows.entries()) {
-        try {
-          if (seen.has(row.card_id)) throw new Refused('duplicate', 'An earlier row links the same card.');
-          seen.add(row.card_id);
-          writes.push(linkedCard(work, ctx, cards.get(row.card_id), row, known));
-        } catch (error) {
-          if (!(error instanceof Refused)) throw error;
-          errors.push({ row_index, card_id: row.card_id, code: error.code, message: error.message });
-        }
+  return await commandWith(ctx, { dryRun }, async (work) => {
+    const wanted = [...new Set(rows.map(({ card_id }) => card_id))];
+    await lockCards(work, wanted);
+    const cards = await loadCards(work, ctx, wanted);
+    const known = await knownCycles(work.sql, rows);
+    const seen = new Set<string>();
+    const writes: CardWrite[] = [];
+    const errors: MassLinkResult['errors'] = [];
+    for (const [row_index, row] of rows.entries()) {
+      try {
+        if (seen.has(row.card_id)) throw new Refused('duplicate', 'An earlier row links the same card.');
+        seen.add(row.card_id);
+        writes.push(linkedCard(work, ctx, cards.get(row.card_id), row, known));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        errors.push({ row_index, card_id: row.card_id, code: error.code, message: error.message });
       }
-      const saved = await saveCards(work, ctx, writes);
-      return {
-        dry_run: dryRun,
-        linked: writes.length,
-        unchanged: writes.length - saved.length,
-        errors,
-      };
-    },
-    { dryRun },
-  );
+    }
+    const saved = await saveCards(work, ctx, writes);
+    return { dry_run: dryRun, linked: writes.length, unchanged: writes.length - saved.length, errors };
+  });
 }
 
 function linkedCard(
@@ -104,9 +102,7 @@ function linkedCard(
   }
   const cycles = known.get(eol_product);
   if (!cycles) throw new Refused('unknown_product', `There is no product ${eol_product}.`);
-  if (!cycles.has(eol_cycle)) {
-    throw new Refused('unknown_cycle', `${eol_product} has no cycle ${eol_cycle}.`);
-  }
+  if (!cycles.has(eol_cycle)) throw new Refused('unknown_cycle', `${eol_product} has no cycle ${eol_cycle}.`);
   const input = { attributes: { [EOL_PRODUCT]: eol_product, [EOL_CYCLE]: eol_cycle } };
   const invalid = validateCardInput(work.metamodel, type.key, input, { stored: before.attributes });
   if (invalid[0]) throw new Refused('validation_failed', `${invalid[0].field} ${invalid[0].message}.`);
@@ -184,16 +180,14 @@ export async function massSearch(ctx: Ctx, params: MassSearch): Promise<JsonText
   const { type_key, unlinked_only, ...list } = params;
   const type = linkedType(ctx.metamodel, type_key, 'type_key');
   const conditions: Condition[] = [visibleCards(ctx), fragment`c.status = 'ACTIVE' and c.type = ${type.key}`];
-  if (unlinked_only) {
-    conditions.push(fragment`coalesce(c.attributes ->> '${embed(EOL_PRODUCT)}', '') = ''`);
-  }
-  const answer = JSON.parse(
+  if (unlinked_only) conditions.push(fragment`coalesce(c.attributes ->> '${embed(EOL_PRODUCT)}', '') = ''`);
+  const page = JSON.parse(
     await runList(ctx, cardList, conditions, { ...list, fields: undefined } as ListParams),
   ) as { items: Item[] };
   const matcher = await loadMatcher(ctx.db);
-  const texts = await textsOf(ctx.db, ctx, answer.items);
-  for (const item of answer.items) item.candidates = candidatesOf(item, texts.get(item.card_id)!, matcher);
-  return JSON.stringify({ ...answer, items: cutTo(answer.items, list.fields) });
+  const texts = await textsOf(ctx.db, ctx, page.items);
+  for (const item of page.items) item.candidates = candidatesOf(item, texts.get(item.card_id)!, matcher);
+  return JSON.stringify({ ...page, items: cutTo(page.items, list.fields) });
 }
 
 /** The texts by which a card is matched. */

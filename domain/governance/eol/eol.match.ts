@@ -143,9 +143,7 @@ export function createMatcher(products: readonly KnownName[]): Matcher {
 }
 
 /** Keys under which a word and those it may be a misspelling of meet. */
-function keysOf(word: string): string[] {
-  return [`<${word.slice(0, 3)}`, `>${word.slice(-3)}`];
-}
+const keysOf = (word: string): string[] => [`<${word.slice(0, 3)}`, `>${word.slice(-3)}`];
 
 /** Numbers with dots, also behind a `v` and before letters: 19 in `19c`. */
 const VERSION = /(?<![\p{L}\p{N}.])v?(\d+(?:\.\d+)*)/giu;

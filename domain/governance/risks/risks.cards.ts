@@ -1,26 +1,13 @@
-import { embed, query } from '../../../platform/database.ts';
+import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
-import { visibleCards } from '../../inventory/cards/cards.projection.ts';
+import { deleteLinks, type LinkedCard, lockLinkedCards } from '../../collaboration/cards.access.ts';
 import { command } from '../../kernel/command.ts';
-import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { riskText } from './risks.list.ts';
-import {
-  type CardRole,
-  type LinkedCard,
-  RISKS_TOPIC,
-  type RiskCardRow,
-  type RiskRow,
-} from './risks.model.ts';
-import {
-  addLinks,
-  type LoadedRisk,
-  lockLinkable,
-  lockRisk,
-  requireOpen,
-  riskCardEvent,
-} from './risks.store.ts';
+import { type CardRole, RISKS_TOPIC, RiskCard, type RiskCardRow, type RiskRow } from './risks.model.ts';
+import { addLinks, type LoadedRisk, lockRisk, requireOpen, riskCardEvent } from './risks.store.ts';
 
 /** The greatest number of cards of a risk. */
 export const MAX_CARDS = 500;
@@ -35,7 +22,7 @@ export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: C
   return await command(ctx, async (work) => {
     const errors: FieldError[] = [];
     // cards are locked before the rows that refer to them, to avoid deadlocks
-    const cards = await lockLinkable(work, ctx, cardIds, errors);
+    const cards = await lockLinkedCards(work, ctx, cardIds, errors);
     const risk = await lockOpen(work, ctx, id);
     if (errors.length > 0) throw invalidFields(errors);
     const linked = new Set(risk.cardIds);
@@ -43,17 +30,10 @@ export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: C
     if (linked.size + fresh.length > MAX_CARDS) {
       throw new EstateError('conflict', `A risk is linked to ${MAX_CARDS} cards at most.`);
     }
-    await changeRole(
-      work,
-      risk.row,
-      cards.filter(({ id: card }) => linked.has(card)),
-      role,
-    );
-    await addLinks(
-      work,
-      fresh.map((card) => ({ risk: risk.row, card })),
-      role,
-    );
+    const changing = cards.filter(({ id: card }) => linked.has(card));
+    await changeRole(work, risk.row, changing, role);
+    const links = fresh.map((card) => ({ risk: risk.row, card }));
+    await addLinks(work, links, role);
     work.raise(RISKS_TOPIC);
     return await riskText(work.sql, ctx, risk.row.id);
   });
@@ -66,38 +46,24 @@ export async function linkCards(ctx: Ctx, id: string, cardIds: string[], role: C
 export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.manage');
   return await command(ctx, async (work) => {
+    const [card] = await lockLinkedCards(work, ctx, [cardId], []);
     const { row } = await lockOpen(work, ctx, id);
-    const visible = visibleCards(ctx);
-    const links = await query(work.sql).rows<RemovedLink>`delete from risk_cards k using cards c
-       where k.risk_id = ${row.id}::uuid and k.card_id = ${cardId}::uuid and c.id = k.card_id
-       and (${embed(visible)})
-       returning to_jsonb(k) as row, c.id, c.type`;
-    if (links.length === 0) throw notFound('linked card', cardId);
-    emitRemoved(work, row, links);
+    if (!card || (await removeLinks(work, row, card.id)) === 0) throw notFound('linked card', cardId);
     return await riskText(work.sql, ctx, row.id);
   });
 }
 
-/** Removes all links of a risk that is about to be deleted. */
-export async function removeAllLinks(work: Work, risk: RiskRow): Promise<void> {
-  const links = await query(work.sql).rows<RemovedLink>`delete from risk_cards k using cards c
-    where k.risk_id = ${risk.id}::uuid and c.id = k.card_id
-     returning to_jsonb(k) as row, c.id, c.type`;
-  emitRemoved(work, risk, links);
-}
-
-interface RemovedLink extends LinkedCard {
-  row: RiskCardRow;
-}
-
-function emitRemoved(work: Work, risk: RiskRow, links: RemovedLink[]): void {
-  for (const { row, ...card } of links) work.emit(riskCardEvent(card, risk, row, null));
+/** Removes the link of a risk to a card, by default all its links. @returns how many there were. */
+export async function removeLinks(work: Work, risk: RiskRow, card_id?: string): Promise<number> {
   work.raise(RISKS_TOPIC);
+  const where = { risk_id: risk.id, ...(card_id !== undefined && { card_id }) };
+  return await deleteLinks<RiskCardRow>(work, RiskCard, where, (card, row) =>
+    riskCardEvent(card, risk, row, null),
+  );
 }
 
 async function lockOpen(work: Work, ctx: Ctx, id: string): Promise<LoadedRisk> {
-  const risk = await lockRisk(work, id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, risk.row.id));
+  const risk = await lockRisk(work, ctx, id);
   requireOpen(risk.row);
   return risk;
 }
@@ -120,14 +86,10 @@ async function changeRole(
 
 /** Removes the links of cards that are deleted. @param cards by id; they must be locked. */
 export async function unlinkDeletedCards(work: Work, cards: ReadonlyMap<string, LinkedCard>): Promise<void> {
-  const links = await query(work.sql).rows<{
-    row: RiskCardRow;
-    risk: RiskRow;
-  }>`with deleted as (delete from risk_cards k where k.card_id = any(${[...cards.keys()]}::uuid[]) returning k.id, to_jsonb(k) as row)
+  const links = await query(work.sql).rows<{ row: RiskCardRow; risk: RiskRow }>`
+       with deleted as (delete from risk_cards k where k.card_id = any(${[...cards.keys()]}::uuid[]) returning k.id, to_jsonb(k) as row)
      select d.row, to_jsonb(r) as risk from deleted d join risks r on r.id = (d.row ->> 'risk_id')::uuid
      order by d.id`;
-  for (const { row, risk } of links) {
-    work.emit(riskCardEvent(cards.get(row.card_id)!, risk, row, null));
-  }
+  for (const { row, risk } of links) work.emit(riskCardEvent(cards.get(row.card_id)!, risk, row, null));
   if (links.length > 0) work.raise(RISKS_TOPIC);
 }

@@ -1,16 +1,17 @@
 import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { lockLinkedCards } from '../../collaboration/cards.access.ts';
 import { closeSystemTodos } from '../../collaboration/todos/todos.system.ts';
 import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { command } from '../../kernel/command.ts';
-import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, updateRow } from '../../kernel/resources/rows.ts';
 import { type Decision, Finding, type FindingRow } from '../compliance/compliance.model.ts';
 import { findingEvent, type LoadedFinding, lockFinding, requireReader } from '../compliance/findings.list.ts';
-import { removeAllLinks } from './risks.cards.ts';
+import { removeLinks } from './risks.cards.ts';
 import { riskText } from './risks.list.ts';
 import { RISKS_TOPIC, Risk, type RiskRow } from './risks.model.ts';
 import { estimateOf, followedDecision, nextStatuses } from './risks.rules.ts';
@@ -18,7 +19,6 @@ import {
   addRisks,
   checkTitleAndOwner,
   type LoadedRisk,
-  lockLinkable,
   lockRisk,
   riskEvent,
   updateOwnerTodo,
@@ -90,7 +90,7 @@ export async function createRisk(
     command(ctx, async (work) => {
       const errors: FieldError[] = [];
       const values = await checked(work, input, null, errors);
-      const cards = await lockLinkable(work, ctx, card_ids ?? [], errors);
+      const cards = await lockLinkedCards(work, ctx, card_ids ?? [], errors);
       if (errors.length > 0) throw invalidFields(errors);
       const [risk] = await addRisks(work, ctx, [{ values: { ...values, title: values.title! }, cards }]);
       return await riskText(work.sql, ctx, risk!.id);
@@ -105,9 +105,8 @@ export async function createRisk(
 export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'risks.manage');
   return await command(ctx, async (work) => {
-    const risk = await lockRisk(work, id);
+    const risk = await lockRisk(work, ctx, id);
     const before = risk.row;
-    if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, before.id));
     const errors: FieldError[] = [];
     const changed = differingMembers(before, await checked(work, input, before, errors));
     requireTransition(before, changed);
@@ -126,10 +125,9 @@ export async function patchRisk(ctx: Ctx, id: string, input: RiskInput): Promise
 export async function deleteRisk(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'risks.manage');
   await command(ctx, async (work) => {
-    const { row, cardIds } = await lockRisk(work, id);
-    if (ctx.ifMatch) checkIfMatch(ctx, await riskText(work.sql, ctx, row.id));
+    const { row, cardIds } = await lockRisk(work, ctx, id);
     await removeTasks(work, { risk_id: row.id }, cardIds);
-    await removeAllLinks(work, row);
+    await removeLinks(work, row);
     await decideTracked(work, ctx, row, 'in_review', false);
     await closeSystemTodos(work, { topic: RISK_TOPIC, subjectId: row.id }, 'withdrawn');
     await deleteRows(work.sql, Risk, (query) => query.where({ id: row.id }));
@@ -172,9 +170,7 @@ function requireTransition({ status }: RiskRow, asked: Partial<RiskRow>): void {
 
 /** The columns that follow from accepting a risk, and from another status afterwards. */
 function acceptance(ctx: Ctx, before: RiskRow, { status }: Partial<RiskRow>): Partial<RiskRow> {
-  if (status === 'accepted') {
-    return { accepted_by: ctx.caller.userId, accepted_at: new Date().toISOString() };
-  }
+  if (status === 'accepted') return { accepted_by: ctx.caller.userId, accepted_at: new Date().toISOString() };
   if (status === undefined || before.status !== 'accepted') return {};
   return { acceptance_rationale: null, accepted_by: null, accepted_at: null };
 }

@@ -28,16 +28,12 @@ async function disownRisks(work: Work, userIds: readonly string[]): Promise<void
   const risks = await query(sql).rows<Disowned<RiskRow>>`update risks r
     set owner_id = null, updated_at = clock_timestamp() where r.owner_id = any(${userIds}::uuid[])
      returning to_jsonb(old) as before, to_jsonb(new) as after, ${embed(cardsOf('new.id'))}`;
-  for (const { before, after, cardIds } of risks) {
-    work.emit(riskEvent(before, after, cardIds));
-  }
+  for (const { before, after, cardIds } of risks) work.emit(riskEvent(before, after, cardIds));
   const tasks = await query(sql).rows<Disowned<TaskRow>>`update risk_mitigation_tasks t
     set owner_id = null, updated_at = clock_timestamp()
      where t.owner_id = any(${userIds}::uuid[])
      returning to_jsonb(old) as before, to_jsonb(new) as after, ${embed(cardsOf('new.risk_id'))}`;
-  for (const { before, after, cardIds } of tasks) {
-    work.emit(taskEvent(before, after, cardIds));
-  }
+  for (const { before, after, cardIds } of tasks) work.emit(taskEvent(before, after, cardIds));
   const occurrences = await query(sql).rows<
     Disowned<OccurrenceRow> & { task: TaskRow }
   >`update risk_mitigation_occurrences o set assigned_owner_id = null, updated_at = clock_timestamp()
@@ -123,9 +119,7 @@ export const risksExtension: Extension = {
     await unlinkDeletedCards(work, new Map(cards.map((card) => [card.id, card])));
   },
   async deleteWithUsers(work, _ctx, users) {
-    await disownRisks(
-      work,
-      users.map(({ id }) => id),
-    );
+    const ids = users.map(({ id }) => id);
+    await disownRisks(work, ids);
   },
 };

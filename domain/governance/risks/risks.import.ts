@@ -1,13 +1,15 @@
+import Type, { type Static } from 'typebox';
 import { query, queryRows } from '../../../platform/database.ts';
+import type { LinkedCard } from '../../collaboration/cards.access.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
-import { command } from '../../kernel/command.ts';
+import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { Clearable, DateOnly, object } from '../../kernel/shapes.ts';
 import {
   type Impact,
   impacts,
-  type LinkedCard,
   type Probability,
   probabilities,
   type RiskCategory,
@@ -15,26 +17,39 @@ import {
   type RiskStatus,
   riskCategories,
   riskStatuses,
+  Title,
 } from './risks.model.ts';
 import { addRisks, type RiskDraft, withReferences } from './risks.store.ts';
 
+const Key = (values: readonly string[], byDefault: string) =>
+  Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
+const OptionalKey = (values: readonly string[]) =>
+  Clearable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` }));
 /** A row of an import as sent. */
-export interface ImportRow {
-  row_index: number;
-  title: string;
-  description: string;
-  category: string;
-  initial_probability: string;
-  initial_impact: string;
-  residual_probability?: string | null;
-  residual_impact?: string | null;
-  status: string;
-  owner_email?: string | null;
-  owner_name?: string | null;
-  target_resolution_date?: string | null;
-  card_names?: string[];
-  reference?: string | null;
-}
+export const ImportItem = object({
+  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Returned with the result' }),
+  title: Title,
+  description: Type.String({ maxLength: 10_000, default: '' }),
+  category: Key(riskCategories, 'operational'),
+  initial_probability: Key(probabilities, 'medium'),
+  initial_impact: Key(impacts, 'medium'),
+  residual_probability: OptionalKey(probabilities),
+  residual_impact: OptionalKey(impacts),
+  status: Key(riskStatuses, 'identified'),
+  owner_email: Clearable(Type.String({ maxLength: 320 })),
+  owner_name: Clearable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
+  target_resolution_date: Clearable(DateOnly),
+  card_names: Type.Optional(
+    Type.Array(Type.String({ maxLength: 500 }), {
+      maxItems: 100,
+      description: 'Names of active cards; an unknown or ambiguous name is a warning',
+    }),
+  ),
+  reference: Clearable(
+    Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
+  ),
+});
+export type ImportRow = Static<typeof ImportItem>;
 
 /** The risks, users and cards that the rows name; names are folded. */
 export interface ImportReferences {
@@ -175,7 +190,7 @@ function cardsOf(row: ImportRow, known: ImportReferences, warnings: string[]): L
 export async function importRisks(ctx: Ctx, rows: ImportRow[], dryRun: boolean) {
   requirePermission(ctx.caller, 'risks.manage');
   const results = await withReferences(() =>
-    command(ctx, (work) => importWithin(work, ctx, rows, dryRun), { dryRun }),
+    commandWith(ctx, { dryRun }, (work) => importWithin(work, ctx, rows, dryRun)),
   );
   const count = (status: PlannedRow['status']) => results.filter((row) => row.status === status).length;
   return {
@@ -205,14 +220,8 @@ async function importWithin(work: Work, ctx: Ctx, rows: ImportRow[], dryRun: boo
       return { row_index, status, id: dryRun ? null : id, reference, error: null, warnings };
     }
     const there = row.status === 'skipped' ? row.known : null;
-    return {
-      row_index,
-      status,
-      id: there?.id ?? null,
-      reference: there?.reference ?? null,
-      error: row.error,
-      warnings,
-    };
+    const reference = there?.reference ?? null;
+    return { row_index, status, id: there?.id ?? null, reference, error: row.error, warnings };
   });
 }
 
@@ -249,10 +258,8 @@ async function readPeople(
      where is_active and (lower(email) = any(${emails}::text[])
      or lower(trim(display_name)) = any(${names}::text[])) order by id`;
   const byName = Map.groupBy(users, ({ name }) => name);
-  return {
-    byEmail: new Map(users.map(({ id, email }) => [email, id])),
-    byName: new Map([...byName].map(([name, found]) => [name, found.map(({ id }) => id)])),
-  };
+  const byEmail = new Map(users.map(({ id, email }) => [email, id]));
+  return { byEmail, byName: new Map([...byName].map(([name, found]) => [name, found.map(({ id }) => id)])) };
 }
 
 /** The visible active cards of the rows, locked for sharing. */

@@ -44,12 +44,6 @@ export const riskSources = ['manual', 'compliance'] as const;
 export const cardRoles = ['affected', 'contributing', 'owner_of_control'] as const;
 export type CardRole = (typeof cardRoles)[number];
 
-/** A card to be linked. */
-export interface LinkedCard {
-  id: string;
-  type: string;
-}
-
 export const occurrenceStatuses = ['scheduled', 'open', 'done', 'skipped'] as const;
 export type OccurrenceStatus = (typeof occurrenceStatuses)[number];
 

@@ -1,4 +1,4 @@
-import { dayOf, defaultLead, type RecurrenceUnit } from '../../collaboration/todos/todos.rules.ts';
+import { defaultLead, type RecurrenceUnit } from '../../collaboration/todos/todos.rules.ts';
 import type { Decision, FindingStatus, Severity } from '../compliance/compliance.model.ts';
 import {
   type Impact,
@@ -94,10 +94,6 @@ const ONCE_LEAD_DAYS = 14;
 /** The default lead time in days: how long before its due date an occurrence opens. */
 export const defaultTaskLead = (unit: RecurrenceUnit, interval: number): number =>
   unit === 'none' ? ONCE_LEAD_DAYS : defaultLead({ unit, interval });
-
-/** The day of the month of a monthly or yearly series; null for others and without a due date. */
-export const seriesDay = (unit: RecurrenceUnit, due: string | null): number | null =>
-  due !== null && (unit === 'months' || unit === 'years') ? dayOf(due) : null;
 
 /** What is done with an occurrence, and from which status that is allowed. */
 export const occurrenceActs = {

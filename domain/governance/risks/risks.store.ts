@@ -1,6 +1,7 @@
 import { embed, query, violatedConstraint } from '../../../platform/database.ts';
-import { EstateError, type FieldError, notFound } from '../../../platform/errors.ts';
+import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import { lockActiveUsers } from '../../access/users.store.ts';
+import type { LinkedCard } from '../../collaboration/cards.access.ts';
 import {
   closeSystemTodos,
   openNewSystemTodos,
@@ -8,14 +9,13 @@ import {
   type SystemTodo,
 } from '../../collaboration/todos/todos.system.ts';
 import { RISK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
-import { lockCards } from '../../inventory/cards/cards.load.ts';
-import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
-import { insertRows, lockRow } from '../../kernel/resources/rows.ts';
+import { lockItem } from '../../kernel/resources/items.ts';
+import { insertRows } from '../../kernel/resources/rows.ts';
+import { riskText } from './risks.list.ts';
 import {
   type CardRole,
-  type LinkedCard,
   type OccurrenceRow,
   RISKS_TOPIC,
   Risk,
@@ -68,12 +68,8 @@ export function riskCardEvent(
 ): EventDraft {
   const { id, risk_id, role } = (after ?? before)!;
   const kind = before === null ? 'added' : after === null ? 'removed' : 'role_changed';
-  return {
-    event_type: `risk.${kind}`,
-    card_id: card.id,
-    card_type: card.type,
-    data: { id, risk_id, ...(risk && summaryOf(risk)), role, changes: rowChanges(before, after) },
-  };
+  const data = { id, risk_id, ...(risk && summaryOf(risk)), role, changes: rowChanges(before, after) };
+  return { event_type: `risk.${kind}`, card_id: card.id, card_type: card.type, data };
 }
 
 /** The event of one written mitigation task, in the histories of its risk's cards. */
@@ -97,10 +93,8 @@ export function occurrenceEvent(
   const { id, sequence, status, due_date, assigned_owner_id } = (after ?? before)!;
   const task = { task_id, risk_id, reference, title };
   const occurrence = { id, sequence, status, due_date, assigned_owner_id };
-  return {
-    event_type: `risk_mitigation_task.${occurrenceVerb(before, after)}`,
-    data: { ...task, ...occurrence, ...shownOn(cardIds), changes: rowChanges(before, after) },
-  };
+  const data = { ...task, ...occurrence, ...shownOn(cardIds), changes: rowChanges(before, after) };
+  return { event_type: `risk_mitigation_task.${occurrenceVerb(before, after)}`, data };
 }
 
 const verbs = { open: 'activated', done: 'completed', skipped: 'skipped' } as const;
@@ -177,10 +171,10 @@ export interface LoadedRisk {
   cardIds: string[];
 }
 
-/** A risk, locked. @throws EstateError `not_found`. */
-export async function lockRisk({ sql }: Work, id: string): Promise<LoadedRisk> {
-  const row = await lockRow(sql, Risk, { id: id.toLowerCase() });
-  if (!row) throw notFound('risk', id);
+/** A risk, locked. @throws EstateError `not_found`, `precondition_failed`. */
+export async function lockRisk(work: Work, ctx: Ctx, id: string): Promise<LoadedRisk> {
+  const { sql } = work;
+  const row = await lockItem(work, ctx, Risk, { id }, 'risk', (of) => riskText(sql, ctx, of));
   return { row, cardIds: await sql('risk_cards').where({ risk_id: row.id }).orderBy('id').pluck('card_id') };
 }
 
@@ -190,30 +184,6 @@ export function requireOpen({ status }: RiskRow): void {
   throw new EstateError('wrong_state', 'The risk is closed; open it again first.', {
     extra: { risk_status: status },
   });
-}
-
-/**
- * Cards to be linked, locked for sharing. Cards that the caller does not see are validation errors.
- * @param ids duplicates count once. @param field the field in validation errors.
- */
-export async function lockLinkable(
-  work: Work,
-  ctx: Ctx,
-  ids: readonly string[],
-  errors: FieldError[],
-  field = 'card_ids',
-): Promise<LinkedCard[]> {
-  const wanted = ids.map((id) => id.toLowerCase());
-  if (wanted.length === 0) return [];
-  await lockCards(work, new Set(wanted), 'share');
-  const visible = visibleCards(ctx);
-  const cards = await query(work.sql).rows<LinkedCard>`select c.id, c.type from cards c
-    where c.id = any(${wanted}::uuid[]) and (${embed(visible)})`;
-  const found = new Map(cards.map((card) => [card.id, card]));
-  for (const [n, id] of wanted.entries()) {
-    if (!found.has(id)) errors.push({ field: `${field}.${n}`, code: 'unknown_card', message: 'is no card' });
-  }
-  return [...new Set(wanted)].flatMap((id) => found.get(id) ?? []);
 }
 
 /**
@@ -279,11 +249,8 @@ export async function addRisks(work: Work, ctx: Ctx, drafts: readonly RiskDraft[
   const risks = await insertRows(work.sql, Risk, rows);
   for (const risk of risks) work.emit(riskEvent(null, risk));
   work.raise(RISKS_TOPIC);
-  await addLinks(
-    work,
-    risks.flatMap((risk, n) => drafts[n]!.cards.map((card) => ({ risk, card }))),
-    'affected',
-  );
+  const links = risks.flatMap((risk, n) => drafts[n]!.cards.map((card) => ({ risk, card })));
+  await addLinks(work, links, 'affected');
   await openNewSystemTodos(
     work,
     risks.filter(({ owner_id, status }) => owner_id !== null && !isSettled(status)).map(ownerTodo),
@@ -298,11 +265,8 @@ export async function addLinks(
   role: CardRole,
 ): Promise<void> {
   if (links.length === 0) return;
-  const rows = await insertRows(
-    work.sql,
-    RiskCard,
-    links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id, role })),
-  );
+  const values = links.map(({ risk, card }) => ({ risk_id: risk.id, card_id: card.id, role }));
+  const rows = await insertRows(work.sql, RiskCard, values);
   const risks = new Map(links.map(({ risk }) => [risk.id, risk]));
   const cards = new Map(links.map(({ card }) => [card.id, card]));
   for (const row of rows) {

@@ -1,18 +1,18 @@
-import { embed, fragment, type Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
-import { statusOn } from '../../collaboration/todos/todos.rules.ts';
+import { seriesDay, statusOn } from '../../collaboration/todos/todos.rules.ts';
 import { openNewSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import { likeText } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { inScope, requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, lockItem } from '../../kernel/resources/items.ts';
 import { findRows, lockRow, updateRow } from '../../kernel/resources/rows.ts';
-import { type RiskFilter, riskConditions, SEARCH } from './risks.list.ts';
+import { riskList, SEARCH } from './risks.list.ts';
 import { MitigationTask, Occurrence, type OccurrenceRow, type TaskRow } from './risks.model.ts';
-import { defaultTaskLead, type OccurrenceAct, occurrenceActs, seriesDay } from './risks.rules.ts';
+import { defaultTaskLead, type OccurrenceAct, occurrenceActs } from './risks.rules.ts';
 import {
   checkTitleAndOwner,
   lockRisk,
@@ -48,36 +48,34 @@ const occurrenceJson = `json_build_object(${Object.entries(occurrenceMembers)
   .map(([name, sql]) => `'${name}', ${sql}`)
   .join(', ')})`;
 
-export const occurrenceSorts: Record<string, SortField> = {
-  sequence: { sql: 'o.sequence::bigint', type: 'bigint', immutable: true },
-  due_date: { sql: 'o.due_date::text', type: 'text' },
-  status: { sql: 'o.status', type: 'text', filled: true },
-};
-
-const occurrenceList: ListSpec = {
+/** The occurrences of a task, the first one first. */
+export const occurrenceList = defineList({
   name: 'mitigation-task-occurrences',
+  permission: 'risks.view',
   from: OCCURRENCES,
   id: 'o.id',
-  sorts: occurrenceSorts,
+  sorts: {
+    sequence: { sql: 'o.sequence::bigint', type: 'bigint', immutable: true },
+    ...columnSorts('o', Occurrence, 'due_date', 'status'),
+  },
   defaultSort: 'sequence',
   members: occurrenceMembers,
-};
+  where: ofParent('risk_mitigation_tasks', 'mitigation task', 'o.task_id'),
+});
 
-export const taskSorts: Record<string, SortField> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz', immutable: true },
-  reference: { sql: 'substr(t.reference, 3)::bigint', type: 'bigint', filled: true },
-  risk_reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
-  title: { sql: 'fold(t.title)', type: 'text', filled: true },
-  owner_name: { sql: 'lower(u.display_name)', type: 'text' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz', filled: true },
-};
-
-/** Mitigation tasks, over the aliases `t`, `r` of the risk and `u` of the owner. */
-const taskList: ListSpec = {
+/** The tasks of a risk. */
+export const taskList = defineList({
   name: 'mitigation-tasks',
+  permission: 'risks.view',
   from: 'risk_mitigation_tasks t join risks r on r.id = t.risk_id left join users u on u.id = t.owner_id',
   id: 't.id',
-  sorts: taskSorts,
+  sorts: {
+    ...columnSorts('t', MitigationTask, 'created_at', 'updated_at'),
+    reference: { sql: 'substr(t.reference, 3)::bigint', type: 'bigint', filled: true },
+    risk_reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
+    title: { sql: 'fold(t.title)', type: 'text', filled: true },
+    owner_name: { sql: 'lower(u.display_name)', type: 'text' },
+  },
   defaultSort: 'created_at',
   search: `fold(t.reference || ' ' || t.title || ' ' || coalesce(t.description, ''))`,
   members: {
@@ -89,36 +87,16 @@ const taskList: ListSpec = {
       select o.sequence, ${occurrenceJson} as item from ${OCCURRENCES}
       where o.task_id = t.id order by o.sequence desc limit ${NEWEST_OCCURRENCES}) newest)`,
   },
-};
+  where: ofParent('risks', 'risk', 't.risk_id'),
+});
 
-/** The tasks of a risk. @throws EstateError `forbidden`, `not_found`. */
-export async function listRiskTasks(ctx: Ctx, riskId: string, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'risks.view');
-  if (!(await ctx.db('risks').where({ id: riskId }).first('id'))) throw notFound('risk', riskId);
-  const where: Condition[] = [fragment`t.risk_id = ${riskId}::uuid`];
-  return await runList(ctx, taskList, where, params);
-}
-
-/** The tasks of all risks that match the filter and the search. @throws EstateError `forbidden`. */
-export async function exportTasks(
-  ctx: Ctx,
-  { search, ...params }: ListParams & RiskFilter,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'risks.view');
-  const where = riskConditions(ctx, params);
-  if (search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(search)}%`}`);
-  return await runList(ctx, taskList, where, params);
-}
-
-/** The occurrences of a task, the first one first. @throws EstateError `forbidden`, `not_found`. */
-export async function listOccurrences(ctx: Ctx, taskId: string, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'risks.view');
-  if (!(await ctx.db('risk_mitigation_tasks').where({ id: taskId }).first('id'))) {
-    throw notFound('mitigation task', taskId);
-  }
-  const where: Condition[] = [fragment`o.task_id = ${taskId}::uuid`];
-  return await runList(ctx, occurrenceList, where, params);
-}
+/** The tasks of all risks that match the filters and the search of the risk register. */
+export const taskExportList = defineList({
+  ...taskList,
+  filters: riskList.filters!,
+  search: SEARCH,
+  where: riskList.where!,
+});
 
 /** One task as its JSON text. @throws EstateError `not_found`. */
 async function taskText(sql: Sql, id: string): Promise<JsonText> {
@@ -133,7 +111,8 @@ async function lockTask(work: Work, ctx: Ctx, id: string): Promise<TaskContext> 
   const { sql } = work;
   const known = await sql('risk_mitigation_tasks').where({ id }).first('risk_id');
   if (!known) throw notFound('mitigation task', id);
-  const risk = await lockRisk(work, known.risk_id);
+  // an If-Match refers to the task
+  const risk = await lockRisk(work, { ...ctx, ifMatch: undefined }, known.risk_id);
   const task = await lockItem(work, ctx, MitigationTask, { id }, 'mitigation task', (of) =>
     taskText(sql, of),
   );
@@ -161,7 +140,7 @@ export async function createTask(ctx: Ctx, riskId: string, input: TaskDraft): Pr
   requirePermission(ctx.caller, 'risks.manage');
   return await withReferences(() =>
     command(ctx, async (work) => {
-      const risk = await lockRisk(work, riskId);
+      const risk = await lockRisk(work, ctx, riskId);
       requireOpen(risk.row);
       const draft = await checked(work, input, null);
       const task = await addTask(work, ctx, risk, { ...draft, title: draft.title! });
@@ -182,10 +161,8 @@ export async function patchTask(ctx: Ctx, id: string, input: TaskPatch): Promise
     const { due_date, ...values } = await checked(work, input, context.task);
     const current = await lockCurrent(work, context.task);
     if (due_date !== undefined && !current) {
-      throw new EstateError(
-        'wrong_state',
-        'The task has no scheduled or open occurrence whose due date could change.',
-      );
+      const detail = 'The task has no scheduled or open occurrence whose due date could change.';
+      throw new EstateError('wrong_state', detail);
     }
     const event = (old: TaskRow | null, now: TaskRow | null) => taskEvent(old, now, context.cardIds);
     const task = await changeRow(work, MitigationTask, context.task, withLead(context.task, values), event);
@@ -284,12 +261,8 @@ export async function actOnOccurrence(
       owner_at_completion: before.assigned_owner_id,
       completion_notes: notes,
     };
-    const after = await updateRow(
-      work.sql,
-      Occurrence,
-      { id: before.id },
-      { status: to, ...(to === 'open' ? { activated_at: now } : ended) },
-    );
+    const values = { status: to, ...(to === 'open' ? { activated_at: now } : ended) };
+    const after = await updateRow(work.sql, Occurrence, { id: before.id }, values);
     work.emit(occurrenceEvent(context.task, before, after, context.cardIds));
     if (to !== 'open') {
       await closeOccurrenceTodo(work, after, 'done');

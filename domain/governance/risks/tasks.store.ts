@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
-import { nextDue, statusOn } from '../../collaboration/todos/todos.rules.ts';
+import { nextDue, seriesDay, statusOn } from '../../collaboration/todos/todos.rules.ts';
 import {
   closeSystemTodos,
   openNewSystemTodos,
@@ -9,8 +9,7 @@ import {
 } from '../../collaboration/todos/todos.system.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
-import { inBatches } from '../../kernel/jobs/jobs.running.ts';
+import { inBatches, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { deleteRows, findRows, insertRow } from '../../kernel/resources/rows.ts';
 import {
   MitigationTask,
@@ -20,7 +19,7 @@ import {
   type RiskRow,
   type TaskRow,
 } from './risks.model.ts';
-import { defaultTaskLead, seriesDay } from './risks.rules.ts';
+import { defaultTaskLead } from './risks.rules.ts';
 import { type LoadedRisk, nextReferences, occurrenceEvent, riskLink, taskEvent } from './risks.store.ts';
 
 /** The to-do of the owner of an open occurrence, which is only visible to the owner. */
@@ -155,10 +154,8 @@ export async function removeTasks(
 /** Withdraws the to-dos of open occurrences when their risk is closed, and opens them when it is reopened. */
 export async function updateTaskTodos(work: Work, before: RiskRow, after: RiskRow): Promise<void> {
   if ((before.status === 'closed') === (after.status === 'closed')) return;
-  const open = await query(work.sql).rows<{
-    task: TaskRow;
-    occurrence: OccurrenceRow;
-  }>`select to_jsonb(t) as task, to_jsonb(o) as occurrence
+  const open = await query(work.sql).rows<{ task: TaskRow; occurrence: OccurrenceRow }>`
+       select to_jsonb(t) as task, to_jsonb(o) as occurrence
      from risk_mitigation_tasks t join risk_mitigation_occurrences o on o.task_id = t.id
      where t.risk_id = ${after.id}::uuid and o.status = 'open' and o.assigned_owner_id is not null
      order by o.id`;

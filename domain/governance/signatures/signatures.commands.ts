@@ -1,15 +1,17 @@
+import Type, { type Static } from 'typebox';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import type { StoredRow } from '../../kernel/events/row-changes.ts';
+import { differingMembers, type StoredRow } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
+import { Clearable, object, Uuid } from '../../kernel/shapes.ts';
 import {
+  assignRequests,
   closeRequests,
   insertRecord,
   lockRecord,
-  openRequests,
   recordText,
   storeRecord,
   withdrawTodos,
@@ -20,10 +22,38 @@ import {
   pendingOf,
   requireAction,
   signature,
+  statusChangeError,
   withSignatory,
 } from './signatures.rules.ts';
 import { requirePerson, requireSignatories, updateGoneSignatories } from './signatures.signatories.ts';
-import type { SignedKind, SignedRow, SigningEvent } from './signatures.types.ts';
+import type { SignedKind, SignedRow, SignedStatus, SigningEvent } from './signatures.types.ts';
+
+/**
+ * Changes the content of a document that is not in review, and its status as far as users may set it.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `document_signed`, `wrong_state` for one in review,
+ * `use_operation` for other states, `validation_failed`.
+ */
+export async function patchRecord(
+  ctx: Ctx,
+  kind: SignedKind,
+  id: string,
+  { status, ...input }: { status?: SignedStatus },
+): Promise<JsonText> {
+  requirePermission(ctx.caller, kind.rights.manage);
+  const values = kind.checked(input);
+  return await command(ctx, async (work) => {
+    // cards are locked before the rows that refer to them, to avoid deadlocks
+    await kind.lockReferences?.(work, ctx, values);
+    const before = await lockRecord(work, ctx, kind, id);
+    requireAction('edit', before.status);
+    if (status !== undefined && status !== before.status && !kind.settable.includes(status)) {
+      throw statusChangeError();
+    }
+    const changed = differingMembers<StoredRow>(before, { ...values, ...(status && { status }) });
+    if (Object.keys(changed).length > 0) await storeRecord(work, kind, before, changed);
+    return await recordText(work.sql, ctx, kind, before.id);
+  });
+}
 
 /** The writes of a step of the signing process. */
 interface Step {
@@ -51,11 +81,11 @@ async function takeStep(
   });
 }
 
-interface SignatureRequest {
-  user_ids: string[];
-  /** Shown to the signatories. */
-  message?: string | null;
-}
+export const SignatureRequestBody = object({
+  user_ids: Type.Array(Uuid, { minItems: 1, maxItems: 100, description: 'Duplicates count once' }),
+  message: Clearable(Type.String({ maxLength: 2000, description: 'Shown to the signatories' })),
+});
+type SignatureRequest = Static<typeof SignatureRequestBody>;
 
 /**
  * Requests signatures for a draft: it is in review until all signatories have signed, and each gets a to-do.
@@ -77,7 +107,7 @@ export async function requestSignatures(
       values: { status: 'in_review', signatories, rejection: null },
       event: 'signatures_requested',
       data: { recipients, message: message?.trim() || null },
-      follow: (after) => openRequests(work, kind, after, 'signature', recipients),
+      follow: (after) => assignRequests(work, kind, after, 'signature', recipients),
     };
   });
 }
@@ -152,13 +182,12 @@ const involved = ({ created_by, signatories }: SignedRow): string[] => [
   ...new Set([created_by, ...signatories.map(({ user_id }) => user_id)].filter((id) => id !== null)),
 ];
 
-interface Replacement {
-  /** The signatory to be replaced, who may have been deleted. */
-  user_id: string;
-  new_user_id: string;
-  /** Shown to the new signatory. */
-  message?: string | null;
-}
+export const ReplacementBody = object({
+  user_id: Type.String({ ...Uuid, description: 'The signatory who has not signed' }),
+  new_user_id: Type.String({ ...Uuid, description: 'The new signatory' }),
+  message: Clearable(Type.String({ maxLength: 2000, description: 'Shown to the new signatory' })),
+});
+type Replacement = Static<typeof ReplacementBody>;
 
 /**
  * Replaces a signatory who has not signed; existing signatures are kept.
@@ -182,7 +211,7 @@ export async function replaceSignatory(
       data: { recipients: [asked], replaced: [left], message: message?.trim() || null },
       async follow(after) {
         await closeRequests(work, kind, before.id, 'signature', { of: left, how: 'withdrawn' });
-        await openRequests(work, kind, after, 'signature', [asked]);
+        await assignRequests(work, kind, after, 'signature', [asked]);
         await updateGoneSignatories(work, ctx, kind, after);
       },
     };
@@ -191,15 +220,12 @@ export async function replaceSignatory(
 
 /**
  * Writes the next revision of a signed document, as a draft with the same content. There is one after each.
- * @param copied the columns that are copied. @param copyLinked copies what is linked to the document.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
  */
 export async function reviseRecord<Row extends SignedRow>(
   ctx: Ctx,
   kind: SignedKind<Row>,
   id: string,
-  copied: (row: Row) => StoredRow,
-  copyLinked: (work: Work, from: Row, to: Row) => Promise<void> = async () => {},
 ): Promise<JsonText> {
   requirePermission(ctx.caller, kind.rights.manage);
   return await command(ctx, async (work) => {
@@ -218,12 +244,12 @@ export async function reviseRecord<Row extends SignedRow>(
       });
     }
     const made = await insertRecord(work, ctx, kind, {
-      ...copied(row),
+      ...kind.copied(row),
       series_id: row.series_id,
       parent_id: row.id,
       revision_number: row.revision_number + 1,
     });
-    await copyLinked(work, row, made);
+    await kind.copyLinked?.(work, ctx, row, made);
     return await recordText(work.sql, ctx, kind, made.id);
   });
 }

@@ -1,7 +1,11 @@
-import { query, type Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { newId } from '../../collaboration/items.ts';
-import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
+import {
+  assignSystemTodos,
+  closeSystemTodos,
+  readAssignees,
+} from '../../collaboration/todos/todos.system.ts';
 import type { signatureTopics } from '../../collaboration/todos/todos.topics.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
@@ -51,12 +55,8 @@ export async function listRevisions(
   const row = await ctx.db(table).where({ id }).first('series_id');
   if (!row) throw notFound(kind.entity, id);
   const list = kind.list(ctx, false);
-  const spec: ListSpec = {
-    ...list,
-    name: `${kind.key}-revisions`,
-    defaultSort: 'revision_number',
-    defaultDir: 'asc',
-  };
+  const name = `${kind.key}-revisions`;
+  const spec: ListSpec = { ...list, name, defaultSort: 'revision_number', defaultDir: 'asc' };
   const sql = `${list.id} in (select r.id from ${table} r where r.series_id = ?::uuid)`;
   const where = [{ sql, bindings: [row.series_id] }];
   return await runList(ctx, spec, where, params);
@@ -70,12 +70,8 @@ export async function insertRecord<Row extends SignedRow>(
   values: StoredRow,
 ): Promise<Row> {
   const id = await newId(work.sql);
-  const row = (await insertRow(work.sql, kind.model, {
-    id,
-    series_id: id,
-    created_by: ctx.caller.userId,
-    ...values,
-  })) as Row;
+  const columns = { id, series_id: id, created_by: ctx.caller.userId, ...values };
+  const row = (await insertRow(work.sql, kind.model, columns)) as Row;
   work.emit(await kind.event(null, row));
   return row;
 }
@@ -135,44 +131,34 @@ const said: Record<RequestKind, (name: string) => string> = {
   signatory_gone: (name) => `Somebody who was to sign ${name} no longer can: ask somebody else, or recall it`,
 };
 
-/** Creates to-dos about a document; users who have one already are skipped. */
-export async function openRequests(
+/** Creates to-dos about a document, and withdraws those of other users. @param current the users with an open one. */
+export async function assignRequests(
   work: Work,
   kind: SignedKind,
   row: SignedRow,
   asked: RequestKind,
-  userIds: readonly string[],
+  wanted: readonly string[],
+  current: readonly string[] = [],
 ): Promise<void> {
-  for (const assignedTo of userIds) {
-    await openSystemTodo(work, {
-      topic: topicOf(kind, asked),
-      subjectId: row.id,
-      assignedTo,
-      description: said[asked](kind.nameOf(row)),
-      card: null,
-      link: `${kind.page}/${row.id}`,
-    });
-  }
+  const todo = {
+    topic: topicOf(kind, asked),
+    subjectId: row.id,
+    description: said[asked](kind.nameOf(row)),
+    card: null,
+    link: `${kind.page}/${row.id}`,
+  };
+  await assignSystemTodos(work, todo, current, wanted);
 }
 
 /** The users with open to-dos about documents. */
 export async function readRequested(
-  { sql }: Work,
+  work: Work,
   kind: Pick<SignedKind, 'key'>,
   ids: readonly string[],
 ): Promise<(asked: RequestKind, id: string) => string[]> {
-  const todos = await query(sql).rows<{
-    topic: string;
-    subject_id: string;
-    assigned_to: string;
-  }>`select topic, subject_id, assigned_to from todos
-     where is_system and status <> 'done'
-     and topic = any(${[topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')]}::text[])
-     and subject_id = any(${ids}::uuid[]) and assigned_to is not null
-     order by id`;
-  const of = (topic: string, id: string) =>
-    todos.flatMap((todo) => (todo.topic === topic && todo.subject_id === id ? [todo.assigned_to] : []));
-  return (asked, id) => of(topicOf(kind, asked), id);
+  const topics = [topicOf(kind, 'signature'), topicOf(kind, 'signatory_gone')];
+  const assigned = await readAssignees(work, topics, ids);
+  return (asked, id) => assigned(topicOf(kind, asked), id);
 }
 
 /** Closes to-dos about a document: of all users, or of one. */

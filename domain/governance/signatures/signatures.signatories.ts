@@ -7,7 +7,7 @@ import type { Resource, ResourceUndo } from '../../kernel/resources/resource.ts'
 import { lockRow } from '../../kernel/resources/rows.ts';
 import type { BatchEvent } from '../../kernel/undo/undo.rows.ts';
 import { undoRow } from '../../kernel/undo/undo.rows.ts';
-import { closeRequests, openRequests, type RequestKind, readRequested } from './signatures.records.ts';
+import { assignRequests, type RequestKind, readRequested } from './signatures.records.ts';
 import { pendingIds } from './signatures.rules.ts';
 import type { SignedKind, SignedRow } from './signatures.types.ts';
 
@@ -94,13 +94,8 @@ export async function followSignatories(
        select from jsonb_array_elements(t.signatories) s
        where (s.value ->> 'user_id')::uuid = any(${userIds}::uuid[])))
      order by t.id for no key update`;
-  await follow(
-    work,
-    ctx,
-    kind,
-    rows.map(({ row }) => row),
-    ['signature', 'signatory_gone'],
-  );
+  const records = rows.map(({ row }) => row);
+  await follow(work, ctx, kind, records, ['signature', 'signatory_gone']);
 }
 
 /**
@@ -131,30 +126,15 @@ async function follow(
     ),
   );
   const abilities = await abilitiesOf(work.sql, kind.rights, [...people]);
-  const asked = await readRequested(
-    work,
-    kind,
-    rows.map(({ id }) => id),
-  );
+  const ids = rows.map(({ id }) => id);
+  const asked = await readRequested(work, kind, ids);
   for (const row of rows) {
     const waitedFor = row.status === 'in_review' ? pendingIds(row.signatories) : [];
     const able = waitedFor.filter((id) => abilities.get(id)?.sign);
     const responsible =
       able.length < waitedFor.length ? responsibleFor(row, abilities, ctx.caller.userId) : [];
     const wanted = { signature: able, signatory_gone: responsible };
-    for (const one of what) {
-      const now = asked(one, row.id);
-      for (const of of now) {
-        if (!wanted[one].includes(of)) await closeRequests(work, kind, row.id, one, { of, how: 'withdrawn' });
-      }
-      await openRequests(
-        work,
-        kind,
-        row,
-        one,
-        wanted[one].filter((id) => !now.includes(id)),
-      );
-    }
+    for (const one of what) await assignRequests(work, kind, row, one, wanted[one], asked(one, row.id));
   }
 }
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import type { Ctx } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventType } from '../../kernel/events/events.catalogue.ts';
-import type { EventDraft } from '../../kernel/events/row-changes.ts';
+import type { EventDraft, StoredRow } from '../../kernel/events/row-changes.ts';
 import type { ListSpec } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import type { RowModel } from '../../kernel/resources/rows.ts';
@@ -31,13 +31,13 @@ interface Rejection {
 
 /** The columns that documents with signatures have in common. */
 export const signedColumns = {
-  revision_number: Type.Integer(),
+  revision_number: Type.Integer({ minimum: 1 }),
   parent_id: Nullable(Uuid),
   series_id: Uuid,
   signatories: Type.Unsafe<Signatory[]>(Type.Array(OpenObject)),
   rejection: Nullable(Type.Unsafe<Rejection>(OpenObject)),
   signed_at: Nullable(Timestamp),
-  content_hash: Nullable(Type.String()),
+  content_hash: Nullable(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -69,6 +69,16 @@ export interface SignedKind<Row extends SignedRow = SignedRow> {
    * of strings, integers, booleans, null, arrays and objects.
    */
   contentOf(row: Row): Record<string, unknown>;
+  /** The columns that a revision copies. */
+  copied(row: Row): StoredRow;
+  /** Copies what is linked to a document to its revision. */
+  copyLinked?(work: Work, ctx: Ctx, from: Row, to: Row): Promise<void>;
+  /** The input of a user as it is stored. @throws EstateError `validation_failed` naming all errors. */
+  checked(input: object): StoredRow;
+  /** Locks and checks the cards to which the values refer. @throws EstateError `validation_failed`. */
+  lockReferences?(work: Work, ctx: Ctx, values: StoredRow): Promise<void>;
+  /** The statuses that a user can set; the others are set by operations. */
+  settable: readonly SignedStatus[];
   event(
     before: Row | null,
     after: Row | null,

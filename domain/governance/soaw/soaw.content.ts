@@ -121,22 +121,13 @@ export const completeInfo = ({
   prepared_by = null,
   review_date = null,
   reviewed_by = null,
-}: DocumentInfo) => ({
-  prepared_by,
-  review_date,
-  reviewed_by,
-});
+}: DocumentInfo) => ({ prepared_by, review_date, reviewed_by });
 const wholeEntry = ({
   version = null,
   date = null,
   revised_by = null,
   description = null,
-}: VersionEntry) => ({
-  version,
-  date,
-  revised_by,
-  description,
-});
+}: VersionEntry) => ({ version, date, revised_by, description });
 
 function cleanSections(sections: Record<string, Section>, errors: FieldError[]): Record<string, Section> {
   return Object.fromEntries(

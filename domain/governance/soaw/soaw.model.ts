@@ -87,13 +87,10 @@ export type VersionEntry = Static<typeof VersionHistory>[number];
 export type Section = Partial<Static<typeof SectionSchema>>;
 
 /** The content of a statement; sections by their numbers, such as `1.1`. */
-export interface SoawContent {
-  name: string;
-  initiative_id: string | null;
-  document_info: DocumentInfo;
-  version_history: VersionEntry[];
-  sections: Record<string, Section>;
-}
+export type SoawContent = Pick<
+  SoawRow,
+  'name' | 'initiative_id' | 'document_info' | 'version_history' | 'sections'
+>;
 
 /** A revision of a statement of architecture work. */
 export class Soaw extends rowModel('soaws', {

@@ -130,21 +130,16 @@ async function checked(
   before: Partial<SurveyRow>,
 ): Promise<Partial<SurveyRow>> {
   if (input.name?.trim() === '') throw invalidField('name', 'required', 'must not be blank');
-  const key = input.target_type_key ?? before.target_type_key!;
+  const { name, description, message, ...given } = { ...before, ...input };
+  const key = given.target_type_key!;
   const type = work.metamodel.cardTypes.get(key);
   if (!type || type.is_hidden) {
     throw invalidField('target_type_key', 'unknown_type', `there is no card type "${key}"`);
   }
   const errors: FieldError[] = [];
-  const {
-    fields: asked,
-    target_roles,
-    target_filters,
-  } = {
-    fields: (input.fields === undefined ? before.fields : input.fields) ?? [],
-    target_roles: (input.target_roles === undefined ? before.target_roles : input.target_roles) ?? [],
-    target_filters: (input.target_filters === undefined ? before.target_filters : input.target_filters) ?? {},
-  };
+  const asked = given.fields ?? [];
+  const target_roles = given.target_roles ?? [];
+  const target_filters = given.target_filters ?? {};
   const moved = input.target_type_key !== undefined;
   const fields = describeFields(type, asked, moved || input.fields !== undefined ? errors : []);
   if (moved || input.target_roles !== undefined) {
@@ -160,9 +155,9 @@ async function checked(
   }
   if (errors.length > 0) throw invalidFields(errors);
   return {
-    name: input.name?.trim() ?? before.name!,
-    description: input.description === undefined ? before.description! : input.description,
-    message: input.message ?? before.message!,
+    name: name!.trim(),
+    description: description!,
+    message: message!,
     target_type_key: key,
     target_filters,
     target_roles: [...new Set(target_roles)],
@@ -257,9 +252,7 @@ async function insertResponses(
          ${chunk.map(({ user_id }) => user_id)}::uuid[]) as t (card_id, user_id)
          returning id, to_jsonb(survey_responses) as row
        ) select row from made order by id`;
-    for (const row of rows) {
-      emit(responseEvent({ id: row.card_id, type }, null, row));
-    }
+    for (const row of rows) emit(responseEvent({ id: row.card_id, type }, null, row));
     await held?.flush();
   }
   await held?.record();

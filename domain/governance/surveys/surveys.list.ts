@@ -1,48 +1,27 @@
-import Type from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type {
-  Condition,
-  Fragment,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../kernel/lists/lists.types.ts';
+import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, hasCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { Choice } from '../../kernel/shapes.ts';
 import { responseStatuses, Survey, SurveyResponse, surveyStatuses } from './surveys.model.ts';
 
 const counted = (filter: string) =>
   `(select count(*) from survey_responses r where r.survey_id = s.id${filter})`;
 
-export const surveySorts: Record<string, SortField> = {
-  created_at: { sql: 's.created_at', type: 'timestamptz', immutable: true },
-  name: { sql: 'lower(s.name)', type: 'text', filled: true },
-  status: { sql: 's.status', type: 'text', filled: true },
-  sent_at: { sql: 's.sent_at', type: 'timestamptz' },
-};
-export const surveyFilters = {
-  status: Type.Optional(Choice(surveyStatuses, 'Only those in this state')),
-};
-export const responseSorts: Record<string, SortField> = {
-  created_at: { sql: 'r.created_at', type: 'timestamptz', immutable: true },
-  responded_at: { sql: 'r.responded_at', type: 'timestamptz' },
-  card_name: { sql: 'lower(c.name)', type: 'text', filled: true },
-  user_display_name: { sql: 'lower(u.display_name)', type: 'text' },
-};
-export const responseFilters = {
-  status: Type.Optional(Choice(responseStatuses, 'Only pending or only completed ones')),
-};
-
-const surveyList: ListSpec = {
+/** Surveys with the numbers of their responses, newest first. */
+export const surveyList = defineList({
   name: 'surveys',
+  permission: 'surveys.manage',
+  filters: { status: [Choice(surveyStatuses, 'Only those in this state'), 's.status = ?'] },
   from: 'surveys s left join users a on a.id = s.created_by',
   id: 's.id',
-  sorts: surveySorts,
+  sorts: {
+    ...columnSorts('s', Survey, 'created_at', 'status', 'sent_at'),
+    name: { sql: 'lower(s.name)', type: 'text', filled: true },
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'fold(s.name)',
@@ -53,17 +32,7 @@ const surveyList: ListSpec = {
     completed_responses: counted(" and r.status = 'completed'"),
     applied_responses: counted(' and r.applied'),
   },
-};
-
-/** Surveys with the numbers of their responses, newest first. @throws EstateError `forbidden`. */
-export async function listSurveys(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof surveyFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'surveys.manage');
-  const where: Condition[] = params.status === undefined ? [] : [fragment`s.status = ${params.status}`];
-  return await runList(ctx, surveyList, where, params);
-}
+});
 
 /** One survey. @throws EstateError `forbidden`, `not_found`. */
 export async function readSurvey(ctx: Ctx, id: string): Promise<JsonText> {
@@ -89,33 +58,32 @@ function visibleAnswers(ctx: Ctx): Fragment {
           then r.responses else r.responses - r.cost_keys end`;
 }
 
-/** The responses to a survey. @throws EstateError `forbidden`, `not_found`. */
-export async function listResponses(
-  ctx: Ctx,
-  id: string,
-  params: ListParams & StaticOf<typeof responseFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'surveys.manage');
-  if (!(await ctx.db('surveys').where({ id }).first('id'))) throw notFound('survey', id);
-  const spec: ListSpec = {
-    name: 'survey-responses',
-    from: 'survey_responses r join cards c on c.id = r.card_id left join users u on u.id = r.user_id',
-    id: 'r.id',
-    sorts: responseSorts,
-    defaultSort: 'created_at',
-    search: 'fold(c.name)',
-    filters: { status: 'r.status = ?' },
-    members: {
-      ...responseColumns,
-      card_name: 'c.name',
-      card_type: 'c.type',
-      user_display_name: 'u.display_name',
-      user_email: 'u.email',
-      responses: visibleAnswers(ctx),
-    },
-  };
-  return await runList(ctx, spec, [fragment`r.survey_id = ${id}::uuid`, visibleCards(ctx)], params);
-}
+const ofSurvey = ofParent('surveys', 'survey', 'r.survey_id');
+
+/** The responses to a survey. */
+export const surveyResponseList = defineList({
+  name: 'survey-responses',
+  permission: 'surveys.manage',
+  from: 'survey_responses r join cards c on c.id = r.card_id left join users u on u.id = r.user_id',
+  id: 'r.id',
+  sorts: {
+    ...columnSorts('r', SurveyResponse, 'created_at', 'responded_at'),
+    card_name: { sql: 'lower(c.name)', type: 'text', filled: true },
+    user_display_name: { sql: 'lower(u.display_name)', type: 'text' },
+  },
+  defaultSort: 'created_at',
+  search: 'fold(c.name)',
+  filters: { status: [Choice(responseStatuses, 'Only pending or only completed ones'), 'r.status = ?'] },
+  members: {
+    ...responseColumns,
+    card_name: 'c.name',
+    card_type: 'c.type',
+    user_display_name: 'u.display_name',
+    user_email: 'u.email',
+    responses: visibleAnswers,
+  },
+  where: async (ctx, params, id) => [...(await ofSurvey(ctx, params, id)), visibleCards(ctx)],
+});
 
 /** Maximum number of questions of a survey in a list. */
 const LISTED = 500;
@@ -140,43 +108,35 @@ async function requireAsked(ctx: Ctx): Promise<void> {
   if (rows.length === 0) throw forbidden('surveys.respond');
 }
 
-/**
- * The surveys with pending questions of the caller, the last sent first, each with its cards: the first 500 by name.
- * @throws EstateError `forbidden`.
- */
-export async function listMySurveys(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  await requireAsked(ctx);
-  const mine = waiting(ctx);
-  const spec: ListSpec = {
-    name: 'my-surveys',
-    from: 'surveys s',
-    id: 's.id',
-    sorts: {
-      sent_at: { sql: 's.sent_at', type: 'timestamptz' },
-      survey_name: { sql: 'lower(s.name)', type: 'text', filled: true },
-    },
-    defaultSort: 'sent_at',
-    defaultDir: 'desc',
-    search: 'fold(s.name)',
-    members: {
-      survey_id: 's.id',
-      survey_name: 's.name',
-      survey_message: 's.message',
-      survey_status: 's.status',
-      target_type_key: 's.target_type_key',
-      pending_count: fragment`(select count(*) from ${embed(mine)})`,
-      items: fragment`(select coalesce(json_agg(item), '[]') from (
-                 select json_build_object('response_id', r.id, 'card_id', c.id, 'card_name', c.name) as item
-                 from ${embed(mine)} order by lower(c.name), c.id, r.id limit ${embed(LISTED)}) listed)`,
-    },
-  };
-  const open = {
-    sql: `s.status = 'active' and exists (select from ${mine.sql})`,
-    bindings: mine.bindings,
-    visibility: true,
-  } as const;
-  return await runList(ctx, spec, [open], params);
-}
+/** The surveys with pending questions of the caller, the last sent first, each with its cards: the first 500 by name. */
+export const mySurveyList = defineList({
+  name: 'my-surveys',
+  from: 'surveys s',
+  id: 's.id',
+  sorts: {
+    sent_at: { sql: 's.sent_at', type: 'timestamptz' },
+    survey_name: { sql: 'lower(s.name)', type: 'text', filled: true },
+  },
+  defaultSort: 'sent_at',
+  defaultDir: 'desc',
+  search: 'fold(s.name)',
+  members: {
+    survey_id: 's.id',
+    survey_name: 's.name',
+    survey_message: 's.message',
+    survey_status: 's.status',
+    target_type_key: 's.target_type_key',
+    pending_count: (ctx) => fragment`(select count(*) from ${embed(waiting(ctx))})`,
+    items: (ctx) => fragment`(select coalesce(json_agg(item), '[]') from (
+      select json_build_object('response_id', r.id, 'card_id', c.id, 'card_name', c.name) as item
+      from ${embed(waiting(ctx))} order by lower(c.name), c.id, r.id limit ${embed(LISTED)}) listed)`,
+  },
+  async where(ctx) {
+    await requireAsked(ctx);
+    const open = fragment`s.status = 'active' and exists (select from ${embed(waiting(ctx))})`;
+    return [{ ...open, visibility: true }];
+  },
+});
 
 /** The number of pending responses of the caller. */
 export async function countPendingSurveys(ctx: Ctx): Promise<number> {

@@ -1,33 +1,45 @@
 import Type, { type Static } from 'typebox';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, closed, Key, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import {
+  Choice,
+  closed,
+  Key,
+  Nullable,
+  OpenObject,
+  object,
+  type StaticOf,
+  Timestamp,
+  Uuid,
+} from '../../kernel/shapes.ts';
 
 export const surveyStatuses = ['draft', 'active', 'closed'] as const;
 export const responseStatuses = ['pending', 'completed'] as const;
 
-/** A field of a survey, as the card type declared it when the survey was saved or sent. */
-export interface SurveyField {
-  key: string;
-  label: string;
-  type: FieldType;
-  section: string;
-  action: SurveyAction;
-  options?: { key: string; label: string }[];
-  translations?: Record<string, unknown>;
-}
-
-/** The answer about one field. */
-export interface Answer {
-  current_value: unknown;
-  new_value: unknown;
-  /** The current value is correct. */
-  confirmed: boolean;
-}
-
 /** Whether the value is to be maintained or confirmed; both accept a new value. */
-export const SurveyActionName = Choice(['maintain', 'confirm']);
+const SurveyActionName = Choice(['maintain', 'confirm']);
 export type SurveyAction = Static<typeof SurveyActionName>;
+/** The members of a field of a survey, as the card type declared it when the survey was saved or sent. */
+export const surveyField = {
+  key: Type.String(),
+  label: Type.String(),
+  type: Type.Unsafe<FieldType>(Type.String()),
+  section: Type.String(),
+  action: SurveyActionName,
+  options: Type.Optional(Type.Array(object({ key: Type.String(), label: Type.String() }))),
+  translations: Type.Optional(OpenObject),
+};
+export type SurveyField = StaticOf<typeof surveyField>;
+
+/** The answer about one field; `confirmed`: the current value is correct. */
+const AnswerSchema = object({
+  current_value: Type.Unknown(),
+  new_value: Type.Unknown(),
+  confirmed: Type.Boolean(),
+});
+export const Answers = Type.Record(Type.String(), AnswerSchema, { description: 'By the key of the field' });
+export type Answer = Static<typeof AnswerSchema>;
+
 const Ids = (description: string) => Type.Optional(Type.Array(Uuid, { maxItems: 1000, description }));
 
 const AttributeFilterSchema = Type.Object(

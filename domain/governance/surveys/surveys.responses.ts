@@ -1,3 +1,4 @@
+import Type, { type Static } from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidFields, notFound } from '../../../platform/errors.ts';
 import {
@@ -7,12 +8,13 @@ import {
   type StoredCard,
   typeOf,
 } from '../../inventory/cards/cards.load.ts';
+import type { CardColumns } from '../../inventory/cards/cards.model.ts';
 import { refuseHiddenCosts, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { summedKeys } from '../../inventory/cards/cards.rows.ts';
 import { saveCards, withDerivedValues } from '../../inventory/cards/cards.save.ts';
 import { EDIT } from '../../inventory/cards/cards.write.ts';
 import { ownValue } from '../../inventory/cards/rules/diff.ts';
-import { command } from '../../kernel/command.ts';
+import { command, commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import {
@@ -23,27 +25,34 @@ import {
   seesCosts,
 } from '../../kernel/permissions/policy.ts';
 import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { Choice, Count, component, object, Uuid } from '../../kernel/shapes.ts';
 import { responseEvent } from './surveys.commands.ts';
 import { type ResponseRow, SurveyResponse, type SurveyRow } from './surveys.model.ts';
 import { applyAnswer, checkAnswers, describeField, type SentAnswer } from './surveys.rules.ts';
 
-/** A response that was not applied. */
-interface NotApplied {
-  response_id: string;
-  /** Null for an unknown response. */
-  card_id: string | null;
-  code: string;
-  message: string;
-  /** The keys of the conflicting fields. */
-  fields: string[];
-}
-
-interface ApplyReport {
-  dry_run: boolean;
-  /** Number of applied responses. */
-  applied: number;
-  errors: NotApplied[];
-}
+export const SurveyAppliedSchema = component('SurveyApplied', {
+  dry_run: Type.Boolean(),
+  applied: Count,
+  errors: Type.Array(
+    object({
+      response_id: Uuid,
+      card_id: Type.Union([Uuid, Type.Null()], { description: 'Null for an unknown response' }),
+      code: Choice([
+        'not_found',
+        'not_completed',
+        'already_applied',
+        'card_hidden',
+        'card_archived',
+        'changed_since',
+        'value_does_not_fit',
+      ]),
+      message: Type.String(),
+      fields: Type.Array(Type.String(), { description: 'Keys of the conflicting fields' }),
+    }),
+  ),
+});
+type ApplyReport = Static<typeof SurveyAppliedSchema>;
+type NotApplied = ApplyReport['errors'][number];
 
 /**
  * Writes answers to their cards like a bulk change, each answer completely or not at all; of two that give one field
@@ -58,51 +67,43 @@ export async function applyResponses(
   dryRun: boolean,
 ): Promise<ApplyReport> {
   requirePermission(ctx.caller, 'surveys.manage');
-  return await command(
-    ctx,
-    async (work) => {
-      const { sql } = work;
-      const rows = await query(sql).rows`select from surveys where id = ${id}::uuid for share`;
-      if (rows.length === 0) throw notFound('survey', id);
-      const wanted = [...new Set(responseIds.map((given) => given.toLowerCase()))];
-      const asked: string[] = await sql('survey_responses')
-        .where({ survey_id: id })
-        .whereIn('id', wanted)
-        .pluck('card_id');
-      await lockCards(work, new Set(asked));
-      const responses = await lockResponses(work, id, wanted, asked);
-      const cards = await loadCards(
-        work,
-        ctx,
-        new Set([...responses.values()].map(({ card_id }) => card_id)),
-      );
-      requireOnCards(ctx, EDIT, cards.values());
-      const report: ApplyReport = { dry_run: dryRun, applied: 0, errors: [] };
-      const after = new Map(cards);
-      const applied: ResponseRow[] = [];
-      for (const response_id of wanted) {
-        const response = responses.get(response_id);
-        const refused = attempt(work, ctx, response, after);
-        if (refused) report.errors.push({ response_id, card_id: response?.card_id ?? null, ...refused });
-        else applied.push(response!);
-      }
-      await saveCards(
-        work,
-        ctx,
-        [...cards.values()]
-          .map((before) => ({ before, after: after.get(before.id)! }))
-          .filter((write) => write.before !== write.after)
-          .map((write) => ({
-            before: write.before,
-            after: withDerivedValues(typeOf(work.metamodel, write.before), write.before, write.after),
-          })),
-      );
-      await markApplied(work, applied, cards);
-      report.applied = applied.length;
-      return report;
-    },
-    { dryRun },
-  );
+  return await commandWith(ctx, { dryRun }, async (work) => {
+    const { sql } = work;
+    const rows = await query(sql).rows`select from surveys where id = ${id}::uuid for share`;
+    if (rows.length === 0) throw notFound('survey', id);
+    const wanted = [...new Set(responseIds.map((given) => given.toLowerCase()))];
+    const asked: string[] = await sql('survey_responses')
+      .where({ survey_id: id })
+      .whereIn('id', wanted)
+      .pluck('card_id');
+    await lockCards(work, new Set(asked));
+    const responses = await lockResponses(work, id, wanted, asked);
+    const cards = await loadCards(work, ctx, new Set([...responses.values()].map(({ card_id }) => card_id)));
+    requireOnCards(ctx, EDIT, cards.values());
+    const report: ApplyReport = { dry_run: dryRun, applied: 0, errors: [] };
+    const after = new Map(cards);
+    const applied: ResponseRow[] = [];
+    for (const response_id of wanted) {
+      const response = responses.get(response_id);
+      const refused = attempt(work, ctx, response, after);
+      if (refused) report.errors.push({ response_id, card_id: response?.card_id ?? null, ...refused });
+      else applied.push(response!);
+    }
+    await saveCards(
+      work,
+      ctx,
+      [...cards.values()]
+        .map((before) => ({ before, after: after.get(before.id)! }))
+        .filter((write) => write.before !== write.after)
+        .map((write) => ({
+          before: write.before,
+          after: withDerivedValues(typeOf(work.metamodel, write.before), write.before, write.after),
+        })),
+    );
+    await markApplied(work, applied, cards);
+    report.applied = applied.length;
+    return report;
+  });
 }
 
 /** The responses on locked cards; one that a merge has just moved to another card is omitted. */
@@ -128,7 +129,7 @@ function attempt(
   response: ResponseRow | undefined,
   cards: Map<string, StoredCard>,
 ): Refused | undefined {
-  const refused = (code: string, message: string): Refused => ({ code, message, fields: [] });
+  const refused = (code: Refused['code'], message: string): Refused => ({ code, message, fields: [] });
   if (!response) return refused('not_found', 'The survey has no such response.');
   if (response.status !== 'completed') return refused('not_completed', 'It has not been answered.');
   if (response.applied) return refused('already_applied', 'It has been applied already.');
@@ -163,12 +164,7 @@ async function markApplied(
   }
 }
 
-interface AskedCard {
-  id: string;
-  name: string;
-  type: string;
-  subtype: string | null;
-  attributes: Record<string, unknown>;
+interface AskedCard extends Pick<CardColumns, 'id' | 'name' | 'type' | 'subtype' | 'attributes'> {
   /** Keys of the caller's roles on it. */
   myRoles: string[];
 }

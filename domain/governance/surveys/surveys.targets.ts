@@ -1,7 +1,12 @@
 import { embed, fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
-import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
+import { type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
-import { prepareFilter, prepareNode } from '../../inventory/filters/filters.prepare.ts';
+import {
+  conditionOn,
+  prepareFilter,
+  prepareMember,
+  prepareNode,
+} from '../../inventory/filters/filters.prepare.ts';
 import type { FilterNode, FilterOperator } from '../../inventory/filters/filters.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
@@ -51,10 +56,11 @@ async function targetConditions(ctx: Ctx, survey: SurveyTargets): Promise<Condit
   const type = ctx.metamodel.cardTypes.get(survey.target_type_key);
   for (const [n, asked] of (attribute_filters ?? []).entries()) {
     const field = `target_filters.attribute_filters.${n}`;
-    conditions.push(await naming(field, () => prepareNode(ctx, attributeNode(field, asked, type))));
+    const node = attributeNode(field, asked, type);
+    conditions.push(await prepareMember(field, () => prepareNode(ctx, node)));
   }
   if (filter !== undefined) {
-    const condition = await naming('target_filters.filter', () => prepareFilter(ctx, filter));
+    const condition = await prepareMember('target_filters.filter', () => prepareFilter(ctx, filter));
     if (condition) conditions.push(condition);
   }
   return conditions;
@@ -76,28 +82,8 @@ function attributeNode(
   }
   // A list contains an option as a whole, a text a part of it.
   const contains: FilterOperator = declared.type === 'multiple_select' ? '=' : '~';
-  return {
-    kind: 'condition',
-    path: [
-      { text: 'attributes', quoted: false, position: 1 },
-      { text: key, quoted: true, position: 1 },
-    ],
-    operator: op === 'contains' ? contains : operators[op],
-    position: 1,
-    values: empty ? [] : [{ text: String(value), quoted: typeof value === 'string', position: 1 }],
-  };
-}
-
-/** Errors of a condition of the filter language name the survey's member. */
-async function naming<T>(field: string, prepare: () => Promise<T>): Promise<T> {
-  try {
-    return await prepare();
-  } catch (error) {
-    if (!(error instanceof EstateError) || error.status !== 422) throw error;
-    const [first] = error.errors ?? [];
-    if (first?.field.startsWith(field)) throw error;
-    throw invalidField(field, first?.code ?? 'filter_value', first?.message ?? error.message);
-  }
+  const operator = op === 'contains' ? contains : operators[op];
+  return conditionOn(['attributes', key], operator, empty ? [] : [value!]);
 }
 
 /**
@@ -171,9 +157,8 @@ export async function previewSurvey(
     .first('target_type_key', 'target_filters', 'target_roles');
   if (!survey) throw notFound('survey', id);
   const targets = await targetQuery(ctx, survey);
-  const [preview] = await query(ctx.db).rows<{
-    text: JsonText;
-  }>`with targets as materialized (${embed(targets)})
+  const [preview] = await query(ctx.db).rows<{ text: JsonText }>`
+       with targets as materialized (${embed(targets)})
      select json_build_object(
        'total_cards', (select count(distinct card_id) from targets),
        'total_users', (select count(distinct user_id) from targets),

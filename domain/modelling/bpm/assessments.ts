@@ -1,8 +1,9 @@
 import { fragment } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
 import { lockProcess, requireSeenProcess } from './bpm.access.ts';
@@ -24,33 +25,24 @@ const RIGHT = { app: 'bpm.assessments', card: 'card.bpm_edit' } as const;
 /** Limits a score to the scale of 1 to 5. */
 export const clamp = (score: number): number => Math.min(5, Math.max(1, score));
 
-export const assessmentSorts: Record<string, SortField> = {
-  assessment_date: { sql: 'a.assessment_date::timestamptz', type: 'timestamptz', filled: true },
-  created_at: { sql: 'a.created_at', type: 'timestamptz', immutable: true },
-  overall_score: { sql: 'a.overall_score', type: 'bigint', filled: true },
-};
-
 const { updated_at: _internal, ...columns } = columnMembers('a', ProcessAssessment);
 
-/** Assessments over the alias `a`. */
-const assessmentList: ListSpec = {
+/** The assessments of a process, the latest first. */
+export const processAssessmentList = defineList({
   name: 'process-assessments',
+  permission: RIGHT.app,
   from: 'process_assessments a left join users u on u.id = a.assessor_id',
   id: 'a.id',
-  sorts: assessmentSorts,
+  sorts: columnSorts('a', ProcessAssessment, 'assessment_date', 'created_at', 'overall_score'),
   defaultSort: 'assessment_date',
   defaultDir: 'desc',
   search: `fold(coalesce(a.notes, ''))`,
   members: { ...columns, assessor_name: 'u.display_name' },
-};
-
-/** The assessments of a process, the latest first. @throws EstateError `forbidden`, `not_found`. */
-export async function listAssessments(ctx: Ctx, processId: string, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, RIGHT.app);
-  const process = await requireSeenProcess(ctx.db, ctx, processId);
-  const where: Condition[] = [fragment`a.process_id = ${process.id}::uuid`];
-  return await runList(ctx, assessmentList, where, params);
-}
+  async where(ctx, _params, processId) {
+    const process = await requireSeenProcess(ctx.db, ctx, processId);
+    return [fragment`a.process_id = ${process.id}::uuid`];
+  },
+});
 
 /** The input as it is stored: scores within the scale, absent members left out. */
 function stored({ action_items, ...input }: AssessmentInput): Partial<AssessmentRow> {
@@ -76,7 +68,7 @@ export async function createAssessment(
 }
 
 const assessmentText = ({ sql }: Work, id: string): Promise<JsonText> =>
-  readItem(sql, assessmentList, 'assessment', id);
+  readItem(sql, processAssessmentList, 'assessment', id);
 
 type Ids = { process: string; assessment: string };
 

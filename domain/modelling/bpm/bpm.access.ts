@@ -1,9 +1,9 @@
-import { query, type Sql } from '../../../platform/database.ts';
+import type { Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { type CardWithAccess, requireVisibleCard } from '../../collaboration/cards.access.ts';
+import { type CardWithAccess, findCard, requireVisibleCard } from '../../collaboration/cards.access.ts';
 import { loadCards, lockCards, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
+import { type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
 import { PROCESS } from './bpm.model.ts';
 
 /** The rights on the flow of a process: by permission, or by a stakeholder role on the process. */
@@ -37,12 +37,9 @@ export async function requireDraftViewer(sql: Sql, ctx: Ctx, id: string): Promis
  * @throws EstateError `not_found`, `forbidden`.
  */
 export async function requireWriter(ctx: Ctx, id: string, right: CardRight): Promise<void> {
-  const [process] = await query(ctx.db).rows<CardForPolicy>`select c.id, c.type,
-       array(select s.role from stakeholders s
-       where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
-     from cards c where c.id = ${id}::uuid and c.type = ${PROCESS}
-     and c.type = any(${ctx.metamodel.visibleTypes}::text[])`;
-  if (!process) throw notFound('process', id);
+  const process = await findCard(ctx.db, ctx, id);
+  const isShown = ctx.metamodel.visibleTypes.includes(PROCESS);
+  if (process?.type !== PROCESS || !isShown) throw notFound('process', id);
   requireOnCard(ctx, right, process);
 }
 

@@ -1,9 +1,10 @@
-import { queryRows } from '../../../platform/database.ts';
+import { query, queryRows } from '../../../platform/database.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import type { Work } from '../../kernel/context.ts';
 import { rowEvents } from '../../kernel/events/row-changes.ts';
 import { CLEANUP_BATCH, type Extension } from '../../kernel/extensions.ts';
 import type { Resource } from '../../kernel/resources/resource.ts';
+import { findRows, updateRow } from '../../kernel/resources/rows.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { rights } from './bpm.access.ts';
 import { assessmentEvent, diagramEvent, flowEvent, linkEvent } from './bpm.events.ts';
@@ -37,6 +38,27 @@ const topics = [BPM_TOPIC];
 const ofProcess = { card: 'process_id', transfer: {} } as const;
 const process = { column: 'process_id' };
 
+/** Archives the published versions of merged processes whose diagram is not the current one after the merge. */
+async function archiveOtherFlows({ sql, emit }: Work, cardIds: readonly string[]): Promise<void> {
+  const published = await findRows(sql, FlowVersion, (found) =>
+    found
+      .whereIn('process_id', [...cardIds])
+      .where({ status: 'published' })
+      .orderBy('id')
+      .forUpdate(),
+  );
+  if (published.length === 0) return;
+  const current = await query(sql).value<string | undefined>`select process_id from process_diagrams
+    where process_id = any(${cardIds}::uuid[])
+    order by (lineage_id = ${cardIds[0]}::uuid) desc, version desc, lineage_id limit 1`;
+  const archived_at = new Date().toISOString();
+  for (const before of published) {
+    if (before.process_id === current) continue;
+    const after = await updateRow(sql, FlowVersion, { id: before.id }, { status: 'archived', archived_at });
+    emit(flowEvent(before, after, 'archived'));
+  }
+}
+
 const resources: readonly Resource[] = [
   {
     model: ProcessContent,
@@ -67,7 +89,7 @@ const resources: readonly Resource[] = [
     events: { created: ['process_diagram.saved'], deleted: ['process_diagram.deleted'] },
     topics,
     undo: { right: needs(rights.edit) },
-    cardReferences: [process],
+    cardReferences: [{ ...process, beforeMerge: archiveOtherFlows }],
   },
   {
     ...ofProcess,
@@ -97,7 +119,15 @@ const resources: readonly Resource[] = [
         return null;
       },
     },
-    cardReferences: [process],
+    cardReferences: [
+      {
+        ...process,
+        follows: [
+          { column: 'based_on_id', table: 'process_flow_versions', only: `t.status in ('draft', 'pending')` },
+        ],
+        fixed: { by: 'process_flow.approved', only: `t.status in ('published', 'archived')` },
+      },
+    ],
   },
   {
     ...ofProcess,
@@ -106,7 +136,10 @@ const resources: readonly Resource[] = [
     events: rowEvents('process_element_link'),
     topics,
     undo: { right: needs(rights.edit) },
-    cardReferences: [process, ...linkKinds.map(({ column }) => ({ column }))],
+    cardReferences: [
+      { ...process, follows: [{ column: 'flow_version_id', table: 'process_flow_versions' }] },
+      ...linkKinds.map(({ column }) => ({ column })),
+    ],
   },
   {
     ...ofProcess,

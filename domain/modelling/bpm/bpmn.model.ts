@@ -260,13 +260,8 @@ export async function readContent(text: string): Promise<{ content: ModelContent
     if (elements.some(({ bpmn_element_id }) => bpmn_element_id.length > ID_LENGTH)) {
       return refused('too_long', `one of its ids has more than ${ID_LENGTH} characters`);
     }
-    return {
-      content: {
-        elements: inParts(elements),
-        warnings: parsed.warnings,
-        picture: drawModel(parsed.root),
-      },
-    };
+    const picture = drawModel(parsed.root);
+    return { content: { elements: inParts(elements), warnings: parsed.warnings, picture } };
   } catch (error) {
     return refused('format', `cannot be taken: ${oneLine((error as Error).message)}`);
   }

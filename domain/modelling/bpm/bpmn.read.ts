@@ -2,7 +2,7 @@ import { sha256 } from '../../../platform/crypto.ts';
 import { query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { boundedThreadPool } from '../../../platform/worker-threads.ts';
-import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
+import { checkSvgInThread } from '../../collaboration/files/svg.check.ts';
 import { decodeXml, type ModelContent, modelLimits, oneLine, readContent } from './bpmn.model.ts';
 
 /** Characters up to which a model is read in the main thread. */
@@ -114,14 +114,7 @@ const unreadable = (field: string, error: unknown) =>
   invalidField(field, 'format', `cannot be taken: ${oneLine((error as Error).message)}`);
 
 /** A content as another service has stored it. */
-export interface GivenContent {
-  id: string;
-  kind: string;
-  encoding: string;
-  text: string;
-  original: Buffer | null;
-  size: number;
-}
+export type GivenContent = Omit<PreparedContent, 'kind'> & { kind: string };
 
 /**
  * Reads a content of another service like one of a request, and checks what that service has stored of it: the id is its
@@ -187,13 +180,10 @@ export async function elementsAmong(sql: Sql, contentId: string, ids: string[]):
 
 /** Deletes contents that nothing has used for this number of days. @returns how many. */
 export async function deleteUnusedContents(sql: Sql, days: number, limit: number): Promise<number> {
-  const { rowCount } = await sql.raw(
-    `delete from process_contents where id in (
-       select p.id from process_contents p where p.used_at < now() - make_interval(days => ?)
+  const rowCount = await query(sql).count`delete from process_contents where id in (
+       select p.id from process_contents p where p.used_at < now() - make_interval(days => ${days})
          and not exists (select from process_diagrams d where p.id in (d.content_id, d.thumbnail_id))
          and not exists (select from process_flow_versions f where p.id in (f.content_id, f.thumbnail_id))
-       limit ? for update of p skip locked)`,
-    [days, limit],
-  );
+       limit ${limit} for update of p skip locked)`;
   return rowCount as number;
 }

@@ -1,8 +1,9 @@
 import { fragment, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, runList } from '../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireSeenProcess } from './bpm.access.ts';
 import { type DiagramRow, ProcessDiagram } from './bpm.model.ts';
@@ -29,23 +30,23 @@ export async function currentDiagram(
   return found?.row;
 }
 
-export const versionSorts: Record<string, SortField> = {
-  version: { sql: 'd.version', type: 'bigint', filled: true },
-  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
-};
-
 const { id, version, created_by, created_at } = columnMembers('d', ProcessDiagram);
 
-/** The versions of diagrams, over the alias `d`. */
-const versionList: ListSpec = {
+/** The versions of a process diagram. */
+export const versionList = defineList({
   name: 'process-diagram-versions',
+  permission: 'bpm.view',
   from: 'process_diagrams d',
   id: 'd.id',
-  sorts: versionSorts,
+  sorts: columnSorts('d', ProcessDiagram, 'version', 'created_at'),
   defaultSort: 'version',
   defaultDir: 'desc',
   members: { id, version, created_by, created_at },
-};
+  async where(ctx, _params, processId) {
+    const process = await requireSeenProcess(ctx.db, ctx, processId);
+    return [fragment`d.process_id = ${process.id}::uuid`];
+  },
+});
 
 /** The current diagram of a process, or a version of it; the text `null` where there is none. */
 export async function diagramText(sql: Sql, processId: string, version?: number): Promise<JsonText> {
@@ -69,18 +70,6 @@ export async function readDiagram(ctx: Ctx, processId: string, version?: number)
   const text = await diagramText(ctx.db, process.id, version);
   if (version !== undefined && text === 'null') throw notFound('version of the diagram', String(version));
   return text;
-}
-
-/** @throws EstateError `forbidden`, `not_found`. */
-export async function listDiagramVersions(
-  ctx: Ctx,
-  processId: string,
-  params: ListParams,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'bpm.view');
-  const process = await requireSeenProcess(ctx.db, ctx, processId);
-  const where: Condition[] = [fragment`d.process_id = ${process.id}::uuid`];
-  return await runList(ctx, versionList, where, params);
 }
 
 /** A model or picture as it is downloaded. */
@@ -119,12 +108,8 @@ export async function exportPicture(ctx: Ctx, processId: string, version?: numbe
      left join process_contents t on t.id = ${row.thumbnail_id} where p.id = ${row.content_id}`;
   const text = picture?.text ?? null;
   if (text === null) throw notFound('picture of the diagram', row.id);
-  return {
-    name,
-    content: Buffer.from(text, 'utf8'),
-    encoding: 'utf-8',
-    sha256Of: `${row.content_id}/${row.thumbnail_id}`,
-  };
+  const content = Buffer.from(text, 'utf8');
+  return { name, content, encoding: 'utf-8', sha256Of: `${row.content_id}/${row.thumbnail_id}` };
 }
 
 async function diagramOf(ctx: Ctx, processId: string, version?: number) {

@@ -1,6 +1,6 @@
 import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { command } from '../../kernel/command.ts';
+import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
@@ -58,7 +58,7 @@ export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput)
     });
     return `${plain.slice(0, -1)},"elements_added":${added},"elements_removed":${removed},"elements_changed":${changed}}`;
   };
-  return await command(ctx, save, { dryRun: input.dryRun });
+  return await commandWith(ctx, { dryRun: input.dryRun }, save);
 }
 
 /**
@@ -106,18 +106,18 @@ export async function deleteDiagram(ctx: Ctx, processId: string) {
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(sql, process.id));
     const rows = await deleteRows(sql, ProcessDiagram, (query) => query.where({ process_id: process.id }));
     if (rows.length === 0) throw notFound('diagram of the process', process.id);
-    const answer = { ok: true, versions_removed: rows.length, links_removed: 0, relations_removed: 0 };
+    const result = { ok: true, versions_removed: rows.length, links_removed: 0, relations_removed: 0 };
     const lineages: string[] = await sql('process_element_links')
       .where({ process_id: process.id, flow_version_id: null })
       .distinct()
       .pluck('lineage_id');
     for (const lineage of lineages.sort()) {
       const outcome = await saveLinks(work, ctx, process, lineage, new Map());
-      answer.links_removed += outcome.links_removed;
-      answer.relations_removed += outcome.relations_removed;
+      result.links_removed += outcome.links_removed;
+      result.relations_removed += outcome.relations_removed;
     }
     for (const row of rows.toSorted((a, b) => a.version - b.version)) work.emit(diagramEvent(row, true));
     work.raise(BPM_TOPIC);
-    return answer;
+    return result;
   });
 }

@@ -107,11 +107,6 @@ async function compare(
        ${embed(firstOf('changed', elementItem(`, 'changes', d.changes`)))} as changed`;
   const { total, n_added, n_removed, n_changed, added, removed, changed } = found!;
   const unchanged = total - n_added - n_changed;
-  return {
-    element_count: total,
-    counts: { added: n_added, removed: n_removed, changed: n_changed, unchanged },
-    added,
-    removed,
-    changed,
-  };
+  const counts = { added: n_added, removed: n_removed, changed: n_changed, unchanged };
+  return { element_count: total, counts, added, removed, changed };
 }

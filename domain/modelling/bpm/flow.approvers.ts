@@ -1,6 +1,6 @@
 import { query } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
+import { assignSystemTodos, readAssignees } from '../../collaboration/todos/todos.system.ts';
 import { APPROVAL_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import type { Work } from '../../kernel/context.ts';
 import { rights } from './bpm.access.ts';
@@ -29,13 +29,8 @@ export function nextStatus(action: FlowAction, status: FlowStatus): FlowStatus |
 export function requireStatus(action: FlowAction, status: FlowStatus): void {
   const { from } = steps[action];
   if (status === from) return;
-  throw new EstateError(
-    'wrong_state',
-    `The version is ${status}; the action ${action} requires a ${from} one.`,
-    {
-      extra: { flow_status: status, needed: from },
-    },
-  );
+  const detail = `The version is ${status}; the action ${action} requires a ${from} one.`;
+  throw new EstateError('wrong_state', detail, { extra: { flow_status: status, needed: from } });
 }
 
 /** Who may approve a submitted version. */
@@ -84,14 +79,11 @@ interface PendingFlow {
  */
 export async function requestApprovals(work: Work, flows: readonly PendingFlow[]): Promise<void> {
   if (flows.length === 0) return;
-  const named = await namedApprovers(
-    work,
-    flows.map(({ process }) => process.id),
-  );
-  const asked = await askedToApprove(
-    work,
-    flows.map(({ row }) => row.id),
-  );
+  const processes = flows.map(({ process }) => process.id);
+  const named = await namedApprovers(work, processes);
+  const ids = flows.map(({ row }) => row.id);
+  const askedFor = await readAssignees(work, [APPROVAL_TOPIC], ids);
+  const asked = new Map(ids.map((id) => [id, askedFor(APPROVAL_TOPIC, id)]));
   const namedOf = ({ row, process }: PendingFlow) => ({
     named: named.get(process.id) ?? [],
     submitter: row.submitted_by,
@@ -103,18 +95,9 @@ export async function requestApprovals(work: Work, flows: readonly PendingFlow[]
     const { row, process } = flow;
     const current = asked.get(row.id) ?? [];
     const wanted = selectApprovers({ ...namedOf(flow), holders, asked: current }).slice(0, MAX_ASKED);
-    for (const assignedTo of current.filter((id) => !wanted.includes(id))) {
-      await closeSystemTodos(work, { topic: APPROVAL_TOPIC, subjectId: row.id, assignedTo }, 'withdrawn');
-    }
-    for (const assignedTo of wanted.filter((id) => !current.includes(id))) {
-      await openSystemTodo(work, {
-        topic: APPROVAL_TOPIC,
-        subjectId: row.id,
-        assignedTo,
-        description: `Approve revision ${row.revision} of the flow of ${process.name}`,
-        card: process,
-      });
-    }
+    const description = `Approve revision ${row.revision} of the flow of ${process.name}`;
+    const todo = { topic: APPROVAL_TOPIC, subjectId: row.id, description, card: process };
+    await assignSystemTodos(work, todo, current, wanted);
   }
 }
 
@@ -160,16 +143,4 @@ async function holdersOf({ sql }: Work, first: readonly string[]): Promise<strin
        and (r.permissions @> '{"*": true}'
        or r.permissions @> ${JSON.stringify({ [rights.approve.app]: true })}::jsonb)
      order by u.id = any(${first}::uuid[]) desc, u.id limit ${first.length + MAX_ASKED} for share of u, r`;
-}
-
-async function askedToApprove(
-  { sql }: Work,
-  versionIds: readonly string[],
-): Promise<ReadonlyMap<string, string[]>> {
-  const rows = await query(sql).rows<{ subject_id: string; asked: string[] }>`select subject_id,
-    array_agg(assigned_to order by assigned_to) as asked from todos
-     where is_system and status <> 'done' and topic = ${APPROVAL_TOPIC}
-     and subject_id = any(${versionIds}::uuid[]) and assigned_to is not null
-     group by subject_id`;
-  return new Map(rows.map(({ subject_id, asked }) => [subject_id, asked]));
 }

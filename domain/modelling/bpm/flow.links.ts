@@ -107,14 +107,7 @@ export async function inactiveTargets(
   const targets = [...links].flatMap(([bpmn_element_id, link]) =>
     linkKinds.flatMap(({ column }) => (link[column] ? [{ bpmn_element_id, card_id: link[column] }] : [])),
   );
-  const active = new Set(
-    await sql('cards')
-      .whereIn(
-        'id',
-        targets.map(({ card_id }) => card_id),
-      )
-      .where({ status: 'ACTIVE' })
-      .pluck('id'),
-  );
+  const ids = targets.map(({ card_id }) => card_id);
+  const active = new Set(await sql('cards').whereIn('id', ids).where({ status: 'ACTIVE' }).pluck('id'));
   return targets.filter(({ card_id }) => !active.has(card_id));
 }

@@ -1,9 +1,10 @@
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
+import { defineList } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
-import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import type { Condition, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { may, mayOnCard, requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireDraftViewer, requireSeenProcess, rights } from './bpm.access.ts';
 import { type FlowRow, type FlowStatus, FlowVersion, linkKinds } from './bpm.model.ts';
@@ -16,12 +17,6 @@ const person = (column: string) => `(select u.display_name from users u where u.
 const target = `json_build_object(${linkKinds.map(({ column }) => `'${column}', l.${column}`).join(', ')},
   'custom_fields', l.custom_fields)`;
 
-export const flowSorts: Record<string, SortField> = {
-  revision: { sql: 'v.revision', type: 'bigint', filled: true },
-  created_at: { sql: 'v.created_at', type: 'timestamptz', immutable: true },
-  archived_at: { sql: 'v.archived_at', type: 'timestamptz' },
-};
-
 const {
   content_id: _content,
   thumbnail_id: _thumbnail,
@@ -30,14 +25,14 @@ const {
 } = columnMembers('v', FlowVersion);
 
 /** Flow versions over the aliases `v`, `p` of the model and `t` of the picture. */
-const flowList: ListSpec = {
+const flowList = {
   name: 'process-flow-versions',
   from: `process_flow_versions v join process_contents p on p.id = v.content_id
     left join process_contents t on t.id = v.thumbnail_id`,
   id: 'v.id',
-  sorts: flowSorts,
+  sorts: columnSorts('v', FlowVersion, 'revision', 'created_at', 'archived_at'),
   defaultSort: 'revision',
-  defaultDir: 'desc',
+  defaultDir: 'desc' as const,
   members: {
     ...columns,
     bpmn_xml: 'p.text',
@@ -51,20 +46,19 @@ const flowList: ListSpec = {
   },
 };
 
-/** The versions of a process in any of the statuses, newest first. @throws EstateError `forbidden`, `not_found`. */
-export async function listFlows(
-  ctx: Ctx,
-  processId: string,
-  statuses: readonly FlowStatus[],
-  params: ListParams,
-): Promise<JsonText> {
-  const process = await requireDraftViewer(ctx.db, ctx, processId);
-  const where: Condition[] = [
-    fragment`v.process_id = ${process.id}::uuid and v.status = any(${statuses}::text[])`,
-  ];
-  await checkPageSize(ctx.db, where, params);
-  return await runList(ctx, flowList, where, params);
-}
+/** The versions of a process in any of the statuses, newest first. */
+const versionsIn = (...statuses: FlowStatus[]) =>
+  defineList({
+    ...flowList,
+    async where(ctx, params, processId) {
+      const process = await requireDraftViewer(ctx.db, ctx, processId);
+      const where = [fragment`v.process_id = ${process.id}::uuid and v.status = any(${statuses}::text[])`];
+      await checkPageSize(ctx.db, where, params);
+      return where;
+    },
+  });
+export const flowDrafts = versionsIn('draft', 'pending');
+export const flowArchive = versionsIn('archived');
 
 /** @throws EstateError naming `page_size` where a page could exceed {@link MAX_PAGE}. */
 async function checkPageSize(sql: Sql, where: Condition[], { fields, page_size }: ListParams): Promise<void> {
@@ -94,7 +88,7 @@ export async function readPublished(ctx: Ctx, processId: string): Promise<JsonTe
   const row = await ctx
     .db('process_flow_versions')
     .where({ process_id: process.id, status: 'published' })
-    // after a merge of processes there may be two; the one that was approved last counts
+    // merges by earlier versions may have left two; the one that was approved last counts
     .orderBy([{ column: 'approved_at', order: 'desc' }, 'id'])
     .first('id');
   return row ? await flowText(ctx.db, row.id) : 'null';

@@ -1,4 +1,4 @@
-import { query, queryRows } from '../../../platform/database.ts';
+import { embed, query } from '../../../platform/database.ts';
 import { type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
@@ -190,11 +190,8 @@ export async function saveLinks(
   // read again after the cards are locked
   const before = await activeLinks(work, lineageId);
   const existing = await linkRelations(work, before);
-  const plan = planRelations(
-    before,
-    after,
-    existing.map(({ link }) => link),
-  );
+  const links = existing.map(({ link }) => link);
+  const plan = planRelations(before, after, links);
   const created = await createRelations(work, ctx, process, plan.wanted);
   for (const [key, id] of created.ids) {
     const { first } = linkedCards(after).get(key)!;
@@ -211,12 +208,8 @@ export async function saveLinks(
     ]),
   );
   await writeRows(work, { process_id: process.id, lineage_id: lineageId }, before, wanted);
-  await saveRelations(
-    work,
-    ctx,
-    [...created.writes, ...removed.map((relation) => ({ before: relation, after: null }))],
-    new Map([...created.ends, ...ends]),
-  );
+  const writes = [...created.writes, ...removed.map((relation) => ({ before: relation, after: null }))];
+  await saveRelations(work, ctx, writes, new Map([...created.ends, ...ends]));
   return {
     links_removed: [...before.keys()].filter((element) => !after.has(element)).length,
     relations_created: created.ids.size,
@@ -341,12 +334,9 @@ export async function linkElement(
     const process = await lockProcess(work, ctx, processId, rights.edit);
     const diagram = await currentDiagram(sql, process.id);
     if (!diagram) throw notFound('process element', id);
-    const [element] = await queryRows<{ id: string; bpmn_element_id: string }>(
-      sql,
-      `select e.id, e.bpmn_element_id from process_content_elements e
-       where e.content_id = ? and ${elementId(`'${diagram.lineage_id}'`)} = ?::uuid`,
-      [diagram.content_id, id],
-    );
+    const [element] = await query(sql).rows<{ id: string; bpmn_element_id: string }>`
+         select e.id, e.bpmn_element_id from process_content_elements e
+       where e.content_id = ${diagram.content_id} and ${embed(elementId(`'${diagram.lineage_id}'`))} = ${id}::uuid`;
     if (!element) throw notFound('process element', id);
     if (ctx.ifMatch) checkIfMatch(ctx, await elementText(sql, ctx, diagram, element.id));
     const links = await activeLinks(work, diagram.lineage_id);

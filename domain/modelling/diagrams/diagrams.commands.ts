@@ -1,6 +1,12 @@
-import { query, queryRows, withHeartbeat } from '../../../platform/database.ts';
-import { invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
-import { lockCard } from '../../collaboration/cards.access.ts';
+import { query, withHeartbeat } from '../../../platform/database.ts';
+import {
+  type FieldError,
+  invalidField,
+  invalidFields,
+  notFound,
+  requireText,
+} from '../../../platform/errors.ts';
+import { deleteLinks, type LinkedCard, lockCard, lockLinkedCards } from '../../collaboration/cards.access.ts';
 import { checkLine, checkText, MAX_DESCRIPTION } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
@@ -12,16 +18,15 @@ import { diagramText } from './diagrams.list.ts';
 import {
   checkVisibility,
   Diagram,
+  DiagramCard,
   type DiagramCardRow,
   DiagramFavorite,
   type DiagramInput,
   type DiagramRow,
   diagramEvent,
   favoriteEvent,
-  type LinkedCard,
   linkEvent,
   lockDiagram,
-  lockLinkedCards,
   MAX_NAME,
   requireOwner,
 } from './diagrams.load.ts';
@@ -52,7 +57,8 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
     requireOnCard(ctx, MANAGE_LINKS, card);
     const diagram = await lockDiagram(work.sql, ctx, id);
     if (ctx.ifMatch) checkIfMatch(ctx, await diagramText(work.sql, ctx, id));
-    if ((await removeLinks(work, diagram, [card.id])) === 0) throw notFound('link to the card', cardId);
+    if ((await removeLinks(work, diagram, { card_id: card.id })) === 0)
+      throw notFound('link to the card', cardId);
   });
 }
 
@@ -62,19 +68,16 @@ export async function unlinkCard(ctx: Ctx, id: string, cardId: string): Promise<
  */
 async function replaceLinks(work: Work, ctx: Ctx, diagram: DiagramRow, given: string[]): Promise<void> {
   const ids = given.map((id) => id.toLowerCase());
-  const repeated = ids.flatMap((id, n) =>
+  const errors: FieldError[] = ids.flatMap((id, n) =>
     ids.indexOf(id) < n ? [{ field: `card_ids.${n}`, code: 'duplicate', message: 'is given twice' }] : [],
   );
-  if (repeated.length > 0) throw invalidFields(repeated);
-  const cards = await lockLinkedCards(work.sql, ctx, ids, 'card_ids');
+  const cards = await lockLinkedCards(work, ctx, ids, errors);
+  if (errors.length > 0) throw invalidFields(errors);
   const { card_ids: current } = JSON.parse(await diagramText(work.sql, ctx, diagram.id)) as {
     card_ids: string[];
   };
-  await removeLinks(
-    work,
-    diagram,
-    current.filter((id) => !ids.includes(id)),
-  );
+  const removed = current.filter((id) => !ids.includes(id));
+  await removeLinks(work, diagram, { card_id: removed });
   await insertLinks(work, ctx, diagram, cards);
 }
 
@@ -85,25 +88,19 @@ async function insertLinks(work: Work, ctx: Ctx, diagram: DiagramRow, cards: Lin
     ${ctx.caller.userId}::uuid
      on conflict (diagram_id, card_id) do nothing returning to_jsonb(k) as row`;
   const byId = new Map(cards.map((card) => [card.id, card]));
-  for (const row of rows) {
-    work.emit(linkEvent(byId.get(row.card_id)!, row, false, diagram.private_to));
-  }
+  for (const row of rows) work.emit(linkEvent(byId.get(row.card_id)!, row, false, diagram.private_to));
 }
 
-/** Removes all links of a diagram, or those to some cards. @returns how many there were. */
-async function removeLinks(work: Work, diagram: DiagramRow, cardIds?: string[]): Promise<number> {
-  const rows = await queryRows<{ row: DiagramCardRow; type: string }>(
-    work.sql,
-    `with deleted as (
-       delete from diagram_cards k where k.diagram_id = ?::uuid ${cardIds ? 'and k.card_id = any(?::uuid[])' : ''}
-       returning to_jsonb(k) as row, k.id, k.card_id
-     ) select deleted.row, c.type from deleted join cards c on c.id = deleted.card_id order by deleted.id`,
-    [diagram.id, ...(cardIds ? [cardIds] : [])],
+/** Removes links of a diagram, by default all of them. @returns how many there were. */
+async function removeLinks(
+  work: Work,
+  diagram: DiagramRow,
+  which: { card_id?: string | string[] } = {},
+): Promise<number> {
+  const where = { diagram_id: diagram.id, ...which };
+  return await deleteLinks<DiagramCardRow>(work, DiagramCard, where, (card, row) =>
+    linkEvent(card, row, true, diagram.private_to),
   );
-  for (const { row, type } of rows) {
-    work.emit(linkEvent({ id: row.card_id, type }, row, true, diagram.private_to));
-  }
-  return rows.length;
 }
 
 /** The largest settings of a diagram, in characters of JSON. */
@@ -201,8 +198,7 @@ async function checked(
 ): Promise<Partial<DiagramRow>> {
   const values: Partial<DiagramRow> = {};
   if (input.name !== undefined) {
-    values.name = input.name.trim();
-    if (values.name === '') throw invalidField('name', 'required', 'must not be blank');
+    values.name = requireText(input.name, 'name');
     const error = checkLine('name', values.name, MAX_NAME);
     if (error) throw invalidField(error.field, error.code, error.message);
   }
@@ -227,11 +223,8 @@ function mergedSettings(before: Record<string, unknown>, input: Record<string, u
   const entries = Object.entries({ ...before, ...input }).filter(([, value]) => value !== null);
   const settings = Object.fromEntries(entries);
   if (JSON.stringify(settings).length > MAX_SETTINGS) {
-    throw invalidField(
-      'data',
-      'too_long',
-      `must not contain more than ${MAX_SETTINGS} characters of JSON as settings`,
-    );
+    const message = `must not contain more than ${MAX_SETTINGS} characters of JSON as settings`;
+    throw invalidField('data', 'too_long', message);
   }
   return settings;
 }

@@ -3,51 +3,29 @@ import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { survivingCard, withMerged } from '../../inventory/cards/merge/merge.redirect.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type {
-  Condition,
-  Fragment,
-  JsonText,
-  ListParams,
-  ListSpec,
-  SortField,
-} from '../../kernel/lists/lists.types.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Uuid } from '../../kernel/shapes.ts';
 import { Diagram, sharesOf, VISIBILITY, visibilities, visibleDiagrams } from './diagrams.load.ts';
 import { type CardFact, isOutdated } from './drawing.work.ts';
 import { updateDrawing } from './drawings.store.ts';
 
 const flag = (description: string) => Type.Boolean({ default: false, description });
 
-export const diagramFilters = {
-  card_id: Type.Optional(
-    Type.String({ ...Uuid, description: 'Those that contain the card, or to which it is linked' }),
-  ),
-  mine: flag('Only your own'),
-  favorites: flag('Only your favourites'),
-  group_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those in the group' })),
-  visibility: Type.Optional(
-    Choice(visibilities, 'Only those that everybody sees, your private ones, or those that are shared'),
-  ),
-};
-
-export const diagramSorts: Record<string, SortField> = {
-  updated_at: { sql: 'd.updated_at', type: 'timestamptz', filled: true },
-  created_at: { sql: 'd.created_at', type: 'timestamptz', immutable: true },
-  name: { sql: 'lower(d.name)', type: 'text', filled: true },
-};
-
 const DRAWN = `select ${survivingCard('r.id')} as id from unnest(w.card_ids) r(id)`;
 const LINKED = 'select k.card_id as id from diagram_cards k where k.diagram_id = d.id';
 
 /** An aggregate over the cards that the caller sees, of a query of ids. */
-function overVisible(ctx: Ctx, aggregate: string, cards: string): Fragment {
-  const visible = visibleCards(ctx);
-  return fragment`(select ${embed(aggregate)} from (${embed(cards)}) k join cards c on c.id = k.id
-    where ${embed(visible)})`;
-}
+const overVisible = (aggregate: string, cards: string) => (ctx: Ctx) =>
+  fragment`(select ${embed(aggregate)} from (${embed(cards)}) k join cards c on c.id = k.id
+    where ${embed(visibleCards(ctx))})`;
 const IDS = `coalesce(json_agg(distinct c.id), '[]')`;
+
+/** Whether a diagram is one of the caller's favourites. */
+const isFavorite = ({ caller }: Ctx) =>
+  fragment`d.id in (select f.diagram_id from diagram_favorites f where f.user_id = ${caller.userId}::uuid)`;
 
 /** Whether the caller may change a diagram. */
 function editable(ctx: Ctx): Fragment {
@@ -65,49 +43,54 @@ const {
   ...columns
 } = columnMembers('d', Diagram);
 
-/** Diagrams over the aliases `d`, `w` of the drawing and `u` of the owner. */
-function diagramList(ctx: Ctx): ListSpec {
-  return {
-    name: 'diagrams',
-    from: 'diagrams d join diagram_drawings w on w.id = d.drawing left join users u on u.id = d.created_by',
-    id: 'd.id',
-    sorts: diagramSorts,
-    defaultSort: 'updated_at',
-    defaultDir: 'desc',
-    search: `fold(d.name || ' ' || coalesce(d.description, ''))`,
-    filters: { group_id: 'd.group_ids @> array[?::uuid]', visibility: `(${VISIBILITY}) = ?` },
-    members: {
-      ...columns,
-      card_ids: overVisible(ctx, IDS, LINKED),
-      group_ids: `(select coalesce(json_agg(g.id order by g.sort_order, lower(g.name), g.id), '[]')
-        from diagram_groups g where g.id = any(d.group_ids))`,
-      card_count: overVisible(ctx, 'count(*)::int', `${LINKED} union ${DRAWN}`),
-      visibility: VISIBILITY,
-      shared_with: sharesOf(ctx),
-      can_edit: editable(ctx),
-      created_by_name: 'u.display_name',
-      is_favorite: fragment`exists (select from diagram_favorites f
-        where f.diagram_id = d.id and f.user_id = ${ctx.caller.userId}::uuid)`,
-    },
-  };
-}
-
-/** The diagrams that the caller sees, last changed first. @throws EstateError `forbidden`. */
-export async function listDiagrams(
-  ctx: Ctx,
-  params: ListParams & StaticOf<typeof diagramFilters>,
-): Promise<JsonText> {
-  requirePermission(ctx.caller, 'diagrams.view');
-  const me = ctx.caller.userId;
-  const where: Condition[] = [visibleDiagrams(ctx)];
-  if (params.card_id !== undefined) where.push(await withCard(ctx, params.card_id));
-  if (params.mine) where.push(fragment`d.created_by = ${me}::uuid`);
-  if (params.favorites) {
-    const sql = 'd.id in (select f.diagram_id from diagram_favorites f where f.user_id = ?::uuid)';
-    where.push({ sql, bindings: [me] });
-  }
-  return await runList(ctx, diagramList(ctx), where, params);
-}
+/** The diagrams that the caller sees, last changed first. */
+export const diagramList = defineList({
+  name: 'diagrams',
+  permission: 'diagrams.view',
+  from: 'diagrams d join diagram_drawings w on w.id = d.drawing left join users u on u.id = d.created_by',
+  id: 'd.id',
+  sorts: {
+    ...columnSorts('d', Diagram, 'updated_at', 'created_at'),
+    name: { sql: 'lower(d.name)', type: 'text', filled: true },
+  },
+  defaultSort: 'updated_at',
+  defaultDir: 'desc',
+  search: `fold(d.name || ' ' || coalesce(d.description, ''))`,
+  filters: {
+    card_id: Type.Optional(
+      Type.String({ ...Uuid, description: 'Those that contain the card, or to which it is linked' }),
+    ),
+    mine: flag('Only your own'),
+    favorites: flag('Only your favourites'),
+    group_id: [
+      Type.String({ ...Uuid, description: 'Only those in the group' }),
+      'd.group_ids @> array[?::uuid]',
+    ],
+    visibility: [
+      Choice(visibilities, 'Only those that everybody sees, your private ones, or those that are shared'),
+      `(${VISIBILITY}) = ?`,
+    ],
+  },
+  members: {
+    ...columns,
+    card_ids: overVisible(IDS, LINKED),
+    group_ids: `(select coalesce(json_agg(g.id order by g.sort_order, lower(g.name), g.id), '[]')
+      from diagram_groups g where g.id = any(d.group_ids))`,
+    card_count: overVisible('count(*)::int', `${LINKED} union ${DRAWN}`),
+    visibility: VISIBILITY,
+    shared_with: sharesOf,
+    can_edit: editable,
+    created_by_name: 'u.display_name',
+    is_favorite: isFavorite,
+  },
+  async where(ctx, { card_id, mine, favorites }) {
+    const where: Condition[] = [visibleDiagrams(ctx)];
+    if (card_id !== undefined) where.push(await withCard(ctx, card_id));
+    if (mine) where.push(fragment`d.created_by = ${ctx.caller.userId}::uuid`);
+    if (favorites) where.push(isFavorite(ctx));
+    return where;
+  },
+});
 
 /** Diagrams that are linked to a visible card, or that contain it or a card that was merged into it. */
 async function withCard(ctx: Ctx, cardId: string): Promise<Condition> {
@@ -138,11 +121,11 @@ interface Stored {
  * @throws EstateError `not_found`.
  */
 export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
-  const list = diagramList(ctx);
+  const list = listFor(ctx, diagramList);
   const { thumbnail: _, card_count: __, ...members } = list.members;
   const spec = {
     ...list,
-    members: { ...members, card_refs: overVisible(ctx, IDS, DRAWN), stored: stored(ctx) },
+    members: { ...members, card_refs: overVisible(IDS, DRAWN)(ctx), stored: stored(ctx) },
   };
   const text = await readItem(sql, spec, 'diagram', id, [visibleDiagrams(ctx)]);
   const { stored: drawn, ...diagram } = JSON.parse(text) as { stored: Stored };

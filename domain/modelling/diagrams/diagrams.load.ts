@@ -1,15 +1,7 @@
-import type { Knex } from 'knex';
 import Type from 'typebox';
-import { embed, query, type Sql } from '../../../platform/database.ts';
-import {
-  EstateError,
-  type FieldError,
-  invalidField,
-  invalidFields,
-  notFound,
-} from '../../../platform/errors.ts';
+import type { Sql, Transaction } from '../../../platform/database.ts';
+import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import { checkedShares, sharedWithCaller, type UserShare, visibleShares } from '../../access/shares.ts';
-import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { MAX_DESCRIPTION } from '../../inventory/cards/rules/values.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers, type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
@@ -100,10 +92,8 @@ function audience(owner: string | null | undefined): Pick<EventDraft, 'scope' | 
 /** The event of a written diagram; it contains the hash of the drawing. */
 export function diagramEvent(before: DiagramRow | null, after: DiagramRow | null): EventDraft {
   const { id, name } = (after ?? before)!;
-  return {
-    ...rowEvent('diagram', before, after, { id, name }),
-    ...audience(before?.private_to ?? after?.private_to),
-  };
+  const owner = before?.private_to ?? after?.private_to;
+  return { ...rowEvent('diagram', before, after, { id, name }), ...audience(owner) };
 }
 
 /**
@@ -150,11 +140,8 @@ export const VISIBILITY = `case when d.private_to is null then 'public' when d.s
 /** The visible diagrams, over the alias `d`: public ones, own ones, and those shared with the caller. */
 export function visibleDiagrams(ctx: Ctx): Condition {
   const shared = sharedWithCaller(ctx, 'd.shared_with');
-  return {
-    sql: `(d.private_to is null or d.private_to = ?::uuid or ${shared.sql})`,
-    bindings: [ctx.caller.userId, ...shared.bindings],
-    visibility: true,
-  };
+  const sql = `(d.private_to is null or d.private_to = ?::uuid or ${shared.sql})`;
+  return { sql, bindings: [ctx.caller.userId, ...shared.bindings], visibility: true };
 }
 
 /** The users with whom a diagram is shared, over the alias `d`, by name; only its owner sees all of them. */
@@ -226,7 +213,7 @@ export async function checkVisibility(
  * A diagram that the caller sees and may change, locked.
  * @throws EstateError `not_found`, `forbidden` for one that is shared for reading only.
  */
-export async function lockDiagram(sql: Knex.Transaction, ctx: Ctx, id: string): Promise<DiagramRow> {
+export async function lockDiagram(sql: Transaction, ctx: Ctx, id: string): Promise<DiagramRow> {
   const row = await lockRow(sql, Diagram, { id: id.toLowerCase() });
   if (!row) throw notFound('diagram', id);
   if (mayEdit(ctx, row)) return row;
@@ -234,32 +221,4 @@ export async function lockDiagram(sql: Knex.Transaction, ctx: Ctx, id: string): 
   throw new EstateError('forbidden', 'The diagram is shared for reading only.', {
     extra: { permission: 'diagrams.manage' },
   });
-}
-
-/** A card as events of links contain it. */
-export interface LinkedCard {
-  id: string;
-  type: string;
-}
-
-/**
- * Cards that are to be linked to a diagram, locked so that none is deleted before the transaction ends.
- * @throws EstateError `validation_failed` naming those that the caller does not see.
- */
-export async function lockLinkedCards(
-  sql: Knex.Transaction,
-  ctx: Ctx,
-  ids: string[],
-  field: string,
-): Promise<LinkedCard[]> {
-  if (ids.length === 0) return [];
-  const visible = visibleCards(ctx);
-  const cards = await query(sql).rows<LinkedCard>`select c.id, c.type from cards c
-    where c.id = any(${ids}::uuid[]) and ${embed(visible)} order by c.id for key share of c`;
-  const found = new Map(cards.map((card) => [card.id, card]));
-  const errors = ids.flatMap((id, at): FieldError[] =>
-    found.has(id) ? [] : [{ field: `${field}.${at}`, code: 'unknown_card', message: 'is no card' }],
-  );
-  if (errors.length > 0) throw invalidFields(errors);
-  return ids.map((id) => found.get(id)!);
 }

@@ -90,9 +90,7 @@ export function unpackPage(packed: string, most: number): string {
 }
 
 /** A page in the packed form of draw.io: URI encoding, raw deflate, base64. */
-export function packPage(xml: string): string {
-  return deflateRawSync(encodeURIComponent(xml)).toString('base64');
-}
+export const packPage = (xml: string): string => deflateRawSync(encodeURIComponent(xml)).toString('base64');
 
 const LIMITS = { depth: 64, elements: 200_000 };
 const MAX_PAGES = 500;

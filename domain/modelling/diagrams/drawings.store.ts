@@ -1,9 +1,8 @@
-import type { Knex } from 'knex';
 import { sha256 } from '../../../platform/crypto.ts';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { boundedThreadPool } from '../../../platform/worker-threads.ts';
-import { checkSvgInThread } from '../../collaboration/files/svg.thread.ts';
+import { checkSvgInThread } from '../../collaboration/files/svg.check.ts';
 import type { RowOf } from '../../kernel/resources/rows.ts';
 import type { Drawing } from './diagrams.load.ts';
 import {
@@ -48,11 +47,8 @@ export async function updateDrawing(xml: string, facts: readonly CardFact[]): Pr
 }
 
 /** The id of a drawing: a hash of its content, so that equal drawings are stored once. */
-export function drawingId({
-  xml,
-  card_ids,
-  card_names,
-}: Pick<RowOf<typeof Drawing>, 'xml' | 'card_ids' | 'card_names'>): string {
+export function drawingId(drawing: Pick<RowOf<typeof Drawing>, 'xml' | 'card_ids' | 'card_names'>): string {
+  const { xml, card_ids, card_names } = drawing;
   const names = Object.fromEntries(card_ids.map((id) => [id, card_names[id] ?? null]));
   return sha256(`${JSON.stringify(names)}\n${xml}`);
 }
@@ -62,7 +58,7 @@ export function drawingId({
  * @returns the id of the drawing.
  */
 export async function storeDrawing(
-  sql: Knex.Transaction,
+  sql: Transaction,
   { xml, ids, marked }: ReadDrawing,
   before: string | null,
 ): Promise<string> {
@@ -75,10 +71,8 @@ export async function storeDrawing(
     for (const { id, name } of cards) names[id] = name;
   }
   const id = drawingId({ xml, card_ids: ids, card_names: names });
-  await sql('diagram_drawings')
-    .insert({ id, xml, card_ids: ids, card_names: JSON.stringify(names), marked })
-    .onConflict('id')
-    .merge({ left_at: null });
+  const data = { id, xml, card_ids: ids, card_names: JSON.stringify(names), marked };
+  await sql('diagram_drawings').insert(data).onConflict('id').merge({ left_at: null });
   return id;
 }
 
@@ -89,12 +83,9 @@ export async function deleteUnusedDrawings(sql: Sql, days: number, batch: number
     where left_at is not null and ${embed(used)}`;
   await query(sql).run`update diagram_drawings w set left_at = now()
     where left_at is null and not ${embed(used)}`;
-  const { rowCount } = await sql.raw(
-    `delete from diagram_drawings where id in (
-       select id from diagram_drawings w where left_at < now() - make_interval(days => ?) and not ${used}
-       order by left_at limit ? for update skip locked)`,
-    [days, batch],
-  );
+  const rowCount = await query(sql).count`delete from diagram_drawings where id in (
+       select id from diagram_drawings w where left_at < now() - make_interval(days => ${days}) and not ${embed(used)}
+       order by left_at limit ${batch} for update skip locked)`;
   return rowCount as number;
 }
 

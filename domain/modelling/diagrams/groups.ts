@@ -1,11 +1,18 @@
-import type { Knex } from 'knex';
-import { embed, fragment, query, type Sql, sqlState } from '../../../platform/database.ts';
-import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
+import {
+  embed,
+  fragment,
+  query,
+  type Sql,
+  type Transaction,
+  unlessTaken,
+} from '../../../platform/database.ts';
+import { EstateError, invalidField, invalidFields, notFound, requireText } from '../../../platform/errors.ts';
 import { checkLine } from '../../inventory/cards/rules/values.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
-import { columnMembers, findItem, readItem, runList } from '../../kernel/lists/lists.run.ts';
-import type { JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
+import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts, findItem, readItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
@@ -31,43 +38,34 @@ interface GroupInput {
   sort_order?: number | null;
 }
 
-export const groupSorts: Record<string, SortField> = {
-  sort_order: { sql: 'g.sort_order', type: 'bigint', filled: true },
-  name: { sql: 'lower(g.name)', type: 'text', filled: true },
-  created_at: { sql: 'g.created_at', type: 'timestamptz', immutable: true },
-};
-
-function groupList(ctx: Ctx): ListSpec {
-  const visible = visibleDiagrams(ctx);
-  return {
-    name: 'diagram-groups',
-    from: 'diagram_groups g',
-    id: 'g.id',
-    sorts: groupSorts,
-    defaultSort: 'sort_order',
-    search: 'fold(g.name)',
-    members: {
-      ...columnMembers('g', DiagramGroup),
-      diagram_count: fragment`(select count(*)::int from diagrams d
-        where d.group_ids @> array[g.id] and ${embed(visible)})`,
-    },
-  };
-}
+/** All groups; each counts the diagrams that the caller sees. */
+export const diagramGroupList = defineList({
+  name: 'diagram-groups',
+  permission: 'diagrams.view',
+  from: 'diagram_groups g',
+  id: 'g.id',
+  sorts: {
+    ...columnSorts('g', DiagramGroup, 'sort_order', 'created_at'),
+    name: { sql: 'lower(g.name)', type: 'text', filled: true },
+  },
+  defaultSort: 'sort_order',
+  search: 'fold(g.name)',
+  members: {
+    ...columnMembers('g', DiagramGroup),
+    diagram_count: (ctx) => fragment`(select count(*)::int from diagrams d
+      where d.group_ids @> array[g.id] and ${embed(visibleDiagrams(ctx))})`,
+  },
+});
 
 const groupText = (sql: Sql, ctx: Ctx, id: string): Promise<JsonText> =>
-  readItem(sql, groupList(ctx), 'diagram group', id);
-
-/** All groups; each counts the diagrams that the caller sees. @throws EstateError `forbidden`. */
-export async function listGroups(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'diagrams.view');
-  return await runList(ctx, groupList(ctx), [], params);
-}
+  readItem(sql, listFor(ctx, diagramGroupList), 'diagram group', id);
 
 /** @throws EstateError `forbidden`, `validation_failed`, `name_taken`. */
 export async function createGroup(ctx: Ctx, input: GroupInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
   return await command(ctx, async (work) => {
-    const row = await named(input, () => createRow(work, DiagramGroup, checked(input), groupEvent));
+    const write = createRow(work, DiagramGroup, checked(input), groupEvent);
+    const row = await unlessTaken(write, nameTaken(input.name));
     return await groupText(work.sql, ctx, row.id);
   });
 }
@@ -77,7 +75,8 @@ export async function patchGroup(ctx: Ctx, id: string, input: GroupInput): Promi
   requirePermission(ctx.caller, 'diagrams.manage');
   return await command(ctx, async (work) => {
     const before = await lockGroup(work, ctx, id);
-    await named(input, () => changeRow(work, DiagramGroup, before, checked(input), groupEvent));
+    const write = changeRow(work, DiagramGroup, before, checked(input), groupEvent);
+    await unlessTaken(write, nameTaken(input.name));
     return await groupText(work.sql, ctx, id);
   });
 }
@@ -113,7 +112,7 @@ export async function setDiagramGroups(ctx: Ctx, id: string, given: string[]): P
 }
 
 /** Existing groups, locked so that none is deleted before the transaction ends. @throws EstateError `validation_failed`. */
-async function lockGroups(sql: Knex.Transaction, given: string[]): Promise<string[]> {
+async function lockGroups(sql: Transaction, given: string[]): Promise<string[]> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))].sort();
   const groups = await query(sql).rows<{ id: string }>`select id from diagram_groups
     where id = any(${ids}::uuid[]) order by id for key share`;
@@ -136,45 +135,32 @@ async function lockGroup(work: Work, ctx: Ctx, id: string): Promise<DiagramGroup
 function checked({ sort_order, name, ...input }: GroupInput): Partial<DiagramGroupRow> {
   const values = sort_order === undefined ? input : { ...input, sort_order: sort_order ?? 0 };
   if (name === undefined) return values;
-  const trimmed = name.trim();
-  if (trimmed === '') throw invalidField('name', 'required', 'must not be blank');
+  const trimmed = requireText(name, 'name');
   const error = checkLine('name', trimmed, MAX_NAME);
   if (error) throw invalidField(error.field, error.code, error.message);
   return { ...values, name: trimmed };
 }
 
-/** @throws EstateError `name_taken` when the write violates the unique index on names. */
-async function named<T>(input: GroupInput, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (sqlState(error) !== '23505') throw error;
-    throw new EstateError('name_taken', `There is a group named ${input.name?.trim()} already.`);
-  }
-}
+/** The error of a write that violates the unique index on names. */
+const nameTaken = (name?: string) => () =>
+  new EstateError('name_taken', `There is a group named ${name?.trim()} already.`);
 
-export const favoriteSorts: Record<string, SortField> = {
-  created_at: { sql: 'f.created_at', type: 'timestamptz', immutable: true },
-  name: { sql: 'lower(d.name)', type: 'text', filled: true },
-};
-
-const favoriteList: ListSpec = {
+/** The caller's favourite diagrams, as far as they are still visible. */
+export const favoriteList = defineList({
   name: 'diagram-favorites',
+  permission: 'diagrams.view',
   from: 'diagram_favorites f join diagrams d on d.id = f.diagram_id',
   id: 'f.id',
-  sorts: favoriteSorts,
+  sorts: {
+    ...columnSorts('f', DiagramFavorite, 'created_at'),
+    name: { sql: 'lower(d.name)', type: 'text', filled: true },
+  },
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'fold(d.name)',
   members: { diagram_id: 'f.diagram_id', name: 'd.name', created_at: 'utc(f.created_at)' },
-};
-
-/** The caller's favourite diagrams, as far as they are still visible. @throws EstateError `forbidden`. */
-export async function listDiagramFavorites(ctx: Ctx, params: ListParams): Promise<JsonText> {
-  requirePermission(ctx.caller, 'diagrams.view');
-  const where = [fragment`f.user_id = ${ctx.caller.userId}::uuid`, visibleDiagrams(ctx)];
-  return await runList(ctx, favoriteList, where, params);
-}
+  where: (ctx) => [fragment`f.user_id = ${ctx.caller.userId}::uuid`, visibleDiagrams(ctx)],
+});
 
 /** Makes a diagram a favourite of the caller, unless it is one already. @throws EstateError `forbidden`, `not_found`. */
 export async function starDiagram(ctx: Ctx, id: string): Promise<JsonText> {
@@ -185,9 +171,8 @@ export async function starDiagram(ctx: Ctx, id: string): Promise<JsonText> {
       where d.id = ${id}::uuid and ${embed(visible)} for key share of d`;
     if (!diagram) throw notFound('diagram', id);
     const key = { user_id: ctx.caller.userId, diagram_id: diagram.id };
-    const [inserted] = await query(sql).rows<{
-      row: DiagramFavoriteRow;
-    }>`insert into diagram_favorites as f (user_id, diagram_id) values (${key.user_id}::uuid, ${key.diagram_id}::uuid)
+    const [inserted] = await query(sql).rows<{ row: DiagramFavoriteRow }>`
+         insert into diagram_favorites as f (user_id, diagram_id) values (${key.user_id}::uuid, ${key.diagram_id}::uuid)
        on conflict (user_id, diagram_id) do nothing returning to_jsonb(f) as row`;
     if (inserted) emit(favoriteEvent(null, inserted.row));
     const favorite = inserted?.row ?? (await sql('diagram_favorites').where(key).first('id'));

@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { embed, fragment } from '../../../platform/database.ts';
+import { type Db, embed, fragment } from '../../../platform/database.ts';
 import { loadCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { saveCards } from '../../inventory/cards/cards.save.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -135,6 +134,6 @@ export async function readHasCosts(
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
   const has = async (table: LineTable) =>
-    (await (ctx.db as Knex)(table).where({ card_id: id }).first('id')) !== undefined;
+    (await (ctx.db as Db)(table).where({ card_id: id }).first('id')) !== undefined;
   return { has_budget_lines: await has('ppm_budget_lines'), has_cost_lines: await has('ppm_cost_lines') };
 }

@@ -1,13 +1,14 @@
-import Type from 'typebox';
-import { embed, query } from '../../../platform/database.ts';
+import Type, { type Static } from 'typebox';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, notFound } from '../../../platform/errors.ts';
+import { asPartOf } from '../../collaboration/cards.access.ts';
 import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todos.system.ts';
 import { TASK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { findRows, lockRow } from '../../kernel/resources/rows.ts';
-import { Choice, Uuid } from '../../kernel/shapes.ts';
+import { Choice, object, Uuid } from '../../kernel/shapes.ts';
 import { loadPlan, loadWork, requireNoCycle, requirePlace } from './plan.queries.ts';
 import { computeProgress, hasCycle, oneDecimal, partKind } from './plan.rules.ts';
 import { blankErrors, checkPlanned, refuse } from './ppm.checks.ts';
@@ -34,6 +35,7 @@ import {
   MAX_TASKS,
   MAX_WBS,
   type PlanKind,
+  planKinds,
   Task,
   TaskComment,
   type TaskCommentRow,
@@ -44,13 +46,14 @@ import {
   type WbsRow,
 } from './ppm.model.ts';
 
-export interface DependencyInput {
-  pred_kind: PlanKind;
-  pred_id: string;
-  succ_kind: PlanKind;
-  succ_id: string;
-  kind: 'FS';
-}
+export const DependencyBody = object({
+  pred_kind: Choice(planKinds),
+  pred_id: Type.String({ ...Uuid, description: 'The predecessor, which must be finished first' }),
+  succ_kind: Choice(planKinds),
+  succ_id: Type.String({ ...Uuid, description: 'The successor, which starts after it' }),
+  kind: Type.Literal('FS', { default: 'FS' }),
+});
+export type DependencyInput = Static<typeof DependencyBody>;
 
 const kindOf = (end: 'pred' | 'succ') => `case when t.${end}_task_id is null then 'wbs' else 'task' end`;
 const idOf = (end: 'pred' | 'succ') => `coalesce(t.${end}_task_id, t.${end}_wbs_id)`;
@@ -148,11 +151,8 @@ export async function listTaskComments(ctx: Ctx, taskId: string, params: ListPar
   requirePpmReader(ctx);
   const task = await ctx.db('ppm_tasks').where({ id: taskId }).first('id', 'card_id');
   if (!task) throw notFound('task', taskId);
-  return await listPpm(ctx, taskComments, task.card_id, params, { task_id: task.id }).catch(
-    (error: unknown) => {
-      throw asTask(error, taskId);
-    },
-  );
+  const comments = listPpm(ctx, taskComments, task.card_id, params, [fragment`t.task_id = ${task.id}`]);
+  return await asPartOf('task', taskId, comments);
 }
 
 /** Comments on a task. @throws EstateError `forbidden`, `not_found`, `validation_failed`, `limit_reached`. */
@@ -165,9 +165,7 @@ export async function createTaskComment(
   return await command(ctx, async (work) => {
     const known = await work.sql('ppm_tasks').where({ id: taskId }).first('card_id');
     if (!known) throw notFound('task', taskId);
-    const initiative = await lockInitiative(work, ctx, known.card_id, false).catch((error: unknown) => {
-      throw asTask(error, taskId);
-    });
+    const initiative = await asPartOf('task', taskId, lockInitiative(work, ctx, known.card_id, false));
     const task = await lockRow(work.sql, Task, { id: taskId.toLowerCase() });
     if (task?.card_id !== initiative.id) throw notFound('task', taskId);
     if ((await countRows(work.sql, TaskComment, { task_id: task.id })) >= MAX_TASK_COMMENTS) {
@@ -177,10 +175,6 @@ export async function createTaskComment(
     return await insertPpm({ work, ctx, initiative }, taskComments, values);
   });
 }
-
-/** A task whose initiative is not found is not found either. */
-const asTask = (error: unknown, id: string): unknown =>
-  error instanceof EstateError && error.code === 'not_found' ? notFound('task', id) : error;
 
 const priorities = taskPriorities.map((priority) => `'${priority}'`).join(', ');
 
@@ -202,9 +196,9 @@ export const tasks: PpmKind<TaskRow> = {
   defaultSort: 'sort_order',
   search: `fold(t.title || ' ' || coalesce(t.description, ''))`,
   filters: {
-    status: Type.Optional(Choice(taskStatuses, 'Only those in this state')),
-    assignee_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those of this user' })),
-    wbs_id: Type.Optional(Type.String({ ...Uuid, description: 'Only those right below this WBS item' })),
+    status: [Choice(taskStatuses, 'Only those in this state'), 't.status = ?'],
+    assignee_id: [Type.String({ ...Uuid, description: 'Only those of this user' }), 't.assignee_id = ?'],
+    wbs_id: [Type.String({ ...Uuid, description: 'Only those right below this WBS item' }), 't.wbs_id = ?'],
   },
   members: () => ({
     assignee_name: nameOf('assignee_id'),

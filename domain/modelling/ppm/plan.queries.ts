@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
+import { embed, query, queryRows, type Sql, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -46,10 +45,8 @@ const taskList = list(
 
 /** Reads the work breakdown and the tasks of an initiative, in one statement and so in one snapshot. */
 export async function loadWork(sql: Sql, cardId: string): Promise<PlannedWork> {
-  const [work] = await queryRows<PlannedWork>(sql, `select ${itemList} as items, ${taskList} as tasks`, [
-    cardId,
-    cardId,
-  ]);
+  const text = `select ${itemList} as items, ${taskList} as tasks`;
+  const [work] = await queryRows<PlannedWork>(sql, text, [cardId, cardId]);
   return work!;
 }
 
@@ -134,7 +131,7 @@ function withParent(plan: Plan, id: string, parent: string | null): Plan {
  * @throws EstateError `validation_failed`.
  */
 export async function requireNoCycle(
-  sql: Knex.Transaction,
+  sql: Transaction,
   cardId: string,
   move: { id: string; parent: string | null; field: string },
 ): Promise<void> {
@@ -187,7 +184,7 @@ export function placeError(
 
 /** @throws EstateError `validation_failed` naming `parent_id`. */
 export async function requirePlace(
-  sql: Knex.Transaction,
+  sql: Transaction,
   cardId: string,
   id: string | null,
   parentId: string | null,

@@ -1,4 +1,4 @@
-import type { Knex } from 'knex';
+import type { Transaction } from '../../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireActiveUser } from '../../collaboration/items.ts';
 import { isDay } from '../../kernel/dates.ts';
@@ -45,7 +45,7 @@ export function refuse(errors: FieldError[]): void {
  * @throws EstateError `validation_failed` naming the field.
  */
 export async function requireAssignable(
-  sql: Knex.Transaction,
+  sql: Transaction,
   values: StoredRow,
   before: StoredRow | null,
   field: string,
@@ -64,7 +64,7 @@ export async function requireAssignable(
  * @throws EstateError `validation_failed`.
  */
 export async function checkPlanned(
-  sql: Knex.Transaction,
+  sql: Transaction,
   values: StoredRow,
   before: StoredRow | null,
   { end, parent }: { end: 'due_date' | 'end_date'; parent: 'wbs_id' | 'parent_id' },

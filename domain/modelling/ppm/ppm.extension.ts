@@ -38,7 +38,7 @@ function resourceOf(kind: PpmKind, { undo, transfer }: Options): Resource {
     card: 'card_id',
     topics: [PPM_TOPIC],
     undo,
-    cardReferences: [{ column: 'card_id' }],
+    cardReferences: [{ column: 'card_id', follows: referencesFrom(kind.model.tableName) }],
     transfer,
   };
 }
@@ -72,6 +72,12 @@ const referencesTo: Readonly<Record<string, readonly [table: string, column: str
     ['ppm_dependencies', 'succ_wbs_id'],
   ],
 };
+
+/** The columns of a table that refer to rows of a plan. */
+const referencesFrom = (table: string) =>
+  Object.entries(referencesTo).flatMap(([target, references]) =>
+    references.flatMap(([from, column]) => (from === table ? { column, table: target } : [])),
+  );
 
 /** Refuses an undo that would leave a plan with missing parts or a cycle. */
 const checkPlan =

@@ -1,7 +1,7 @@
 import type { TProperties } from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { type CardWithAccess, findCard } from '../../collaboration/cards.access.ts';
+import { asPartOf, type CardWithAccess, findCard } from '../../collaboration/cards.access.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { invisibleCardError } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
@@ -105,8 +105,7 @@ export interface PpmKind<Row extends PpmRow = PpmRow> {
   defaultSort?: string;
   defaultDir?: 'desc';
   search?: string;
-  /** The query parameters of its list, each the value of a column. */
-  filters?: TProperties;
+  filters?: ListSpec['filters'];
   /** Columns that answers do not show. */
   hidden?: readonly string[];
   /** The members of its list besides the columns. */
@@ -150,7 +149,7 @@ export function ppmMembers(kind: Columns): Record<string, string> {
 
 /** The list of a kind, over the alias `t`. */
 async function ppmList(sql: Sql, ctx: Ctx, kind: PpmKind, cardId: string): Promise<ListSpec> {
-  const { model, entity, defaultSort = 'created_at', defaultDir = 'asc', search } = kind;
+  const { model, entity, defaultSort = 'created_at', defaultDir = 'asc', search, filters = {} } = kind;
   return {
     name: entity,
     from: `${model.tableName} t`,
@@ -158,6 +157,7 @@ async function ppmList(sql: Sql, ctx: Ctx, kind: PpmKind, cardId: string): Promi
     sorts: ppmSorts(kind),
     defaultSort,
     defaultDir,
+    filters,
     ...(search ? { search } : {}),
     members: { ...ppmMembers(kind), ...(await kind.members?.(sql, ctx, cardId)) },
   };
@@ -198,7 +198,7 @@ export function ppmEvent(
 
 /**
  * The rows of an initiative.
- * @param filter columns with the values that they must have.
+ * @param conditions further ones.
  * @throws EstateError `forbidden`, `not_found`.
  */
 export async function listPpm(
@@ -206,13 +206,11 @@ export async function listPpm(
   kind: PpmKind,
   initiativeId: string,
   params: ListParams,
-  filter: Record<string, unknown> = {},
+  conditions: Condition[] = [],
 ): Promise<JsonText> {
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
-  const where: Condition[] = Object.entries({ card_id: id, ...filter })
-    .filter(([, value]) => value !== undefined)
-    .map(([column, value]) => fragment`t.${embed(column)} = ${value}`);
+  const where = [fragment`t.card_id = ${id}`, ...conditions];
   const spec = await ppmList(ctx.db, ctx, kind, id);
   return await runList(ctx, spec, where, params);
 }
@@ -320,9 +318,7 @@ async function lockPpm(
 ): Promise<{ scope: PpmScope; row: PpmRow }> {
   const known = await work.sql(kind.model.tableName).where({ id }).first('card_id');
   if (!known) throw notFound(kind.what, id);
-  const initiative = await lockFor(work, ctx, kind, known.card_id).catch((error: unknown) => {
-    throw error instanceof EstateError && error.code === 'not_found' ? notFound(kind.what, id) : error;
-  });
+  const initiative = await asPartOf(kind.what, id, lockFor(work, ctx, kind, known.card_id));
   const row = (await lockRow(work.sql, kind.model, { id: id.toLowerCase() })) as PpmRow | undefined;
   // a merge may have moved it in the meantime
   if (row?.card_id !== initiative.id) throw notFound(kind.what, id);

@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { type Outbound, OutboundRefusal } from '../../../platform/outbound.ts';
-import type { MailServer } from './mail.server.ts';
+
+/** The configured mail server and sender. */
+export interface MailServer {
+  host: string;
+  port: number;
+  /** Whether the connection must be encrypted: from its beginning on port 465, else by STARTTLS. */
+  tls: boolean;
+  login: { user: string; password: string } | undefined;
+  from: { name: string; address: string };
+}
 
 /** Timeouts in milliseconds. */
 export interface SmtpTimeouts {
@@ -136,9 +145,6 @@ function failureOf(error: SmtpError, ending: boolean): SmtpFailure {
   // a refused greeting is caused by the settings, not by this mail
   const ofMail = code === 'EENVELOPE' || code === 'EMESSAGE';
   const kind = ofMail && responseCode >= 500 ? 'refused' : 'temporary';
-  return new SmtpFailure(
-    kind,
-    `The mail server responded: ${(response ?? error.message).slice(0, 300)}`,
-    error,
-  );
+  const message = `The mail server responded: ${(response ?? error.message).slice(0, 300)}`;
+  return new SmtpFailure(kind, message, error);
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { OwnerRefused } from '../../../domain/access/jobs.owner.ts';
 import {
   type Attempt,
@@ -13,7 +14,6 @@ import { secretContext } from '../../../domain/collaboration/webhooks/webhooks.c
 import type { Services } from '../../../domain/kernel/services.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import { OutboundRefusal } from '../../../platform/outbound.ts';
-import { signBody } from './sign.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Maximum bytes of a receiver's response. */
@@ -36,11 +36,8 @@ export async function deliver(
     }
   }
   if (!event) {
-    await abandonDelivery(
-      services,
-      delivery,
-      'the event is no longer stored, or the owner no longer sees it',
-    );
+    const error = 'the event is no longer stored, or the owner no longer sees it';
+    await abandonDelivery(services, delivery, error);
     return;
   }
   const body = JSON.stringify({ id: delivery.id, webhook_id: delivery.webhook_id, ...event });
@@ -78,12 +75,8 @@ async function send(
       signal,
     });
     const failed = status < 200 || status > 299;
-    return {
-      status,
-      error: failed ? `the receiver responded with ${status}` : null,
-      ms: took(),
-      ...retryAfter(status, headers['retry-after']),
-    };
+    const error = failed ? `the receiver responded with ${status}` : null;
+    return { status, error, ms: took(), ...retryAfter(status, headers['retry-after']) };
   } catch (error) {
     return { status: null, error: reasonOf(error), ms: took() };
   }
@@ -99,4 +92,15 @@ function reasonOf(error: unknown): string {
   if (error instanceof OutboundRefusal) return error.message;
   if ((error as Error).name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`;
   return 'the receiver could not be reached';
+}
+
+const hmac = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');
+
+/**
+ * The signature header of a body: `t=<seconds since 1970>,v1=<HMAC-SHA256 of "<t>.<body>" in hexadecimal>`, with one
+ * `v1` for each valid secret.
+ */
+export function signBody(secrets: readonly string[], body: string, seconds: number): string {
+  return [`t=${seconds}`, ...secrets.map((secret) => `v1=${hmac(secret, `${seconds}.${body}`)}`)].join(',');
 }

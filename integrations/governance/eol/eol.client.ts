@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { type Outbound, type OutboundAnswer, OutboundRefusal } from '../../../platform/outbound.ts';
+import { type Outbound, OutboundRefusal, type OutboundResponse } from '../../../platform/outbound.ts';
 
 /** Timeouts and retries of the client. */
 export interface RetryPolicy {
@@ -22,16 +22,16 @@ interface Validators {
 }
 
 /** The result of reading a document. */
-export type Reading =
+export type EolResponse =
   | { status: 'read'; document: unknown; etag: string | null; lastModified: string | null }
   | { status: 'unchanged' }
   | { status: 'missing' }
-  /** `limited`: the Retry-After exceeds the maximum. */
-  | { status: 'failed'; reason: string; limited?: true };
+  /** `rateLimited`: the Retry-After exceeds the maximum. */
+  | { status: 'failed'; reason: string; rateLimited?: true };
 
 /** Reads documents of the API below a base URL. */
 export interface EolClient {
-  read(path: string, seen?: Validators): Promise<Reading>;
+  read(path: string, seen?: Validators): Promise<EolResponse>;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -51,52 +51,48 @@ export function createEolClient(
         ...(seen?.etag ? { 'if-none-match': seen.etag } : {}),
         ...(seen?.last_modified ? { 'if-modified-since': seen.last_modified } : {}),
       };
-      let reading: Reading = { status: 'failed', reason: 'no request was sent' };
+      let result: EolResponse = { status: 'failed', reason: 'no request was sent' };
       for (let attempt = 1; attempt <= retryPolicy.attempts; attempt += 1) {
         signal.throwIfAborted();
         let wait = retryPolicy.pauseMs * 2 ** (attempt - 1);
         try {
-          const answer = await outbound.request(`${root}${path}`, {
+          const response = await outbound.request(`${root}${path}`, {
             headers,
             timeoutMs: retryPolicy.timeoutMs,
             maxBytes: MAX_BYTES,
             redirects: 2,
             signal,
           });
-          const { again, ...rest } = readAnswer(answer);
-          reading = rest as Reading;
-          if (!again) return reading;
-          const asked = retryAfterMs(answer.headers['retry-after']);
+          const { again, ...rest } = readResponse(response);
+          result = rest as EolResponse;
+          if (!again) return result;
+          const asked = retryAfterMs(response.headers['retry-after']);
           if (asked !== undefined) {
-            if (asked > retryPolicy.longestWaitMs) return { ...reading, limited: true } as Reading;
+            if (asked > retryPolicy.longestWaitMs) return { ...result, rateLimited: true } as EolResponse;
             wait = Math.max(wait, asked);
           }
         } catch (error) {
           signal.throwIfAborted();
           // the outbound guard refuses the URL: retries are useless
           if (error instanceof OutboundRefusal) throw new EstateError('upstream_failed', error.message);
-          reading = { status: 'failed', reason: reasonOf(error, retryPolicy.timeoutMs) };
+          result = { status: 'failed', reason: reasonOf(error, retryPolicy.timeoutMs) };
         }
         if (attempt < retryPolicy.attempts) await delay(wait, undefined, { signal }).catch(() => undefined);
       }
       signal.throwIfAborted();
-      return reading;
+      return result;
     },
   };
 }
 
 /** Interprets a response; `again` if a retry may succeed. */
-function readAnswer({ status, headers, body }: OutboundAnswer): Reading & { again?: boolean } {
+function readResponse({ status, headers, body }: OutboundResponse): EolResponse & { again?: boolean } {
   if (status === 304) return { status: 'unchanged' };
   if (status === 404 || status === 410) return { status: 'missing' };
   if (status !== 200) {
-    const limited = status === 429 ? ({ limited: true } as const) : {};
-    return {
-      status: 'failed',
-      reason: `it responded with ${status}`,
-      again: status === 429 || status >= 500,
-      ...limited,
-    };
+    const rateLimited = status === 429 ? ({ rateLimited: true } as const) : {};
+    const reason = `it responded with ${status}`;
+    return { status: 'failed', reason, again: status === 429 || status >= 500, ...rateLimited };
   }
   try {
     return {

@@ -10,7 +10,7 @@ import type { JobCounts, JobResult, RunningJob } from '../../../domain/kernel/jo
 import type { Services } from '../../../domain/kernel/services.ts';
 import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import { createEolClient, type EolClient, type Reading, type RetryPolicy } from './eol.client.ts';
+import { createEolClient, type EolClient, type EolResponse, type RetryPolicy } from './eol.client.ts';
 
 /** Products per transaction, and maximum concurrent requests. */
 const BATCH = 20;
@@ -59,18 +59,15 @@ export async function refreshFacts(
     const readings = await readBatch(db, client, batch);
     const outcomes = [...readings.values()];
     // the batch is read again when the run resumes
-    if (outcomes.some((outcome) => 'limited' in outcome)) throw upstreamFailed('it is rate limited');
+    if (outcomes.some((outcome) => 'rateLimited' in outcome)) throw upstreamFailed('it is rate limited');
     if (batch.length >= AT_ONCE && outcomes.every(({ status }) => status === 'failed')) {
       throw upstreamFailed(reasonIn(readings));
     }
     await storeBatch(job, readings, counts, failed, (done + batch.length) / names.length);
     done += batch.length;
   }
-  return {
-    counts,
-    message: messageOf(counts),
-    result: { source: new URL(source).origin, ...counts, failed_products: failed },
-  };
+  const result = { source: new URL(source).origin, ...counts, failed_products: failed };
+  return { counts, message: messageOf(counts), result };
 }
 
 function messageOf({ products, changed, failed }: JobCounts): string {
@@ -79,12 +76,12 @@ function messageOf({ products, changed, failed }: JobCounts): string {
 }
 
 async function readNames(client: EolClient): Promise<string[]> {
-  const reading = await client.read('/products');
-  if (reading.status !== 'read') {
-    throw upstreamFailed(reading.status === 'failed' ? reading.reason : 'it has no list of products');
+  const response = await client.read('/products');
+  if (response.status !== 'read') {
+    throw upstreamFailed(response.status === 'failed' ? response.reason : 'it has no list of products');
   }
   try {
-    return [...new Set(readProductNames(reading.document))].sort();
+    return [...new Set(readProductNames(response.document))].sort();
   } catch (error) {
     if (error instanceof InvalidFacts) throw upstreamFailed(error.message);
     throw error;
@@ -92,11 +89,11 @@ async function readNames(client: EolClient): Promise<string[]> {
 }
 
 const reasonIn = (readings: Map<string, Outcome>): string => {
-  const first = [...readings.values()].find((reading) => reading.status === 'failed');
+  const first = [...readings.values()].find((response) => response.status === 'failed');
   return first?.status === 'failed' ? first.reason : 'no product could be read';
 };
 
-type Outcome = Exclude<Reading, { status: 'read' }> | { status: 'facts'; received: ReceivedFacts };
+type Outcome = Exclude<EolResponse, { status: 'read' }> | { status: 'facts'; received: ReceivedFacts };
 
 async function readBatch(
   db: Services['db'],
@@ -108,20 +105,20 @@ async function readBatch(
   const waiting = [...names];
   const readNext = async (): Promise<void> => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const reading = await client.read(`/products/${encodeURIComponent(name)}`, known.get(name));
-      outcomes.set(name, outcomeOf(name, reading));
+      const response = await client.read(`/products/${encodeURIComponent(name)}`, known.get(name));
+      outcomes.set(name, outcomeOf(name, response));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, readNext));
   return outcomes;
 }
 
-function outcomeOf(name: string, reading: Reading): Outcome {
-  if (reading.status !== 'read') return reading;
+function outcomeOf(name: string, response: EolResponse): Outcome {
+  if (response.status !== 'read') return response;
   try {
-    const facts = readProduct((reading.document as { result?: unknown } | null)?.result, 'result');
+    const facts = readProduct((response.document as { result?: unknown } | null)?.result, 'result');
     if (facts.name !== name) return { status: 'failed', reason: 'the response is about another product' };
-    const { etag, lastModified } = reading;
+    const { etag, lastModified } = response;
     return { status: 'facts', received: { facts, etag, lastModified } };
   } catch (error) {
     if (error instanceof InvalidFacts) return { status: 'failed', reason: error.message };
@@ -138,9 +135,9 @@ async function storeBatch(
   progress: number,
 ): Promise<void> {
   const withStatus = (status: Outcome['status']) =>
-    [...readings].filter(([, reading]) => reading.status === status).map(([name]) => name);
-  const received = [...readings.values()].flatMap((reading) =>
-    reading.status === 'facts' ? [reading.received] : [],
+    [...readings].filter(([, response]) => response.status === status).map(([name]) => name);
+  const received = [...readings.values()].flatMap((response) =>
+    response.status === 'facts' ? [response.received] : [],
   );
   const last = [...readings.keys()].sort().at(-1)!;
   const failedNow = [...failed, ...withStatus('failed').sort()].slice(0, MOST_NAMED);

@@ -25,8 +25,9 @@ import {
 } from '../../../domain/app/workspace/workspace.tables.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import { type FileFacts, openContent, storeWritten } from '../../../domain/kernel/files/files.store.ts';
-import { enqueueJob, type StartedJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
+import { type StartedJob, startJob } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
@@ -35,7 +36,6 @@ import { appVersion } from '../../../domain/kernel/version.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import { snapshotPosition } from '../../exchange/extraction/extraction.plan.ts';
 import { type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
 
@@ -92,14 +92,10 @@ export async function streamWorkspace(
 /** Enqueues the export as a job. @throws EstateError `forbidden`. */
 export async function startWorkspaceExport(ctx: Ctx, request: WorkspaceExport): Promise<StartedJob> {
   requireRights(ctx);
-  return await command(ctx, async (work) => {
-    const job = await enqueueJob(ctx, work, workspaceExportJob, request);
-    work.emit({
-      event_type: 'export.started',
-      data: { ...request, format: 'workspace', export_job_id: job.job_id },
-    });
-    return job;
-  });
+  return await startJob(ctx, workspaceExportJob, request, (id) => ({
+    event_type: 'export.started',
+    data: { ...request, format: 'workspace', export_job_id: id },
+  }));
 }
 
 /** Writes the archive as the job's file. */
@@ -198,7 +194,8 @@ async function writeArchive(
       }
     }
     const through = new PassThrough();
-    zip.addReadStream(through, name, { mtime: createdAt });
+    // An import refuses parts that are compressed too well, and a stored file may contain anything.
+    zip.addReadStream(through, name, { mtime: createdAt, compress: !name.startsWith('blobs/') });
     await Promise.race([pipeline(measured(), through), failed]);
     const part = { name, bytes, sha256: hash.digest('hex') };
     files.push(part);
@@ -236,11 +233,8 @@ async function writeArchive(
       };
       await addRows(table.table, shape.columns, lines, table.table === 'files' ? note : undefined);
     }
-    await addRows(
-      SETTINGS,
-      ['key', 'value'],
-      snapshot.json(SETTINGS_QUERY, [portableSettings.map(storedKey)]),
-    );
+    const lines = snapshot.json(SETTINGS_QUERY, [portableSettings.map(storedKey)]);
+    await addRows(SETTINGS, ['key', 'value'], lines);
     await addRows(PEOPLE, ['id', 'email', 'display_name'], linesOf(people, ids, named));
     for (const id of stored) {
       const content = await contentOf(blobs, id);

@@ -1,19 +1,25 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, DateOnly, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Count,
+  DateOnly,
+  Nullable,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { eventsTable, RecentEvents, recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { answerTable, figuresTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport, type ReportInput } from '../../kernel/report.ts';
+import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 
-const Count = Type.Integer({ minimum: 0 });
 const counts = <K extends string>(...names: K[]) =>
   Object.fromEntries(names.map((name) => [name, Count])) as Record<K, typeof Count>;
 const Text = Type.String();
 
-const Answer = reportSchema('AdminDashboard', {
+const Result = reportSchema('AdminDashboard', {
   kpis: object(
     counts(
       'total_users',
@@ -40,7 +46,7 @@ const Answer = reportSchema('AdminDashboard', {
     assignee_name: Nullable(Text),
   }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 /** Days without a login after which an account counts as idle. */
 const IDLE_DAYS = 90;
@@ -55,8 +61,8 @@ type Input = ReportInput<Params>;
 
 interface CardFigures {
   kpis: Record<string, number>;
-  stakeholder_coverage: Answer['stakeholder_coverage'];
-  approval_pipeline: Answer['approval_pipeline'];
+  stakeholder_coverage: Result['stakeholder_coverage'];
+  approval_pipeline: Result['approval_pipeline'];
 }
 
 /** Counts over cards, in one pass. */
@@ -79,13 +85,13 @@ const cardFigures = ({ sql, cards, asOf }: Input): Promise<CardFigures> =>
        'stakeholder_coverage', coalesce(json_agg(json_build_object('type', type, 'total', total,
          'with_stakeholders', with_roles, 'missing', total - with_roles) order by type), '[]'),
        'approval_pipeline', coalesce(json_agg(json_build_object('type', type, 'draft', draft, 'approved', approved,
-         'rejected', rejected, 'broken', broken) order by type), '[]')) as answer
+         'rejected', rejected, 'broken', broken) order by type), '[]')) as result
      from counted`;
 
 interface PeopleFigures {
   kpis: Record<string, number>;
-  idle_users: Answer['idle_users'];
-  top_contributors: Answer['top_contributors'];
+  idle_users: Result['idle_users'];
+  top_contributors: Result['top_contributors'];
 }
 
 const peopleFigures = ({ sql, params, asOf }: Input): Promise<PeopleFigures> =>
@@ -108,11 +114,11 @@ const peopleFigures = ({ sql, params, asOf }: Input): Promise<PeopleFigures> =>
                 from person u),
        'idle_users', (select coalesce(json_agg(i order by i.last_login nulls first, i.id), '[]') from idle i),
        'top_contributors', (select coalesce(json_agg(k order by k.count desc, k.user_id), '[]') from contributor k))
-       as answer`;
+       as result`;
 
 interface TodoFigures {
   kpis: Record<string, number>;
-  oldest_overdue_todos: Answer['oldest_overdue_todos'];
+  oldest_overdue_todos: Result['oldest_overdue_todos'];
 }
 
 /** To-dos on the report's cards and, without a filter, those without a card. */
@@ -130,7 +136,7 @@ const todoFigures = ({ sql, cards, filtered, params, asOf }: Input): Promise<Tod
      select json_build_object(
        'kpis', (select json_build_object('overdue_todos_total', count(*) filter (where overdue),
                   'unassigned_todo_count', count(*) filter (where assigned_to is null)) from open),
-       'oldest_overdue_todos', (select coalesce(json_agg(o order by o.due_date, o.id), '[]') from oldest o)) as answer`;
+       'oldest_overdue_todos', (select coalesce(json_agg(o order by o.due_date, o.id), '[]') from oldest o)) as result`;
 
 /** Users, responsibilities, approvals and to-dos, for administrators. */
 export const adminDashboardReport = defineReport({
@@ -147,7 +153,7 @@ export const adminDashboardReport = defineReport({
       description: 'Maximum number of users, events and to-dos in each list',
     }),
   },
-  answer: Answer,
+  result: Result,
   reads: {
     cards: ['type', 'name', 'status', 'approval_status', 'created_at', 'updated_at'],
     relations: [],
@@ -167,19 +173,19 @@ export const adminDashboardReport = defineReport({
       oldest_overdue_todos: todos.oldest_overdue_todos,
     });
   },
-  chart: (answer, _params, context) => adminDashboardChart(answer, context),
-  tables: (answer) => [
-    figuresTable('kpis', answer.kpis),
-    answerTable(Answer, answer, 'top_contributors'),
-    answerTable(Answer, answer, 'stakeholder_coverage'),
-    answerTable(Answer, answer, 'idle_users'),
-    answerTable(Answer, answer, 'approval_pipeline'),
-    eventsTable('recent_activity', answer.recent_activity),
-    answerTable(Answer, answer, 'oldest_overdue_todos'),
+  chart: (result, _params, context) => adminDashboardChart(result, context),
+  tables: (result) => [
+    figuresTable('kpis', result.kpis),
+    resultTable(Result, result, 'top_contributors'),
+    resultTable(Result, result, 'stakeholder_coverage'),
+    resultTable(Result, result, 'idle_users'),
+    resultTable(Result, result, 'approval_pipeline'),
+    eventsTable('recent_activity', result.recent_activity),
+    resultTable(Result, result, 'oldest_overdue_todos'),
   ],
 });
 
-const labels: Partial<Record<keyof Answer['kpis'], string>> = {
+const labels: Partial<Record<keyof Result['kpis'], string>> = {
   total_users: 'Users',
   active_users_30d: 'Active in 30 days',
   pending_sso_invitations: 'Never logged in by SSO',
@@ -191,7 +197,7 @@ const labels: Partial<Record<keyof Answer['kpis'], string>> = {
 };
 
 /** Key figures, cards with and without stakeholders, and approval statuses. */
-function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
+function adminDashboardChart(result: Result, context: ChartContext): Chart {
   const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count' } as const;
   return {
     kind: 'panels',
@@ -202,7 +208,7 @@ function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
         title: 'Neglected work',
         items: Object.entries(labels).map(([key, name]) => ({
           name,
-          value: answer.kpis[key as keyof Answer['kpis']],
+          value: result.kpis[key as keyof Result['kpis']],
           unit: 'count',
         })),
       },
@@ -210,7 +216,7 @@ function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
         ...bars,
         title: 'Cards with and without stakeholders',
         series: ['With', 'Without'],
-        items: answer.stakeholder_coverage.map((row) => ({
+        items: result.stakeholder_coverage.map((row) => ({
           name: typeLabel(context, row.type),
           values: [row.with_stakeholders, row.missing],
         })),
@@ -219,7 +225,7 @@ function adminDashboardChart(answer: Answer, context: ChartContext): Chart {
         ...bars,
         title: 'Approvals',
         series: ['Draft', 'Approved', 'Rejected', 'Broken'],
-        items: answer.approval_pipeline.map((row) => ({
+        items: result.approval_pipeline.map((row) => ({
           name: typeLabel(context, row.type),
           values: [row.draft, row.approved, row.rejected, row.broken],
         })),

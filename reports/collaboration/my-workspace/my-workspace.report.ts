@@ -1,15 +1,14 @@
 import Type from 'typebox';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { figuresTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 
 /** The counts with their chart labels. */
 const labels = {
   attention_count: 'Need attention',
   open_todo_count: 'Open todos',
   overdue_todo_count: 'Overdue todos',
-  pending_survey_count: 'Questions to answer',
+  pending_survey_count: 'Questions to result',
   broken_card_count: 'Broken approvals',
   stakeholder_card_count: 'Cards with a role',
   favorite_count: 'Favourites',
@@ -28,7 +27,7 @@ const figures = [
   'broken_card_count',
   'created_count',
 ] as const satisfies Figure[];
-const Answer = reportSchema(
+const Result = reportSchema(
   'MyWorkspace',
   Object.fromEntries(figures.map((name) => [name, Count])) as Record<Figure, typeof Count>,
 );
@@ -43,7 +42,7 @@ export const myWorkspaceReport = defineReport({
   permission: 'login',
   scope: 'account',
   params: {},
-  answer: Answer,
+  result: Result,
   reads: { cards: ['type', 'status', 'approval_status', 'created_by'], relations: [], others: true },
   async compute({ sql, ctx, cards, filtered, asOf }) {
     const me = ctx.caller.userId;
@@ -74,14 +73,14 @@ export const myWorkspaceReport = defineReport({
          'created_count', (select count(*) from cards c where c.created_by = ${me}::uuid and ${embed(cards)}))::text
        from mine, todo, asked`;
   },
-  chart: (answer) => ({
+  chart: (result) => ({
     kind: 'figures',
     title: 'My workspace',
     items: Object.entries(labels).map(([key, name]) => ({
       name,
-      value: answer[key as Figure],
+      value: result[key as Figure],
       unit: 'count',
     })),
   }),
-  tables: ({ position: _, ...answer }) => [figuresTable('figures', answer)],
+  tables: ({ position: _, ...result }) => [figuresTable('figures', result)],
 });

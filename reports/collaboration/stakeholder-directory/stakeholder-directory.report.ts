@@ -1,17 +1,15 @@
 import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { arrayOf, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Count, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
 const Text = Type.String();
-const Count = Type.Integer({ minimum: 0 });
 const Holder = object({
   user_id: Uuid,
   display_name: Text,
@@ -27,7 +25,7 @@ const DirectoryRole = object({
   users: Type.Array(Holder),
 });
 
-const Answer = reportSchema('StakeholderDirectory', {
+const Result = reportSchema('StakeholderDirectory', {
   card_types: arrayOf({
     type_key: Text,
     type_label: Text,
@@ -37,7 +35,7 @@ const Answer = reportSchema('StakeholderDirectory', {
     holders_count: Count,
   }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 /** The roles of a type as JSON rows, to be joined with people. */
 const rolesOf = (types: CardType[], role: string | undefined) =>
@@ -80,7 +78,7 @@ export const stakeholderDirectoryReport = defineReport({
       description: 'The page of cards',
     }),
   },
-  answer: Answer,
+  result: Result,
   reads: { cards: ['type', 'name', 'name_key', 'status'], others: true },
   check(ctx, { type, role }) {
     const types = type === undefined ? visibleTypes(ctx) : [typeOf(ctx, 'type', type)];
@@ -134,11 +132,11 @@ export const stakeholderDirectoryReport = defineReport({
                               where h.type = t.type))`,
            't.place',
          ),
-       )} || '}' as answer
+       )} || '}' as result
        from jsonb_to_recordset(${JSON.stringify(heads)}::jsonb) as t(place int, type text, head jsonb)`;
   },
-  chart: (answer) => stakeholderDirectoryChart(answer),
-  tables: (answer) => [holdersTable(answer), cardsTable(answer)],
+  chart: (result) => stakeholderDirectoryChart(result),
+  tables: (result) => [holdersTable(result), cardsTable(result)],
 });
 
 function visibleTypes({
@@ -149,9 +147,9 @@ function visibleTypes({
   return metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
 }
 
-type Holder = Answer['card_types'][number]['roles'][number]['users'][number];
+type Holder = Result['card_types'][number]['roles'][number]['users'][number];
 
-function* holdersOf({ card_types }: Answer): Generator<Holder & { type: string; role: string }> {
+function* holdersOf({ card_types }: Result): Generator<Holder & { type: string; role: string }> {
   for (const { type_key: type, roles } of card_types) {
     for (const { role_key: role, users } of roles) for (const user of users) yield { type, role, ...user };
   }
@@ -159,14 +157,14 @@ function* holdersOf({ card_types }: Answer): Generator<Holder & { type: string; 
 
 const who = { type: 'key', role: 'key', user_id: 'key', display_name: 'text' } as const;
 
-const holdersTable = (answer: Answer): ReportTable =>
-  reportTable('holders', { ...who, email: 'text', card_count: 'number' } as const, holdersOf(answer));
+const holdersTable = (result: Result): ReportTable =>
+  reportTable('holders', { ...who, email: 'text', card_count: 'number' } as const, holdersOf(result));
 
-const cardsTable = (answer: Answer): ReportTable =>
+const cardsTable = (result: Result): ReportTable =>
   reportTable(
     'cards',
     { ...who, card_id: 'key', card_name: 'text' } as const,
-    Iterator.from(holdersOf(answer)).flatMap((holder) =>
+    Iterator.from(holdersOf(result)).flatMap((holder) =>
       holder.cards.map(({ id, name }) => ({ ...holder, card_id: id, card_name: name })),
     ),
   );
@@ -175,9 +173,9 @@ const cardsTable = (answer: Answer): ReportTable =>
 const SHOWN = 50;
 
 /** The people with the most roles on cards. */
-function stakeholderDirectoryChart(answer: Answer): Chart {
+function stakeholderDirectoryChart(result: Result): Chart {
   const people = new Map<string, { name: string; roles: number }>();
-  for (const { user_id, display_name, card_count } of holdersOf(answer)) {
+  for (const { user_id, display_name, card_count } of holdersOf(result)) {
     const person = people.get(user_id) ?? { name: display_name, roles: 0 };
     person.roles += card_count;
     people.set(user_id, person);

@@ -9,13 +9,12 @@ import { embed, query } from '../../../platform/database.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
 const App = object({ id: Uuid, name: Type.String() });
 
-const Answer = reportSchema('EolReport', {
+const Result = reportSchema('EolReport', {
   items: arrayOf(
     {
       id: Uuid,
@@ -49,7 +48,7 @@ const Answer = reportSchema('EolReport', {
     manual: Type.Integer({ description: 'Items whose source is `manual`' }),
   }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 /** Default number of days before the end in which an item counts as approaching. */
 const DAYS = 180;
@@ -85,7 +84,7 @@ export const eolReport = defineReport({
       }),
     ),
   },
-  answer: Answer,
+  result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   topics: () => ['cards', 'relations', EOL_TOPIC],
   isDaily: true,
@@ -170,10 +169,10 @@ export const eolReport = defineReport({
             'unknown', count(*) filter (where status = 'unknown'),
             'impacted_apps', (select now from impact), 'approaching_impacted_apps', (select soon from impact),
             'manual', count(*) filter (where source = 'manual'))
-          from judged))::text as answer`;
+          from judged))::text as result`;
   },
-  chart: (answer, _params, context) => eolChart(answer, context),
-  tables: (answer) => [itemsTable(answer), appsTable(answer), figuresTable('summary', answer.summary)],
+  chart: (result, _params, context) => eolChart(result, context),
+  tables: (result) => [itemsTable(result), appsTable(result), figuresTable('summary', result.summary)],
 });
 
 /** Types of cards that can be linked to products. */
@@ -183,7 +182,7 @@ const typesOfProducts = ({ cardTypes, visibleTypes }: Metamodel): string[] =>
 /** A phase of the lifecycle as a date; null for an empty text, which old rows can contain. */
 const phase = (key: string) => `nullif(c.lifecycle ->> '${key}', '')::date`;
 
-const itemsTable = ({ items }: Answer): ReportTable =>
+const itemsTable = ({ items }: Result): ReportTable =>
   reportTable(
     'items',
     {
@@ -203,7 +202,7 @@ const itemsTable = ({ items }: Answer): ReportTable =>
     items.map((item) => ({ ...item, affected_apps: item.affected_apps.length })),
   );
 
-const appsTable = ({ items }: Answer): ReportTable =>
+const appsTable = ({ items }: Result): ReportTable =>
   reportTable(
     'affected_apps',
     { id: 'key', name: 'text', status: 'key', ends_on: 'date', app_id: 'key', app_name: 'text' },
@@ -215,7 +214,7 @@ const appsTable = ({ items }: Answer): ReportTable =>
 const statusOrder = ['eol', 'approaching', 'supported', 'unknown'];
 
 /** Bars per product, stacked by status; cards without a product are grouped by type. */
-function eolChart({ items, summary }: Answer, { metamodel }: ChartContext): Chart {
+function eolChart({ items, summary }: Result, { metamodel }: ChartContext): Chart {
   const rows = new Map<string, number[]>();
   for (const { type, eol_product, eol_label, status, source } of items) {
     const label = metamodel.cardTypes.get(type)?.label ?? type;

@@ -87,12 +87,6 @@ export async function collectOldValues(
      from ${store.rows}`,
   );
   const { gone, made, fields: found } = rows[0];
-  return {
-    table: spec,
-    number: asOfTables.indexOf(spec),
-    oldValuesTable: store,
-    gone,
-    made,
-    fields: new Set(found),
-  };
+  const number = asOfTables.indexOf(spec);
+  return { table: spec, number, oldValuesTable: store, gone, made, fields: new Set(found) };
 }

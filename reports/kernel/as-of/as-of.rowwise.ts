@@ -10,7 +10,7 @@ import { eventsUntil, unreadViews } from './as-of.views.ts';
  * collected first, so that reading a few rows by their ids or ends is fast. Besides these only `events` and
  * `kpi_snapshots` can be read.
  */
-export async function shadowRowwise(sql: Knex.Transaction, position: number, asOf: Date): Promise<void> {
+export async function createRowwiseViews(sql: Knex.Transaction, position: number, asOf: Date): Promise<void> {
   const names = oldValuesTables.map(({ table }) => table);
   const columns = await columnsOf(sql, names);
   const { rows } = await sql.raw(

@@ -4,8 +4,8 @@ import { type Db, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { type AsOfScope, literal } from './as-of.events.ts';
 import { collectTouched } from './as-of.rows.ts';
-import { shadowRowwise } from './as-of.rowwise.ts';
-import { shadowTables } from './as-of.views.ts';
+import { createRowwiseViews } from './as-of.rowwise.ts';
+import { createViews } from './as-of.views.ts';
 
 /** Longer than a transaction can hold the feed's lock. */
 const SETTLED_MS = 5 * 60_000;
@@ -36,10 +36,10 @@ export async function readAsOf<T>(
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
       set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${READER_IDLE_TIMEOUT}`);
     if (await readsFew(sql, scope)) {
-      await shadowRowwise(sql, position, asOf);
+      await createRowwiseViews(sql, position, asOf);
     } else {
       const touched = await collectTouched(sql, position, scope);
-      await shadowTables(sql, touched, position, asOf, scope.reads);
+      await createViews(sql, touched, position, asOf, scope.reads);
     }
     if (!scope.costs) await hideFormerCosts(sql);
     await sql.raw('set transaction read only');
@@ -80,10 +80,8 @@ async function positionAt(sql: Knex.Transaction, asOf: Date): Promise<number> {
       oldest === null
         ? 'No events are stored.'
         : `Events are stored from ${oldest} on; ask for a later time.`;
-    throw new EstateError('as_of_expired', detail, {
-      errors: [{ field: 'as_of', code: 'as_of_expired', message: detail }],
-      extra: { oldest },
-    });
+    const errors = [{ field: 'as_of', code: 'as_of_expired', message: detail }];
+    throw new EstateError('as_of_expired', detail, { errors, extra: { oldest } });
   }
   return position;
 }

@@ -16,7 +16,7 @@ import { type AsOfTable, asOfTables, type TouchedTable } from './as-of.tables.ts
  * Shadows the tables by temporary views of the same names, which come first in the search path: each has the table's rows
  * that were not written since, and the old versions of those that were. Columns that a query does not read cost nothing.
  */
-export async function shadowTables(
+export async function createViews(
   sql: Knex.Transaction,
   touched: TouchedTable[],
   position: number,

@@ -1,7 +1,7 @@
 import { NAME_GAP, type NamePosition, placeNames } from './charts.names.ts';
 import { axis, groupColour, groupNames, heading, omittedNote, textBorder, withNote } from './charts.parts.ts';
 import { axisTitle, formatValue, Labels, plain, shorten, textWidth } from './charts.text.ts';
-import { FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
+import { BACKGROUND_COLOR, FONT_SIZE, MARGIN, PALETTE, WIDTH } from './charts.theme.ts';
 import type { BubbleAxis, BubblesChart, ChartWorkspace, Layout } from './charts.types.ts';
 
 const MOST = 500;
@@ -80,7 +80,7 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
             return {
               value: positions[index],
               symbolSize: diameter(item.size, largest, chart, most),
-              itemStyle: { color, opacity: 0.9, borderColor: PAPER, borderWidth: 1 },
+              itemStyle: { color, opacity: 0.9, borderColor: BACKGROUND_COLOR, borderWidth: 1 },
               label: labelOf(named[index], () => labels.fit(item.name, NAME_WIDTH, FONT_SIZE)),
             };
           }),
@@ -213,11 +213,8 @@ export function scaleOf(values: readonly number[]): Scale {
   const room = span / 25;
   const from = low === 0 ? 0 : low - room;
   const to = high === 0 && low < 0 ? 0 : high + room;
-  return {
-    min: exact(Math.floor(from / interval) * interval),
-    max: exact(Math.ceil(to / interval) * interval),
-    interval,
-  };
+  const min = exact(Math.floor(from / interval) * interval);
+  return { min, max: exact(Math.ceil(to / interval) * interval), interval };
 }
 
 /** Rounds up to 1, 2 or 5 times a power of ten. */

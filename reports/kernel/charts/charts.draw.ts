@@ -17,7 +17,7 @@ import { layoutMatrix } from './charts.matrix.ts';
 import { withNote } from './charts.parts.ts';
 import { layoutRoadmap } from './charts.roadmap.ts';
 import { plain, textWidth } from './charts.text.ts';
-import { FONT_SIZE, MARGIN, PAPER, WIDTH } from './charts.theme.ts';
+import { BACKGROUND_COLOR, FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
 import { layoutTreemap } from './charts.treemap.ts';
 import type { Chart, ChartWorkspace, Layout, SingleChart } from './charts.types.ts';
 
@@ -92,7 +92,7 @@ function documentOf(title: string, { width, height, body, description }: Drawing
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">
 <title>${name}</title>
 <desc>${escapeText(plain(description))}</desc>
-<rect width="${width}" height="${height}" fill="${PAPER}"/>
+<rect width="${width}" height="${height}" fill="${BACKGROUND_COLOR}"/>
 ${body}
 </svg>
 `;

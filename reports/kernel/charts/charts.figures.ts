@@ -1,6 +1,6 @@
 import { heading } from './charts.parts.ts';
 import { formatValue, Labels } from './charts.text.ts';
-import { FONT_SIZE, INK, MARGIN, WIDTH } from './charts.theme.ts';
+import { FONT_SIZE, MARGIN, TEXT_COLOR, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, FiguresChart, Layout } from './charts.types.ts';
 
 const IN_ROW = 4;
@@ -37,7 +37,7 @@ const text = (x: number, y: number, words: string, fontSize: number) => ({
   y,
   style: {
     text: words,
-    fill: INK,
+    fill: TEXT_COLOR,
     fontFamily: 'sans-serif',
     fontSize,
     fontWeight: fontSize === DIGITS ? 'bold' : 'normal',

@@ -9,7 +9,7 @@ import {
 import { NAME_GAP, placeNames } from './charts.names.ts';
 import { groupColour, groupNames, heading, omittedNote, textBorder, withNote } from './charts.parts.ts';
 import { Labels, plain, shorten, textWidth } from './charts.text.ts';
-import { FONT_SIZE, MARGIN, PALETTE, PAPER, WIDTH } from './charts.theme.ts';
+import { BACKGROUND_COLOR, FONT_SIZE, MARGIN, PALETTE, WIDTH } from './charts.theme.ts';
 import type { GraphChart, Layout } from './charts.types.ts';
 
 const MOST_NODES = 300;
@@ -41,12 +41,8 @@ export function layoutGraph(chart: GraphChart): Layout {
     WIDTH,
   );
   const height = Math.round(Math.min(1_400, 420 + nodes.length * 4));
-  const room = {
-    left: MARGIN + 60,
-    top: head.bottom + 16,
-    width: WIDTH - 2 * (MARGIN + 60),
-    height: height - MARGIN - 40,
-  };
+  const width = WIDTH - 2 * (MARGIN + 60);
+  const room = { left: MARGIN + 60, top: head.bottom + 16, width, height: height - MARGIN - 40 };
   const places = placeNodes(
     nodes.length,
     edges.map(({ source, target }) => [at.get(source)!, at.get(target)!]),
@@ -93,7 +89,7 @@ export function layoutGraph(chart: GraphChart): Layout {
             symbolSize: centre ? SIZE.centre : SIZE.other,
             itemStyle: {
               color: groupColour(groups.of(group), groups.kept),
-              borderColor: PAPER,
+              borderColor: BACKGROUND_COLOR,
               borderWidth: 1,
             },
             label: {

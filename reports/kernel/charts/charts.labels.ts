@@ -25,9 +25,9 @@ export const phaseLabel = (key: string): string => phaseNames[key as LifecyclePh
 
 /** The label of a lifecycle's phase on a day. */
 export function phaseOn(lifecycle: Partial<Record<LifecyclePhase, string>> | null, today: string): string {
-  const begun = lifecyclePhases.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
-  if (begun) return phaseNames[begun];
-  return lifecyclePhases.some((phase) => lifecycle?.[phase]) ? 'Not begun' : 'No lifecycle';
+  const current = lifecyclePhases.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
+  if (current) return phaseNames[current];
+  return lifecyclePhases.some((phase) => lifecycle?.[phase]) ? 'Not started' : 'No lifecycle';
 }
 
 /** The label of a card type, its key if it is unknown. */

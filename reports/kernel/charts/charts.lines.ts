@@ -17,12 +17,8 @@ export function layoutLines(chart: LinesChart, workspace: ChartWorkspace): Layou
   const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
   const colourOf = (index: number) => groupColour(index, kept);
   const { step } = chart;
-  const head = heading(
-    chart,
-    chart.series.map(({ name }, index) => ({ name, color: colourOf(index) })),
-    labels,
-    WIDTH,
-  );
+  const legend = chart.series.map(({ name }, index) => ({ name, color: colourOf(index) }));
+  const head = heading(chart, legend, labels, WIDTH);
   const times = chart.times.map((time) => Date.parse(time));
   return {
     width: WIDTH,

@@ -1,7 +1,7 @@
 import { axis, heading, namesAxis, omittedNote, widthOfNames, withNote } from './charts.parts.ts';
 import { shadeScale } from './charts.shades.ts';
 import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
-import { FONT_SIZE, inkOn, MARGIN, WIDTH } from './charts.theme.ts';
+import { FONT_SIZE, MARGIN, textColorOn, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, MatrixChart } from './charts.types.ts';
 
 const MOST = 200;
@@ -29,12 +29,8 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
     chart.note ?? `Shade: ${axisTitle(chart.valueAxis, chart.unit, workspace)}`,
     withNote(omittedNote(rows.length, chart.rows.length), omittedNote(columns.length, chart.columns.length)),
   );
-  const head = heading(
-    { title: chart.title, note },
-    numbers || shades.legend.length > 1 ? shades.legend : [],
-    labels,
-    width,
-  );
+  const legend = numbers || shades.legend.length > 1 ? shades.legend : [];
+  const head = heading({ title: chart.title, note }, legend, labels, width);
   const top = head.bottom + upright;
   // without rows or columns one empty cell is drawn to show the axes
   const body = Math.max(1, rows.length) * CELL.height;
@@ -69,7 +65,7 @@ export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Lay
               itemStyle: { color, borderColor: '#ffffff', borderWidth: 1 },
               label: {
                 show: numbers,
-                color: inkOn(color),
+                color: textColorOn(color),
                 fontFamily: 'sans-serif',
                 fontSize: FONT_SIZE,
                 formatter: () => formatValue(value, chart.unit, workspace),

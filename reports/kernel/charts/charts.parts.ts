@@ -1,14 +1,24 @@
 import { formatCount, type Labels, plain, textWidth } from './charts.text.ts';
-import { AXIS, colour, FAINT, FONT_SIZE, INK, MARGIN, OTHERS, PAPER, TITLE_SIZE } from './charts.theme.ts';
+import {
+  AXIS,
+  BACKGROUND_COLOR,
+  colour,
+  FAINT,
+  FONT_SIZE,
+  MARGIN,
+  OTHERS,
+  TEXT_COLOR,
+  TITLE_SIZE,
+} from './charts.theme.ts';
 
 /** Height of one line of a legend, in pixels. */
 const LEGEND_LINE = 24;
 
 /** Style of all labels, with a font family that exists everywhere. */
-const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: INK };
+const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: TEXT_COLOR };
 
 /** A border that makes text readable on marks of any colour. */
-export const textBorder = { color: INK, textBorderColor: PAPER, textBorderWidth: 3 };
+export const textBorder = { color: TEXT_COLOR, textBorderColor: BACKGROUND_COLOR, textBorderWidth: 3 };
 
 /** The heading of a chart: title, note, legend. */
 export interface Heading {
@@ -74,7 +84,7 @@ function legendElements(
         silent: true,
         x: MARGIN + x + 20,
         y: y + 7,
-        style: { text, fill: INK, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle' },
+        style: { text, fill: TEXT_COLOR, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle' },
       },
     );
     x += width;
@@ -139,11 +149,8 @@ export function groupNames(
   const kept = ranked.length > bound ? ranked.slice(0, bound - 1) : ranked;
   const index = new Map(kept.map((name, at) => [name, at]));
   const rest = ranked.length - kept.length;
-  return {
-    of: (name) => index.get(name) ?? kept.length,
-    all: rest > 0 ? [...kept, `${formatCount(rest)} others`] : kept,
-    kept: kept.length,
-  };
+  const all = rest > 0 ? [...kept, `${formatCount(rest)} others`] : kept;
+  return { of: (name) => index.get(name) ?? kept.length, all, kept: kept.length };
 }
 
 /** The colour of the n-th group, grey for the combined ones. */

@@ -1,6 +1,6 @@
 import { axis, heading, namesAxis, omittedNote, widthOfNames, withNote } from './charts.parts.ts';
 import { formatDate, Labels } from './charts.text.ts';
-import { colour, FONT_SIZE, INK, MARGIN, WIDTH } from './charts.theme.ts';
+import { colour, FONT_SIZE, MARGIN, TEXT_COLOR, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, RoadmapChart } from './charts.types.ts';
 
 const MOST = 200;
@@ -74,12 +74,12 @@ export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): L
             symbol: 'none',
             silent: true,
             animation: false,
-            lineStyle: { color: INK, type: 'dashed', width: 1 },
+            lineStyle: { color: TEXT_COLOR, type: 'dashed', width: 1 },
             label: {
               formatter: `Today, ${formatDate(Date.parse(chart.today), workspace)}`,
               position: 'start',
               distance: tall ? 24 : 5,
-              color: INK,
+              color: TEXT_COLOR,
               fontFamily: 'sans-serif',
               fontSize: FONT_SIZE,
             },
@@ -113,11 +113,8 @@ function shape(api: DrawApi, phases: number): Record<string, unknown> {
       style,
     };
   }
-  return {
-    type: 'rect',
-    shape: { x: begin, y: y - BAR / 2, width: Math.max(2, end - begin), height: BAR },
-    style,
-  };
+  const width = Math.max(2, end - begin);
+  return { type: 'rect', shape: { x: begin, y: y - BAR / 2, width, height: BAR }, style };
 }
 
 /** The phases with a date, each until the next one; the last until the edge of the chart. */

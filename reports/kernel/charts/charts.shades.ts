@@ -22,11 +22,8 @@ export function shadeScale(values: number[], write: (value: number) => string, w
       ...Array.from({ length: steps }, (_, index) => {
         const from = whole ? index * width + 1 : index * width;
         const to = Math.min(most, (index + 1) * width);
-        return {
-          name: from === to ? write(to) : `${write(from)} – ${write(to)}`,
-          color: shade(index),
-          index,
-        };
+        const name = from === to ? write(to) : `${write(from)} – ${write(to)}`;
+        return { name, color: shade(index), index };
       }).filter(({ index }) => most > 0 && (whole ? index * width < most : true)),
     ].map(({ name, color }) => ({ name, color })),
   };

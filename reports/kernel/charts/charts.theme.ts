@@ -6,9 +6,9 @@ export const TITLE_SIZE = 18;
 /** Margin of the chart, in pixels. */
 export const MARGIN = 24;
 
-export const PAPER = '#ffffff';
+export const BACKGROUND_COLOR = '#ffffff';
 /** Text; contrast 12.6:1 to the background. */
-export const INK = '#333333';
+export const TEXT_COLOR = '#333333';
 /** Grid lines and empty areas, which convey no information. */
 export const FAINT = '#d5d9df';
 export const AXIS = '#6b7280';
@@ -55,5 +55,5 @@ export function contrast(one: string, other: string): number {
 }
 
 /** The text colour with the highest contrast on a background. */
-export const inkOn = (ground: string): string =>
-  contrast(PAPER, ground) >= contrast('#000000', ground) ? PAPER : '#000000';
+export const textColorOn = (ground: string): string =>
+  contrast(BACKGROUND_COLOR, ground) >= contrast('#000000', ground) ? BACKGROUND_COLOR : '#000000';

@@ -2,7 +2,7 @@ import { hierarchy, treemap, treemapSquarify } from 'd3-hierarchy';
 import { groupNames, heading, withNote } from './charts.parts.ts';
 import { type Shades, shadeScale } from './charts.shades.ts';
 import { axisTitle, formatCount, formatValue, Labels, plain, textWidth, wrap } from './charts.text.ts';
-import { colour, FONT_SIZE, INK, inkOn, MARGIN, OTHERS, WIDTH } from './charts.theme.ts';
+import { colour, FONT_SIZE, MARGIN, OTHERS, TEXT_COLOR, textColorOn, WIDTH } from './charts.theme.ts';
 import type { ChartWorkspace, Layout, TreemapChart } from './charts.types.ts';
 
 const MAX_TILES = 300;
@@ -66,12 +66,7 @@ export function layoutTreemap(chart: TreemapChart, workspace: ChartWorkspace): L
     WIDTH,
   );
   const height = Math.min(1_600, Math.max(420, drawn * (chart.even ? 10 : 6)) + head.bottom);
-  const space = {
-    x: MARGIN,
-    y: head.bottom,
-    width: WIDTH - 2 * MARGIN,
-    height: height - head.bottom,
-  };
+  const space = { x: MARGIN, y: head.bottom, width: WIDTH - 2 * MARGIN, height: height - head.bottom };
   const elements: object[] = [];
   const draw = (of: Tile[], area: Area) => {
     for (const [at, piece] of divideArea(
@@ -199,7 +194,7 @@ function groupSpace(ground: Area, name: string, isEmpty: boolean, labels: Labels
   if (lines.length === 0) return inner;
   for (const [at, line] of lines.entries()) {
     const y = inner.y + LINE.group / 2 + at * LINE.tile;
-    elements.push(text(inner.x + PADDING, y, line, INK, { fontWeight: 'bold' }));
+    elements.push(text(inner.x + PADDING, y, line, TEXT_COLOR, { fontWeight: 'bold' }));
   }
   const taken = LINE.group + (lines.length - 1) * LINE.tile;
   return { ...inner, y: inner.y + taken, height: inner.height - taken };
@@ -221,7 +216,7 @@ function tileTexts(
   if (lines.length === 0) return [];
   if (hasFigure) lines.push(figure);
   const top = y + height / 2 - ((lines.length - 1) * LINE.tile) / 2;
-  const ink = inkOn(color);
+  const ink = textColorOn(color);
   return lines.map((line, at) =>
     text(x + width / 2, top + at * LINE.tile, line, ink, { textAlign: 'center' }),
   );
@@ -244,11 +239,8 @@ function tilesOf(chart: TreemapChart, items: Item[], most: number, colourOf: (it
 function shadesOf(chart: TreemapChart, workspace: ChartWorkspace): Shades | undefined {
   if (chart.shadeAxis === undefined) return undefined;
   const unit = chart.shadeUnit ?? 'number';
-  return shadeScale(
-    chart.items.flatMap(({ shade }) => (shade === undefined ? [] : [shade])),
-    (value) => formatValue(value, unit, workspace),
-    unit === 'count',
-  );
+  const values = chart.items.flatMap(({ shade }) => (shade === undefined ? [] : [shade]));
+  return shadeScale(values, (value) => formatValue(value, unit, workspace), unit === 'count');
 }
 
 /** A rectangle, in pixels. */

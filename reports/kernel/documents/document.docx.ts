@@ -48,10 +48,8 @@ const LEVELS = 9;
 /** Writes a document as DOCX (Office Open XML). */
 export async function writeDocx(paper: PrintDocument): Promise<Buffer> {
   const lists = numbering();
-  const deepest = {
-    run: { size: 22, bold: true, color: COLOR.head },
-    paragraph: { spacing: { before: 180, after: 60 }, keepNext: true },
-  };
+  const paragraph = { spacing: { before: 180, after: 60 }, keepNext: true };
+  const deepest = { run: { size: 22, bold: true, color: COLOR.head }, paragraph };
   const body: (Paragraph | Table)[] = [
     new Paragraph({
       children: [new TextRun({ text: paper.kind, color: COLOR.faint, allCaps: true, size: 18 })],
@@ -163,24 +161,16 @@ function blockOf(
   more: IParagraphOptions = {},
 ): (Paragraph | Table)[] {
   switch (block.kind) {
-    case 'heading':
-      return [
-        new Paragraph({
-          ...more,
-          heading: HEADINGS[Math.min(block.level, 6) - 1]!,
-          children: runsOf(block.inlines),
-        }),
-      ];
+    case 'heading': {
+      const heading = HEADINGS[Math.min(block.level, 6) - 1]!;
+      return [new Paragraph({ ...more, heading, children: runsOf(block.inlines) })];
+    }
     case 'paragraph':
       return [new Paragraph({ ...more, children: runsOf(block.inlines) })];
-    case 'code':
-      return [
-        new Paragraph({
-          ...more,
-          shading: { type: ShadingType.CLEAR, fill: COLOR.fill },
-          children: linesOf(block.text, { font: 'Consolas', size: 19 }),
-        }),
-      ];
+    case 'code': {
+      const children = linesOf(block.text, { font: 'Consolas', size: 19 });
+      return [new Paragraph({ ...more, shading: { type: ShadingType.CLEAR, fill: COLOR.fill }, children })];
+    }
     case 'quote':
       return block.blocks.flatMap((inner) =>
         blockOf(inner, lists, depth, {
@@ -188,13 +178,10 @@ function blockOf(
           border: { left: { style: BorderStyle.SINGLE, size: 12, space: 10, color: COLOR.line } },
         }),
       );
-    case 'rule':
-      return [
-        new Paragraph({
-          border: { bottom: { style: BorderStyle.SINGLE, size: 6, space: 1, color: COLOR.line } },
-          children: [],
-        }),
-      ];
+    case 'rule': {
+      const border = { bottom: { style: BorderStyle.SINGLE, size: 6, space: 1, color: COLOR.line } };
+      return [new Paragraph({ border, children: [] })];
+    }
     case 'table':
       return [table(block), new Paragraph({ children: [], spacing: { after: 60 } })];
     case 'list': {

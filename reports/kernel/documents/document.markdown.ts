@@ -53,15 +53,11 @@ function blocksOf(tokens: Token[], level: number, depth: number): Block[] {
   return tokens.flatMap((token): Block[] => {
     if (depth > DEPTH) return token.raw.trim() ? [plain(token.raw)] : [];
     switch (token.type) {
-      case 'heading':
+      case 'heading': {
         // below the level of the enclosing heading
-        return [
-          {
-            kind: 'heading',
-            level: Math.min(6, token.depth + level - 1),
-            inlines: inlinesOf(token.tokens ?? []),
-          },
-        ];
+        const inlines = inlinesOf(token.tokens ?? []);
+        return [{ kind: 'heading', level: Math.min(6, token.depth + level - 1), inlines }];
+      }
       case 'list': {
         const list = token as Tokens.List;
         const items = list.items.map((item) => {

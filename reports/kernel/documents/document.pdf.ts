@@ -134,11 +134,10 @@ function blockOf(block: Block): Content {
         },
         margin: [0, 2, 0, 6],
       };
-    case 'rule':
-      return {
-        canvas: [{ type: 'line', x1: 0, y1: 0, x2: 471, y2: 0, lineWidth: 0.6, lineColor: COLOR.line }],
-        margin: [0, 6, 0, 8],
-      };
+    case 'rule': {
+      const canvas = [{ type: 'line', x1: 0, y1: 0, x2: 471, y2: 0, lineWidth: 0.6, lineColor: COLOR.line }];
+      return { canvas, margin: [0, 6, 0, 8] };
+    }
     case 'list': {
       const items = block.items.map((item): Content => ({ stack: item.map(blockOf) }));
       const margin: Margin = [0, 0, 0, 4];

@@ -1,4 +1,5 @@
 import type { BinaryTable, Cell, Column, ColumnType, Table } from './formats.types.ts';
+import { eachMember, jsonCell } from './json-members.ts';
 
 const ATTRIBUTES = 'attributes.';
 /** PostgreSQL counts microseconds from this time. */
@@ -18,7 +19,7 @@ export function readUuid(bytes: Buffer, from: number): string {
 }
 
 /** A chunk of rows, also as a string of one character per byte: its slices cost less than decoding each value. */
-interface Chunk {
+export interface Chunk {
   bytes: Buffer;
   characters: string;
 }
@@ -26,6 +27,7 @@ interface Chunk {
 /** Reads the value at a position of a chunk. */
 export type Read<T = Cell> = (chunk: Chunk, from: number, to: number) => T;
 
+/** Reads a text. */
 function readText({ bytes, characters }: Chunk, from: number, to: number): string {
   for (let at = from; at < to; at += 1) if (bytes[at]! > 127) return bytes.toString('utf8', from, to);
   return characters.slice(from, to);
@@ -41,6 +43,28 @@ export const readTime: Read<number | null> = ({ bytes }, from) => {
   return Math.abs(ms) <= LAST_MS ? ms : null;
 };
 
+const DAY_MS = 86_400_000;
+
+/** Reads a timestamp in ISO 8601. A day is formatted once for consecutive timestamps of the same day, as rows often have. */
+function readIsoTime(): Read<string | null> {
+  let day = Number.NaN;
+  let date = '';
+  const two = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+  return (chunk, from, to) => {
+    const ms = readTime(chunk, from, to);
+    if (ms === null) return null;
+    const inDay = ms - Math.floor(ms / DAY_MS) * DAY_MS;
+    if (ms - inDay !== day) {
+      day = ms - inDay;
+      date = new Date(day).toISOString().slice(0, -'00:00:00.000Z'.length);
+    }
+    const seconds = Math.floor(inDay / 1000);
+    const minutes = Math.floor(seconds / 60);
+    const fraction = String(1000 + (inDay % 1000)).slice(1);
+    return `${date}${two[Math.floor(minutes / 60)]}:${two[minutes % 60]}:${two[seconds % 60]}.${fraction}Z`;
+  };
+}
+
 /** The type in which the database sends the values of a column, and how a value is read. */
 const types: Record<ColumnType, { sql: string; read: Read }> = {
   text: { sql: 'text', read: readText },
@@ -50,13 +74,7 @@ const types: Record<ColumnType, { sql: string; read: Read }> = {
   multi: { sql: 'text', read: (chunk, from, to) => JSON.parse(readText(chunk, from, to)) },
   number: { sql: 'float8', read: ({ bytes }, from) => bytes.readDoubleBE(from) },
   boolean: { sql: 'boolean', read: ({ bytes }, from) => bytes[from] === 1 },
-  datetime: {
-    sql: 'timestamptz',
-    read: (chunk, from, to) => {
-      const ms = readTime(chunk, from, to);
-      return ms === null ? null : new Date(ms).toISOString();
-    },
-  },
+  datetime: { sql: 'timestamptz', read: readIsoTime() },
 };
 
 const isAttribute = ({ header }: Column): boolean => header.startsWith(ATTRIBUTES);
@@ -73,60 +91,76 @@ export function selectList(columns: Column[], sqlOf: (header: string) => string,
   ].join(', ');
 }
 
+/** A value of a row within a chunk: in the format of its column's type, or as JSON for an attribute. */
+type OnValue = (at: number, chunk: Chunk, from: number, to: number, isJson: boolean) => void;
+
 /**
- * A function that reads the rows of a chunk of a {@link BinaryTable}.
- * @param readOf how the values of a column are read that is no attribute; by default as its type's cells.
+ * A function that reads the rows of a chunk of a {@link BinaryTable}: it calls `onValue` with the position of its column for each
+ * value that is not null, attributes last and in any order, and `onRow` after each row.
  */
-export function rowReader<T = never>(
-  columns: Column[],
-  readOf: (column: Column) => Read<T> | undefined = () => undefined,
-): (bytes: Buffer) => (Cell | T)[][] {
-  const reads: { at: number; read: Read<Cell | T> }[] = [...columns.entries()]
-    .filter(([, column]) => !isAttribute(column))
-    .map(([at, column]) => ({ at, read: readOf(column) ?? types[column.type].read }));
-  const attributes = new Map(
-    [...columns.entries()]
-      .filter(([, column]) => isAttribute(column))
-      .map(([at, { header }]) => [header.slice(ATTRIBUTES.length), at]),
-  );
-  const empty = new Array<Cell | T>(columns.length).fill(null);
+export function rowScanner(columns: Column[], onValue: OnValue, onRow: () => void): (bytes: Buffer) => void {
+  const own = [...columns.keys()].filter((at) => !isAttribute(columns[at]!));
+  const attributes = new Map<string, number>();
+  for (const [at, column] of columns.entries())
+    if (isAttribute(column)) attributes.set(column.header.slice(ATTRIBUTES.length), at);
   return (bytes) => {
     const chunk = { bytes, characters: bytes.toString('latin1') };
-    const rows: (Cell | T)[][] = [];
+    const onMember = (key: string, from: number, to: number) => {
+      const at = attributes.get(key);
+      if (at !== undefined) onValue(at, chunk, from, to, true);
+    };
     for (let next = 0; next < bytes.length; ) {
-      const cells = empty.slice();
       // the number of values
       next += 2;
-      for (const { at, read } of reads) {
+      for (const at of own) {
         const length = bytes.readInt32BE(next);
         next += 4;
         if (length < 0) continue;
-        cells[at] = read(chunk, next, next + length);
+        onValue(at, chunk, next, next + length, false);
         next += length;
       }
       if (attributes.size > 0) {
         const length = bytes.readInt32BE(next);
         next += 4;
         if (length >= 0) {
-          const object: Record<string, Cell> = JSON.parse(readText(chunk, next, next + length));
-          for (const key in object) {
-            const at = attributes.get(key);
-            if (at !== undefined) cells[at] = object[key];
-          }
+          eachMember(chunk.characters, next, next + length, onMember);
           next += length;
         }
       }
-      rows.push(cells);
+      onRow();
     }
-    return rows;
   };
+}
+
+/** A function that reads a value of a row as the cell of its column. */
+export function cellReader(columns: Column[]) {
+  const reads = columns.map(({ type }) => types[type].read);
+  return (at: number, chunk: Chunk, from: number, to: number, isJson: boolean): Cell =>
+    isJson ? jsonCell(readText(chunk, from, to)) : reads[at]!(chunk, from, to);
 }
 
 /** The same table with its rows as cells. */
 export function readTable({ name, columns, chunks }: BinaryTable): Table {
-  const read = rowReader(columns);
+  const empty = new Array<Cell>(columns.length).fill(null);
+  const readCell = cellReader(columns);
   async function* batches() {
-    for await (const { bytes } of chunks()) yield read(bytes);
+    let rows: Cell[][] = [];
+    let cells = empty.slice();
+    const scan = rowScanner(
+      columns,
+      (at, chunk, from, to, isJson) => {
+        cells[at] = readCell(at, chunk, from, to, isJson);
+      },
+      () => {
+        rows.push(cells);
+        cells = empty.slice();
+      },
+    );
+    for await (const { bytes } of chunks()) {
+      scan(bytes);
+      yield rows;
+      rows = [];
+    }
   }
   return { name, columns, batches: batches() };
 }

@@ -30,6 +30,7 @@ const encodeInThread = threadPool<RowGroup, EncodedGroup>({
   module: new URL('./encoding.worker.ts', import.meta.url),
   size: THREADS,
   idleMs: 60_000,
+  youngMb: 48,
 });
 
 /**
@@ -45,10 +46,8 @@ export async function* encodedGroups(
   const encoding: Promise<EncodedGroup>[] = [];
   for await (const { chunks, rows } of groups(table, size)) {
     onRows?.(rows, table.name);
-    const encoded = encodeInThread({
-      question: { ...form, columns: table.columns, chunks, rows },
-      transfer: chunks.map(({ buffer }) => buffer),
-    });
+    const transfer = chunks.map(({ buffer }) => buffer);
+    const encoded = encodeInThread({ question: { ...form, columns: table.columns, chunks, rows }, transfer });
     // awaited in order below
     encoded.catch(() => undefined);
     encoding.push(encoded);

@@ -1,20 +1,15 @@
 import { parentPort } from 'node:worker_threads';
 import type { Answered } from '../../../platform/worker-threads.ts';
-import { rowReader } from './binary-rows.ts';
 import type { EncodedGroup, RowGroup } from './encoding.ts';
-import { linesOf } from './lines.ts';
+import { encoderOf } from './lines.ts';
 import { encodeRowGroup } from './parquet.group.ts';
-
-const encoder = new TextEncoder();
 
 function encodeGroup(group: RowGroup): EncodedGroup {
   const chunks = group.chunks.map(({ buffer, byteOffset, byteLength }) =>
     Buffer.from(buffer, byteOffset, byteLength),
   );
   if (group.form === 'parquet') return encodeRowGroup(group, chunks);
-  const read = rowReader(group.columns);
-  const text = linesOf(group.columns, group);
-  return { bytes: encoder.encode(chunks.map((chunk) => text(read(chunk))).join('')) };
+  return { bytes: encoderOf(group.columns, group)(chunks) };
 }
 
 parentPort!.on('message', (group: RowGroup) => {

@@ -1,31 +1,12 @@
 import type { Writable } from 'node:stream';
-import { joinValues, neutralise, quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
-import { readTable } from './binary-rows.ts';
+import { quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
+import { csvCell } from './cells.ts';
+import { csvEncoder } from './csv.encoder.ts';
 import { encodedGroups, type LineForm } from './encoding.ts';
-import type { BinaryTable, Cell, Column, Table, WriteOptions } from './formats.types.ts';
+import type { BinaryTable, Column, Table, WriteOptions } from './formats.types.ts';
+import { jsonLinesEncoder } from './json-lines.encoder.ts';
+import type { LineEncoder } from './line-writer.ts';
 import { pump } from './pump.ts';
-
-/** The text of a cell in formats without lists. */
-export function cellText(cell: NonNullable<Cell>): string {
-  if (typeof cell === 'string') return cell;
-  return Array.isArray(cell) ? joinValues(cell.map(String)) : String(cell);
-}
-
-function csvCell(cell: Cell, guard: boolean): string {
-  if (cell === null || cell === undefined) return '';
-  const text = cellText(cell);
-  if (typeof cell === 'number' || typeof cell === 'boolean') return text;
-  return quoteCell(guard ? neutralise(text) : text);
-}
-
-/** Makes lines of rows: CSV as {@link writeCsv} describes, or a JSON object per row as {@link writeNdjson}. */
-export function linesOf(columns: Column[], form: LineForm): (rows: readonly (readonly Cell[])[]) => string {
-  const line =
-    form.form === 'csv'
-      ? (cells: readonly Cell[]) => `${cells.map((cell) => csvCell(cell, form.neutralise)).join(',')}\r\n`
-      : jsonLine(columns);
-  return (rows) => rows.map(line).join('');
-}
 
 /**
  * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF) and ends the stream; destroys it on failure.
@@ -38,8 +19,17 @@ export async function writeCsv(
   options: WriteOptions & { neutralise?: boolean },
 ): Promise<void> {
   const { neutralise = true } = options;
-  const header = `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
-  await pump(lines(table, { form: 'csv', neutralise }, options, header), out, options.signal);
+  async function* chunks() {
+    yield `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
+    if ('chunks' in table) yield* binaryLines(table, { form: 'csv', neutralise }, options);
+    else {
+      for await (const rows of table.batches) {
+        yield rows.map((row) => `${row.map((cell) => csvCell(cell, neutralise)).join(',')}\r\n`).join('');
+        options.onRows?.(rows.length, table.name);
+      }
+    }
+  }
+  await pump(chunks(), out, options.signal);
 }
 
 /**
@@ -48,35 +38,16 @@ export async function writeCsv(
  * @param options.end position for a last line, by which readers know that the file is complete.
  */
 export async function writeNdjson(
-  table: Table | BinaryTable,
+  table: BinaryTable,
   out: Writable,
   options: WriteOptions & { end?: string | undefined },
 ): Promise<void> {
   const { end } = options;
-  const last = end === undefined ? '' : `${JSON.stringify({ end: true, position: end })}\n`;
-  await pump(lines(table, { form: 'ndjson' }, options, '', last), out, options.signal);
-}
-
-function jsonLine(columns: Column[]): (cells: readonly Cell[]) => string {
-  const paths = columns.map(({ header }) => {
-    const [, group, key] = /^(lifecycle|attributes)\.(.*)$/s.exec(header) ?? [];
-    return { group, key: key ?? header };
-  });
-  const json = columns.findIndex(({ type }) => type === 'json');
-  return (cells) => {
-    const row: Record<string, unknown> = {};
-    for (const [n, { group, key }] of paths.entries()) {
-      const cell = cells[n];
-      if (cell === null || cell === undefined || n === json) continue;
-      if (group === undefined) row[key] = cell;
-      else (row[group] as Record<string, Cell>) = Object.assign(row[group] ?? {}, { [key]: cell });
-    }
-    const line = JSON.stringify(row);
-    // JSON text is written without parsing it
-    if (json < 0 || !cells[json]) return `${line}\n`;
-    const member = `${JSON.stringify(columns[json]!.header)}:${cells[json]}}`;
-    return `${line.slice(0, -1)}${line === '{}' ? '' : ','}${member}\n`;
-  };
+  async function* chunks() {
+    yield* binaryLines(table, { form: 'ndjson' }, options);
+    if (end !== undefined) yield `${JSON.stringify({ end: true, position: end })}\n`;
+  }
+  await pump(chunks(), out, options.signal);
 }
 
 /** Rows from which a thread is worth its start. */
@@ -84,23 +55,19 @@ const MANY = 2_000;
 /** Rows of a group. */
 const GROUP = 1_000;
 
-async function* lines(
-  table: Table | BinaryTable,
-  form: LineForm,
-  options: WriteOptions,
-  first: string,
-  last = '',
-): AsyncGenerator<string | Uint8Array> {
-  if (first !== '') yield first;
-  if ('chunks' in table && table.expected >= MANY) {
+/** A function that makes lines of rows in the binary format of COPY. */
+export function encoderOf(columns: Column[], form: LineForm): LineEncoder {
+  return form.form === 'csv' ? csvEncoder(columns, form.neutralise) : jsonLinesEncoder(columns);
+}
+
+async function* binaryLines(table: BinaryTable, form: LineForm, options: WriteOptions) {
+  if (table.expected >= MANY) {
     for await (const { bytes } of encodedGroups(table, form, GROUP, options)) yield bytes;
-  } else {
-    const { name, columns, batches } = 'chunks' in table ? readTable(table) : table;
-    const text = linesOf(columns, form);
-    for await (const rows of batches) {
-      if (rows.length > 0) yield text(rows);
-      options.onRows?.(rows.length, name);
-    }
+    return;
   }
-  if (last !== '') yield last;
+  const lines = encoderOf(table.columns, form);
+  for await (const { bytes, rows } of table.chunks()) {
+    yield lines([bytes]);
+    options.onRows?.(rows, table.name);
+  }
 }

@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet';
+import { cellText } from './cells.ts';
 import type { Cell, Column, ColumnType } from './formats.types.ts';
-import { cellText } from './lines.ts';
 
 type Leaf = Omit<SchemaElement, 'name'>;
 

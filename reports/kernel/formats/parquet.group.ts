@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { readBytes, readTime, rowReader } from './binary-rows.ts';
+import { cellReader, readBytes, readTime, rowScanner } from './binary-rows.ts';
 import type { EncodedGroup, RowGroup } from './encoding.ts';
 import type { Column } from './formats.types.ts';
 import { parquetSchema, parquetValue } from './parquet.columns.ts';
@@ -8,31 +8,37 @@ import { parquetSchema, parquetValue } from './parquet.columns.ts';
 const hasStatistics = ({ header, type }: Column): boolean =>
   header === 'id' || type === 'datetime' || type === 'date';
 
-/** Columns whose values hardly repeat: they need no dictionary, and their bytes are written as they are. */
+/** Columns of texts that hardly repeat: they need no dictionary, and their bytes are written as they are. */
 const isDistinct = ({ header }: Column): boolean =>
   /^(?:id|external_id|name|alias|description)$/.test(header);
+
+/** Columns that become smaller by compression; others only take its time. */
+const isCompressed = ({ header, type }: Column): boolean =>
+  (type === 'text' || type === 'json' || type === 'multi') && header !== 'id';
 
 /** Encodes rows in the binary format of COPY as a row group of a Parquet file. */
 export function encodeRowGroup(
   { columns, rows }: Pick<RowGroup, 'columns' | 'rows'>,
   chunks: readonly Buffer[],
 ): EncodedGroup {
-  const read = rowReader<Uint8Array | number | null>(columns, (column) => {
-    if (isDistinct(column)) return readBytes;
-    return column.type === 'datetime' ? readTime : undefined;
-  });
   const values = columns.map(() => new Array<unknown>(rows).fill(null));
-  const convert = columns.map(({ type }) => parquetValue(type));
   let row = 0;
-  for (const chunk of chunks)
-    for (const cells of read(chunk)) {
-      for (let n = 0; n < cells.length; n += 1) {
-        const cell = cells[n];
-        if (cell === null || cell === undefined) continue;
-        values[n]![row] = cell instanceof Uint8Array ? cell : convert[n]!(cell);
-      }
+  const convert = columns.map(({ type }) => parquetValue(type));
+  const readCell = cellReader(columns);
+  const plain = columns.map((column) =>
+    isDistinct(column) ? readBytes : column.type === 'datetime' ? readTime : undefined,
+  );
+  const scan = rowScanner(
+    columns,
+    (at, chunk, from, to, isJson) => {
+      const read = isJson ? undefined : plain[at];
+      values[at]![row] = read ? read(chunk, from, to) : convert[at]!(readCell(at, chunk, from, to, isJson)!);
+    },
+    () => {
       row += 1;
-    }
+    },
+  );
+  for (const chunk of chunks) scan(chunk);
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({ writer, schema: parquetSchema(columns) });
   // remove the file header before the row group
@@ -44,9 +50,12 @@ export function encodeRowGroup(
       data: values[n]!,
       statistics: hasStatistics(column),
       offsetIndex: false,
-      ...(isDistinct(column) && { encoding: 'PLAIN' as const }),
+      ...((isDistinct(column) || column.type === 'datetime') && { encoding: 'PLAIN' as const }),
+      ...(!isCompressed(column) && { codec: 'UNCOMPRESSED' as const }),
     })),
     rowGroupSize: rows,
+    // one page per column
+    pageSize: 0,
   });
   return { bytes: writer.getBytes() as EncodedGroup['bytes'], metadata: parquet.row_groups[0]! };
 }

@@ -21,11 +21,8 @@ export async function writeParquet(table: BinaryTable, out: Writable, options: W
 
 async function* parquetChunks(table: BinaryTable, options: WriteOptions): AsyncGenerator<Uint8Array> {
   const written = new ByteWriter();
-  const file = new ParquetWriter({
-    writer: written,
-    schema: parquetSchema(table.columns),
-    createdBy: 'estate',
-  });
+  const schema = parquetSchema(table.columns);
+  const file = new ParquetWriter({ writer: written, schema, createdBy: 'estate' });
   yield Buffer.from(written.getBytes());
   for await (const { bytes, metadata } of encodedGroups(table, { form: 'parquet' }, GROUP, options)) {
     file.row_groups.push(shifted(metadata!, BigInt(written.offset)));

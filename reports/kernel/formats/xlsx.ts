@@ -1,8 +1,8 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { cellText } from './cells.ts';
 import type { Cell, Column, ColumnType, Table, WriteOptions } from './formats.types.ts';
-import { cellText } from './lines.ts';
 import { cellStyles, MAIN, packageParts, XML } from './xlsx.package.ts';
 
 export interface XlsxOptions extends WriteOptions {

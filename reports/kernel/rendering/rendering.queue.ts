@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 import { createUserSemaphore } from '../../../platform/semaphore.ts';
+import { untilAborted } from '../../../platform/within.ts';
 import { startThread } from '../../../platform/worker-threads.ts';
-import type { Refusal, RenderAnswer, Rendering } from './rendering.types.ts';
+import type { Refusal, Rendering, RenderResult } from './rendering.types.ts';
 
 /** Time after which an idle thread ends, in milliseconds. */
 const IDLE_MS = 60_000;
@@ -25,7 +26,7 @@ interface RenderThread {
 /** Starts a thread that ends after a minute without work and does not keep the process alive. */
 function startRenderThread(): RenderThread {
   const module = new URL('./rendering.worker.ts', import.meta.url);
-  const thread = startThread<Rendering, RenderAnswer>({ module, idleMs: IDLE_MS });
+  const thread = startThread<Rendering, RenderResult>({ module, idleMs: IDLE_MS });
   return {
     get ended() {
       return thread.ended;
@@ -41,7 +42,7 @@ function startRenderThread(): RenderThread {
       try {
         const answer = await thread.ask({ question: await toSharedMemory(rendering) });
         if ('bytes' in answer) return Buffer.from(answer.bytes.buffer);
-        throw 'refused' in answer ? refusal(answer.refused) : failure(answer.failed);
+        throw refusal(answer.refused);
       } finally {
         clearTimeout(grace);
         signal.removeEventListener('abort', cancel);
@@ -67,8 +68,6 @@ async function toSharedMemory(rendering: Rendering): Promise<Rendering> {
 
 const refusal = ({ code, detail, errors }: Refusal) =>
   new EstateError(code as ErrorCode, detail, errors ? { errors } : {});
-
-const failure = (message: string) => new Error(`rendering failed: ${message}`);
 
 /** Maximum number of threads; the second is started while the first is busy, so that a long rendering does not block others. */
 const THREADS = 2;
@@ -156,16 +155,4 @@ function takeThread(): RenderThread {
   let thread = idle.pop();
   while (thread?.ended) thread = idle.pop();
   return thread ?? startRenderThread();
-}
-
-/** Rejects with the signal's reason as soon as it is aborted. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const stop = Promise.withResolvers<never>();
-  const abort = () => stop.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, stop.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

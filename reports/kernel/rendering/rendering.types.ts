@@ -1,26 +1,36 @@
+import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import type { ChartContext } from '../charts/charts.labels.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 
-/** A report's result for the worker thread. */
-interface OfAnswer {
+/** What a chart of a report needs besides its result. */
+export interface RenderContext {
+  context: ChartContext;
+  workspace: ChartWorkspace;
+}
+
+/** A file or chart of a report's result. */
+export interface RenderedReport {
   /** Name of the report. */
   report: string;
   params: Record<string, unknown>;
   /** JSON in UTF-8. */
   body: Uint8Array;
+  format: Exclude<ReportFormat, 'json'>;
+  /** The table that CSV contains; default: the first. */
+  table?: string | undefined;
+  /** For charts. */
+  look?: RenderContext | undefined;
 }
 
 /** A rendering in a worker thread. */
 export type Rendering =
-  | (OfAnswer & { make: 'csv' /** The first without it. */; table?: string })
-  | (OfAnswer & { make: 'xlsx' })
-  | (OfAnswer & { make: 'picture'; context: ChartContext; workspace: ChartWorkspace })
-  | { make: 'chart'; chart: Chart; workspace: ChartWorkspace }
+  | RenderedReport
+  | { chart: Chart; workspace: ChartWorkspace }
   | { make: DocumentFormat; paper: PrintDocument };
 
 /** The result of the thread: the file or an error. */
-export type RenderAnswer = { bytes: Uint8Array<ArrayBuffer> } | { refused: Refusal } | { failed: string };
+export type RenderResult = { bytes: Uint8Array<ArrayBuffer> } | { refused: Refusal };
 
 /** An error for the client, in a form that can be passed between threads. */
 export interface Refusal {

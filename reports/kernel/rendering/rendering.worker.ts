@@ -1,14 +1,13 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { parentPort } from 'node:worker_threads';
 import { EstateError } from '../../../platform/errors.ts';
-import type { Answered } from '../../../platform/worker-threads.ts';
+import { answerRequests } from '../../../platform/worker-threads.ts';
 import { reportNamed } from '../../reports.catalogue.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
-import { tableNamed, writeReportCsv, writeReportXlsx } from '../report.formats.ts';
+import { rowsTable, tablesOf, writeTables } from '../report.formats.ts';
 import { parseReport } from '../report.lines.ts';
-import type { RenderAnswer, Rendering } from './rendering.types.ts';
+import type { Rendering, RenderResult } from './rendering.types.ts';
 
 /** Maximum bytes of a result that is parsed at once: as objects it needs ten times this memory. */
 const MOST_BYTES = 128 * 1024 * 1024;
@@ -19,22 +18,20 @@ const MOST_BYTES = 128 * 1024 * 1024;
  */
 async function makeRendering(rendering: Rendering): Promise<Buffer> {
   if ('paper' in rendering) return await renderDocument(rendering.make, rendering.paper);
-  if (rendering.make === 'chart') return await draw(rendering.chart, rendering.workspace);
-  const { params } = rendering;
+  if ('chart' in rendering) return await draw(rendering.chart, rendering.workspace);
+  const { params, format, table, look } = rendering;
   const report = reportNamed(rendering.report);
   const body = Buffer.from(rendering.body.buffer, rendering.body.byteOffset, rendering.body.byteLength);
-  const isWhole = rendering.make === 'picture' || report.long === undefined;
+  const isWhole = format === 'svg' || report.long === undefined;
   if (isWhole && body.length > MOST_BYTES) {
     throw new EstateError('query_too_heavy', 'The report is too large for this format; use a filter.');
   }
-  if (rendering.make === 'picture') {
-    const chart = report.chart!(JSON.parse(body.toString()), params, rendering.context);
-    return await draw(chart, rendering.workspace);
+  if (format === 'svg') {
+    const chart = report.chart!(JSON.parse(body.toString()), params, look!.context);
+    return await draw(chart, look!.workspace);
   }
-  const tables = report.tables(parseReport(report, body), params);
-  return rendering.make === 'csv'
-    ? await collect((out) => writeReportCsv(tableNamed(tables, rendering.table), out))
-    : await collect((out) => writeReportXlsx(tables, out));
+  const tables = tablesOf(format, report.tables(parseReport(report, body), params), table);
+  return await collect((out) => writeTables(format, tables.map(rowsTable), out));
 }
 
 /** Loads the charting library with the first chart. */
@@ -55,22 +52,18 @@ async function collect(write: (out: Writable) => Promise<void>): Promise<Buffer>
   return bytes;
 }
 
-/** Worker thread that renders files and charts of reports. */
-parentPort!.on('message', async (rendering: Rendering) => {
+/** Renders, and describes an error in a form that can be passed between threads. */
+async function answerTo(rendering: Rendering): Promise<RenderResult> {
   try {
     const made = await makeRendering(rendering);
     // a small buffer is part of the shared pool and cannot be transferred
-    const bytes = made.byteLength === made.buffer.byteLength ? made : Uint8Array.from(made);
-    answer({ bytes: bytes as Uint8Array<ArrayBuffer> }, [bytes.buffer as ArrayBuffer]);
+    const isWhole = made.byteLength === made.buffer.byteLength;
+    return { bytes: (isWhole ? made : Uint8Array.from(made)) as Uint8Array<ArrayBuffer> };
   } catch (error) {
-    if (error instanceof EstateError) {
-      answer({ refused: { code: error.code, detail: error.message, errors: error.errors } });
-    } else {
-      answer({ failed: error instanceof Error ? error.message : String(error) });
-    }
+    if (!(error instanceof EstateError)) throw new Error(`rendering failed: ${error}`, { cause: error });
+    return { refused: { code: error.code, detail: error.message, errors: error.errors } };
   }
-});
-
-function answer(given: RenderAnswer, transferred: ArrayBuffer[] = []): void {
-  parentPort!.postMessage({ answer: given } satisfies Answered<RenderAnswer>, transferred);
 }
+
+/** Worker thread that renders files and charts of reports. */
+answerRequests(answerTo, (answer) => ('bytes' in answer ? [answer.bytes.buffer] : []));

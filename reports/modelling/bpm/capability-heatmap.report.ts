@@ -7,14 +7,13 @@ import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Name = Type.String();
 
-const Answer = reportSchema('BpmCapabilityHeatmap', {
+const Result = reportSchema('BpmCapabilityHeatmap', {
   metric: Type.String(),
   items: arrayOf({
     id: Uuid,
@@ -63,7 +62,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
         'All processes, those with a high or critical risk, those whose maturity is initial or managed, or those that are fully automated',
     }),
   },
-  answer: Answer,
+  result: Result,
   topics: () => ['relations', `cards:${PROCESS}`, `cards:${CAPABILITY}`],
   async compute({ sql, ctx, params, cards, visible }) {
     const pairs = relatedTo(ctx, CAPABILITY);

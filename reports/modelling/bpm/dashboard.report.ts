@@ -1,23 +1,21 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Count, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
-import { answerTable, reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { reportTable, resultTable } from '../../kernel/report.formats.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofProcesses, shownDiagram } from './bpm.shared.ts';
 
-const Count = Type.Integer({ minimum: 0 });
 const Counts = (unknown: boolean) =>
   Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
     description: unknown ? 'By value; `unknown` for processes without one' : 'By value',
   });
 const Name = Type.String();
 
-const Answer = reportSchema('BpmDashboard', {
+const Result = reportSchema('BpmDashboard', {
   total_processes: Count,
   by_process_type: Counts(false),
   by_maturity: Counts(true),
@@ -31,7 +29,7 @@ const Answer = reportSchema('BpmDashboard', {
   }),
 });
 
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 type Counts = Record<string, number>;
 
 /** Maximum number of listed processes. */
@@ -50,7 +48,7 @@ export const bpmDashboardReport = defineReport({
   summary: 'Read the key figures of processes',
   description:
     'Number of processes by type, maturity, automation and risk, the first ten with a high or critical risk, and the number with a diagram. Percentages have one decimal.',
-  answer: Answer,
+  result: Result,
   isCurrentOnly: true,
   topics: () => [`cards:${PROCESS}`, BPM_TOPIC],
   async compute({ sql, cards }) {
@@ -71,9 +69,9 @@ export const bpmDashboardReport = defineReport({
            from p where p.attributes ->> 'riskLevel' in ('critical', 'high') order by n limit ${embed(MOST)}) t),
          'diagram_coverage', (select json_build_object('with_diagram', drawn.n, 'total', total.n,
              'percentage', case when total.n = 0 then 0 else round(100.0 * drawn.n / total.n, 1) end)
-           from drawn, total))::text as answer`;
+           from drawn, total))::text as result`;
   },
-  chart: (answer, _params, context) => bpmDashboardChart(answer, context),
+  chart: (result, _params, context) => bpmDashboardChart(result, context),
   tables: ({ total_processes, top_risk_processes, diagram_coverage, position: _, ...by }) => {
     const counted = Object.entries<Counts>(by).flatMap(([figure, values]) =>
       Object.entries(values).map(([value, count]) => ({ figure, value, count })),
@@ -84,20 +82,20 @@ export const bpmDashboardReport = defineReport({
         { figure: 'with_diagram', value: null, count: diagram_coverage.with_diagram },
         ...counted,
       ]),
-      answerTable(Answer, { top_risk_processes }, 'top_risk_processes'),
+      resultTable(Result, { top_risk_processes }, 'top_risk_processes'),
     ];
   },
 });
 
 /** The key figures of processes, and bars for each counted field. */
-function bpmDashboardChart(answer: Answer, context: ChartContext): Chart {
+function bpmDashboardChart(result: Result, context: ChartContext): Chart {
   const fields: [key: string, counts: Counts][] = [
-    ['processType', answer.by_process_type],
-    ['maturity', answer.by_maturity],
-    ['automationLevel', answer.by_automation],
-    ['riskLevel', answer.by_risk],
+    ['processType', result.by_process_type],
+    ['maturity', result.by_maturity],
+    ['automationLevel', result.by_automation],
+    ['riskLevel', result.by_risk],
   ];
-  const { with_diagram, percentage } = answer.diagram_coverage;
+  const { with_diagram, percentage } = result.diagram_coverage;
   return {
     kind: 'panels',
     title: 'Processes',
@@ -106,7 +104,7 @@ function bpmDashboardChart(answer: Answer, context: ChartContext): Chart {
         kind: 'figures',
         title: typeLabel(context, PROCESS),
         items: [
-          { name: 'Cards', value: answer.total_processes, unit: 'count' },
+          { name: 'Cards', value: result.total_processes, unit: 'count' },
           { name: 'With a diagram', value: with_diagram, unit: 'count' },
           { name: 'Covered by diagrams', value: percentage, unit: 'percent' },
         ],

@@ -6,20 +6,19 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofProcesses } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 
-const Answer = reportSchema('ProcessDependencies', {
+const Result = reportSchema('ProcessDependencies', {
   nodes: arrayOf({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject }),
   edges: arrayOf({ source: Uuid, target: Uuid, id: Uuid }),
 });
 
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 const DEPENDENCY = 'relProcessDependency';
 
@@ -31,7 +30,7 @@ export const processDependenciesReport = defineReport({
   summary: 'Read the dependencies between processes',
   description: 'An edge leads from a process to one on which it depends; both are among the nodes.',
   needs: ['relations.view'],
-  answer: Answer,
+  result: Result,
   topics: () => [`cards:${PROCESS}`, `relations:${DEPENDENCY}`],
   async compute({ sql, ctx, cards }) {
     const shown = ctx.metamodel.visibleRelationTypes.includes(DEPENDENCY);
@@ -49,9 +48,9 @@ export const processDependenciesReport = defineReport({
            'r.source_id, r.target_id, r.id',
          ),
        )} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
-         where r.type = '${embed(DEPENDENCY)}' and ${shown}::boolean) || '}' as answer`;
+         where r.type = '${embed(DEPENDENCY)}' and ${shown}::boolean) || '}' as result`;
   },
-  chart: (answer, _params, context) => processDependenciesChart(answer, context),
+  chart: (result, _params, context) => processDependenciesChart(result, context),
   tables: ({ nodes, edges }) => [
     reportTable('edges', { id: 'key', source: 'key', target: 'key' }, edges),
     reportTable('nodes', { id: 'key', name: 'text', subtype: 'key' }, nodes),
@@ -59,14 +58,14 @@ export const processDependenciesReport = defineReport({
 });
 
 /** A graph of processes and their dependencies, those with the most dependencies first. */
-function processDependenciesChart(answer: Answer, context: ChartContext): Chart {
+function processDependenciesChart(result: Result, context: ChartContext): Chart {
   const subtypes = context.metamodel.cardTypes.get(PROCESS)?.subtypes ?? [];
   const counts = new Map<string, number>();
-  for (const { source, target } of answer.edges) {
+  for (const { source, target } of result.edges) {
     for (const id of [source, target]) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  const joined = answer.nodes.filter(({ id }) => counts.has(id));
-  const alone = answer.nodes.length - joined.length;
+  const joined = result.nodes.filter(({ id }) => counts.has(id));
+  const alone = result.nodes.length - joined.length;
   return {
     kind: 'graph',
     title: `Dependencies of ${typeLabel(context, PROCESS)}`,
@@ -79,6 +78,6 @@ function processDependenciesChart(answer: Answer, context: ChartContext): Chart 
         name,
         group: subtypes.find(({ key }) => key === subtype)?.label ?? subtype ?? 'not set',
       })),
-    edges: answer.edges,
+    edges: result.edges,
   };
 }

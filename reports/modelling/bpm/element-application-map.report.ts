@@ -5,14 +5,13 @@ import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { applicationLinks, ofProcesses } from './bpm.shared.ts';
 
 const Name = Type.String();
 
-const Answer = reportSchema('ElementApplicationMap', {
+const Result = reportSchema('ElementApplicationMap', {
   items: arrayOf({
     application_id: Nullable(Uuid),
     application_name: Nullable(Type.String()),
@@ -39,7 +38,7 @@ export const elementApplicationMapReport = defineReport({
     'Applications to which a diagram element is linked, by name. `filter` applies to the processes.',
   needs: ['bpm.view'],
   types: [PROCESS, APPLICATION],
-  answer: Answer,
+  result: Result,
   isCurrentOnly: true,
   topics: () => [BPM_TOPIC, `cards:${PROCESS}`, `cards:${APPLICATION}`],
   async compute({ sql, cards, visible }) {

@@ -7,15 +7,14 @@ import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell, ColumnType } from '../../kernel/formats/formats.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { defineReport, type ReportInput, type ReportTable, reportSchema } from '../../kernel/report.ts';
 import { applicationLinks, ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Line = object({ id: Uuid, name: Type.String() });
 type Line = Static<typeof Line>;
 
-const matrixAnswer = <const C extends TProperties>($id: string, cell: C) =>
+const matrixResult = <const C extends TProperties>($id: string, cell: C) =>
   reportSchema($id, {
     rows: Type.Array(Line),
     columns: Type.Array(Line),
@@ -116,7 +115,7 @@ export const capabilityProcessMatrixReport = defineReport({
   summary: 'Read which processes support which capabilities',
   description:
     'Rows are processes, columns capabilities; a cell is a related pair. `filter` applies to the rows.',
-  answer: matrixAnswer('CapabilityProcessMatrix', {
+  result: matrixResult('CapabilityProcessMatrix', {
     process_id: Uuid,
     capability_id: Uuid,
     attributes: OpenObject,
@@ -130,8 +129,8 @@ export const capabilityProcessMatrixReport = defineReport({
       json: `json_build_object('process_id', x.process_id, 'capability_id', x.other_id, 'attributes', x.attributes)`,
       order: 'x.process_id, x.other_id',
     }),
-  tables: (answer) => matrixTables(answer, 'capability'),
-  chart: (answer, _params, context) => processMatrixChart(answer, CAPABILITY, 'capability_id', context),
+  tables: (result) => matrixTables(result, 'capability'),
+  chart: (result, _params, context) => processMatrixChart(result, CAPABILITY, 'capability_id', context),
 });
 
 /** Which processes use which applications, by relations and by elements of diagrams. */
@@ -144,7 +143,7 @@ export const processApplicationMatrixReport = defineReport({
     'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` applies to the rows.',
   needs: ['relations.view', 'bpm.view'],
   types: [PROCESS, APPLICATION],
-  answer: matrixAnswer('ProcessApplicationMatrix', {
+  result: matrixResult('ProcessApplicationMatrix', {
     process_id: Uuid,
     application_id: Nullable(Uuid),
     source: Type.Union([Type.Literal('relation'), Type.Literal('element')]),
@@ -167,7 +166,7 @@ export const processApplicationMatrixReport = defineReport({
       json: 'x.cell',
       order: 'x.process_id, x.other_id, x.part, x.place',
     }),
-  tables: (answer) =>
-    matrixTables(answer, 'application', { source: 'key', element_name: 'text', element_type: 'key' }),
-  chart: (answer, _params, context) => processMatrixChart(answer, APPLICATION, 'application_id', context),
+  tables: (result) =>
+    matrixTables(result, 'application', { source: 'key', element_name: 'text', element_type: 'key' }),
+  chart: (result, _params, context) => processMatrixChart(result, APPLICATION, 'application_id', context),
 });

@@ -2,25 +2,23 @@ import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Count, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo, shownDiagram } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
-const Count = Type.Integer({ minimum: 0 });
 const Line = object({ id: Uuid, name: Name });
 
-const Answer = reportSchema('ProcessMap', {
+const Result = reportSchema('ProcessMap', {
   items: arrayOf({
     ...card,
     attributes: OpenObject,
@@ -57,7 +55,7 @@ export const processMapReport = defineReport({
     '`total_cost` is the sum of all cost fields of the applications, absent without `costs.view`. `filter` applies to the processes.',
   needs: ['relations.view', 'bpm.view'],
   permissionNote: 'costs.view for costs',
-  answer: Answer,
+  result: Result,
   isCurrentOnly: true,
   topics: () => [BPM_TOPIC, 'relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
   async compute({ sql, ctx, cards, visible }) {
@@ -103,7 +101,7 @@ export const processMapReport = defineReport({
          left join orgs on orgs.process_id = p.id left join contexts on contexts.process_id = p.id
          left join drawn on drawn.process_id = p.id)
        || ',"organizations":' || ${embed(named('Organization'))} || ',"business_contexts":' || ${embed(named('BusinessContext'))}
-       || '}' as answer`;
+       || '}' as result`;
   },
   chart: ({ items }, _params, context) => ({
     ...areaTiles(items, ({ app_count }) => app_count),

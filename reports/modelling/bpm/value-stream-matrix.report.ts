@@ -8,16 +8,15 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
 
-const Answer = reportSchema('ValueStreamMatrix', {
+const Result = reportSchema('ValueStreamMatrix', {
   organizations: arrayOf(card),
   contexts: arrayOf({
     ...card,
@@ -41,7 +40,7 @@ const Answer = reportSchema('ValueStreamMatrix', {
   unassigned: arrayOf({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject }),
 });
 
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 const others = ['Organization', 'BusinessContext', 'Application'] as const;
 
@@ -62,7 +61,7 @@ export const valueStreamMatrixReport = defineReport({
   description:
     '`cells` lists by organisation and business context (`__none__` for processes without one) the processes that are related to both; `unassigned` lists those without an organisation. A context’s `sort_order` and `column_width` are its attributes `sortOrder` and `columnWidth`, if they exist. `filter` applies to the processes.',
   needs: ['relations.view'],
-  answer: Answer,
+  result: Result,
   topics: () => ['relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
   async compute({ sql, ctx, cards, visible }) {
     const [orgs, contexts, apps] = others.map((type) => relatedTo(ctx, type));
@@ -102,9 +101,9 @@ export const valueStreamMatrixReport = defineReport({
              `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
              'p.name_key, p.id',
            ),
-         )} from p where not exists (select from orgs where orgs.process_id = p.id)) || '}' as answer`;
+         )} from p where not exists (select from orgs where orgs.process_id = p.id)) || '}' as result`;
   },
-  chart: (answer, _params, context) => valueStreamChart(answer, context),
+  chart: (result, _params, context) => valueStreamChart(result, context),
   tables({ organizations, contexts, cells, unassigned }) {
     const names = new Map([...organizations, ...contexts].map(({ id, name }) => [id, name]));
     const placed = Object.entries(cells).flatMap(([organization_id, byContext]) =>
@@ -138,12 +137,12 @@ export const valueStreamMatrixReport = defineReport({
 });
 
 /** One cell per organization and context, shaded by the number of processes. */
-function valueStreamChart(answer: Answer, context: ChartContext): MatrixChart {
-  const rows = answer.organizations.filter(({ id }) => answer.cells[id]);
-  const used = Object.values(answer.cells).some((cells) => cells[NO_CONTEXT]);
-  const columns = [...answer.contexts, ...(used ? [{ id: NO_CONTEXT, name: 'No context' }] : [])];
+function valueStreamChart(result: Result, context: ChartContext): MatrixChart {
+  const rows = result.organizations.filter(({ id }) => result.cells[id]);
+  const used = Object.values(result.cells).some((cells) => cells[NO_CONTEXT]);
+  const columns = [...result.contexts, ...(used ? [{ id: NO_CONTEXT, name: 'No context' }] : [])];
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
-  const left = answer.unassigned.length;
+  const left = result.unassigned.length;
   return {
     kind: 'matrix',
     title: `${typeLabel(context, PROCESS)} along value streams`,
@@ -155,7 +154,7 @@ function valueStreamChart(answer: Answer, context: ChartContext): MatrixChart {
     rows: rows.map(({ name }) => name),
     columns: columns.map(({ name }) => name),
     cells: rows.flatMap(({ id }, row) =>
-      Object.entries(answer.cells[id]!).map(([column, found]): [number, number, number] => [
+      Object.entries(result.cells[id]!).map(([column, found]): [number, number, number] => [
         row,
         columnAt.get(column)!,
         found.length,

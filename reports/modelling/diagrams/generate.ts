@@ -1,10 +1,12 @@
+import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { Choice, Count, component, Key, object, optional, Uuid } from '../../../domain/kernel/shapes.ts';
 import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { xmlAttribute } from '../../../platform/xml.ts';
-import { inkOn } from '../../kernel/charts/charts.theme.ts';
+import { textColorOn } from '../../kernel/charts/charts.theme.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -12,30 +14,39 @@ import { layoutLayers } from './generate.layers.ts';
 import { type CardGroup, layoutGroups } from './generate.shelves.ts';
 import type { Box, DrawnCard, DrawnRelation, Layout } from './generate.types.ts';
 
-export interface GenerateRequest {
-  view: 'dependencies' | 'landscape';
-  /** For dependencies: the central card. */
-  card_id?: string;
-  depth: number;
-  direction: 'both' | 'outgoing' | 'incoming';
-  /** Keys of relation types; empty: all. */
-  relation_types: string[];
-  /** For a landscape: the type of its cards, and the type that they are grouped by. */
-  type?: string;
-  group_by?: string;
-  filter?: string;
-  max_cards: number;
-}
+const View = Choice(['dependencies', 'landscape']);
 
-export interface GeneratedDrawing {
-  view: 'dependencies' | 'landscape';
-  title: string;
-  xml: string;
-  card_ids: string[];
-  relation_count: number;
-  /** Whether there are more than `max_cards` cards. */
-  truncated: boolean;
-}
+/** What is drawn; `card_id`, or `type` and `group_by`, are required by the view. */
+export const GenerateRequest = object({
+  view: View,
+  card_id: Type.Optional(Type.String({ ...Uuid, description: 'For dependencies: the central card' })),
+  depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Maximum distance in relations' }),
+  direction: Choice(['both', 'outgoing', 'incoming'], {
+    default: 'both',
+    description: 'Whether relations are followed to their targets, to their sources, or both',
+  }),
+  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; empty: all' }),
+  ...optional({
+    type: Type.String({ ...Key, description: 'For a landscape: the type of its cards' }),
+    group_by: Type.String({
+      ...Key,
+      description: 'For a landscape: the type of the cards that they are grouped by',
+    }),
+    filter: Type.String({ maxLength: 4000, description: 'Only these cards, in the filter language' }),
+  }),
+  max_cards: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+});
+type GenerateRequest = Static<typeof GenerateRequest>;
+
+export const GeneratedDrawingSchema = component('GeneratedDrawing', {
+  view: View,
+  title: Type.String(),
+  xml: Type.String({ description: 'draw.io XML' }),
+  card_ids: Type.Array(Uuid, { description: 'Cards in the diagram' }),
+  relation_count: Count,
+  truncated: Type.Boolean({ description: 'Whether there are more cards' }),
+});
+type GeneratedDrawing = Static<typeof GeneratedDrawingSchema>;
 
 /**
  * Generates a diagram of the dependencies of a card, or of the cards of a type grouped by another type.
@@ -133,11 +144,11 @@ export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext):
     if (group.card === null) {
       return cell(` id="${id}" value="${attribute(group.label)}"`);
     }
-    return object(id, group.card, look, cell(''));
+    return cardObject(id, group.card, look, cell(''));
   });
   const boxes = cards.map((placed, at) => {
     const parent = placed.within === undefined ? '1' : `group-${placed.within}`;
-    return object(
+    return cardObject(
       `card-${at}`,
       placed.card,
       look,
@@ -154,7 +165,7 @@ export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext):
 
 const attribute = (label: string): string => xmlAttribute(htmlText(label));
 
-function object(id: string, card: DrawnCard, look: RenderContext, cell: string): string {
+function cardObject(id: string, card: DrawnCard, look: RenderContext, cell: string): string {
   const kind = xmlAttribute(card.type);
   const tooltip = xmlAttribute(look.typeLabel(card.type));
   return `<UserObject id="${id}" label="${attribute(card.name)}" cardId="${card.id}" cardType="${kind}" tooltip="${tooltip}" link="/cards/${card.id}">${cell}</UserObject>`;
@@ -164,7 +175,7 @@ const geometry = ({ x, y, width, height }: Box): string =>
   `<mxGeometry x="${x}" y="${y}" width="${width}" height="${height}" as="geometry"/>`;
 
 function styleOf(color: string): string {
-  return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${inkOn(color)};spacing=6;`;
+  return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${textColorOn(color)};spacing=6;`;
 }
 
 interface DependenciesRequest {

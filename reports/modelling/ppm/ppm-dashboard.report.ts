@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
-import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Count, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { fiscalYearOf } from '../../../domain/modelling/ppm/fiscal-years.ts';
 import { NEWEST_FIRST } from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
@@ -9,12 +9,10 @@ import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';
 import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput, type ReportTable } from '../../kernel/report.ts';
+import { defineReport, type ReportInput, type ReportTable, reportSchema } from '../../kernel/report.ts';
 import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 
-const Count = Type.Integer({ minimum: 0 });
 const Counts = Type.Record(Type.String(), Count);
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 const Health = object(
@@ -22,7 +20,7 @@ const Health = object(
   { description: 'Initiatives by the health in their newest status report' },
 );
 
-const Answer = reportSchema('PpmDashboard', {
+const Result = reportSchema('PpmDashboard', {
   total_initiatives: Count,
   by_subtype: Counts,
   by_status: Counts,
@@ -43,15 +41,15 @@ const Answer = reportSchema('PpmDashboard', {
     ),
   ),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
 /** Amounts of one fiscal year; planned and actual only include cost lines with a date. */
-type Year = NonNullable<Answer['by_fiscal_year']>[number];
+type Year = NonNullable<Result['by_fiscal_year']>[number];
 
 type Input = ReportInput<object>;
 
 /** Initiatives by subtype, status and health, and their sums. */
-async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by_fiscal_year' | 'position'>> {
+async function countInitiatives({ sql, cards }: Input): Promise<Omit<Result, 'by_fiscal_year' | 'position'>> {
   const counts = (by: string): string =>
     `(select coalesce(jsonb_object_agg(k, n), '{}') from (
        select ${by} as k, count(*) as n from i where ${by} is not null group by 1 order by 1) g)`;
@@ -60,7 +58,7 @@ async function countInitiatives({ sql, cards }: Input): Promise<Omit<Answer, 'by
        'atRisk', count(*) filter (where ${name} = 'atRisk'),
        'offTrack', count(*) filter (where ${name} = 'offTrack'),
        'noReport', count(*) filter (where ${name} is null)) from i)`;
-  const counted = await query(sql).row<Omit<Answer, 'by_fiscal_year' | 'position'>>`with i as materialized (
+  const counted = await query(sql).row<Omit<Result, 'by_fiscal_year' | 'position'>>`with i as materialized (
        select c.subtype, c.attributes ->> 'initiativeStatus' as status,
          ${embed(numberIn('c.attributes', 'costBudget'))} as budget, ${embed(numberIn('c.attributes', 'costActual'))} as actual,
          r.schedule_health, r.cost_health, r.scope_health
@@ -110,7 +108,7 @@ export const ppmDashboardReport = defineReport({
   description:
     'Health is that of each initiative’s newest status report. Without costs.view all amounts are null. Fiscal years begin with the month in the settings, and are named after the calendar year in which they end.',
   params: {},
-  answer: Answer,
+  result: Result,
   topics: () => [...initiativeTopics, SETTINGS_TOPIC],
   async compute(input) {
     const counted = await countInitiatives(input);
@@ -119,17 +117,17 @@ export const ppmDashboardReport = defineReport({
       : { total_budget: null, total_actual: null, by_fiscal_year: null };
     return JSON.stringify({ ...counted, ...costs });
   },
-  tables: (answer) => {
-    const { total_initiatives, total_budget, total_actual, by_subtype, by_status } = answer;
-    const { health_schedule, health_cost, health_scope } = answer;
+  tables: (result) => {
+    const { total_initiatives, total_budget, total_actual, by_subtype, by_status } = result;
+    const { health_schedule, health_cost, health_scope } = result;
     const portfolio = { total_initiatives, total_budget, total_actual };
     const health = { health_schedule, health_cost, health_scope };
-    return [groupedFiguresTable({ portfolio, by_subtype, by_status, ...health }), yearsTable(answer)];
+    return [groupedFiguresTable({ portfolio, by_subtype, by_status, ...health }), yearsTable(result)];
   },
-  chart: (answer, _params, context) => ppmDashboardChart(answer, context),
+  chart: (result, _params, context) => ppmDashboardChart(result, context),
 });
 
-const yearsTable = ({ by_fiscal_year }: Answer): ReportTable =>
+const yearsTable = ({ by_fiscal_year }: Result): ReportTable =>
   reportTable(
     'fiscal_years',
     { fiscal_year: 'number', budget: 'money', planned: 'money', actual: 'money' },
@@ -137,13 +135,13 @@ const yearsTable = ({ by_fiscal_year }: Answer): ReportTable =>
   );
 
 /** Status and health of the initiatives and, if costs are visible, the amounts of each year. */
-function ppmDashboardChart(answer: Answer, context: ChartContext): Chart {
+function ppmDashboardChart(result: Result, context: ChartContext): Chart {
   const money: FiguresChart['items'] =
-    answer.total_budget === null
+    result.total_budget === null
       ? []
       : [
-          { name: 'Budget', value: answer.total_budget, unit: 'currency' },
-          { name: 'Actual', value: answer.total_actual, unit: 'currency' },
+          { name: 'Budget', value: result.total_budget, unit: 'currency' },
+          { name: 'Actual', value: result.total_actual, unit: 'currency' },
         ];
   return {
     kind: 'panels',
@@ -152,16 +150,16 @@ function ppmDashboardChart(answer: Answer, context: ChartContext): Chart {
       {
         kind: 'figures',
         title: typeLabel(context, INITIATIVE),
-        items: [{ name: 'Cards', value: answer.total_initiatives, unit: 'count' }, ...money],
+        items: [{ name: 'Cards', value: result.total_initiatives, unit: 'count' }, ...money],
       },
-      countedBars(context, INITIATIVE, 'initiativeStatus', answer.by_status),
-      healthBars(answer),
-      ...(answer.by_fiscal_year ? [yearBars(answer.by_fiscal_year)] : []),
+      countedBars(context, INITIATIVE, 'initiativeStatus', result.by_status),
+      healthBars(result),
+      ...(result.by_fiscal_year ? [yearBars(result.by_fiscal_year)] : []),
     ],
   };
 }
 
-const healthBars = ({ health_schedule, health_cost, health_scope }: Answer): BarsChart => ({
+const healthBars = ({ health_schedule, health_cost, health_scope }: Result): BarsChart => ({
   kind: 'bars',
   title: 'Health by the newest status reports',
   itemAxis: 'Health',
@@ -175,7 +173,7 @@ const healthBars = ({ health_schedule, health_cost, health_scope }: Answer): Bar
   ].map(({ name, of }) => ({ name, values: [of.onTrack, of.atRisk, of.offTrack, of.noReport] })),
 });
 
-const yearBars = (years: NonNullable<Answer['by_fiscal_year']>): BarsChart => ({
+const yearBars = (years: NonNullable<Result['by_fiscal_year']>): BarsChart => ({
   kind: 'bars',
   title: 'Costs by fiscal year',
   itemAxis: 'Fiscal year',

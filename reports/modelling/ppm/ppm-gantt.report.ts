@@ -11,16 +11,15 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportTable } from '../../kernel/report.ts';
+import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
 
 const Text = Nullable(Type.String());
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 
-const Answer = reportSchema('PpmGantt', {
+const Result = reportSchema('PpmGantt', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -45,9 +44,9 @@ const Answer = reportSchema('PpmGantt', {
     ),
   }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
-type Item = Answer['items'][number];
+type Item = Result['items'][number];
 
 /** The attributes of the report as `v`, each extracted once. */
 const attributes = `cross join lateral (select c.attributes ->> 'initiativeStatus' as status,
@@ -119,7 +118,7 @@ export const ppmGanttReport = defineReport({
       Type.String({ maxLength: 100, description: 'Key of a type of the group options; default: no groups' }),
     ),
   },
-  answer: Answer,
+  result: Result,
   check(ctx, { group_by }) {
     if (group_by === undefined) return;
     requirePermission(ctx.caller, 'relations.view');

@@ -3,16 +3,15 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { arrayOf } from '../../../domain/kernel/shapes.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { reportSchema } from '../../kernel/report.schema.ts';
-import { defineReport } from '../../kernel/report.ts';
+import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofPortfolio } from './ppm.shared.ts';
 
-const Answer = reportSchema('PpmGroupOptions', {
+const Result = reportSchema('PpmGroupOptions', {
   items: arrayOf({ type_key: Type.String(), type_label: Type.String() }),
 });
-type Answer = Static<typeof Answer>;
+type Result = Static<typeof Result>;
 
-type Option = Answer['items'][number];
+type Option = Result['items'][number];
 
 /** The visible types with a relation type to initiatives, in the order of the metamodel. */
 export function groupTypes({ metamodel }: Pick<Ctx, 'metamodel'>): Option[] {
@@ -35,7 +34,7 @@ export const ppmGroupOptionsReport = defineReport({
   id: 'readPpmGroupOptions',
   summary: 'Read the types by which initiatives can be grouped',
   params: {},
-  answer: Answer,
+  result: Result,
   topics: () => [],
   compute: async ({ ctx }) => JSON.stringify({ items: groupTypes(ctx) }),
   tables: ({ items }) => [reportTable('items', { type_key: 'key', type_label: 'text' }, items)],

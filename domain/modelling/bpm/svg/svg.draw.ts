@@ -19,7 +19,7 @@ const FAR = 100_000;
 /** Space for the names below elements. */
 const BELOW = 34;
 const TITLE = 28;
-const INK = '#263238';
+const TEXT_COLOR = '#263238';
 
 const listOf = (value: unknown): ModdleElement[] => (Array.isArray(value) ? (value as ModdleElement[]) : []);
 const isNear = (value: unknown): value is number =>
@@ -106,7 +106,7 @@ function drawEdge({ element, points, label }: Edge): string {
   else if ($type === 'bpmn:Association') style = 'stroke-dasharray="2 3"';
   else if (/^bpmn:Data(Input|Output)?Association$/.test($type))
     style = 'stroke-dasharray="2 3" marker-end="url(#open)"';
-  const drawn = `<polyline points="${line}" fill="none" stroke="${INK}" stroke-width="1.2" ${style}/>`;
+  const drawn = `<polyline points="${line}" fill="none" stroke="${TEXT_COLOR}" stroke-width="1.2" ${style}/>`;
   const name = typeof element.name === 'string' ? element.name : '';
   if (!name) return drawn;
   const at = points[Math.floor((points.length - 1) / 2)]!;
@@ -123,10 +123,10 @@ function drawEdge({ element, points, label }: Edge): string {
 }
 
 const MARKERS = `<defs>
-<marker id="flow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 1L10 5L0 9z" fill="${INK}"/></marker>
-<marker id="message" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" orient="auto"><path d="M1 1L9 5L1 9z" fill="#ffffff" stroke="${INK}"/></marker>
-<marker id="open" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M1 1L9 5L1 9" fill="none" stroke="${INK}"/></marker>
-<marker id="start" viewBox="0 0 10 10" refX="5" refY="5" markerWidth="7" markerHeight="7"><circle cx="5" cy="5" r="4" fill="#ffffff" stroke="${INK}"/></marker>
+<marker id="flow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 1L10 5L0 9z" fill="${TEXT_COLOR}"/></marker>
+<marker id="message" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" orient="auto"><path d="M1 1L9 5L1 9z" fill="#ffffff" stroke="${TEXT_COLOR}"/></marker>
+<marker id="open" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M1 1L9 5L1 9" fill="none" stroke="${TEXT_COLOR}"/></marker>
+<marker id="start" viewBox="0 0 10 10" refX="5" refY="5" markerWidth="7" markerHeight="7"><circle cx="5" cy="5" r="4" fill="#ffffff" stroke="${TEXT_COLOR}"/></marker>
 </defs>`;
 
 /**
@@ -163,7 +163,7 @@ export function drawModel(definitions: ModdleElement): string | null {
     return `${title}<g transform="${moved}">${parts.join('\n')}</g>`;
   });
   const size = `width="${round(width)}" height="${round(top)}" viewBox="0 0 ${round(width)} ${round(top)}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" text-anchor="middle" fill="${INK}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" text-anchor="middle" fill="${TEXT_COLOR}">
 ${MARKERS}
 <rect width="100%" height="100%" fill="#ffffff"/>
 ${drawn.join('\n')}

@@ -18,7 +18,7 @@ export interface Shape {
   isHorizontal: boolean;
 }
 
-const INK = '#263238';
+const TEXT_COLOR = '#263238';
 const FAINT = '#90a4ae';
 /** Width of the band with the name of a pool or lane. */
 const BAND = 30;
@@ -28,13 +28,13 @@ const rect = ({ x, y, width, height }: Box, more: string): string =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" ${more}/>`;
 const circle = (x: number, y: number, r: number, more: string): string =>
   `<circle cx="${x}" cy="${y}" r="${Math.max(0, r)}" ${more}/>`;
-const path = (d: string, more = `fill="none" stroke="${INK}"`): string => `<path d="${d}" ${more}/>`;
+const path = (d: string, more = `fill="none" stroke="${TEXT_COLOR}"`): string => `<path d="${d}" ${more}/>`;
 const nameOf = ({ name }: ModdleElement): string => (typeof name === 'string' ? name : '');
 
 /** Pools and lanes, with their names in a band at their beginning. */
 function container({ element, box, isHorizontal }: Shape): string {
   const pool = element.$type === 'bpmn:Participant';
-  const outline = rect(box, `fill="${pool ? '#ffffff' : 'none'}" stroke="${pool ? INK : FAINT}"`);
+  const outline = rect(box, `fill="${pool ? '#ffffff' : 'none'}" stroke="${pool ? TEXT_COLOR : FAINT}"`);
   const band = isHorizontal
     ? { ...box, width: Math.min(BAND, box.width) }
     : { ...box, height: Math.min(BAND, box.height) };
@@ -48,7 +48,7 @@ function container({ element, box, isHorizontal }: Shape): string {
     bold: pool,
     upright: isHorizontal,
   });
-  return outline + path(line, `fill="none" stroke="${pool ? INK : FAINT}"`) + name;
+  return outline + path(line, `fill="none" stroke="${pool ? TEXT_COLOR : FAINT}"`) + name;
 }
 
 /** What a task is carried out by, in a word. */
@@ -68,15 +68,11 @@ function activity({ element, box, isExpanded }: Shape): string {
   const sub = subprocesses.test($type);
   const dashed = element.triggeredByEvent === true ? ' stroke-dasharray="2 3"' : '';
   const width = $type === 'bpmn:CallActivity' ? 3 : 1.2;
-  let drawn = rect(box, `rx="8" fill="#ffffff" stroke="${INK}" stroke-width="${width}"${dashed}`);
+  let drawn = rect(box, `rx="8" fill="#ffffff" stroke="${TEXT_COLOR}" stroke-width="${width}"${dashed}`);
   if ($type === 'bpmn:Transaction') {
-    const inner = {
-      x: box.x + 3,
-      y: box.y + 3,
-      width: Math.max(0, box.width - 6),
-      height: Math.max(0, box.height - 6),
-    };
-    drawn += rect(inner, `rx="6" fill="none" stroke="${INK}"`);
+    const height = Math.max(0, box.height - 6);
+    const inner = { x: box.x + 3, y: box.y + 3, width: Math.max(0, box.width - 6), height };
+    drawn += rect(inner, `rx="6" fill="none" stroke="${TEXT_COLOR}"`);
   }
   const { x, y } = middle(box);
   if ((sub || $type === 'bpmn:CallActivity') && isExpanded) {
@@ -86,7 +82,8 @@ function activity({ element, box, isExpanded }: Shape): string {
   drawn += textAt(nameOf(element), { x, y, width: box.width - 10, height: box.height - 14 });
   const bottom = box.y + box.height;
   if (sub) {
-    drawn += rect({ x: x - 6, y: bottom - 13, width: 12, height: 12 }, `fill="#ffffff" stroke="${INK}"`);
+    const outline = `fill="#ffffff" stroke="${TEXT_COLOR}"`;
+    drawn += rect({ x: x - 6, y: bottom - 13, width: 12, height: 12 }, outline);
     drawn += path(`M${x - 4} ${bottom - 7}h8M${x} ${bottom - 11}v8`);
   }
   const kind = kinds[$type];
@@ -108,32 +105,29 @@ function trigger(element: ModdleElement, x: number, y: number, r: number): strin
     ? (element.eventDefinitions as ModdleElement[])
     : [];
   const throws = /Throw|EndEvent/.test(element.$type);
-  const style = `fill="${throws ? INK : 'none'}" stroke="${throws ? '#ffffff' : INK}"`;
-  const outline = `fill="${throws ? INK : 'none'}" stroke="${INK}"`;
+  const style = `fill="${throws ? TEXT_COLOR : 'none'}" stroke="${throws ? '#ffffff' : TEXT_COLOR}"`;
+  const outline = `fill="${throws ? TEXT_COLOR : 'none'}" stroke="${TEXT_COLOR}"`;
   switch (definition?.$type) {
-    case 'bpmn:MessageEventDefinition':
-      return path(
-        `M${x - r} ${y - r * 0.7}h${2 * r}v${1.4 * r}h${-2 * r}zl${r} ${r * 0.8}l${r} ${-r * 0.8}`,
-        style,
-      );
-    case 'bpmn:TimerEventDefinition':
-      return (
-        circle(x, y, r, `fill="none" stroke="${INK}"`) + path(`M${x} ${y - r * 0.7}V${y}H${x + r * 0.5}`)
-      );
+    case 'bpmn:MessageEventDefinition': {
+      const envelope = `M${x - r} ${y - r * 0.7}h${2 * r}v${1.4 * r}h${-2 * r}zl${r} ${r * 0.8}l${r} ${-r * 0.8}`;
+      return path(envelope, style);
+    }
+    case 'bpmn:TimerEventDefinition': {
+      const hands = `M${x} ${y - r * 0.7}V${y}H${x + r * 0.5}`;
+      return circle(x, y, r, `fill="none" stroke="${TEXT_COLOR}"`) + path(hands);
+    }
     case 'bpmn:TerminateEventDefinition':
-      return circle(x, y, r * 0.9, `fill="${INK}"`);
+      return circle(x, y, r * 0.9, `fill="${TEXT_COLOR}"`);
     case 'bpmn:SignalEventDefinition':
       return path(`M${x} ${y - r}l${r} ${1.7 * r}h${-2 * r}z`, outline);
-    case 'bpmn:ErrorEventDefinition':
-      return path(
-        `M${x - r} ${y + r * 0.8}l${r * 0.6} ${-r * 1.5}l${r * 0.7} ${r}l${r * 0.7} ${-r * 1.2}`,
-        outline,
-      );
-    case 'bpmn:EscalationEventDefinition':
-      return path(
-        `M${x} ${y - r}l${r * 0.8} ${1.8 * r}l${-r * 0.8} ${-r * 0.8}l${-r * 0.8} ${r * 0.8}z`,
-        outline,
-      );
+    case 'bpmn:ErrorEventDefinition': {
+      const bolt = `M${x - r} ${y + r * 0.8}l${r * 0.6} ${-r * 1.5}l${r * 0.7} ${r}l${r * 0.7} ${-r * 1.2}`;
+      return path(bolt, outline);
+    }
+    case 'bpmn:EscalationEventDefinition': {
+      const arrow = `M${x} ${y - r}l${r * 0.8} ${1.8 * r}l${-r * 0.8} ${-r * 0.8}l${-r * 0.8} ${r * 0.8}z`;
+      return path(arrow, outline);
+    }
     case 'bpmn:CompensateEventDefinition':
       return path(
         `M${x} ${y - r * 0.7}v${1.4 * r}l${-r} ${-0.7 * r}zM${x + r} ${y - r * 0.7}v${1.4 * r}l${-r} ${-0.7 * r}z`,
@@ -158,9 +152,9 @@ function event(shape: Shape): string {
   const thick = element.$type === 'bpmn:EndEvent' ? 3 : 1.2;
   const quiet = element.isInterrupting === false || element.cancelActivity === false;
   const dash = quiet ? ' stroke-dasharray="4 3"' : '';
-  let drawn = circle(x, y, r, `fill="#ffffff" stroke="${INK}" stroke-width="${thick}"${dash}`);
+  let drawn = circle(x, y, r, `fill="#ffffff" stroke="${TEXT_COLOR}" stroke-width="${thick}"${dash}`);
   if (/Intermediate|Boundary/.test(element.$type)) {
-    drawn += circle(x, y, r - 3, `fill="none" stroke="${INK}"${dash}`);
+    drawn += circle(x, y, r - 3, `fill="none" stroke="${TEXT_COLOR}"${dash}`);
   }
   return drawn + trigger(element, x, y, r * 0.5) + outsideName(shape);
 }
@@ -170,13 +164,11 @@ function gateway(shape: Shape): string {
   const { x, y } = middle(box);
   const [w, h] = [box.width / 2, box.height / 2];
   const r = Math.min(w, h) * 0.42;
-  const bold = `fill="none" stroke="${INK}" stroke-width="2.5"`;
+  const bold = `fill="none" stroke="${TEXT_COLOR}" stroke-width="2.5"`;
   let sign = '';
   if (element.$type === 'bpmn:ExclusiveGateway') {
-    sign = path(
-      `M${x - r * 0.7} ${y - r * 0.7}l${r * 1.4} ${r * 1.4}m0 ${-r * 1.4}l${-r * 1.4} ${r * 1.4}`,
-      bold,
-    );
+    const cross = `M${x - r * 0.7} ${y - r * 0.7}l${r * 1.4} ${r * 1.4}m0 ${-r * 1.4}l${-r * 1.4} ${r * 1.4}`;
+    sign = path(cross, bold);
   } else if (element.$type === 'bpmn:ParallelGateway')
     sign = path(`M${x - r} ${y}h${2 * r}M${x} ${y - r}v${2 * r}`, bold);
   else if (element.$type === 'bpmn:InclusiveGateway') sign = circle(x, y, r * 0.9, bold);
@@ -187,10 +179,13 @@ function gateway(shape: Shape): string {
     );
   } else if (element.$type === 'bpmn:EventBasedGateway') {
     sign =
-      circle(x, y, r, `fill="none" stroke="${INK}"`) + circle(x, y, r * 0.75, `fill="none" stroke="${INK}"`);
+      circle(x, y, r, `fill="none" stroke="${TEXT_COLOR}"`) +
+      circle(x, y, r * 0.75, `fill="none" stroke="${TEXT_COLOR}"`);
   }
   const diamond = `M${x} ${y - h}l${w} ${h}l${-w} ${h}l${-w} ${-h}z`;
-  return path(diamond, `fill="#ffffff" stroke="${INK}" stroke-width="1.2"`) + sign + outsideName(shape);
+  return (
+    path(diamond, `fill="#ffffff" stroke="${TEXT_COLOR}" stroke-width="1.2"`) + sign + outsideName(shape)
+  );
 }
 
 /** The label of a shape without space inside: at the position in the model, or below. */
@@ -207,7 +202,7 @@ function outsideName({ element, box, label }: Shape): string {
 function data(shape: Shape): string {
   const { element, box } = shape;
   const { x, y, width, height } = box;
-  const style = `fill="#ffffff" stroke="${INK}"`;
+  const style = `fill="#ffffff" stroke="${TEXT_COLOR}"`;
   if (/DataStore/.test(element.$type)) {
     const rim = Math.min(8, height / 4);
     const drawn = `M${x} ${y + rim}v${height - 2 * rim}a${width / 2} ${rim} 0 0 0 ${width} 0v${2 * rim - height}a${width / 2} ${rim} 0 0 0 ${-width} 0a${width / 2} ${rim} 0 0 0 ${width} 0`;

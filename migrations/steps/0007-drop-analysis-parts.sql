@@ -1,0 +1,2 @@
+-- An interrupted analysis computes its current step again.
+drop table analysis_parts;
