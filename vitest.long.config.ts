@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/soak/itsm/*.test.ts', 'test/random/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     pool: 'forks',
+    globals: true,
     maxWorkers: 1,
     testTimeout: 3 * 60 * 60_000,
     hookTimeout: 60_000,

@@ -1,4 +1,3 @@
-import { afterAll, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { routesOf } from '../../api/operation.ts';
 import type { RoutePermission } from '../../api/types.ts';
@@ -10,8 +9,7 @@ afterAll(() => app.close());
 
 /** Declares one more operation, as every group does while the service starts. */
 function declare(name: string, permission: unknown): void {
-  routesOf(app, { tag: 'Health' }).get(`/api/v1/${name}`, {
-    id: name,
+  routesOf(app, { tag: 'Health' }).get(name, `/api/v1/${name}`, {
     summary: 'Read nothing',
     permission: permission as RoutePermission,
     responses: { 204: { description: 'Nothing' } },

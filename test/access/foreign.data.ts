@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Row } from './matrix.row.ts';
+import { onNew, type Row } from './matrix.row.ts';
 import type { Role, World } from './world.ts';
 
 /** An operation on something that belongs to a user, asked for by somebody else. */
@@ -106,9 +106,11 @@ export const foreignRows: ForeignRow[] = [
   foreign('GET /api/v1/jobs/{id}', '? +', job('queued')),
   foreign('POST /api/v1/jobs/{id}/cancel', '? +', job('queued')),
   foreign('POST /api/v1/jobs/{id}/retry', '? +', job('failed')),
-  foreign('GET /api/v1/jobs/{id}/result', '? +', async (w, role) => ({
-    path: { id: await w.finishedJob((await w.client(role)).userId) },
-  })),
+  foreign(
+    'GET /api/v1/jobs/{id}/result',
+    '? +',
+    onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId)),
+  ),
   foreign('GET /api/v1/exports/{id}/manifest', '? +'),
   foreign('GET /api/v1/mutation-batches/{id}', '- +'),
   foreign('GET /api/v1/mutation-batches/{id}/events', '- +'),
@@ -148,7 +150,7 @@ export const sharedPaths = [
   // provisioning and invitations are for those who manage users
   /^\/scim\/v2\//,
   /^\/api\/v1\/users\/invitations\//,
-  // whoever changes these becomes the owner, as webhooks.owner.test.ts and itsm-owner.test.ts try
+  // whoever changes these becomes the owner, as webhooks.test.ts and itsm-owner.test.ts try
   /^\/api\/v1\/(webhooks|itsm-sync)\//,
 ];
 

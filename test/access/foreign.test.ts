@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { closeAfterAll } from '../support/harness.ts';
 import { elsewhere, type ForeignRow, foreignRows, ownMarks, sharedPaths } from './foreign.data.ts';
 import { table } from './matrix.data.ts';

@@ -1,3 +1,4 @@
+import { form, type Part } from '../support/forms.ts';
 import type { Role, World } from './world.ts';
 
 /** One request: how the braces of the path are filled, and what is sent. */
@@ -6,7 +7,7 @@ export interface Call {
   query?: string;
   body?: unknown;
   /** A body that is not JSON. */
-  raw?: { mediaType: string; text: string };
+  raw?: { mediaType: string; text: string | Buffer };
   /** Sends it from an address of its own, so that nobody is throttled for another. */
   apart?: boolean;
   /** Uses up the token, so that somebody else of the role has to act. */
@@ -30,13 +31,32 @@ export interface Row {
   call(world: World, role: Role): Call | Promise<Call>;
 }
 
-/** A row of the table. */
-export const row = (operation: string, outcomes: string, call: Row['call'] = () => ({})): Row => ({
-  operation,
+/**
+ * A row of the table. The path of the operation is below `/api/v1` unless told. The body, or what makes it, may stand
+ * apart from the call.
+ */
+export const row = (operation: string, outcomes: string, call: Row['call'] = () => ({}), body?: Body) => ({
+  operation: operation.replace(/^(\w+) (?!\/(?:api|odata|scim|metrics|portal|mcp)\b)/, '$1 /api/v1'),
   outcomes,
-  call,
+  call: body === undefined ? call : sending(call, body),
 });
+type Body = object | ((w: World, role: Role) => unknown);
+const sending =
+  (call: Row['call'], body: Body): Row['call'] =>
+  async (w, role) => ({
+    ...(await call(w, role)),
+    body: typeof body === 'function' ? await body(w, role) : body,
+  });
 
+/** Acts on something that is made for it. */
+export const onNew =
+  (param: string, make: (w: World, role: Role) => Promise<string>): Row['call'] =>
+  async (w, role) => ({ path: { [param]: await make(w, role) } });
+/** A form, as a body that is not JSON. */
+export function formOf(...parts: Part[]): Pick<Call, 'raw'> {
+  const { headers, payload } = form(...parts);
+  return { raw: { mediaType: headers['content-type'], text: payload } };
+}
 export const csv = (text: string) => ({ raw: { mediaType: 'text/csv', text } });
 export const onCard = async (w: World) => ({ path: { id: await w.card() } });
 

@@ -1,11 +1,13 @@
-import { expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
 import { closeAfterAll } from '../support/harness.ts';
 import { table } from './matrix.data.ts';
 import type { Call, Row } from './matrix.row.ts';
-import { demandsOf, operationOf, send } from './send.ts';
+import { demandsOf, guardedOf, operationOf, send } from './send.ts';
 import { createWorld, type Role, roles, written } from './world.ts';
 
 const w = closeAfterAll(await createWorld());
+
+const guarded = guardedOf(w);
 
 const statusOf: Record<string, number> = { '-': 403, '?': 404, '0': 401 };
 
@@ -54,27 +56,55 @@ async function expectRefused(row: Row, refused: Case[]): Promise<void> {
   expect(changed, 'tables written').toEqual([]);
 }
 
-/**
- * What is refused, or only reads, leaves its object as it was: one object serves all such roles of a row, unless its call asks
- * which role it is.
- */
+const codeOf: Record<number, string> = {
+  404: 'not_found',
+  412: 'precondition_failed',
+  422: 'validation_failed',
+};
+
+/** Unknown and malformed ids, and versions other than the current one, are refused for an administrator, and nothing is written. */
+async function expectAddressed(row: Row, call: Call): Promise<void> {
+  const admin = await w.client('admin');
+  const operation = operationOf(row);
+  const { path = {} } = call;
+  const sent: [what: string, status: number, call: Call, headers?: Record<string, string>][] = [];
+  for (const [, name] of operation.matchAll(/\{(\w+)\}/g)) {
+    const isId = /^[\da-f]{8}-[\da-f-]{27}$/.test(path[name!]!);
+    const other = (value: string): Call => ({ ...call, path: { ...path, [name!]: value } });
+    sent.push([`an unknown ${name}`, 404, other(isId ? randomUUID() : 'nothing')]);
+    // to SCIM any text is an id
+    if (isId) sent.push([`a malformed ${name}`, operation.includes(' /scim/') ? 404 : 422, other('x')]);
+  }
+  if (guarded.has(operation)) sent.push(['another version', 412, call, { 'if-match': '"old"' }]);
+  await written(w);
+  const answers = await Promise.all(sent.map(([, , one, headers]) => send(w, row, one, admin, headers)));
+  const outcomes = answers.map(({ status, answer }, at) => {
+    const { error, code = error?.innererror?.code ?? error?.code } = answer!.body;
+    return [sent[at]![0], status, code];
+  });
+  expect(outcomes).toEqual(sent.map(([what, status]) => [what, status, codeOf[status]]));
+  expect(await written(w), 'tables written').toEqual([]);
+}
+
+/** One object serves all roles of a row until an allowed write changes it, unless its call asks which role it is. */
 test.each(table)('$outcomes $operation', async (row) => {
   const marks = row.outcomes.split(' ');
-  const isRead = row.operation.startsWith('GET ');
-  let shared: Call | undefined;
-  const caseOf = async (role: Role, mark: string): Promise<Case> => {
-    if (row.call.length > 1 || (mark === '+' && !isRead))
-      return { role, mark, call: await row.call(w, role) };
-    shared ??= await row.call(w, role);
-    return { role, mark, call: shared };
+  const cases = roles.map((role, at) => ({ role, mark: marks[at]! }));
+  let unchanged: Call | undefined;
+  const withCall = async ({ role, mark }: Omit<Case, 'call'>): Promise<Case> => {
+    const call = unchanged ?? (await row.call(w, role));
+    if (row.call.length < 2) unchanged = call;
+    return { role, mark, call };
   };
   const refused: Case[] = [];
-  for (const [at, role] of roles.entries()) {
-    const one = await caseOf(role, marks[at]!);
-    if (one.mark === '+') await expectAllowed(row, one);
-    else refused.push(one);
-  }
+  for (const one of cases) if (one.mark !== '+') refused.push(await withCall(one));
   if (refused.length > 0) await expectRefused(row, refused);
+  if (unchanged && marks[0] === '+' && !unchanged.send) await expectAddressed(row, unchanged);
+  for (const one of cases) {
+    if (one.mark !== '+') continue;
+    await expectAllowed(row, await withCall(one));
+    if (!row.operation.startsWith('GET ')) unchanged = undefined;
+  }
 });
 
 test('every operation of the description has its row, and every row its operation', () => {

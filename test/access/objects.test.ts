@@ -1,32 +1,19 @@
-import { describe, expect, test } from 'vitest';
-import { closeAfterAll, expectProblem, pluck, type TestAnswer, type TestClient } from '../support/harness.ts';
+import { randomUUID } from 'node:crypto';
+import { closeAfterAll, pluck, type TestAnswer, type TestClient } from '../support/harness.ts';
+import { findDuplicates } from './matrix/ai-analysis.data.ts';
+import { finding } from './matrix/compliance.data.ts';
 import { expectRefusal, ok } from './refusal.ts';
 import { createWorld } from './world.ts';
 
 const w = closeAfterAll(await createWorld());
 /** Holds no application permission. */
 const participant = await w.client('participant');
+
 /** A viewer, who may change nothing by application permission, and sees no costs. */
 const viewer = await w.client('viewer');
 
 const refused = (permission: string, act: () => Promise<TestAnswer>) => expectRefusal(w, permission, act);
-
 describe('a stakeholder role', () => {
-  test('gives its rights on its card, and on no other', async () => {
-    const own = await w.ownCard();
-    const another = await w.card();
-    ok(await participant.get(`/api/v1/cards/${own}`));
-    ok(await participant.get(`/api/v1/cards/${own}/history`));
-    ok(await participant.patch(`/api/v1/cards/${own}`, { alias: 'Mine' }));
-    ok(await participant.post(`/api/v1/cards/${own}/approval-status?action=reject`));
-    ok(await participant.post(`/api/v1/cards/${own}/archive`));
-    ok(await participant.post(`/api/v1/cards/${own}/restore`));
-    await refused('inventory.edit', () => participant.patch(`/api/v1/cards/${another}`, { alias: 'Mine' }));
-    await refused('inventory.archive', () => participant.post(`/api/v1/cards/${another}/archive`));
-    // responsible people may not delete
-    await refused('inventory.delete', () => participant.delete(`/api/v1/cards/${own}`));
-  });
-
   test('gives no more than it says', async () => {
     const observed = await w.card();
     await w.stakeholder(observed, viewer.userId, 'observer');
@@ -46,19 +33,6 @@ describe('a stakeholder role', () => {
     ok(await participant.post(`/api/v1/cards/${parent}/archive`, { child_strategy: 'cascade' }));
   });
 
-  test('on either card is enough for a relation', async () => {
-    const own = await w.card();
-    await w.stakeholder(own, viewer.userId, 'technical_application_owner');
-    const target_id = await w.card({ type: 'ITComponent' });
-    const made = await viewer.post('/api/v1/relations', { type: 'relAppToITC', source_id: own, target_id });
-    ok(made, 201);
-    ok(await viewer.patch(`/api/v1/relations/${made.body.id}`, { description: 'Mine.' }));
-    ok(await viewer.delete(`/api/v1/relations/${made.body.id}`), 204);
-
-    const foreign = await w.relation();
-    await refused('relations.manage', () => viewer.delete(`/api/v1/relations/${foreign}`));
-  });
-
   test('is asked of every row of many', async () => {
     const own = await w.card();
     await w.stakeholder(own, viewer.userId, 'technical_application_owner');
@@ -74,40 +48,67 @@ describe('a stakeholder role', () => {
     expect(pluck(answer.body.results, 'code')).toEqual([null, 'forbidden']);
     expect(answer.body).toMatchObject({ upserted: 1, failed: 1 });
   });
+
+  test('changes many at once only where all are theirs', async () => {
+    const [own, second, foreign] = [await w.ownCard(), await w.ownCard(), await w.card()];
+    const updates = { alias: 'Mine' };
+    await refused('inventory.bulk_edit', () =>
+      participant.patch('/api/v1/cards/bulk', { ids: [own], updates }),
+    );
+    // may change many at once, but each only by a right on it
+    const permissions = JSON.stringify({ 'inventory.bulk_edit': true });
+    await w.t.services.db('roles').insert({ key: 'many', label: 'Many', permissions });
+    const hand = await w.t.as('many');
+    for (const card of [own, second]) await w.stakeholder(card, hand.userId, 'responsible');
+    ok(await hand.patch('/api/v1/cards/bulk', { ids: [own, second], updates }));
+    await refused('inventory.edit', () => hand.patch('/api/v1/cards/bulk', { ids: [own, foreign], updates }));
+    await refused('inventory.archive', () =>
+      participant.post('/api/v1/cards/bulk-archive', { card_ids: [own, foreign] }),
+    );
+    await refused('inventory.delete', () =>
+      participant.post('/api/v1/cards/bulk-delete', { card_ids: [second] }),
+    );
+    ok(await participant.post('/api/v1/cards/bulk-archive', { card_ids: [second] }));
+    ok(await participant.post('/api/v1/cards/bulk-restore', { card_ids: [second] }));
+  });
+
+  test('merges their cards with one another, and with no other', async () => {
+    const [survivor_id, other] = [await w.ownCard(), await w.ownCard()];
+    const merge = (id: string) => participant.post('/api/v1/cards/merge', { survivor_id, merged_ids: [id] });
+    const foreign = await w.card();
+    await refused('inventory.edit', () => merge(foreign));
+    ok(await merge(other));
+  });
 });
 
-describe('a survey', () => {
-  test('is answered by whoever is asked, with no permission besides, and by nobody else', async () => {
-    const own = await w.ownCard();
-    const admin = await w.client('admin');
-    const made = await admin.post('/api/v1/surveys', {
-      name: 'Owners?',
-      target_type_key: 'Application',
-      target_filters: { card_ids: [own] },
-      target_roles: ['responsible'],
-      fields: [{ key: 'businessCriticality' }],
-    });
-    ok(made, 201);
-    await refused('surveys.respond', () => participant.get('/api/v1/surveys/my'));
-    ok(await admin.post(`/api/v1/surveys/${made.body.id}/send`));
-    const mine = await participant.get('/api/v1/surveys/my');
-    expect(mine.body.items).toMatchObject([{ survey_id: made.body.id, items: [{ card_id: own }] }]);
-    const form = `/api/v1/surveys/${made.body.id}/respond/${own}`;
-    ok(await participant.get(form));
-    const other = `/api/v1/surveys/${made.body.id}/respond/${await w.card()}`;
-    await refused('surveys.respond', () => participant.get(other));
-    await refused('surveys.respond', () => participant.post(other, { responses: {} }));
-    const integrator = await w.client('integrator');
-    await refused('surveys.respond', () => integrator.post(form, { responses: {} }));
-    await refused('surveys.manage', () => participant.get(`/api/v1/surveys/${made.body.id}/responses`));
-    ok(
-      await participant.post(form, { responses: { businessCriticality: { new_value: 'missionCritical' } } }),
-    );
-    ok(await participant.get('/api/v1/surveys/my'));
-    await w.t.services.db('stakeholders').where({ card_id: own }).delete();
-    // the card is no longer seen, and so is its form
-    await refused('surveys.respond', () => participant.get(form));
+test('a survey is answered by whoever is asked, with no permission besides, and by nobody else', async () => {
+  const own = await w.ownCard();
+  const admin = await w.client('admin');
+  const made = await admin.post('/api/v1/surveys', {
+    name: 'Owners?',
+    target_type_key: 'Application',
+    target_filters: { card_ids: [own] },
+    target_roles: ['responsible'],
+    fields: [{ key: 'businessCriticality' }],
   });
+  ok(made, 201);
+  await refused('surveys.respond', () => participant.get('/api/v1/surveys/my'));
+  ok(await admin.post(`/api/v1/surveys/${made.body.id}/send`));
+  const mine = await participant.get('/api/v1/surveys/my');
+  expect(mine.body.items).toMatchObject([{ survey_id: made.body.id, items: [{ card_id: own }] }]);
+  const form = `/api/v1/surveys/${made.body.id}/respond/${own}`;
+  ok(await participant.get(form));
+  const other = `/api/v1/surveys/${made.body.id}/respond/${await w.card()}`;
+  await refused('surveys.respond', () => participant.get(other));
+  await refused('surveys.respond', () => participant.post(other, { responses: {} }));
+  const integrator = await w.client('integrator');
+  await refused('surveys.respond', () => integrator.post(form, { responses: {} }));
+  await refused('surveys.manage', () => participant.get(`/api/v1/surveys/${made.body.id}/responses`));
+  ok(await participant.post(form, { responses: { businessCriticality: { new_value: 'missionCritical' } } }));
+  ok(await participant.get('/api/v1/surveys/my'));
+  await w.t.services.db('stakeholders').where({ card_id: own }).delete();
+  // the card is no longer seen, and so is its form
+  await refused('surveys.respond', () => participant.get(form));
 });
 
 describe('costs', () => {
@@ -188,29 +189,74 @@ test('a refusal names the key that the request lacks, whatever else the operatio
   );
 });
 
-describe('own things', () => {
-  test('jobs are for their owner, and are not there for others', async () => {
-    const member = await w.client('member');
-    const job = await w.job('queued', member.userId);
-    ok(await member.get(`/api/v1/jobs/${job}`));
-    await expectProblem(viewer.get(`/api/v1/jobs/${job}`), 404);
-    expect((await viewer.get('/api/v1/jobs?page_size=200')).text).not.toContain(job);
-    ok(await member.post(`/api/v1/jobs/${job}/cancel`));
-    ok(await member.post(`/api/v1/jobs/${job}/retry`));
-  });
+test('the own account can be changed, but not its role or state', async () => {
+  const somebody = await w.passing('participant');
+  const own = `/api/v1/users/${somebody.userId}`;
+  ok(await somebody.patch(own, { display_name: 'Somebody', locale: 'de' }));
+  await refused('admin.users', () => somebody.patch(own, { role: 'admin' }));
+  await refused('admin.users', () => somebody.patch(own, { is_active: false }));
+});
 
-  test('a stored file is for its owner, who must still be permitted to see what stands in it', async () => {
-    const plain = await w.finishedJob(viewer.userId, false);
-    ok(await viewer.get(`/api/v1/jobs/${plain}/result`));
-    const costly = await w.finishedJob(viewer.userId, true);
-    await refused('costs.view', () => viewer.get(`/api/v1/jobs/${costly}/result`));
-  });
+const keeper = 'keeper_of_all';
+const analysis = '/api/v1/ai-analysis';
+const admin = await w.client('admin');
+const permissions = { 'card.view': true, 'card.edit': true, 'card.archive': true };
+const role = { key: keeper, label: 'Keeper', permissions };
+ok(await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', role), 201);
+const rights = [
+  'inventory.view',
+  'inventory.create',
+  'relations.view',
+  'relations.manage',
+  'adr.manage',
+  'ai_analysis.view',
+  'ai_analysis.manage',
+  'compliance.view',
+  'compliance.manage',
+  'grc.view',
+  'grc.manage',
+];
 
-  test('the own account can be changed, but not its role or state', async () => {
-    const somebody = await w.passing('participant');
-    const own = `/api/v1/users/${somebody.userId}`;
-    ok(await somebody.patch(own, { display_name: 'Somebody', locale: 'de' }));
-    await refused('admin.users', () => somebody.patch(own, { role: 'admin' }));
-    await refused('admin.users', () => somebody.patch(own, { is_active: false }));
-  });
+const held = JSON.stringify(Object.fromEntries(rights.map((right) => [right, true])));
+await w.t.services.db('roles').insert({ key: 'analyst', label: 'Analyst', permissions: held });
+/** May run analyses and decide about what they find, but nothing to cards on which they hold no role. */
+const analyst = await w.t.as('analyst');
+
+const hold = (card: string) => w.stakeholder(card, analyst.userId, keeper);
+test('duplicates are merged', async () => {
+  const merge = (cluster: string) => analyst.post(`${analysis}/duplicates/${cluster}/merge`, {});
+  const [mine, theirs] = [await findDuplicates(w), await findDuplicates(w)];
+  for (const card of mine.card_ids) await hold(card);
+  await expectRefusal(w, 'inventory.edit', () => merge(theirs.cluster_id));
+  ok(await merge(mine.cluster_id));
+});
+
+test('a verdict on AI changes the card', async () => {
+  const verdict = (id: string) =>
+    analyst.post(`/api/v1/compliance/findings/${id}/ai-verdict`, { verdict: 'confirm' });
+  const card = await w.card();
+  const [mine, theirs] = [await finding(w, { card_id: card }), await finding(w)];
+  await hold(card);
+  await expectRefusal(w, 'inventory.edit', () => verdict(theirs));
+  ok(await verdict(mine));
+});
+
+test('a target architecture retires stored cards', async () => {
+  const commit = async (card: string) => {
+    const stored = await w.t.services.db('cards').where({ id: card }).first('name');
+    const retired = { id: card, change: 'retired', type: 'Application', name: stored.name, attributes: {} };
+    const session_data = JSON.stringify({ architecture: { cards: [retired], relations: [] } });
+    const [kept] = await w.t.services
+      .db('assessments')
+      .insert({ title: randomUUID(), requirement: 'Anything', session_data })
+      .returning('id');
+    const period = { startDate: '2027-01-01', endDate: '2027-12-31' };
+    const chosen = { selectedCardIds: [card], selectedRelationIndices: [] };
+    const body = { assessmentId: kept.id, initiativeName: randomUUID(), ...period, ...chosen };
+    return () => analyst.post(`${analysis}/architect/commit`, body);
+  };
+  const [mine, theirs] = [await w.card(), await w.card()];
+  await hold(mine);
+  await expectRefusal(w, 'inventory.edit', await commit(theirs));
+  ok(await (await commit(mine))());
 });

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { postFile } from '../support/forms.ts';
 import { groups } from './groups.ts';
 import { elementOf, flowOf, putDiagram, xml } from './matrix/bpm.data.ts';
 import { diagram } from './matrix/diagrams.data.ts';
-import type { Call } from './matrix.row.ts';
+import { type Call, formOf } from './matrix.row.ts';
 import type { CardRow } from './own-card.row.ts';
-import type { World } from './world.ts';
+import { made, type World } from './world.ts';
 
-const row = (operation: string, call: CardRow['call'] = onIt): CardRow => ({ operation, call });
+const row = (path: string, call: CardRow['call'] = onIt): CardRow => ({
+  operation: path.replace(' ', ' /api/v1'),
+  call,
+});
 
 const ofProcess = (operation: string, call: CardRow['call'] = onProcess()): CardRow => ({
-  ...row(operation.replace(' ', ' /api/v1/bpm/processes/{process_id}'), call),
+  ...row(operation.replace(' ', ' /bpm/processes/{process_id}'), call),
   type: 'BusinessProcess',
 });
 const onProcess =
@@ -36,20 +40,12 @@ const onItWith =
   (_, card) => ({ path: { id: card }, body });
 const cardIds: CardRow['call'] = (_, card) => ({ body: { card_ids: [card] } });
 
-/** Does what only an administrator may do everywhere. @returns the answer's body. */
-async function admin(w: World, url: string, body?: unknown) {
-  const client = await w.client('admin');
-  const answer = await client.post(`/api/v1${url}`, body);
-  if (answer.status >= 300) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
-  return answer.body;
-}
-
 /** Something of the kind that the administrator has put on the card. */
 const thing =
   (what: string, content: object, body?: unknown): CardRow['call'] =>
   async (w, card) => {
-    const made = await admin(w, `/cards/${card}/${what}`, content);
-    return { path: { id: made.id }, ...(body ? { body } : {}) };
+    const { id } = await made(w, `/cards/${card}/${what}`, content);
+    return { path: { id }, ...(body ? { body } : {}) };
   };
 const comment = (body?: unknown) => thing('comments', { content: 'Said.' }, body);
 const link = thing('documents', { name: 'Linked' });
@@ -58,39 +54,22 @@ const person = (body?: unknown): CardRow['call'] => {
     thing('stakeholders', { user_id: await w.user(), role: 'observer' }, body)(w, card);
 };
 
-const form: Pick<Call, 'raw'> = {
-  raw: {
-    mediaType: 'multipart/form-data; boundary=nowhere-else',
-    text: '--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="note.txt"\r\n\r\nA note.\r\n--nowhere-else--\r\n',
-  },
-};
-const bpmnForm: Pick<Call, 'raw'> = {
-  raw: {
-    mediaType: form.raw!.mediaType,
-    text: `--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="p.bpmn"\r\n\r\n${xml}\r\n--nowhere-else--\r\n`,
-  },
-};
 const file: CardRow['call'] = async (w, card) => {
-  const client = await w.client('admin');
-  const answer = await client.request({
-    method: 'POST',
-    url: `/api/v1/cards/${card}/file-attachments`,
-    headers: { 'content-type': form.raw!.mediaType },
-    payload: form.raw!.text,
-  });
-  return { path: { id: answer.body.id } };
+  const url = `/api/v1/cards/${card}/file-attachments`;
+  const { body } = await postFile(await w.client('admin'), url, 'note.txt', 'A note.');
+  return { path: { id: body.id } };
 };
 
 const archived =
   (call: CardRow['call']): CardRow['call'] =>
   async (w, card) => {
-    await admin(w, `/cards/${card}/archive`);
+    await made(w, `/cards/${card}/archive`);
     return call(w, card);
   };
 
 const tag = async (w: World): Promise<string> => {
-  const group = await admin(w, '/tag-groups', { name: randomUUID() });
-  return (await admin(w, `/tag-groups/${group.id}/tags`, { name: 'Tagged' })).id;
+  const group = await made(w, '/tag-groups', { name: randomUUID() });
+  return (await made(w, `/tag-groups/${group.id}/tags`, { name: 'Tagged' })).id;
 };
 
 /** A card that is touched together with the given one: whoever may act on that may act on it as well. */
@@ -117,41 +96,41 @@ const toComponent = async (w: World, card: string) => ({
 const relation =
   (body?: unknown): CardRow['call'] =>
   async (w, card) => {
-    const made = await admin(w, '/relations', await toComponent(w, card));
-    return { path: { id: made.id }, ...(body ? { body } : {}) };
+    const { id } = await made(w, '/relations', await toComponent(w, card));
+    return { path: { id }, ...(body ? { body } : {}) };
   };
 
 export const cardRows: CardRow[] = [
   ...groups.flatMap((group) => group.cardRows),
-  row('GET /api/v1/cards/{id}'),
-  row('PATCH /api/v1/cards/{id}', onItWith({ alias: 'Changed' })),
-  row('DELETE /api/v1/cards/{id}', archived(onIt)),
-  row('GET /api/v1/cards/{id}/hierarchy'),
-  row('GET /api/v1/cards/{id}/history'),
-  row('GET /api/v1/cards/{id}/my-permissions'),
-  row('GET /api/v1/cards/{id}/relation-summary'),
-  row('GET /api/v1/cards/{id}/archive-impact'),
-  row('GET /api/v1/cards/{id}/restore-impact', archived(onIt)),
-  row('POST /api/v1/cards/{id}/archive'),
-  row('POST /api/v1/cards/{id}/restore', archived(onIt)),
-  row('POST /api/v1/cards/{id}/approval-status', (_, id) => ({ path: { id }, query: 'action=reject' })),
+  row('GET /cards/{id}'),
+  row('PATCH /cards/{id}', onItWith({ alias: 'Changed' })),
+  row('DELETE /cards/{id}', archived(onIt)),
+  row('GET /cards/{id}/hierarchy'),
+  row('GET /cards/{id}/history'),
+  row('GET /cards/{id}/my-permissions'),
+  row('GET /cards/{id}/relation-summary'),
+  row('GET /cards/{id}/archive-impact'),
+  row('GET /cards/{id}/restore-impact', archived(onIt)),
+  row('POST /cards/{id}/archive'),
+  row('POST /cards/{id}/restore', archived(onIt)),
+  row('POST /cards/{id}/approval-status', (_, id) => ({ path: { id }, query: 'action=reject' })),
 
-  row('PATCH /api/v1/cards/bulk', (_, id) => ({ body: { ids: [id], updates: { alias: 'Changed' } } })),
-  row('POST /api/v1/cards/bulk-archive', cardIds),
-  row('POST /api/v1/cards/bulk-delete', archived(cardIds)),
-  row('POST /api/v1/cards/bulk-restore', archived(cardIds)),
-  row('POST /api/v1/cards/merge', async (w, id) => ({
+  row('PATCH /cards/bulk', (_, id) => ({ body: { ids: [id], updates: { alias: 'Changed' } } })),
+  row('POST /cards/bulk-archive', cardIds),
+  row('POST /cards/bulk-delete', archived(cardIds)),
+  row('POST /cards/bulk-restore', archived(cardIds)),
+  row('POST /cards/merge', async (w, id) => ({
     body: { survivor_id: await twin(w, id), merged_ids: [id] },
   })),
-  row('POST /api/v1/card-merges/{id}/undo', async (w, survivor_id) => {
-    const merged = await admin(w, '/cards/merge', { survivor_id, merged_ids: [await twin(w, survivor_id)] });
+  row('POST /card-merges/{id}/undo', async (w, survivor_id) => {
+    const merged = await made(w, '/cards/merge', { survivor_id, merged_ids: [await twin(w, survivor_id)] });
     return { path: { id: merged.merge_id } };
   }),
 
-  row('POST /api/v1/relations', async (w, card) => ({ body: await toComponent(w, card) })),
-  row('PATCH /api/v1/relations/{id}', relation({ description: 'Changed.' })),
-  row('DELETE /api/v1/relations/{id}', relation()),
-  row('POST /api/v1/relations/bulk', async (w, card) => {
+  row('POST /relations', async (w, card) => ({ body: await toComponent(w, card) })),
+  row('PATCH /relations/{id}', relation({ description: 'Changed.' })),
+  row('DELETE /relations/{id}', relation()),
+  row('POST /relations/bulk', async (w, card) => {
     const { type, source_id, target_id } = await toComponent(w, card);
     return {
       body: {
@@ -163,13 +142,13 @@ export const cardRows: CardRow[] = [
     };
   }),
 
-  row('POST /api/v1/cards/{id}/tags', async (w, id) => ({ path: { id }, body: [await tag(w)] })),
-  row('DELETE /api/v1/cards/{id}/tags/{tag_id}', async (w, id) => {
+  row('POST /cards/{id}/tags', async (w, id) => ({ path: { id }, body: [await tag(w)] })),
+  row('DELETE /cards/{id}/tags/{tag_id}', async (w, id) => {
     const tag_id = await tag(w);
-    await admin(w, `/cards/${id}/tags`, [tag_id]);
+    await made(w, `/cards/${id}/tags`, [tag_id]);
     return { path: { id, tag_id } };
   }),
-  row('POST /api/v1/favorites/{card_id}', (_, card_id) => ({ path: { card_id } })),
+  row('POST /favorites/{card_id}', (_, card_id) => ({ path: { card_id } })),
 
   ofProcess('GET /diagram', drawn()),
   ofProcess('GET /diagram/versions', drawn()),
@@ -179,7 +158,10 @@ export const cardRows: CardRow[] = [
   ofProcess('GET /flow/published'),
   ofProcess('PUT /diagram', onProcess({ bpmn_xml: xml })),
   ofProcess('DELETE /diagram', drawn()),
-  ofProcess('POST /diagram/import', (_, process_id) => ({ path: { process_id }, ...bpmnForm })),
+  ofProcess('POST /diagram/import', (_, process_id) => ({
+    path: { process_id },
+    ...formOf({ filename: 'p.bpmn', content: xml }),
+  })),
   ofProcess('PUT /elements/{element_id}', async (w, process_id) => ({
     path: { process_id, element_id: await elementOf(w, process_id) },
     body: { custom_fields: { minutes: 5 } },
@@ -205,46 +187,49 @@ export const cardRows: CardRow[] = [
     flow('draft', { path: { bpmn_element_id: 't1' }, body: { custom_fields: { minutes: 5 } } }),
   ),
 
-  row('GET /api/v1/cards/{id}/stakeholders'),
-  row('POST /api/v1/cards/{id}/stakeholders', async (w, id) => ({
+  row('GET /cards/{id}/stakeholders'),
+  row('POST /cards/{id}/stakeholders', async (w, id) => ({
     path: { id },
     body: { user_id: await w.user(), role: 'observer' },
   })),
-  row('PATCH /api/v1/stakeholders/{id}', person({ role: 'responsible' })),
-  row('DELETE /api/v1/stakeholders/{id}', person()),
-  row('GET /api/v1/cards/{id}/me/observe'),
-  row('POST /api/v1/cards/{id}/me/observe'),
-  row('DELETE /api/v1/cards/{id}/me/observe'),
+  row('PATCH /stakeholders/{id}', person({ role: 'responsible' })),
+  row('DELETE /stakeholders/{id}', person()),
+  row('GET /cards/{id}/me/observe'),
+  row('POST /cards/{id}/me/observe'),
+  row('DELETE /cards/{id}/me/observe'),
 
-  row('GET /api/v1/cards/{id}/comments'),
-  row('POST /api/v1/cards/{id}/comments', onItWith({ content: 'Said.' })),
-  row('PATCH /api/v1/comments/{id}', comment({ content: 'Said otherwise.' })),
-  row('DELETE /api/v1/comments/{id}', comment()),
-  row('GET /api/v1/cards/{id}/todos'),
-  row('POST /api/v1/cards/{id}/todos', onItWith({ description: 'Do it' })),
-  row('GET /api/v1/cards/{id}/documents'),
-  row('POST /api/v1/cards/{id}/documents', onItWith({ name: 'Linked' })),
-  row('DELETE /api/v1/documents/{id}', link),
-  row('GET /api/v1/adr/by-card/{card_id}', (_, card_id) => ({ path: { card_id } })),
-  row('POST /api/v1/adr/{adr_id}/cards', async (w, card_id) => ({
-    path: { adr_id: (await admin(w, '/adr', { title: randomUUID() })).id },
+  row('GET /cards/{id}/comments'),
+  row('POST /cards/{id}/comments', onItWith({ content: 'Said.' })),
+  row('PATCH /comments/{id}', comment({ content: 'Said otherwise.' })),
+  row('DELETE /comments/{id}', comment()),
+  row('GET /cards/{id}/todos'),
+  row('POST /cards/{id}/todos', onItWith({ description: 'Do it' })),
+  row('GET /cards/{id}/documents'),
+  row('POST /cards/{id}/documents', onItWith({ name: 'Linked' })),
+  row('DELETE /documents/{id}', link),
+  row('GET /adr/by-card/{card_id}', (_, card_id) => ({ path: { card_id } })),
+  row('POST /adr/{adr_id}/cards', async (w, card_id) => ({
+    path: { adr_id: (await made(w, '/adr', { title: randomUUID() })).id },
     body: { card_id },
   })),
-  row('DELETE /api/v1/adr/{adr_id}/cards/{card_id}', async (w, card_id) => {
-    const { id: adr_id } = await admin(w, '/adr', { title: randomUUID() });
-    await admin(w, `/adr/${adr_id}/cards`, { card_id });
+  row('DELETE /adr/{adr_id}/cards/{card_id}', async (w, card_id) => {
+    const { id: adr_id } = await made(w, '/adr', { title: randomUUID() });
+    await made(w, `/adr/${adr_id}/cards`, { card_id });
     return { path: { adr_id, card_id } };
   }),
-  row('GET /api/v1/cards/{id}/file-attachments'),
-  row('POST /api/v1/cards/{id}/file-attachments', (_, id) => ({ path: { id }, ...form })),
-  row('GET /api/v1/file-attachments/{id}/download', file),
-  row('DELETE /api/v1/file-attachments/{id}', file),
+  row('GET /cards/{id}/file-attachments'),
+  row('POST /cards/{id}/file-attachments', (_, id) => ({
+    path: { id },
+    ...formOf({ filename: 'note.txt', content: 'A note.' }),
+  })),
+  row('GET /file-attachments/{id}/download', file),
+  row('DELETE /file-attachments/{id}', file),
 
-  row('POST /api/v1/diagrams/{diagram_id}/cards', async (w, card_id) => ({
+  row('POST /diagrams/{diagram_id}/cards', async (w, card_id) => ({
     path: { diagram_id: await diagram(w) },
     body: { card_id },
   })),
-  row('DELETE /api/v1/diagrams/{diagram_id}/cards/{card_id}', async (w, card_id) => ({
+  row('DELETE /diagrams/{diagram_id}/cards/{card_id}', async (w, card_id) => ({
     path: { diagram_id: await diagram(w, { card_ids: [card_id] }), card_id },
   })),
 ];

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { cardPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
 import { closeAfterAll, type TestClient } from '../support/harness.ts';
 import type { Call } from './matrix.row.ts';

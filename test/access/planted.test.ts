@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import fs, { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
 import { unpack } from '../support/archives.ts';
 import { ok, openApp, pluck } from '../support/harness.ts';
 
@@ -22,9 +21,7 @@ vi.spyOn(fs, 'writeSync').mockImplementation(((fd: number, data: unknown, ...mor
 // nothing listens there: every try fails, as tries do whose errors are told
 const { t, db, admin } = await openApp(['admin'], { LOG_LEVEL: 'trace', OUTBOUND_ALLOW: '127.0.0.1:*' });
 
-afterAll(async () => {
-  vi.restoreAllMocks();
-});
+afterAll(() => vi.restoreAllMocks());
 
 const keep = async (call: Promise<{ status: number; text: string; headers: object }>) => {
   const { status, text, headers } = await call;
@@ -161,10 +158,7 @@ it('shows no secret that users give in answers, events, logs, tables and files',
 
   const leaks = (name: string, texts: string[]) =>
     texts.filter((text) => text.includes(PLANTED)).map((text) => `${name}: ${around(text)}`);
-  const tables: string[] = await t.services
-    .db('pg_tables')
-    .where({ schemaname: 'public' })
-    .pluck('tablename');
+  const tables: string[] = await db('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
   const rows = await Promise.all(
     tables.map(async (table) => {
       const { rows: found } = await db.raw(`select x::text as row from ?? x where x::text like ?`, [
@@ -174,8 +168,7 @@ it('shows no secret that users give in answers, events, logs, tables and files',
       return leaks(table, pluck(found, 'row'));
     }),
   );
-  const folder = t.services.config.dataDir;
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const files = readdirSync(t.services.config.dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), 'latin1'));
   expect([

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import type { TestAnswer } from '../support/harness.ts';
 import { type World, written } from './world.ts';
 
@@ -6,11 +5,7 @@ import { type World, written } from './world.ts';
 export const ok = (answer: TestAnswer, status = 200): void => expect(answer.status, answer.text).toBe(status);
 
 /** Expects a refusal that names the permission and leaves the database as it was. */
-export async function expectRefusal(
-  w: World,
-  permission: string,
-  act: () => Promise<TestAnswer>,
-): Promise<void> {
+export async function expectRefusal(w: World, permission: string, act: () => Promise<TestAnswer>) {
   await written(w);
   const answer = await act();
   expect(answer.status, answer.text).toBe(403);

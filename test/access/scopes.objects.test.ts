@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import { callerOfJob } from '../../domain/access/jobs.owner.ts';
 import { closeAfterAll, expectProblem, pluck, type TestClient } from '../support/harness.ts';
 import { ok } from './refusal.ts';

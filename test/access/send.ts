@@ -2,12 +2,13 @@ import type { TestAnswer, TestClient } from '../support/harness.ts';
 import { anyAddress, type Call, type Row } from './matrix.row.ts';
 import type { World } from './world.ts';
 
-/** Sends the request of a row as the client. */
+/** Sends the request of a row as the client, with more headers where given. */
 export async function send(
   w: World,
   row: Pick<Row, 'operation'>,
   call: Call,
   client: TestClient,
+  headers: Record<string, string> = {},
 ): Promise<{ status: number; answer?: TestAnswer }> {
   if (call.send) return { status: await call.send(w, client.token) };
   const [method, pattern] = row.operation.split(' ') as ['GET', string];
@@ -17,26 +18,40 @@ export async function send(
   const answer = await client.request({
     method,
     url: call.query ? `${path}?${call.query}` : path,
-    ...(mediaType ? { headers: { 'content-type': mediaType }, payload: call.raw?.text ?? json } : {}),
+    headers: { ...(mediaType ? { 'content-type': mediaType } : {}), ...headers },
+    ...(mediaType ? { payload: call.raw?.text ?? json } : {}),
     ...(call.apart ? { remoteAddress: anyAddress() } : {}),
   });
   return { status: answer.status, answer };
 }
 
-/** The operations of the description with what they demand. */
-export function demandsOf({ t }: World): Map<string, string> {
-  const { paths } = t.app.swagger() as unknown as {
-    paths: Record<string, Record<string, Record<string, unknown>>>;
-  };
-  return new Map(
-    Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, described]) => [
-        `${method.toUpperCase()} ${path}`,
-        String(described['x-permission']),
-      ]),
-    ),
+interface Described {
+  'x-permission'?: string;
+  parameters?: object[];
+}
+
+/** The operations of the description. */
+function describedIn({ t }: World): [operation: string, described: Described][] {
+  const { paths } = t.app.swagger() as unknown as { paths: Record<string, Record<string, Described>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]): [string, Described] => [
+      `${method.toUpperCase()} ${path}`,
+      one,
+    ]),
   );
 }
+
+/** The operations of the description with what they demand. */
+export const demandsOf = (w: World): Map<string, string> =>
+  new Map(describedIn(w).map(([operation, one]) => [operation, String(one['x-permission'])]));
+
+/** The operations that a condition on the version of their object may precede. */
+export const guardedOf = (w: World): Set<string> =>
+  new Set(
+    describedIn(w)
+      .filter(([, { parameters = [] }]) => /if-?match/i.test(JSON.stringify(parameters)))
+      .map(([operation]) => operation),
+  );
 
 /** The operation of a row, without what tells rows of one operation apart. */
 export const operationOf = ({ operation }: Pick<Row, 'operation'>): string =>

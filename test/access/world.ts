@@ -44,6 +44,18 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** What the administrator makes at an address below `/api/v1`. @returns the answer's body. */
+export async function made(
+  w: Pick<World, 't'>,
+  url: string,
+  body?: unknown,
+  method: 'post' | 'put' = 'post',
+) {
+  const answer = await (await w.t.as('admin', 'maker'))[method](`/api/v1${url}`, body);
+  if (answer.status >= 300) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
+  return answer.body;
+}
+
 export async function createWorld(): Promise<World> {
   // the table brings a provider of single sign-on of its own
   const t = await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' });
@@ -62,20 +74,15 @@ export async function createWorld(): Promise<World> {
   const raise = (...topics: string[]) => db.raw("select record_events('[]'::jsonb, ?::text[])", [topics]);
   await raise('roles');
   for (const schedule of builtInSchedules) await ensureSchedule(db, schedule);
-  const admin = await t.as('admin', 'maker');
+  await t.as('admin', 'maker');
   const bystander = (await t.as('member', 'bystander')).userId;
-  const made = async (url: string, body: unknown): Promise<string> => {
-    const answer = await admin.post(url, body);
-    if (answer.status !== 201) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
-    return answer.body.id;
-  };
 
   const world: World = {
     t,
     client: async (role) => (role === 'anonymous' ? t.anonymous : t.as(role)),
     passing: async (role) => (role === 'anonymous' ? t.anonymous : t.as(role, `passing-${randomUUID()}`)),
-    card: (values = {}) =>
-      made('/api/v1/cards', { type: 'Application', name: `Card ${randomUUID()}`, ...values }),
+    card: async (values = {}) =>
+      (await made({ t }, '/cards', { type: 'Application', name: `Card ${randomUUID()}`, ...values })).id,
     async ownCard(values = {}) {
       const card = await world.card({ attributes: { costTotalAnnual: 4711 }, ...values });
       await world.stakeholder(card, (await t.as('participant')).userId, 'responsible');
@@ -86,12 +93,9 @@ export async function createWorld(): Promise<World> {
       await raise('cards:Application');
     },
     async relation(source) {
-      const target = await world.card({ type: 'ITComponent' });
-      return made('/api/v1/relations', {
-        type: 'relAppToITC',
-        source_id: source ?? (await world.card()),
-        target_id: target,
-      });
+      const target_id = await world.card({ type: 'ITComponent' });
+      const source_id = source ?? (await world.card());
+      return (await made({ t }, '/relations', { type: 'relAppToITC', source_id, target_id })).id;
     },
     async user() {
       const name = randomUUID();

@@ -1,6 +1,5 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueSetupToken } from '../../domain/access/access.register.ts';
 import { bearer, loginAs, password, person, unthrottled } from '../support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parseBenchArgs } from '../bench/harness/args.ts';
 import { meanCopyLine, measureU } from '../bench/harness/database.ts';
 import { load } from '../bench/harness/load.ts';
@@ -13,25 +12,23 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { closeAfterAll } from '../support/harness.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 
-describe('the arguments of the bench', () => {
-  it('take sizes, a seed and names of scenarios, with three relations a card by default', () => {
-    expect(parseBenchArgs([])).toEqual({
-      cards: 100_000,
-      relations: 300_000,
-      seed: 42,
-      only: [],
-      kills: 4,
-    });
-    const given = '--cards 2000 --seed 7 --only search --only list --kills 9'.split(' ');
-    expect(parseBenchArgs(given)).toEqual({
-      cards: 2_000,
-      relations: 6_000,
-      seed: 7,
-      only: ['search', 'list'],
-      kills: 9,
-    });
-    expect(() => parseBenchArgs(['--cards', 'many'])).toThrow('--cards');
+it('the bench takes sizes, a seed and names of scenarios, with three relations a card by default', () => {
+  expect(parseBenchArgs([])).toEqual({
+    cards: 100_000,
+    relations: 300_000,
+    seed: 42,
+    only: [],
+    kills: 4,
   });
+  const given = '--cards 2000 --seed 7 --only search --only list --kills 9'.split(' ');
+  expect(parseBenchArgs(given)).toEqual({
+    cards: 2_000,
+    relations: 6_000,
+    seed: 7,
+    only: ['search', 'list'],
+    kills: 9,
+  });
+  expect(() => parseBenchArgs(['--cards', 'many'])).toThrow('--cards');
 });
 
 describe('the figures', () => {

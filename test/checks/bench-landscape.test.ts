@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
 import { cardTypeSeeds, relationTypeSeeds } from '../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { lifecyclePhases } from '../../domain/kernel/metamodel/metamodel.types.ts';
 import { benchExtraFields } from '../bench/landscape/attributes.ts';
@@ -137,28 +136,26 @@ describe('the relations of the bench landscape', () => {
   });
 });
 
-describe('the files of the bench landscape', () => {
-  it('hold every card and relation in import columns', async () => {
-    const out = await mkdtemp(path.join(os.tmpdir(), 'bench-files-'));
-    try {
-      const small = { cards: 1_000, relations: 3_000, seed: 3 };
-      const files = await writeLandscape({ out, ...small });
-      const read = async (file: string) =>
-        parse(await readFile(file), { columns: true }) as Record<string, string>[];
-      const cardRows = await read(files.cardsFile);
-      const [first] = benchCards(small);
-      expect(cardRows).toHaveLength(1_000);
-      expect(cardRows[0]).toMatchObject({
-        type: first!.type,
-        external_id: first!.external_id,
-        name: first!.name,
-      });
-      for (const [key, value] of Object.entries(first!.attributes)) {
-        expect(cardRows[0]![`attributes.${key}`]).toBe(String(value));
-      }
-      expect(await read(files.relationsFile)).toHaveLength(3_000);
-    } finally {
-      await rm(out, { recursive: true, force: true });
+it('the files of the bench landscape hold every card and relation in import columns', async () => {
+  const out = await mkdtemp(path.join(os.tmpdir(), 'bench-files-'));
+  try {
+    const small = { cards: 1_000, relations: 3_000, seed: 3 };
+    const files = await writeLandscape({ out, ...small });
+    const read = async (file: string) =>
+      parse(await readFile(file), { columns: true }) as Record<string, string>[];
+    const cardRows = await read(files.cardsFile);
+    const [first] = benchCards(small);
+    expect(cardRows).toHaveLength(1_000);
+    expect(cardRows[0]).toMatchObject({
+      type: first!.type,
+      external_id: first!.external_id,
+      name: first!.name,
+    });
+    for (const [key, value] of Object.entries(first!.attributes)) {
+      expect(cardRows[0]![`attributes.${key}`]).toBe(String(value));
     }
-  });
+    expect(await read(files.relationsFile)).toHaveLength(3_000);
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
 });

@@ -2,7 +2,6 @@ import { globSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort, logIn, type Remote, untilReady } from '../support/processes.ts';

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { lastRelease } from './openapi-breaking.ts';
 import type { Schema } from './openapi-changes.schema.ts';
@@ -64,104 +63,63 @@ const without = (schema: Schema, name: string): Schema => {
 };
 const patched = (more: object) => describeCards(body, card, more);
 const where = 'PATCH /cards/{id}';
+const parameters = was.paths['/cards/{id}']!.patch!.parameters!;
+
+/** Descriptions that break clients, with the changes that are named, by where these are. */
+const breaking: Record<string, Record<string, [Description, ...changes: string[]]>> = {
+  [where]: {
+    'a removed operation': [{ paths: {} }, ': is removed'],
+    'a renamed operation': [
+      patched({ operationId: 'changeCard' }),
+      ': was named patchCard, is named changeCard',
+    ],
+    'a removed success status': [patched({ responses: { 204: {} } }), ': no longer answers 200'],
+    'a removed media type': [
+      patched({ responses: { 200: { content: {} } } }),
+      ' 200: no longer answers application/json',
+    ],
+    'a body that is gone': [patched({ requestBody: undefined }), ' body: is no longer taken'],
+    'a new parameter that is needed': [
+      patched({ parameters: [...parameters, { name: 'force', in: 'query', required: true, schema: text }] }),
+      ' query force: is required now',
+    ],
+  },
+  'answer Card.': {
+    'a removed field': [describeCards(body, without(card, 'name')), 'name: is removed'],
+    'a field that may be missing': [withCard({}, ['id']), 'name: may now be missing'],
+    'a field that may be null': [withCard({ name: { type: ['string', 'null'] } }), 'name: may now be null'],
+    'another type': [withCard({ id: { type: 'integer' } }), 'id: was string, is integer'],
+  },
+  [`${where} body.`]: {
+    'a removed field': [describeCards(without(body, 'cost'), card), 'cost: is no longer taken'],
+    'a new field that is needed': [withBody({ type: text }, ['name', 'type']), 'type: is required now'],
+    'a field that is needed now': [withBody({}, ['name', 'cost']), 'cost: is required now'],
+    'fewer values': [withBody({ level: level('low') }), 'level: no longer takes high'],
+    'values where any text was taken': [withBody({ name: level('a', 'b') }), 'name: takes only a, b now'],
+    'a narrower type': [withBody({ cost: { type: 'integer' } }), 'cost: was number, is integer'],
+    'a lower limit': [
+      withBody({ name: { type: 'string', maxLength: 50 } }),
+      'name: maxLength was 100, is 50',
+    ],
+    'a new limit': [
+      withBody({ name: { type: 'string', maxLength: 100, minLength: 1, pattern: '\\S' } }),
+      'name: minLength was not limited, is 1',
+      'name: pattern was not limited, is \\S',
+    ],
+  },
+};
 
 describe('changes that break clients', () => {
-  test.each<[string, Description, string[]]>([
-    ['a removed operation', { paths: {} }, [`${where}: is removed`]],
-    [
-      'a renamed operation',
-      patched({ operationId: 'changeCard' }),
-      [`${where}: was named patchCard, is named changeCard`],
-    ],
-    ['a removed success status', patched({ responses: { 204: {} } }), [`${where}: no longer answers 200`]],
-    [
-      'a removed media type',
-      patched({ responses: { 200: { content: {} } } }),
-      [`${where} 200: no longer answers application/json`],
-    ],
-    [
-      'a removed field of an answer',
-      describeCards(body, without(card, 'name')),
-      ['answer Card.name: is removed'],
-    ],
-    [
-      'a field of an answer that may be missing',
-      withCard({}, ['id']),
-      ['answer Card.name: may now be missing'],
-    ],
-    [
-      'a field of an answer that may be null',
-      withCard({ name: { type: ['string', 'null'] } }),
-      ['answer Card.name: may now be null'],
-    ],
-    [
-      'another type in an answer',
-      withCard({ id: { type: 'integer' } }),
-      ['answer Card.id: was string, is integer'],
-    ],
-    [
-      'a removed field of a request',
-      describeCards(without(body, 'cost'), card),
-      [`${where} body.cost: is no longer taken`],
-    ],
-    [
-      'a new field that a request needs',
-      withBody({ type: text }, ['name', 'type']),
-      [`${where} body.type: is required now`],
-    ],
-    [
-      'a field that a request needs now',
-      withBody({}, ['name', 'cost']),
-      [`${where} body.cost: is required now`],
-    ],
-    [
-      'fewer values in a request',
-      withBody({ level: level('low') }),
-      [`${where} body.level: no longer takes high`],
-    ],
-    [
-      'values where any text was taken',
-      withBody({ name: level('a', 'b') }),
-      [`${where} body.name: takes only a, b now`],
-    ],
-    [
-      'a narrower type in a request',
-      withBody({ cost: { type: 'integer' } }),
-      [`${where} body.cost: was number, is integer`],
-    ],
-    [
-      'a lower limit in a request',
-      withBody({ name: { type: 'string', maxLength: 50 } }),
-      [`${where} body.name: maxLength was 100, is 50`],
-    ],
-    [
-      'a new limit in a request',
-      withBody({ name: { type: 'string', maxLength: 100, minLength: 1, pattern: '\\S' } }),
-      [
-        `${where} body.name: minLength was not limited, is 1`,
-        `${where} body.name: pattern was not limited, is \\S`,
-      ],
-    ],
-    ['a body that is gone', patched({ requestBody: undefined }), [`${where} body: is no longer taken`]],
-    [
-      'a new parameter that is needed',
-      patched({
-        parameters: [
-          ...was.paths['/cards/{id}']!.patch!.parameters!,
-          { name: 'force', in: 'query', required: true, schema: text },
-        ],
-      }),
-      [`${where} query force: is required now`],
-    ],
-  ])('%s', (_name, now, changes) => {
-    expect(breakingChanges(was, now)).toEqual(changes);
-    expect(breakingChanges(was, structuredClone(was))).toEqual([]);
+  describe.each(Object.entries(breaking))('in %s', (at, cases) => {
+    test.each(Object.entries(cases))('%s', (_name, [now, ...changes]) => {
+      expect(breakingChanges(was, now)).toEqual(changes.map((change) => `${at}${change}`));
+      expect(breakingChanges(was, structuredClone(was))).toEqual([]);
+    });
   });
 
   test('a removed parameter, and a body that is needed now', () => {
     const query = { name: 'dry_run', in: 'query', schema: { type: 'boolean' } };
-    const parameters = [...was.paths['/cards/{id}']!.patch!.parameters!, query];
-    expect(breakingChanges(patched({ parameters }), was)).toEqual([
+    expect(breakingChanges(patched({ parameters: [...parameters, query] }), was)).toEqual([
       `${where} query dry_run: is no longer taken`,
     ]);
     const optional = patched({ requestBody: json(body) });
@@ -179,29 +137,24 @@ describe('changes that break clients', () => {
   });
 });
 
-describe('changes that break nobody', () => {
-  test.each<[string, Description]>([
-    ['a new operation', { ...was, paths: { ...was.paths, '/health': { get: { responses: {} } } } }],
-    ['a new field of an answer', withCard({ alias: text })],
-    ['a new field that a request may leave out', withBody({ alias: text })],
-    ['more values in a request', withBody({ level: level('low', 'high', 'none') })],
-    ['a wider type in a request', withBody({ cost: { type: ['number', 'null'] } })],
-    ['a higher limit in a request', withBody({ name: { type: 'string', maxLength: 200 } })],
-    ['a field of an answer that is never null', withCard({ cost: { type: 'number' } })],
-    [
-      'a new error, and one less',
-      patched({ responses: { 200: was.paths['/cards/{id}']!.patch!.responses['200']!, 409: {} } }),
-    ],
-    [
-      'another name of a path parameter',
-      { ...was, paths: { '/cards/{card_id}': was.paths['/cards/{id}']! } },
-    ],
-    ['a schema in place of a reference to it', patched({ responses: { 200: json(card) } })],
-    ['values one by one', withBody({ level: { anyOf: [level('low'), level('high')] } })],
-    ['null as an alternative', withCard({ cost: { anyOf: [{ type: 'number' }, { type: 'null' }] } })],
-  ])('%s', (_name, now) => {
-    expect(breakingChanges(was, now)).toEqual([]);
-  });
+test.each<[string, Description]>([
+  ['a new operation', { ...was, paths: { ...was.paths, '/health': { get: { responses: {} } } } }],
+  ['a new field of an answer', withCard({ alias: text })],
+  ['a new field that a request may leave out', withBody({ alias: text })],
+  ['more values in a request', withBody({ level: level('low', 'high', 'none') })],
+  ['a wider type in a request', withBody({ cost: { type: ['number', 'null'] } })],
+  ['a higher limit in a request', withBody({ name: { type: 'string', maxLength: 200 } })],
+  ['a field of an answer that is never null', withCard({ cost: { type: 'number' } })],
+  [
+    'a new error, and one less',
+    patched({ responses: { 200: was.paths['/cards/{id}']!.patch!.responses['200']!, 409: {} } }),
+  ],
+  ['another name of a path parameter', { ...was, paths: { '/cards/{card_id}': was.paths['/cards/{id}']! } }],
+  ['a schema in place of a reference to it', patched({ responses: { 200: json(card) } })],
+  ['values one by one', withBody({ level: { anyOf: [level('low'), level('high')] } })],
+  ['null as an alternative', withCard({ cost: { anyOf: [{ type: 'number' }, { type: 'null' }] } })],
+])('changes that break nobody: %s', (_name, now) => {
+  expect(breakingChanges(was, now)).toEqual([]);
 });
 
 test('the last release is the one of the highest version', () => {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
 import { contexts } from './imports.rules.ts';
 import { scanSources } from './imports.scan.ts';
 

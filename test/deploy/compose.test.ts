@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DCLinter } from 'dclint';
-import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../platform/config.ts';
 
@@ -184,6 +183,5 @@ test('the image runs without rights of its own and tells when it is ready', () =
   const dockerfile = read('Dockerfile');
   expect(dockerfile).toMatch(/^USER node$/m);
   expect(dockerfile).toMatch(/^HEALTHCHECK .*\\\n {2}CMD .*\/api\/health\/ready/m);
-  const command = JSON.parse(dockerfile.match(/^CMD (.+)$/m)![1]!).join(' ');
-  expect(command).toBe(scripts.api);
+  expect(JSON.parse(dockerfile.match(/^CMD (.+)$/m)![1]!).join(' ')).toBe(scripts.api);
 });

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages, shellBlocks } from './blocks.ts';
 import { type StartedService, startService } from './service.ts';
 
@@ -10,7 +9,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const all = pages();
 const first = all.find(({ name }) => name === 'README.md')!.blocks[0]!;
 const LOGIN = /^LOGIN=[\s\S]*?^TOKEN=\$\(curl[^)]*\)$/m;
-/** What the other pages go on from; its login is done beside it, since nobody may log in once for every page. */
+/** The other pages continue after this block; its login is replaced by a shared token, since logins are limited. */
 const login = { ...first, text: first.text.replace(LOGIN, 'TOKEN=$GIVEN_TOKEN') };
 
 describe('examples', () => {
@@ -18,9 +17,7 @@ describe('examples', () => {
   beforeAll(async () => {
     service = await startService();
   });
-  afterAll(async () => {
-    await service?.stop();
-  });
+  afterAll(() => service?.stop());
 
   test.each(all)('$name runs as it stands', async ({ name, blocks }) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'estate-examples-'));
@@ -36,11 +33,11 @@ describe('examples', () => {
     const env = { ...process.env, BASE, EMAIL, PASSWORD, GIVEN_TOKEN };
     const run = await runScript(script, folder, env);
     rmSync(folder, { recursive: true });
-    const told = `${run.stdout}\n${run.stderr}`.slice(-4_000);
-    expect(run.error, told).toBeNull();
+    const output = `${run.stdout}\n${run.stderr}`.slice(-4_000);
+    expect(run.error, output).toBeNull();
     if (name === 'README.md') {
       const change = /event: card\.updated\ndata: (.*)$/m.exec(run.stdout)?.[1];
-      expect(JSON.parse(change ?? '{}'), told).toMatchObject({
+      expect(JSON.parse(change ?? '{}'), output).toMatchObject({
         data: { changes: { alias: { new: 'Payday' } } },
       });
     }
@@ -49,7 +46,7 @@ describe('examples', () => {
 
 let token = '';
 
-/** The token of the login before; of another one where a page has ended that. */
+/** The current token; a new one if a page has ended its session. */
 async function tokenFor({ base, email, password }: StartedService): Promise<string> {
   const me = await fetch(`${base}/api/v1/auth/me`, { headers: { authorization: `Bearer ${token}` } });
   await me.body?.cancel();
@@ -83,7 +80,7 @@ test('only fences marked sh are run, and know their lines', () => {
 test('links between pages and into the repository lead somewhere', () => {
   const files = ['README.md', 'CONTRIBUTING.md', ...all.map(({ name }) => name), 'docs/architecture.md'];
   const dead = [...new Set(files)].flatMap((file) => {
-    // what is quoted as code is no link
+    // code is not a link
     const text = readFileSync(path.join(root, file), 'utf8').replace(/`[^`\n]*`/g, '');
     return [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
       .filter(([, target, anchor]) => {

@@ -8,14 +8,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** A service as a newcomer starts it. */
-export interface StartedService {
-  base: string;
-  email: string;
-  password: string;
-  output(): string;
-  /** Ends it as Ctrl-C does, and removes its data. */
-  stop(): Promise<void>;
-}
+export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -27,7 +20,7 @@ async function freePort(): Promise<number> {
 }
 
 /** `npm start` in a new data folder; ready when it has printed its address. */
-export async function startService(): Promise<StartedService> {
+export async function startService() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'estate-docs-'));
   const { NODE_OPTIONS: _, DATABASE_URL: __, REDIS_URL: ___, ...env } = process.env;
   const child = spawn('npm', ['start'], {
@@ -69,6 +62,7 @@ export async function startService(): Promise<StartedService> {
     email: found(/^\s*Administrator\s+(\S+)/m),
     password: found(/^\s*Password\s+(\S+)/m),
     output: () => output,
+    /** Ends it as Ctrl-C does, and removes its data. */
     stop,
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type CommonFault, type Reaction, type Received, reactionTo, serveAnswers } from './http.ts';
+import { type CommonFault, type Reaction, type Received, reactionTo, serveResponses } from './http.ts';
 
 /** A release of a product, as version 1 of the API describes it; absent members get values that fit. */
 interface EmulatedRelease {
@@ -108,7 +108,7 @@ export async function startEndOfLife(products: EmulatedProduct[]): Promise<EndOf
     return isSame ? { status: 304, headers: own } : { status: 200, headers: own, body };
   };
 
-  const { origin, close } = await serveAnswers((received) => {
+  const { origin, close } = await serveResponses((received) => {
     const path = received.url.pathname.replace(/^\/api\/v1/, '').replace(/\/$/, '');
     const asked: Asked = { path, headers: received.headers, status: 0 };
     emulator.asked.push(asked);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../integrations/exchange/itsm/remote.ts';
-import { type Answer, type Received, serveAnswers } from './http.ts';
+import { type Received, type Response, serveResponses } from './http.ts';
 
 /** What is at a path: a file, or whatever the answer to a request is. */
 type Place =
@@ -16,14 +16,14 @@ export interface Lists {
   places: Map<string, Place>;
   requests: { path: string; query: URLSearchParams; headers: IncomingHttpHeaders; status: number }[];
   /** Answers that come instead, one after the other. */
-  instead: Answer[];
+  instead: Response[];
   close(): Promise<void>;
 }
 
 /** A server of files and JSON lists on loopback. */
 export async function startLists(options: { clock?: Clock; tls?: ServerOptions } = {}): Promise<Lists> {
   const clock = options.clock ?? systemClock;
-  const answer = (received: Received): Answer => {
+  const answer = (received: Received): Response => {
     const other = lists.instead.shift();
     if (other) return { body: '', ...other };
     const { url, headers } = received;
@@ -46,7 +46,7 @@ export async function startLists(options: { clock?: Clock; tls?: ServerOptions }
         : headers['if-none-match'] === etag;
     return isSame ? { status: 304, headers: own } : { status: 200, headers: own, body };
   };
-  const { origin, close } = await serveAnswers(
+  const { origin, close } = await serveResponses(
     (received) => {
       const { url, headers } = received;
       const entry = { path: url.pathname, query: url.searchParams, headers, status: 0 };

@@ -13,7 +13,7 @@ export interface Received {
   gone: AbortSignal;
 }
 
-export interface Answer {
+export interface Response {
   status: number;
   headers?: Record<string, string>;
   /** Sent as JSON; text and bytes are sent as they are. */
@@ -23,7 +23,7 @@ export interface Answer {
 }
 
 /** What happens to a request: an answer, none at all, or the end of the connection. */
-export type Reaction = Answer | 'hang' | 'reset';
+export type Reaction = Response | 'hang' | 'reset';
 
 const bytesOf = (body: unknown): Buffer => {
   if (body === undefined) return Buffer.alloc(0);
@@ -31,7 +31,7 @@ const bytesOf = (body: unknown): Buffer => {
 };
 
 /** Serves HTTP on loopback, HTTPS with `tls`. @param now the time that answers have in their header. */
-export async function serveAnswers(
+export async function serveResponses(
   react: (received: Received) => Reaction | Promise<Reaction>,
   { tls, now = Date.now }: { tls?: ServerOptions | undefined; now?: () => number } = {},
 ): Promise<LoopbackServer> {

@@ -1,4 +1,4 @@
-import { type Reaction, type Received, serveAnswers } from './http.ts';
+import { type Reaction, type Received, serveResponses } from './http.ts';
 import { type AskedModel, anthropic, gemini, type Json, openAi } from './model-dialects.ts';
 
 /** What is done with a question instead of answering it. */
@@ -80,7 +80,7 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     return { status: 200, body: answer, isCut: fault === 'truncated' };
   };
 
-  const { origin, close } = await serveAnswers((received) => {
+  const { origin, close } = await serveResponses((received) => {
     received.gone.addEventListener('abort', () => {
       emulator.abandoned += 1;
     });

@@ -19,11 +19,7 @@ const SKEW_MS = 15 * 60 * 1000;
  * Checks a request as AWS Signature Version 4 says ("Authenticating Requests: Using the Authorization Header").
  * @returns the code of the refusal, or undefined.
  */
-export function signatureFault(
-  request: IncomingMessage,
-  body: Buffer,
-  credentials: Credentials,
-): string | undefined {
+export function signatureFault(request: IncomingMessage, body: Buffer, credentials: Credentials) {
   const { headers, method = 'GET', url = '/' } = request;
   const found =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { serveOnLoopback } from '../support/loopback.ts';
-import type { Answer } from './http.ts';
+import type { Response } from './http.ts';
 import { type Credentials, signatureFault } from './s3.signature.ts';
 
 /*
@@ -78,12 +78,12 @@ const statuses: Record<string, number> = {
   SlowDown: 503,
 };
 
-const xml = (root: string, content: string, status = 200): Answer => ({
+const xml = (root: string, content: string, status = 200): Response => ({
   status,
   headers: { 'content-type': 'application/xml' },
   body: `<?xml version="1.0"?><${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${content}</${root}>`,
 });
-const refuse = (code: string): Answer =>
+const refuse = (code: string): Response =>
   xml('Error', `<Code>${code}</Code><Message>${code}</Message>`, statuses[code] ?? 403);
 
 async function serve(s3: S3Emulator, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -100,7 +100,7 @@ async function serve(s3: S3Emulator, incoming: IncomingMessage, response: Server
     return;
   }
   const body = await buffer(incoming);
-  const answer = (): Answer => {
+  const answer = (): Response => {
     if (fault === 'slow-down') return refuse('SlowDown');
     if (fault) return { ...fault, headers: { 'content-type': 'application/xml' } };
     const unsigned = signatureFault(incoming, body, s3.credentials);
@@ -114,7 +114,7 @@ async function serve(s3: S3Emulator, incoming: IncomingMessage, response: Server
   response.writeHead(status, own).end(sent);
 }
 
-function listUploads({ uploads }: S3Emulator, { method, query }: S3Request): Answer {
+function listUploads({ uploads }: S3Emulator, { method, query }: S3Request): Response {
   if (method !== 'GET' || !query.has('uploads')) return refuse('MethodNotAllowed');
   const items = [...uploads]
     .filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''))
@@ -132,7 +132,7 @@ const describe = (headers: IncomingHttpHeaders): Pick<StoredObject, 'contentType
   ),
 });
 
-function onUpload(s3: S3Emulator, { method, key, query, headers }: S3Request, body: Buffer): Answer {
+function onUpload(s3: S3Emulator, { method, key, query, headers }: S3Request, body: Buffer): Response {
   const id = query.get('uploadId') ?? `upload-${s3.requests.length}`;
   if (method === 'POST' && query.has('uploads')) {
     s3.uploads.set(id, { key, ...describe(headers), parts: new Map() });
@@ -166,7 +166,7 @@ function onUpload(s3: S3Emulator, { method, key, query, headers }: S3Request, bo
   return xml('CompleteMultipartUploadResult', `<Key>${key}</Key><ETag>${etag}</ETag>`);
 }
 
-function onObject(s3: S3Emulator, { method, key, headers }: S3Request, body: Buffer): Answer {
+function onObject(s3: S3Emulator, { method, key, headers }: S3Request, body: Buffer): Response {
   const source = headers['x-amz-copy-source'];
   if (method === 'PUT' && source !== undefined) {
     const [bucket, ...rest] = decodeURIComponent(String(source)).replace(/^\//, '').split('/');

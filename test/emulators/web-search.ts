@@ -1,4 +1,4 @@
-import { serveAnswers } from './http.ts';
+import { serveResponses } from './http.ts';
 
 export interface WebSearchEmulator {
   url: string;
@@ -12,7 +12,7 @@ export interface WebSearchEmulator {
 
 /** Two ways of searching: SearXNG's at `/search`, and the instant answers of DuckDuckGo at `/`. */
 export async function startWebSearch(): Promise<WebSearchEmulator> {
-  const { origin, close } = await serveAnswers(({ url: { pathname, searchParams } }) => {
+  const { origin, close } = await serveResponses(({ url: { pathname, searchParams } }) => {
     const query = searchParams.get('q')!;
     emulator.asked.push(query);
     const { fault, pages } = emulator;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type CommonFault, reactionTo, serveAnswers } from './http.ts';
+import { type CommonFault, reactionTo, serveResponses } from './http.ts';
 
 /** One delivery as it arrived. */
 interface Received {
@@ -22,7 +22,7 @@ export interface WebhookReceiver {
 /** A system that takes webhooks, with the faults that such systems have. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: Received[] = [];
-  const { origin, close } = await serveAnswers(({ headers, body: text }) => {
+  const { origin, close } = await serveResponses(({ headers, body: text }) => {
     const delivery = { headers, text, body: JSON.parse(text) };
     received.push(delivery);
     const behaviour = receiver.behave(delivery, received.length);

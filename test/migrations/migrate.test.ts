@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { schemaSteps } from '../../migrations/steps.ts';
 import { type Db, openDatabase } from '../../platform/database.ts';

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createDiskBlobStore, FileSink } from '../../platform/blobs.ts';
+import { createDiskBlobStore } from '../../platform/blobs.ts';
 
 const KEY = '0190a000-0000-7000-8000-0000000000ab';
 const CHUNK = 64 * 1024;
@@ -18,9 +16,7 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'estate-blobs-'));
 });
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const filesIn = async () =>
   (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
@@ -61,68 +57,19 @@ it('leaves nothing of what fails on the way, and what was there as it was', asyn
   expect(await filesIn()).toHaveLength(1);
 });
 
-describe('while what is written goes to the disk', () => {
-  const flush = fs.fdatasync;
-  /** Has flushing take a while, and answer what is given. */
-  const flushing = (error: Error | null) => {
-    const asked = vi.spyOn(fs, 'fdatasync').mockImplementation((fd, done) => {
-      flush(fd, () => setTimeout(() => done(error as NodeJS.ErrnoException | null), 50));
-    });
-    syncBuiltinESMExports();
-    return asked;
-  };
-  afterEach(() => {
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-  });
-
-  it('goes on, and has finished when all is there', async () => {
-    const asked = flushing(null);
-    const blobs = createDiskBlobStore(folder);
-    const { size } = await blobs.put(KEY, Readable.from([ofBytes(200), ofBytes(200), ofBytes(200)]));
-    expect(size).toBe(600 * CHUNK);
-    expect(asked).toHaveBeenCalled();
-  });
-
-  it('fails with the disk, which tells of a fault but once', async () => {
-    flushing(new Error('the disk is broken'));
-    const blobs = createDiskBlobStore(folder);
-    await expect(blobs.put(KEY, Readable.from([ofBytes(150), ofBytes(150), ofBytes(150)]))).rejects.toThrow(
-      'the disk is broken',
-    );
-    expect(await filesIn()).toEqual([]);
-  });
-
-  it('leaves nothing of what fails meanwhile', async () => {
-    const blobs = createDiskBlobStore(folder);
-    async function* cut() {
-      yield ofBytes(150);
-      yield ofBytes(150);
-      yield ofBytes(150);
-      throw new Error('the source is gone');
-    }
-    const asked = flushing(null);
-    await expect(blobs.put(KEY, Readable.from(cut()))).rejects.toThrow('the source is gone');
-    expect(asked).toHaveBeenCalled();
-    expect(await filesIn()).toEqual([]);
-  });
+it('fails when the disk does', async () => {
+  vi.spyOn(fs, 'fsync').mockImplementation((_fd, done) => done(new Error('the disk is broken')));
+  const blobs = createDiskBlobStore(folder);
+  await expect(blobs.put(KEY, Readable.from([ofBytes(150), ofBytes(150)]))).rejects.toThrow(
+    'the disk is broken',
+  );
+  vi.restoreAllMocks();
+  expect(await filesIn()).toEqual([]);
 });
 
-it('fails where nothing can be written, and so does what is written to it', async () => {
+it('fails where nothing can be written', async () => {
   const file = path.join(folder, 'file');
   await writeFile(file, '');
   const blobs = createDiskBlobStore(file);
   await expect(blobs.put(KEY, Readable.from([Buffer.from('x')]))).rejects.toThrow(/ENOTDIR/);
-  // a device that is always full
-  const out = new PassThrough();
-  const stored = pipeline(out, new FileSink('/dev/full'));
-  const outcomes = await Promise.allSettled([
-    stored,
-    pipeline(
-      Array.from({ length: 64 }, () => ofBytes(1)),
-      out,
-    ),
-  ]);
-  for (const outcome of outcomes)
-    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'ENOSPC' } });
 });

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createRedisCache } from '../../platform/cache.ts';
 import { createTestApp } from '../support/harness.ts';
 import { startRedis } from '../support/redis.ts';
@@ -68,23 +67,20 @@ it('takes 64 MiB at most, and removes what was unused for longest', async () => 
 
 it('says that a full Redis accepts no write, and readiness does as well', async () => {
   const t = await createTestApp({ REDIS_URL: server.url });
-  try {
-    const ready = () => t.anonymous.get('/api/health/ready');
-    await until('readiness', async () => (await ready()).status === 200);
-    await redis.config('SET', 'maxmemory', '1mb');
-    await expect(cache.probe()).rejects.toThrow(/^OOM/);
-    expect(await cache.set('value', 'anything', HOUR)).toBe(false);
-    const refused = await until('readiness to fail', async () => {
-      const answer = await ready();
-      return answer.status === 503 && answer;
-    });
-    expect(refused.body.checks).toMatchObject({
-      database: 'ok',
-      redis: 'refuses writes: its memory is full',
-    });
-    await redis.config('SET', 'maxmemory', '0');
-    await until('readiness', async () => (await ready()).status === 200);
-  } finally {
-    await t.close();
-  }
+  onTestFinished(() => t.close());
+  const ready = () => t.anonymous.get('/api/health/ready');
+  await until('readiness', async () => (await ready()).status === 200);
+  await redis.config('SET', 'maxmemory', '1mb');
+  await expect(cache.probe()).rejects.toThrow(/^OOM/);
+  expect(await cache.set('value', 'anything', HOUR)).toBe(false);
+  const refused = await until('readiness to fail', async () => {
+    const answer = await ready();
+    return answer.status === 503 && answer;
+  });
+  expect(refused.body.checks).toMatchObject({
+    database: 'ok',
+    redis: 'refuses writes: its memory is full',
+  });
+  await redis.config('SET', 'maxmemory', '0');
+  await until('readiness', async () => (await ready()).status === 200);
 });

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
 import { createMemoryCache } from '../../platform/cache.ts';
 import { coalesce } from '../../platform/coalesce.ts';
 
@@ -43,18 +42,16 @@ describe('coalesce', () => {
   });
 });
 
-describe('memory cache', () => {
-  it('keeps values within its size, the unused ones go first', async () => {
-    const cache = createMemoryCache(4_400);
-    await cache.set('a', 'x'.repeat(400), 60);
-    await cache.set('b', 'y'.repeat(400), 60);
-    await cache.get('a');
-    for (const key of ['c', 'd', 'e']) await cache.set(key, 'z'.repeat(400), 60);
-    expect(await cache.get('b')).toBeUndefined();
-    expect(await cache.get('a')).toBeDefined();
-    await cache.set('big', 'x'.repeat(2_000), 60);
-    expect(await cache.get('big')).toBeUndefined();
-    await cache.set('old', 'x', -1);
-    expect(await cache.get('old')).toBeUndefined();
-  });
+it('a memory cache keeps values within its size, the unused ones go first', async () => {
+  const cache = createMemoryCache(4_400);
+  await cache.set('a', 'x'.repeat(400), 60);
+  await cache.set('b', 'y'.repeat(400), 60);
+  await cache.get('a');
+  for (const key of ['c', 'd', 'e']) await cache.set(key, 'z'.repeat(400), 60);
+  expect(await cache.get('b')).toBeUndefined();
+  expect(await cache.get('a')).toBeDefined();
+  await cache.set('big', 'x'.repeat(2_000), 60);
+  expect(await cache.get('big')).toBeUndefined();
+  await cache.set('old', 'x', -1);
+  expect(await cache.get('old')).toBeUndefined();
 });

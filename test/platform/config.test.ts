@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../platform/config.ts';
 import { createSecretBox, deriveKey, keyId } from '../../platform/crypto.ts';
 
@@ -74,25 +73,22 @@ describe('settings', () => {
   });
 });
 
-describe('secrets', () => {
-  it('open under the key that sealed them, also after a rotation, and only in their context', () => {
-    const old = createSecretBox([key]);
-    const sealed = old.seal('hunter2', 'settings.smtp');
-    expect(sealed).not.toContain('hunter2');
-    expect(sealed.startsWith(keyId(key))).toBe(true);
-    const rotated = createSecretBox(['n'.repeat(32), key]);
-    expect(rotated.open(sealed, 'settings.smtp')).toBe('hunter2');
-    expect(() => rotated.open(sealed, 'settings.sso')).toThrow();
-    expect(() => createSecretBox(['n'.repeat(32)]).open(sealed, 'settings.smtp')).toThrow(
-      /SECRET_KEY does not hold/,
-    );
-    const parts = sealed.split('.');
-    parts[3] = Buffer.from('altered').toString('base64url');
-    expect(() => rotated.open(parts.join('.'), 'settings.smtp')).toThrow();
-  });
+it('secrets open under the key that sealed them, also after a rotation, and only in their context', () => {
+  const sealed = createSecretBox([key]).seal('hunter2', 'settings.smtp');
+  expect(sealed).not.toContain('hunter2');
+  expect(sealed.startsWith(keyId(key))).toBe(true);
+  const rotated = createSecretBox(['n'.repeat(32), key]);
+  expect(rotated.open(sealed, 'settings.smtp')).toBe('hunter2');
+  expect(() => rotated.open(sealed, 'settings.sso')).toThrow();
+  expect(() => createSecretBox(['n'.repeat(32)]).open(sealed, 'settings.smtp')).toThrow(
+    /SECRET_KEY does not hold/,
+  );
+  const parts = sealed.split('.');
+  parts[3] = Buffer.from('altered').toString('base64url');
+  expect(() => rotated.open(parts.join('.'), 'settings.smtp')).toThrow();
+});
 
-  it('derive another key for each purpose', () => {
-    expect(deriveKey(key, 'a')).toHaveLength(32);
-    expect(deriveKey(key, 'a').equals(deriveKey(key, 'b'))).toBe(false);
-  });
+it('secrets derive another key for each purpose', () => {
+  expect(deriveKey(key, 'a')).toHaveLength(32);
+  expect(deriveKey(key, 'a').equals(deriveKey(key, 'b'))).toBe(false);
 });

@@ -1,5 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
-import { isConnectionLoss, openDatabase } from '../../platform/database.ts';
+import { cancelOnAbort, isConnectionLoss, openDatabase } from '../../platform/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();
@@ -45,4 +44,22 @@ it('leaves other errors alone', () => {
     isConnectionLoss(Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' })),
   ).toBe(false);
   expect(isConnectionLoss(undefined)).toBe(false);
+});
+
+it('cancels the statement of a transaction when it is aborted, and none of a later one', async () => {
+  const stop = new AbortController();
+  const cancelled = db.transaction(async (trx) => {
+    using _cancelling = await cancelOnAbort(db, trx, stop.signal);
+    setTimeout(() => stop.abort(), 50);
+    await trx.raw('select pg_sleep(60)');
+  });
+  expect(await errorOf(cancelled)).toMatchObject({ code: '57014' });
+  const later = new AbortController();
+  await db.transaction(async (trx) => {
+    {
+      using _cancelling = await cancelOnAbort(db, trx, later.signal);
+    }
+    later.abort();
+    await trx.raw('select pg_sleep(0.1)');
+  });
 });

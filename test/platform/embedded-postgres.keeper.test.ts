@@ -1,5 +1,4 @@
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
 import { withDiskFullReason } from '../../domain/kernel/health.ts';
 import { superviseServer } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { until } from '../support/until.ts';

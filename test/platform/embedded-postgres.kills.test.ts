@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   alive,
   end,
@@ -39,6 +38,8 @@ async function cutPower(child: ReturnType<PostgresFolder['open']>): Promise<void
   process.kill(pid, 'SIGKILL');
   await until(() => !alive(pid));
 }
+const keep = (url: string) => query(url, 'create table kept as select 1 as n');
+const expectKept = async (url: string) => expect(await query(url, 'select * from kept')).toEqual([{ n: 1 }]);
 const pidFile = () => path.join(one.dataDir, 'postgres', 'postmaster.pid');
 async function giveAwayPid(pid: number): Promise<void> {
   const [, ...rest] = (await readFile(pidFile(), 'utf8')).split('\n');
@@ -55,8 +56,8 @@ describe('embedded PostgreSQL survives at its first start', () => {
     await until(reached);
     await end(first, 'SIGKILL');
     const url = await ready(one.open('exclusive'));
-    await query(url, 'create table kept as select 1 as n');
-    expect(await query(url, 'select * from kept')).toEqual([{ n: 1 }]);
+    await keep(url);
+    await expectKept(url);
     expect((await readdir(one.dataDir)).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
   });
 
@@ -97,18 +98,17 @@ describe('embedded PostgreSQL survives', () => {
   it('SIGKILL, and goes on for the next process', async () => {
     const first = one.open('exclusive');
     const url = await ready(first);
-    await query(url, 'create table kept as select 1 as n');
+    await keep(url);
     const { pid } = one.server();
     await end(first, 'SIGKILL');
-    const second = one.open('exclusive');
-    expect(await ready(second)).toBe(url);
+    expect(await ready(one.open('exclusive'))).toBe(url);
     expect(one.server().pid).toBe(pid);
-    expect(await query(url, 'select * from kept')).toEqual([{ n: 1 }]);
+    await expectKept(url);
   });
 
   it('SIGKILL of its own process, and comes back for those that use it', async () => {
     const url = await ready(one.open());
-    await query(url, 'create table kept as select 1 as n');
+    await keep(url);
     process.kill(one.server().pid, 'SIGKILL');
     await until(() =>
       query(url, 'select * from kept').then(
@@ -118,35 +118,29 @@ describe('embedded PostgreSQL survives', () => {
     );
   });
 
-  it('a power cut, also when the pid is by then another program', async () => {
+  /** Uses the folder's server and cuts the power. */
+  async function useAndCut() {
     const first = one.open();
-    await query(await ready(first), 'create table kept as select 1 as n');
+    await keep(await ready(first));
     await cutPower(first);
-    await giveAwayPid(process.pid);
-    expect(await query(await ready(one.open()), 'select * from kept')).toEqual([{ n: 1 }]);
+  }
+
+  it.each([
+    ['also when the pid is by then another program', () => giveAwayPid(process.pid)],
+    ['that left the pid file empty', () => writeFile(pidFile(), '')],
+  ])('a power cut, %s', async (_, change) => {
+    await useAndCut();
+    await change();
+    await expectKept(await ready(one.open()));
   });
 
   it('a power cut, also when the pid is by then the server of another folder', async () => {
-    const first = one.open();
-    await query(await ready(first), 'create table kept as select 1 as n');
-    await cutPower(first);
+    await useAndCut();
     const other = await madeFolder();
-    try {
-      const second = other.open();
-      await ready(second);
-      await giveAwayPid(other.server().pid);
-      expect(await query(await ready(one.open()), 'select * from kept')).toEqual([{ n: 1 }]);
-      expect(alive(other.server().pid)).toBe(true);
-    } finally {
-      await other.remove();
-    }
-  });
-
-  it('a power cut that left the pid file empty', async () => {
-    const first = one.open();
-    await query(await ready(first), 'create table kept as select 1 as n');
-    await cutPower(first);
-    await writeFile(pidFile(), '');
-    expect(await query(await ready(one.open()), 'select * from kept')).toEqual([{ n: 1 }]);
+    onTestFinished(() => other.remove());
+    await ready(other.open());
+    await giveAwayPid(other.server().pid);
+    await expectKept(await ready(one.open()));
+    expect(alive(other.server().pid)).toBe(true);
   });
 });

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from '../support/child.ts';
 import {
   alive,
@@ -34,7 +33,7 @@ describe('embedded PostgreSQL refuses in one sentence', () => {
     await writeFile(path.join(folder, 'PG_VERSION'), '16\n');
     expect(await refusal(one.dataDir)).toEqual({
       code: 1,
-      output: `${folder} was made by PostgreSQL 16 and this program brings 18: move the data with pg_dump and pg_restore, or ${another}`,
+      output: `${folder} was created by PostgreSQL 16, but this release includes 18: move the data with pg_dump and pg_restore, or ${another}`,
     });
   });
 
@@ -43,7 +42,7 @@ describe('embedded PostgreSQL refuses in one sentence', () => {
     await mkdir(folder);
     expect(await refusal(one.dataDir)).toEqual({
       code: 1,
-      output: `${folder} is no PostgreSQL data folder: move it away or ${another}`,
+      output: `${folder} is not a PostgreSQL data folder: move it away or ${another}`,
     });
   });
 
@@ -111,8 +110,7 @@ describe('embedded PostgreSQL, where its cluster is, refuses in one sentence', (
 
   it('a folder in use', async () => {
     await ready(one.open('exclusive'));
-    const second = await one.open('exclusive').ended();
-    expect(second).toEqual({
+    expect(await one.open('exclusive').ended()).toEqual({
       code: 1,
       output: `${one.dataDir} is in use by another "npm start": stop that one or ${another}`,
     });

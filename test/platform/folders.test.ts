@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
 import { protectData } from '../../platform/folders.ts';
 
 it('closes a data folder that an earlier version left open, and writes nothing that others may read', async () => {

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
 import { startStep } from '../../platform/outage.ts';
-import { startupSentence } from '../../platform/startup.ts';
+import { startupMessage } from '../../platform/startup.ts';
 
 const log = pino({ level: 'silent' });
 const errorOf = async (work: Promise<unknown>): Promise<unknown> =>
@@ -18,7 +17,7 @@ it.each(['53100', '57P02', 'ECONNREFUSED'])(
   'ends a start on a full disk with a sentence that names the folder: %s',
   async (code) => {
     const place = { log, disk: '/srv/estate', isDiskFull: async () => true };
-    expect(startupSentence(await errorOf(startStep(place, failing(code))))).toBe(sentence);
+    expect(startupMessage(await errorOf(startStep(place, failing(code))))).toBe(sentence);
   },
 );
 
@@ -34,5 +33,5 @@ it('waits for a lost connection while the disk has room', async () => {
 
 it('names no folder of a server elsewhere', async () => {
   const error = await errorOf(startStep({ log, disk: undefined }, failing('53100')));
-  expect(startupSentence(error)).toBe("The database's disk is full: free some space.");
+  expect(startupMessage(error)).toBe("The database's disk is full: free some space.");
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pino } from 'pino';
-import { afterAll, expect, it } from 'vitest';
+import { inject } from 'vitest';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -24,13 +24,11 @@ function message(letter: string, content: string): Buffer {
 
 const database = await createTestDatabase();
 
-afterAll(async () => {
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 /** A way to the database that, while `ending`, lets each connection begin and ends it in the same breath. */
 async function openWay(url: string) {
-  const { hostname, port } = new URL(url);
+  const { hostname, port } = new URL(inject('serverUrl'));
   const sockets = new Set<Socket>();
   const way = { ending: false, ended: 0 };
   const server = createServer((client) => {

@@ -1,7 +1,6 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, afterEach, expect, it } from 'vitest';
 import type { QueuedRun, QueueWorker } from '../../platform/queue/queue.ts';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -19,9 +18,7 @@ const work = (handler: (run: QueuedRun) => Promise<void>, concurrency = 2) =>
 const database = await createTestDatabase();
 const queue = open();
 
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.close(true)));
-});
+afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(true))));
 afterAll(async () => {
   await queue.close();
   await database.drop();

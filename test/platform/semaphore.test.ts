@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { createUserSemaphore } from '../../platform/semaphore.ts';
 
 it('runs the tasks of one user a few at a time, and those of others beside them', async () => {

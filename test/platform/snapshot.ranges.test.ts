@@ -1,6 +1,5 @@
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, it } from 'vitest';
 import type { CopiedLines } from '../../platform/copy-out.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { type IdRange, type Snapshot, withSnapshot } from '../../platform/snapshot.ts';
@@ -74,8 +73,7 @@ it('sees one moment, whatever is written while it reads', async () => {
     const lines = ranged(snapshot, 'rows');
     const first = await lines.next();
     await db.raw('delete from things where id in (select id from things order by id desc limit 100)');
-    const rest = await all(lines);
-    return { rows: first.value!.rows + rest.rows };
+    return { rows: first.value!.rows + (await all(lines)).rows };
   });
   expect(rows).toBe(ROWS);
 });

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { StartupError, startupSentence } from '../../platform/startup.ts';
+import { StartupError, startupMessage } from '../../platform/startup.ts';
 import { startChild } from '../support/child.ts';
 import { processesIn } from '../support/processes.ts';
 import { postgresFolder, until } from './fixtures/postgres-folder.ts';
@@ -60,14 +59,14 @@ describe('a start that fails', () => {
     ['3D000', undefined, 'The database named in DATABASE_URL does not exist: create it first.'],
     ['53100', undefined, "The database's disk is full: free some space."],
   ])('knows what to do about %s (%s)', (code, where, sentence) => {
-    expect(startupSentence(fault(code, where))).toBe(sentence);
+    expect(startupMessage(fault(code, where))).toBe(sentence);
   });
 
   it('names only what the user can mend', () => {
-    expect(startupSentence(new StartupError('Do this.'))).toBe('Do this.');
-    expect(startupSentence(fault('42601'))).toBeUndefined();
-    expect(startupSentence(new Error('unknown'))).toBeUndefined();
-    expect(startupSentence(undefined)).toBeUndefined();
+    expect(startupMessage(new StartupError('Do this.'))).toBe('Do this.');
+    expect(startupMessage(fault('42601'))).toBeUndefined();
+    expect(startupMessage(new Error('unknown'))).toBeUndefined();
+    expect(startupMessage(undefined)).toBeUndefined();
   });
 });
 

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { expect, it } from 'vitest';
 import { startChild } from '../support/child.ts';
 
 it('warnings of Node are lines of the log, and nothing else is printed', async () => {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { boundedThreadPool, type SendToThread, threadPool } from '../../platform/worker-threads.ts';
 
 type Question = { add: [number, number] } | { fail: string } | { end: true };

@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
 import type { Child } from '../support/child.ts';
 import { createPlace, freePort, logIn, processesIn, untilReady } from '../support/processes.ts';
 import { until } from '../support/until.ts';
@@ -116,8 +115,7 @@ it('is ready again after it was killed at any moment, with everything that it ha
 
 it('refuses a second start on its folder in one sentence, and goes on', async () => {
   const { url } = await theService();
-  const second = await place.start('all', { PORT: String(await freePort()) }).ended();
-  expect(second).toEqual({
+  expect(await place.start('all', { PORT: String(await freePort()) }).ended()).toEqual({
     code: 1,
     output: expect.stringMatching(/^\S+ is in use by another "npm start": [^\n]*DATA_DIR\.\n$/),
   });

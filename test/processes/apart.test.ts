@@ -1,5 +1,5 @@
 // @redis
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { inject } from 'vitest';
 import { schemaSteps } from '../../migrations/steps.ts';
 import { openDatabase } from '../../platform/database.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/database.ts';
@@ -34,47 +34,39 @@ it('shares the server of a folder: the API takes jobs, a worker of its own carri
   await until('no process to be left', async () => processesIn(place.dataDir).length === 0, 15_000);
 }, 180_000);
 
-describe('migrations', () => {
-  it('run once when two processes begin at once', async () => {
-    const database = await createEmptyDatabase();
-    try {
-      const env = { ...secret, DATABASE_URL: database.url };
-      const ends = await Promise.all(
-        [place.start('migrate', env), place.start('migrate', env)].map((child) => child.ended()),
-      );
-      expect(ends).toEqual(
-        Array.from({ length: 2 }, () => ({ code: 0, output: 'The database schema is up to date.\n' })),
-      );
-      const db = openDatabase({ url: database.url, name: 'test', poolMax: 1 });
-      const steps = await db('schema_steps').orderBy('name').pluck('name');
-      const roles = await db('roles').pluck('key');
-      await db.destroy();
-      expect(steps).toEqual(schemaSteps.map(({ name }) => name));
-      expect(roles).toContain('admin');
-    } finally {
-      await database.drop();
-    }
-  }, 120_000);
+it('migrations run once when two processes begin at once', async () => {
+  const database = await createEmptyDatabase();
+  onTestFinished(() => database.drop());
+  const env = { ...secret, DATABASE_URL: database.url };
+  const ends = await Promise.all(
+    [place.start('migrate', env), place.start('migrate', env)].map((child) => child.ended()),
+  );
+  expect(ends).toEqual(
+    Array.from({ length: 2 }, () => ({ code: 0, output: 'The database schema is up to date.\n' })),
+  );
+  const db = openDatabase({ url: database.url, name: 'test', poolMax: 1 });
+  const steps = await db('schema_steps').orderBy('name').pluck('name');
+  const roles = await db('roles').pluck('key');
+  await db.destroy();
+  expect(steps).toEqual(schemaSteps.map(({ name }) => name));
+  expect(roles).toContain('admin');
+}, 120_000);
 
-  it('of a newer version are refused by every process in one sentence', async () => {
-    const database = await createTestDatabase();
-    try {
-      const db = openDatabase({ url: database.url, name: 'test', poolMax: 1 });
-      await db('schema_steps').insert({ name: '9999-from-the-future' });
-      await db.destroy();
-      const env = { ...secret, DATABASE_URL: database.url };
-      for (const entry of ['all', 'api', 'worker', 'migrate'] as const) {
-        expect(await place.start(entry, env).ended()).toEqual({
-          code: 1,
-          output:
-            'The database was migrated by a newer version (9999-from-the-future): start that version or a later one.\n',
-        });
-      }
-    } finally {
-      await database.drop();
-    }
-  }, 120_000);
-});
+it('migrations of a newer version are refused by every process in one sentence', async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const db = openDatabase({ url: database.url, name: 'test', poolMax: 1 });
+  await db('schema_steps').insert({ name: '9999-from-the-future' });
+  await db.destroy();
+  const env = { ...secret, DATABASE_URL: database.url };
+  for (const entry of ['all', 'api', 'worker', 'migrate'] as const) {
+    expect(await place.start(entry, env).ended()).toEqual({
+      code: 1,
+      output:
+        'The database was migrated by a newer version (9999-from-the-future): start that version or a later one.\n',
+    });
+  }
+}, 120_000);
 
 describe('a start that cannot be', () => {
   const refused = async (entry: 'api' | 'worker', env: Record<string, string | undefined>) =>

@@ -1,5 +1,5 @@
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, expect, it } from 'vitest';
+import { inject } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { createPlace } from '../support/processes.ts';
 
@@ -15,7 +15,7 @@ const AWAY_MS = 1_000;
 
 /** A way to the database that is cut once, after so many messages, and closed for a second. */
 async function cutAfter(messages: number): Promise<{ url: string; wasCut(): boolean; close(): void }> {
-  const to = new URL(database.url);
+  const to = new URL(inject('serverUrl'));
   const sockets = new Set<net.Socket>();
   let left = messages;
   let awayUntil = 0;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { afterAll, afterEach, expect, it } from 'vitest';
 import { openDatabase } from '../../platform/database.ts';
 import type { Child } from '../support/child.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -40,10 +39,7 @@ async function startApi(): Promise<{ child: Child; url: string }> {
 }
 
 /** Sends the request to `first`, kills that process while it waits at the barrier, and repeats the request to `second`. */
-async function killAtBarrier(
-  first: { child: Child; url: string },
-  request: [string, unknown],
-): Promise<{ status: number; replayed: string | null; body: Record<string, unknown> }> {
+async function killAtBarrier(first: { child: Child; url: string }, request: [string, unknown]) {
   barrier = await db.transaction();
   await barrier.raw('select pg_advisory_xact_lock(?)', [BARRIER]);
   const [path, body] = request;

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
 import { createPlace, freePort, processesIn } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 

@@ -51,12 +51,7 @@ async function seesCosts({ t }: World, userId: string, text: string): Promise<bo
 }
 
 /** What the response should not show, if anything. */
-export async function findLeak(
-  world: World,
-  role: Role,
-  userId: string,
-  answer: TestAnswer,
-): Promise<string | undefined> {
+export async function findLeak(world: World, role: Role, userId: string, answer: TestAnswer) {
   for (const secret of never) {
     const found = typeof secret === 'string' ? answer.text.includes(secret) : secret.test(answer.text);
     if (found) return `shows ${role} the secret ${secret}`;

@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import { runRequests } from './run.ts';
 
 const requests = Number(process.env.RANDOM_REQUESTS ?? 1_000);

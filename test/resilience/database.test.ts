@@ -1,5 +1,4 @@
 // @redis
-import { afterAll, expect, it } from 'vitest';
 import { closeAfterAll, createTestApp } from '../support/harness.ts';
 import { startWorkerProcess } from '../support/jobs.ts';
 import { startLoad, writtenValues } from '../support/load.ts';
@@ -12,9 +11,7 @@ const LIMIT_MS = 15_000;
 const postgres = await startOwnPostgres();
 const t = closeAfterAll(await createTestApp({}, postgres.database));
 
-afterAll(async () => {
-  await postgres?.remove();
-});
+afterAll(() => postgres?.remove());
 
 it('answers 503 while PostgreSQL is away, never hangs, and goes on by itself with nothing lost', async () => {
   const admin = await t.as('admin');

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, it } from 'vitest';
 import { type Child, startChild } from '../support/child.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { openApp } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
 /** After which the server ends a silent transaction of the process that is frozen; what ships waits longer. */
@@ -11,8 +10,7 @@ const SLACK_MS = 2_500;
 
 let child: Child | undefined;
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 afterAll(async () => {
   child?.kill('SIGKILL');
@@ -22,7 +20,7 @@ afterAll(async () => {
 const isStopped = (pid: number) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
 it('ends silent transactions within five seconds', async () => {
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`,
   );
   expect(rows[0].ms).toBeGreaterThan(0);
@@ -63,7 +61,7 @@ it('a process that freezes at any statement of a write holds no other writer up,
   expect(Math.max(...waits)).toBeLessThan(IDLE_MS + SLACK_MS);
   // it did hold locks, and every write was carried out in the end
   expect(Math.max(...waits)).toBeGreaterThan(IDLE_MS / 2);
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select count(*)::int as n from events where card_id = ? and data -> 'changes' -> 'name' ->> 'new' like 'Frozen %'`,
     [card],
   );
@@ -76,7 +74,6 @@ it.each([
 ])(
   'a process that freezes with three writes waiting for %s holds another writer up once',
   async (name, hold, cardsOf) => {
-    const { db } = t.services;
     const cards: string[] = [];
     for (const n of [1, 2, 3]) {
       cards.push(

@@ -1,20 +1,18 @@
 import type { Knex } from 'knex';
-import { expect, it } from 'vitest';
 import { inTransaction } from '../../platform/database.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { openApp } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 
 /** For the statements themselves, on a machine that does other things as well. */
 const SLACK_MS = 1_500;
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db } = await openApp();
 
 const [A, B] = [990_001, 990_002];
 const lock = (trx: Knex.Transaction, id: number) => trx.raw('select pg_advisory_xact_lock(?)', [id]);
 const untilWaiting = (count: number) =>
   until('the lock waits', async () => {
-    const { rows } = await t.services.db.raw(
+    const { rows } = await db.raw(
       `select count(*)::int as n from pg_locks where not granted and objid in (${A}, ${B})`,
     );
     return rows[0].n === count;

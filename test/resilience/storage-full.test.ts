@@ -1,12 +1,10 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { afterEach, expect, it, vi } from 'vitest';
-import { closeAfterAll, createTestApp, expectProblem } from '../support/harness.ts';
+import { expectProblem, openApp } from '../support/harness.ts';
 import { survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 /** Has files written to a device that is always full: the kernel itself refuses them. */
 function fillDisk(): void {
@@ -57,7 +55,7 @@ it('lets a job wait for room, and go on by itself', async () => {
   fillDisk();
   const { body } = await admin.post('/api/v1/exports', { format: 'csv', kind: 'cards' });
   const id = body.job_id;
-  const row = () => t.services.db('jobs').where({ id }).first();
+  const row = () => db('jobs').where({ id }).first();
   const waiting = await until('the job to wait', async () => {
     const job = await row();
     return job.status === 'queued' && job.attempt > 1 && job;
@@ -71,7 +69,7 @@ it('lets a job wait for room, and go on by itself', async () => {
 });
 
 it('answers 507 where the database has no space left', async () => {
-  await t.services.db.raw(`
+  await db.raw(`
     create function no_space() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file' using errcode = '53100'; end $$;
     create trigger no_space before insert on tag_groups execute function no_space()`);

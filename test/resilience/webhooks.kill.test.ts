@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
 import { startWebhookReceiver } from '../emulators/webhook-receiver.ts';
 import type { Child } from '../support/child.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { closeAfterAll, openApp } from '../support/harness.ts';
 import { startWorkerProcess, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
@@ -12,7 +11,7 @@ const KILLS = 2;
 const goOn = survivingWorker(() => t.services);
 
 process.env.OUTBOUND_ALLOW = '127.0.0.1:*';
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const receiver = closeAfterAll(await startWebhookReceiver());
 
 afterAll(async () => {
@@ -20,7 +19,6 @@ afterAll(async () => {
 });
 
 it('delivers every change at least once, and those of a card in order, however often its worker is killed', async () => {
-  const admin = await t.as('admin');
   const { body } = await admin.post('/api/v1/webhooks', { name: 'Killed', url: receiver.url });
   const ids: string[] = [];
   for (let n = 0; n < 3; n += 1) {
@@ -49,8 +47,7 @@ it('delivers every change at least once, and those of a card in order, however o
       worker.kill('SIGKILL');
       await worker.ended();
       // what it had under way would be sent again after its lease; nobody waits for that here
-      await t.services
-        .db('webhook_deliveries')
+      await db('webhook_deliveries')
         .where({ status: 'pending' })
         .update({ leased_until: null, next_attempt_at: new Date(0) });
     }
@@ -60,8 +57,7 @@ it('delivers every change at least once, and those of a card in order, however o
       'everything to be delivered',
       async () => {
         // one that was refused is tried again by itself, after some seconds; that is waited for once
-        await t.services
-          .db('webhook_deliveries')
+        await db('webhook_deliveries')
           .where({ status: 'pending', leased_until: null })
           .whereRaw('id is distinct from ?', [patient])
           .update({ next_attempt_at: new Date(0) });

@@ -59,13 +59,12 @@ async function ofRelations(count: number, seed: number): Promise<boolean> {
 }
 
 /** On a PostgreSQL of its own. */
-async function withServices<T>(
-  env: Record<string, string>,
-  use: (t: TestServices) => Promise<T>,
-): Promise<T> {
+async function withServices<T>(env: Record<string, string>, use: (t: TestServices) => Promise<T>) {
   let server = '';
   const stop = await setup({
-    provide: (_key: string, url: string) => (server = url),
+    provide: (key: string, value: string) => {
+      if (key === 'serverUrl') server = value;
+    },
   } as unknown as TestProject);
   try {
     const url = new URL(server);

@@ -7,10 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { mix, mulberry32 } from '../bench/landscape/random.ts';
-import { createPlace, logIn, type Place, processesIn } from '../support/processes.ts';
+import { createPlace, logIn, type Place, processesIn, type Send } from '../support/processes.ts';
 import type { ChangeEvent } from '../support/replay.ts';
 import { until } from '../support/until.ts';
-import { type Send, sendTo } from './caller.ts';
 import { liveHistories, type Through, throughs } from './histories.ts';
 import { type Crew, startCrew } from './processes.ts';
 import { followChanges, followStream } from './readers.ts';
@@ -44,9 +43,7 @@ async function exportAll(send: Send): Promise<{ cards: FullExport; relations: Fu
     const started = await until(
       `the export of ${kind} to be accepted`,
       async () => {
-        const answer = await send('POST', '/exports', { json: { format: 'ndjson', kind } }).catch(
-          () => undefined,
-        );
+        const answer = await send('POST', '/exports', { format: 'ndjson', kind }).catch(() => undefined);
         return answer?.status === 202 && answer;
       },
       SETTLE_MS,
@@ -158,8 +155,7 @@ async function soak(minutes: number, seed: number): Promise<boolean> {
   const place = await createPlace();
   try {
     const crew = await startCrew(place, history);
-    const { headers } = await logIn(crew.url, place.admin);
-    const send = sendTo(crew.url, headers);
+    const { headers, send } = await logIn(crew.url, place.admin);
     const work: Run = { crew, send, headers, world: createWorld(), history, seed };
     const outcome = await run(work, minutes);
     const events = await verify(place, work, outcome);

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { between, type Random } from '../bench/landscape/random.ts';
 import { openEventStream } from '../support/event-stream.ts';
+import type { Send } from '../support/processes.ts';
 import type { ChangeEvent } from '../support/replay.ts';
-import type { Send } from './caller.ts';
 
 /** Follows the feed from its beginning to wherever it is stopped. */
 export interface Reader<T> {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Send } from '../support/processes.ts';
 import {
   applyEvent,
   type ChangeEvent,
@@ -10,7 +11,6 @@ import {
   relationFields,
   type Values,
 } from '../support/replay.ts';
-import type { Send } from './caller.ts';
 import type { History, World } from './world.ts';
 
 /** Cards and relations as the tables hold them. */
@@ -34,11 +34,7 @@ export interface FullExport {
 }
 
 /** What an export job of one kind has made, as NDJSON; undefined while it has not ended. */
-export async function readExport(
-  send: Send,
-  jobId: string,
-  kind: 'cards' | 'relations',
-): Promise<FullExport | undefined> {
+export async function readExport(send: Send, jobId: string, kind: 'cards' | 'relations') {
   const job = await send('GET', `/jobs/${jobId}`);
   if (job.body.status === 'failed' || job.body.status === 'cancelled') {
     throw new Error(`the export of ${kind} is ${job.body.status}: ${JSON.stringify(job.body.error)}`);

@@ -1,9 +1,7 @@
 import { between, pick, type Random } from '../bench/landscape/random.ts';
-import type { Content } from './caller.ts';
 import type { KnownCard } from './world.ts';
 import type { Act, Hand } from './writer.ts';
 
-const json = (value: unknown): Content => ({ json: value });
 /** Types with a hierarchy and such without, capabilities with their levels among them. */
 const types = ['Application', 'Application', 'BusinessCapability', 'ITComponent', 'Interface', 'Provider'];
 const relationTypes: [type: string, source: string, target: string][] = [
@@ -30,7 +28,7 @@ async function create(hand: Hand): Promise<void> {
   const answer = await hand.write(
     'POST',
     '/cards',
-    json({
+    {
       type,
       name: `Card ${token}`,
       description: hand.random() < 0.5 ? 'Made by the soak.' : null,
@@ -39,7 +37,7 @@ async function create(hand: Hand): Promise<void> {
         : {}),
       ...(hand.random() < 0.4 ? { lifecycle: { active: day(hand.random) } } : {}),
       ...(type === 'Application' ? { attributes: { costTotalAnnual: between(hand.random, 1, 90_000) } } : {}),
-    }),
+    },
     `Card ${token}`,
   );
   if (answer) hand.world.cards.push({ id: answer.body.id, type });
@@ -57,14 +55,14 @@ async function patch(hand: Hand): Promise<void> {
       businessCriticality: pick(hand.random, ['missionCritical', 'businessOperational', null]),
     };
   }
-  await hand.write('PATCH', `/cards/${card.id}`, json(body), token);
+  await hand.write('PATCH', `/cards/${card.id}`, body, token);
 }
 
 async function move(hand: Hand): Promise<void> {
   const type = pick(hand.random, ['Application', 'BusinessCapability', 'ITComponent']);
   const card = ofType(hand, type);
   const parent = hand.random() < 0.3 ? undefined : ofType(hand, type);
-  if (card) await hand.write('PATCH', `/cards/${card.id}`, json({ parent_id: parent?.id ?? null }));
+  if (card) await hand.write('PATCH', `/cards/${card.id}`, { parent_id: parent?.id ?? null });
 }
 
 async function approve(hand: Hand): Promise<void> {
@@ -84,13 +82,13 @@ async function archive(hand: Hand): Promise<void> {
   const card = anyCard(hand);
   if (!card) return;
   const body = { child_strategy: pick(hand.random, strategies) };
-  if (await hand.write('POST', `/cards/${card.id}/archive`, json(body))) forget(hand, [card.id], true);
+  if (await hand.write('POST', `/cards/${card.id}/archive`, body)) forget(hand, [card.id], true);
 }
 
 async function restore(hand: Hand): Promise<void> {
   if (hand.world.archived.length === 0) return;
   const id = pick(hand.random, hand.world.archived);
-  const answer = await hand.write('POST', `/cards/${id}/restore`, json({}));
+  const answer = await hand.write('POST', `/cards/${id}/restore`, {});
   if (!answer) return;
   hand.world.archived = hand.world.archived.filter((other) => other !== id);
   hand.world.cards.push({ id, type: answer.body.primary.type });
@@ -100,7 +98,7 @@ async function remove(hand: Hand): Promise<void> {
   const card = anyCard(hand);
   if (!card) return;
   const body = { child_strategy: pick(hand.random, strategies) };
-  const answer = await hand.write('DELETE', `/cards/${card.id}`, json(body));
+  const answer = await hand.write('DELETE', `/cards/${card.id}`, body);
   if (answer) forget(hand, answer.body.deleted_card_ids, false);
 }
 
@@ -111,7 +109,7 @@ async function relate(hand: Hand): Promise<void> {
   if (!source || !target) return;
   const description = hand.token();
   const body = { type, source_id: source.id, target_id: target.id, description };
-  const answer = await hand.write('POST', '/relations', json(body), description);
+  const answer = await hand.write('POST', '/relations', body, description);
   if (answer) hand.world.relations.push(answer.body.id);
 }
 
@@ -119,7 +117,7 @@ async function patchRelation(hand: Hand): Promise<void> {
   if (hand.world.relations.length === 0) return;
   const description = hand.token();
   const id = pick(hand.random, hand.world.relations);
-  await hand.write('PATCH', `/relations/${id}`, json({ description }), description);
+  await hand.write('PATCH', `/relations/${id}`, { description }, description);
 }
 
 async function unrelate(hand: Hand): Promise<void> {
@@ -142,7 +140,7 @@ async function bulk(hand: Hand): Promise<void> {
       description: 'bulk',
     };
   }).filter(({ source, target }) => source.id && target.id);
-  if (operations.length > 0) await hand.write('POST', '/relations/bulk', json({ operations }));
+  if (operations.length > 0) await hand.write('POST', '/relations/bulk', { operations });
 }
 
 /** Everything that changes single objects or a few. */

@@ -2,15 +2,10 @@ import { between, pick } from '../bench/landscape/random.ts';
 import type { StartedJob } from './world.ts';
 import type { Act, Hand } from './writer.ts';
 
-const csv = (rows: string[][]) => ({ text: rows.map((row) => row.join(',')).join('\n'), type: 'text/csv' });
+const csv = (rows: string[][]) => rows.map((row) => row.join(',')).join('\n');
 
-async function start(
-  hand: Hand,
-  path: string,
-  content: Parameters<Hand['write']>[2],
-  job: Omit<StartedJob, 'id'>,
-): Promise<StartedJob | undefined> {
-  const answer = await hand.write('POST', path, content);
+async function start(hand: Hand, path: string, body: unknown, job: Omit<StartedJob, 'id'>) {
+  const answer = await hand.write('POST', path, body);
   if (!answer) return undefined;
   const started = { ...job, id: answer.body.job_id as string };
   hand.world.jobs.push(started);
@@ -97,7 +92,7 @@ async function importRelations(hand: Hand): Promise<void> {
 
 async function exportAll(hand: Hand): Promise<void> {
   const format = pick(hand.random, ['csv', 'csv', 'ndjson', 'xlsx']);
-  const job = await start(hand, '/exports', { json: { format, kind: 'cards' } }, { what: 'export' });
+  const job = await start(hand, '/exports', { format, kind: 'cards' }, { what: 'export' });
   if (job && hand.random() < 0.15) {
     job.cancelled = true;
     await hand.write('POST', `/jobs/${job.id}/cancel`);

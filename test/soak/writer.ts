@@ -1,5 +1,6 @@
 import { mix, mulberry32, type Random } from '../bench/landscape/random.ts';
-import { type Answer, type Content, insist, type Send } from './caller.ts';
+import type { RemoteAnswer, Send } from '../support/processes.ts';
+import { insist } from './caller.ts';
 import type { History, Outcome, World } from './world.ts';
 
 /** What an act of a writer works with. */
@@ -9,7 +10,7 @@ export interface Hand {
   /** A text that no other write has. */
   token(): string;
   /** Sends a write that contains the token, and records its outcome. @returns the response if it was accepted. */
-  write(method: string, path: string, content?: Content, token?: string): Promise<Answer | undefined>;
+  write(method: string, path: string, body?: unknown, token?: string): Promise<RemoteAnswer | undefined>;
   send: Send;
 }
 
@@ -22,7 +23,7 @@ export interface Act {
 
 const isUnexpected = (status: number) => status >= 500 || status === 401 || status === 403 || status === 400;
 
-function outcomeOf(answer: Answer | undefined): Outcome {
+function outcomeOf(answer: RemoteAnswer | undefined): Outcome {
   if (!answer) return 'lost';
   return answer.status < 300 ? 'accepted' : 'refused';
 }
@@ -49,15 +50,16 @@ export function createWriter(options: {
       tokens += 1;
       return `w${number}n${tokens}`;
     },
-    async write(method, path, content, token) {
-      const answer = await insist(send, method, path, content);
+    async write(method, path, body, token) {
+      const answer = await insist(send, method, path, body);
+      const position = answer?.headers.get('x-position');
       const outcome = outcomeOf(answer);
       history.note({
         who: `writer ${number}`,
         what: act.name,
         outcome,
         status: answer?.status,
-        position: answer?.position,
+        position: position == null ? undefined : Number(position),
         detail: [method, path, token ?? ''].join(' ').trim(),
       });
       if (token !== undefined) world.tokens.set(token, outcome);

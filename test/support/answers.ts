@@ -1,5 +1,3 @@
-import { expect } from 'vitest';
-
 export interface TestAnswer {
   status: number;
   headers: Record<string, string>;
@@ -13,21 +11,29 @@ export interface TestAnswer {
 type Call = Answer | Promise<Answer>;
 type Answer = { status: number; body?: TestAnswer['body']; text?: string };
 
-/** Expects that a request succeeds. @returns the body of its response. */
-export async function ok(call: Call, status = 200): Promise<TestAnswer['body']> {
+/** Expects that a request succeeds. @returns its response. */
+export async function answered<T extends Answer>(call: T | Promise<T>, status = 200): Promise<T> {
   const answer = await call;
   expect(answer.status, answer.text).toBe(status);
-  return answer.body;
+  return answer;
 }
 
+/** Expects that a request succeeds. @returns the body of its response. */
+export const ok = async (call: Call, status?: number): Promise<TestAnswer['body']> =>
+  (await answered(call, status)).body;
+
 /**
- * Expects that a request is refused.
- * @param reason the code of the problem or, with 403, the permission that is missing.
- * @param fields the fields that are named, each alone or as `field code`; without any, a validation error may name every field.
+ * What a refusal says: its status, the code of the problem or, with 403, the permission that is missing, the fields that are
+ * named, each alone or as `field code`, and other members. Without fields, a validation error may name every field.
  */
-export async function expectProblem(call: Call, status: number, reason?: string, ...fields: string[]) {
+export type Problem = [status: number, reason?: string, ...details: (string | Record<string, unknown>)[]];
+
+/** Expects that a request is refused. */
+export async function expectProblem(call: Call, ...[status, reason, ...details]: Problem) {
   const answer = await call;
   const { code, permission, errors = [] } = answer.body ?? {};
+  const fields = details.filter((detail) => typeof detail === 'string');
+  for (const members of details) if (typeof members === 'object') expect(answer.body).toMatchObject(members);
   if (reason === undefined) return expect(answer.status, answer.text).toBe(status);
   const actual = [answer.status, reason === permission ? permission : code];
   if (fields.length > 0 || code !== 'validation_failed') {

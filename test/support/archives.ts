@@ -106,12 +106,7 @@ const untilNot = async (ctx: Ctx, id: string, status: string, limitMs?: number):
   );
 
 /** Uploads an archive; a worker has to read it. @returns the transfer as it is then. */
-export async function uploadArchive(
-  services: Services,
-  ctx: Ctx,
-  archive: Buffer,
-  limitMs?: number,
-): Promise<Transfer> {
+export async function uploadArchive(services: Services, ctx: Ctx, archive: Buffer, limitMs?: number) {
   const stored = await storeContent(services.blobs, Readable.from([archive]));
   const { id } = JSON.parse(await startTransfer(ctx, stored, 'workspace.zip')) as Transfer;
   return await untilNot(ctx, id, 'parsing', limitMs);

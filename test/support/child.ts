@@ -1,16 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
 /** A process of the service, or a part of it, started by a test. */
-export interface Child {
-  process: ChildProcess;
-  /** Everything it printed so far. */
-  output(): string;
-  /** Waits until the output fits. @throws Error with the output when the process ends before. */
-  until(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The exit code (null after a signal) and all output. */
-  ended(): Promise<{ code: number | null; output: string }>;
-  kill(signal: NodeJS.Signals): void;
-}
+export type Child = ReturnType<typeof startChild>;
 
 /** Loading the service fills a young generation of the usual size ten times: collecting that takes a tenth of a start. */
 const FEW_COLLECTIONS = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
@@ -21,7 +12,7 @@ export function startChild(
   args: string[] = [],
   env: Record<string, string | undefined> = {},
   { flags = FEW_COLLECTIONS, ...account }: { uid?: number; gid?: number; flags?: string[] } = {},
-): Child {
+) {
   const child = spawn(process.execPath, [...flags, file, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     ...account,
@@ -48,8 +39,10 @@ export function startChild(
   const change = () => new Promise<void>((resolve) => wake.push(resolve));
   return {
     process: child,
+    /** Everything it printed so far. */
     output: () => output,
-    async until(pattern) {
+    /** Waits until the output fits. @throws Error with the output when the process ends before. */
+    async until(pattern: RegExp) {
       for (;;) {
         const found = pattern.exec(output);
         if (found) return found;
@@ -58,10 +51,11 @@ export function startChild(
         await change();
       }
     },
+    /** The exit code (null after a signal) and all output. */
     async ended() {
       while (!exit) await change();
       return { code: exit.code, output };
     },
-    kill: (signal) => void child.kill(signal),
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
   };
 }

@@ -8,11 +8,19 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** The address of a database of the run's server: of its Unix socket, if it has one. */
+function addressOf(database: string): string {
+  const url = new URL(inject('serverUrl'));
+  url.pathname = `/${database}`;
+  if (inject('socketFolder')) url.hostname = encodeURIComponent(inject('socketFolder'));
+  return url.href;
+}
+
 let server: Db | undefined;
 
 /** One connection makes and drops the databases of all files that share a process: one more for each would cost half as much again. */
 const onServer = async (statement: string): Promise<unknown> => {
-  server ??= openDatabase({ url: inject('serverUrl'), name: 'test', poolMax: 1 });
+  server ??= openDatabase({ url: addressOf('postgres'), name: 'test', poolMax: 1 });
   return await server.raw(statement);
 };
 
@@ -33,10 +41,8 @@ export const createEmptyDatabase = () => createDatabase('empty', '');
 async function createDatabase(prefix: string, options: string): Promise<TestDatabase> {
   const name = `${prefix}_${randomBytes(6).toString('hex')}`;
   await onServer(`create database ${name} ${options}`);
-  const url = new URL(inject('serverUrl'));
-  url.pathname = `/${name}`;
   return {
-    url: url.href,
+    url: addressOf(name),
     async drop() {
       await onServer(`drop database if exists ${name} with (force)`);
     },

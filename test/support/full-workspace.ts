@@ -1,36 +1,16 @@
 import { loadDemo } from '../../domain/app/demo/demo.load.ts';
-import { askedActs } from '../domain/app/batches/acts/asked.ts';
-import { attachedActs } from '../domain/app/batches/acts/attached.ts';
-import { bpmActs } from '../domain/app/batches/acts/bpm.ts';
-import { cardActs } from '../domain/app/batches/acts/cards.ts';
-import { decisionActs } from '../domain/app/batches/acts/decisions.ts';
-import { diagramActs } from '../domain/app/batches/acts/diagrams.ts';
-import { findingActs } from '../domain/app/batches/acts/findings.ts';
+import { workspaceWide } from '../domain/app/batches/acts/all.ts';
 import { createHand, type Tally } from '../domain/app/batches/acts/hand.ts';
-import { ppmActs } from '../domain/app/batches/acts/ppm.ts';
-import { riskActs } from '../domain/app/batches/acts/risks.ts';
-import { workspaceActs } from '../domain/app/batches/acts/workspace.ts';
 import type { TestApp } from './harness.ts';
 
-const acts = [
-  cardActs,
-  attachedActs,
-  workspaceActs,
-  askedActs,
-  findingActs,
-  decisionActs,
-  diagramActs,
-  ppmActs,
-  riskActs,
-  bpmActs,
-]
+const acts = workspaceWide
   .flat()
   .map(([act]) => act)
   // what takes something away leaves less to look at
-  .filter((act) => !/^(?:delete|remove|drop|detach)/.test(act.name));
+  .filter((act) => !act.removes && !/^(?:delete|remove)/.test(act.name));
 
 /** The demo with writes of every kind on top of it, so that every table of the workspace has rows. */
-export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed = 7): Promise<void> {
+export async function fillWorkspace(t: TestApp, writes = 3 * acts.length, seed = 8): Promise<void> {
   await loadDemo(await t.ctx(), '2026-01-15');
   const admin = await t.as('admin');
   const people = [admin.userId, (await t.as('member')).userId, (await t.as('viewer')).userId];
@@ -43,7 +23,7 @@ export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed =
        "names": {"en": "One"}, "descriptions": {}, "industry": "cross-industry"}]');
      insert into bookmarks (owner_id, name, filters) select id, 'View', '{"types": ["Application"]}' from users limit 1;
      insert into saved_reports (owner_id, name, report_type, config, shared_with)
-       select id, 'Report', 'cost', '{}', jsonb_build_array(jsonb_build_object('user_id', id)) from users limit 1;
+       select id, 'Report', 'cost', '{}', jsonb_build_array(id) from users limit 1;
      insert into duplicate_decisions (id, card_type, left_id, right_id, decision, left_facts, right_facts, score)
        select uuidv7(), 'Application', '00000000-0000-4000-8000-000000000000', id, 'dismissed', 'a', 'b', 0.1 + 0.2
        from cards limit 1;
@@ -55,6 +35,7 @@ export async function fillWorkspace(t: TestApp, writes = 2 * acts.length, seed =
      insert into web_portals (name, slug, card_type) values ('Open', 'open', 'Application');
      insert into soaws (name, series_id) values ('Statement', uuidv7());
      insert into adr_cards (adr_id, card_id) select a.id, c.id from adrs a, cards c limit 1 on conflict do nothing;
+     insert into diagram_cards (diagram_id, card_id) select d.id, c.id from diagrams d, cards c limit 1 on conflict do nothing;
      with card as (select id from cards where type = 'Initiative' limit 1),
        one as (insert into ppm_tasks (card_id, title, status, priority) select id, 'A', 'todo', 'low' from card returning *),
        two as (insert into ppm_tasks (card_id, title, status, priority) select id, 'B', 'todo', 'low' from card returning *)

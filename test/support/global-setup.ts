@@ -15,12 +15,36 @@ import { useScratch } from './scratch.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The server's address with the database `template1` replaced by a name of the test's choice. */
+    /** The server's address over TCP, for the database `postgres`. */
     serverUrl: string;
+    /** The folder of the server's Unix socket; empty if it has none. */
+    socketFolder: string;
   }
 }
 
 const log = pino({ level: 'silent' });
+
+/** Longer paths of Unix sockets fail on some systems. */
+const LONGEST_SOCKET_FOLDER = 80;
+
+/** The folder of the server's Unix socket, if the system supports it: a query takes a fifth less CPU time than over TCP. */
+function socketFolderOf(dataDir: string): string {
+  const folder = path.join(dataDir, 'postgres');
+  return folder.startsWith('/') && folder.length <= LONGEST_SOCKET_FOLDER ? folder : '';
+}
+
+/** Starts the server. No data outlives the run, so that no write needs to reach the disk. */
+const openServer = (dataDir: string) =>
+  openEmbeddedPostgres({
+    dataDir,
+    log,
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      synchronous_commit: 'off',
+      unix_socket_directories: socketFolderOf(dataDir),
+    },
+  });
 
 /** Stores the password with one iteration instead of 4,096, which take 2 ms of each of several thousand connections. */
 async function weakenPassword(db: Db, { username, password }: URL): Promise<void> {
@@ -30,15 +54,10 @@ async function weakenPassword(db: Db, { username, password }: URL): Promise<void
   });
 }
 
-/** Makes the cluster that runs copy: its settings, and a migrated template database that each test file clones. */
+/** Makes the cluster that runs copy, with a migrated template database that each test file clones. */
 async function makeCluster(dataDir: string): Promise<void> {
-  const server = await openEmbeddedPostgres({ dataDir, log });
+  const server = await openServer(dataDir);
   const admin = openDatabase({ url: server.url, name: 'test setup', poolMax: 1 });
-  // nothing here outlives the run: a disk that is waited for only makes it longer
-  for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
-    await admin.raw(`alter system set ${setting} = off`);
-  }
-  await admin.raw('select pg_reload_conf()');
   await weakenPassword(admin, new URL(server.url));
   await admin.raw('create database estate_template');
   await admin.destroy();
@@ -69,9 +88,10 @@ async function prepare(dataDir: string): Promise<void> {
       await rm(path.join(cache, name), { recursive: true, force: true, maxRetries: 5 });
   }
   const unfinished = `${prepared}.${process.pid}`;
-  await copy(dataDir, unfinished);
-  // another run may have been first
-  await rename(unfinished, prepared).catch(() => rm(unfinished, { recursive: true }));
+  // another run may have been first, or may have removed what is unfinished
+  await copy(dataDir, unfinished)
+    .then(() => rename(unfinished, prepared))
+    .catch(() => rm(unfinished, { recursive: true, force: true }));
 }
 
 /** One PostgreSQL for the whole run. */
@@ -79,8 +99,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const clearScratch = await useScratch();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'estate-run-'));
   await prepare(dataDir);
-  const server = await openEmbeddedPostgres({ dataDir, log });
+  const server = await openServer(dataDir);
   project.provide('serverUrl', server.url);
+  project.provide('socketFolder', socketFolderOf(dataDir));
   return async () => {
     await server.stop();
     await clearScratch();

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { InjectOptions } from 'fastify';
-import { afterAll } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import type { App } from '../../api/types.ts';
 import { createSessionReader } from '../../domain/access/access.sessions.ts';
@@ -25,7 +24,16 @@ import { ok, type TestAnswer } from './answers.ts';
 import { type Conformance, createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-export { expectInvalid, expectProblem, faults, ok, pluck, refusal, type TestAnswer } from './answers.ts';
+export {
+  answered,
+  expectInvalid,
+  expectProblem,
+  faults,
+  ok,
+  pluck,
+  refusal,
+  type TestAnswer,
+} from './answers.ts';
 
 /** A client that logs in as one user and checks every answer against the service's own description. */
 export interface TestClient {
@@ -86,17 +94,12 @@ function describedBy(app: App): Conformance {
 
 /** Closes the resource after all tests of the file: what was opened last is closed first. */
 export function closeAfterAll<T extends { close(graceMs: number): unknown }>(resource: T): T {
-  afterAll(async () => {
-    await resource.close(CLOSE_GRACE_MS);
-  });
+  afterAll(() => resource.close(CLOSE_GRACE_MS));
   return resource;
 }
 
 /** Services on a database of the test's own: a clone of the template, unless one is given. */
-export async function createTestServices(
-  env: Record<string, string> = {},
-  given?: TestDatabase,
-): Promise<TestServices> {
+export async function createTestServices(env: Record<string, string> = {}, given?: TestDatabase) {
   const database = given ?? (await createTestDatabase());
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-data-'));
   const config = readConfig({
@@ -143,10 +146,7 @@ export async function createTestServices(
 }
 
 /** The application that ships, on a database of the test's own. */
-export async function createTestApp(
-  env: Record<string, string> = {},
-  given?: TestDatabase,
-): Promise<TestApp> {
+export async function createTestApp(env: Record<string, string> = {}, given?: TestDatabase) {
   const base = await createTestServices(env, given);
   const served = await createApp(base.services);
   await served.ready();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Sql } from '../../platform/database.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import { authority, serverCertificate } from '../emulators/certificates.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../emulators/servicenow/server.ts';
@@ -23,6 +24,23 @@ export async function openSyncService() {
     connectKind: (kind: string, url: string, more: object) => connectKind(admin, kind, url, more),
     storeMapping: (input: MappingInput) => storeMapping(t, input),
     createMapping: (input: object) => createSync(admin, 'mappings', input),
+    /** Maps a table to a card type by name: plans are applied without review, and removals follow at once. */
+    map: (
+      connection_id: string,
+      card_type_key: string,
+      remote_table: string,
+      { fields = [], ...more }: { fields?: object[] } & Record<string, unknown> = {},
+    ) =>
+      createSync(admin, 'mappings', {
+        connection_id,
+        card_type_key,
+        remote_table,
+        auto_apply: true,
+        sync_mode: 'strict',
+        quarantine_minutes: 0,
+        field_mappings: [{ card_field: 'name', remote_field: 'name', is_identity: true }, ...fields],
+        ...more,
+      }),
     /** The errors that the validation of a mapping reports. */
     async validate(mappingId: string): Promise<{ field: string; code: string }[]> {
       const { body } = await admin.post(`${syncBase}/mappings/${mappingId}/validate`);
@@ -85,19 +103,41 @@ export async function createSync(admin: TestClient, path: string, body: object):
   return answer.body.id;
 }
 
+/** A connection of a kind, as it is created. */
+export const connectionInput = (kind: string, instance_url: string, more: object) => ({
+  name: `${kind} ${randomUUID()}`,
+  kind,
+  instance_url,
+  ca: authority,
+  ...more,
+});
+
 /** Sets up a connection of a kind. @returns its id. */
 export const connectKind = (admin: TestClient, kind: string, instance_url: string, more: object) =>
-  createSync(admin, 'connections', {
-    name: `${kind} ${randomUUID()}`,
-    kind,
-    instance_url,
-    ca: authority,
-    ...more,
-  });
+  createSync(admin, 'connections', connectionInput(kind, instance_url, more));
 
 /** Sets up a connection to the instance. @returns its id. */
 export const connectTo = (admin: TestClient, instance: ServiceNowEmulator): Promise<string> =>
   connectKind(admin, 'servicenow', instance.base, { username: 'estate', password: 'secret' });
+
+/** Stores a connection to ServiceNow with these columns, and an administrator who owns it. @returns its id. */
+export async function storeConnection(db: Sql, columns: { instance_url: string } & Record<string, unknown>) {
+  const [owner] = await db('users')
+    .insert({ email: `${randomUUID()}@estate.example`, display_name: 'Owner', role: 'admin' })
+    .returning('id');
+  const [{ id }] = await db('itsm_connections')
+    .insert({
+      owner_id: owner.id,
+      // a later emulator can have the same address
+      name: `${columns.instance_url} ${randomUUID()}`,
+      kind: 'servicenow',
+      auth_type: 'basic',
+      username: 'estate',
+      ...columns,
+    })
+    .returning('id');
+  return id;
+}
 
 export interface MappingInput {
   connectionId: string;
@@ -107,7 +147,7 @@ export interface MappingInput {
   rule?: string;
   /** Columns of the mapping's row. */
   more?: Record<string, unknown>;
-  fields?: {
+  fields?: readonly {
     card_field: string;
     remote_field: string;
     is_identity?: boolean;
@@ -124,8 +164,7 @@ export interface MappingInput {
 }
 
 /** Stores a mapping: names identify, and what moved on both sides is left to a person, unless told otherwise. */
-export async function storeMapping({ services }: TestApp, input: MappingInput): Promise<string> {
-  const { db } = services;
+export async function storeMapping({ services: { db } }: { services: { db: Sql } }, input: MappingInput) {
   const [{ id }] = await db('itsm_mappings')
     .insert({
       connection_id: input.connectionId,
@@ -146,21 +185,30 @@ export async function storeMapping({ services }: TestApp, input: MappingInput): 
     { card_field: 'name', remote_field: 'name', is_identity: true },
     { card_field: 'description', remote_field: 'short_description' },
   ];
-  await db('itsm_field_mappings').insert(
-    fields.map((field, position) => ({
-      mapping_id: id,
-      position,
-      direction: input.rule ?? 'manual',
-      transform_type: 'direct',
-      ...field,
-    })),
-  );
+  const rows = fields.map((field, position) => ({
+    mapping_id: id,
+    position,
+    direction: input.rule ?? 'manual',
+    transform_type: 'direct',
+    ...field,
+  }));
+  if (rows.length > 0) await db('itsm_field_mappings').insert(rows);
   const relations = input.relations ?? [];
   if (relations.length > 0) {
     await db('itsm_relation_mappings').insert(
       relations.map((relation, position) => ({ mapping_id: id, position, ...relation })),
     );
   }
+  return id;
+}
+
+/** Stores a run of a mapping: a complete one to pull, that a person has started, unless told otherwise. @returns its id. */
+export async function storeRun(db: Sql, mapping_id: string, columns: Record<string, unknown> = {}) {
+  const { connection_id } = await db('itsm_mappings').where({ id: mapping_id }).first('connection_id');
+  const row = { connection_id, mapping_id, direction: 'pull', trigger: 'manual', stage: 'read' };
+  const [{ id }] = await db('itsm_runs')
+    .insert({ ...row, complete: true, auto_apply: false, ...columns })
+    .returning('id');
   return id;
 }
 

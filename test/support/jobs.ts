@@ -1,5 +1,4 @@
 import type { Static, TSchema } from 'typebox';
-import { afterEach } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { JobDefinition } from '../../domain/kernel/jobs/jobs.define.ts';
@@ -28,11 +27,7 @@ export interface JobRow {
 }
 
 /** Asks for a job as the owner of the context. @returns its id. */
-export async function ask<P extends TSchema>(
-  ctx: Ctx,
-  definition: JobDefinition<P>,
-  payload: Static<P>,
-): Promise<string> {
+export async function ask<P extends TSchema>(ctx: Ctx, definition: JobDefinition<P>, payload: Static<P>) {
   return (await command(ctx, (work) => enqueueJob(ctx, work, definition, payload))).job_id;
 }
 
@@ -54,12 +49,7 @@ export async function killWorker(services: Services, worker: Child): Promise<voi
 }
 
 /** Waits until the job has the status. @throws Error when it ends otherwise. */
-export const untilStatus = async (
-  services: Services,
-  id: string,
-  status: string,
-  limitMs?: number,
-): Promise<JobRow> =>
+export const untilStatus = async (services: Services, id: string, status: string, limitMs?: number) =>
   await until(
     `job ${id} to be ${status}`,
     async () => {
@@ -126,10 +116,7 @@ export function killableWorkers(services: () => Services, processorsModule?: str
  * Starts a worker in the test's own process, for what goes on where others were killed: to begin a process costs a second. It ends
  * with the test. @param extra processors of the test's own.
  */
-export function survivingWorker(
-  services: () => Services,
-  extra: readonly JobProcessor[] = [],
-): () => Promise<void> {
+export function survivingWorker(services: () => Services, extra: readonly JobProcessor[] = []) {
   const started: Workers[] = [];
   afterEach(async () => {
     for (const workers of started.splice(0)) await workers.close(3_000);

@@ -8,16 +8,8 @@ interface Seen {
   ms: number;
 }
 
-/** Clients that ask without a break until they are told to stop. */
-export interface Load {
-  seen: Seen[];
-  /** Values that were written and answered with 2xx, by card. */
-  accepted: Map<string, string[]>;
-  stop(): Promise<void>;
-}
-
 /** Each client changes a card of its own again and again, and lists cards and reads the dashboard in between. */
-export async function startLoad(client: TestClient, clients: number): Promise<Load> {
+export async function startLoad(client: TestClient, clients: number) {
   const seen: Seen[] = [];
   const accepted = new Map<string, string[]>();
   let stopped = false;
@@ -52,6 +44,7 @@ export async function startLoad(client: TestClient, clients: number): Promise<Lo
   }
   return {
     seen,
+    /** Values that were written and answered with 2xx, by card. */
     accepted,
     async stop() {
       stopped = true;

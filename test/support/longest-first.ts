@@ -12,8 +12,7 @@ export class LongestFirst extends BaseSequencer {
       // those that share a process follow each other: one of its own in between would end that, and a new one begin
       return project.config.isolate ? known : longest.length + 1 + known;
     };
-    const sorted = await super.sort(files);
-    return sorted
+    return (await super.sort(files))
       .map((file, n) => ({ file, n, at: place(file) }))
       .sort((a, b) => a.at - b.at || a.n - b.n)
       .map(({ file }) => file);

@@ -1,5 +1,4 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { expect } from 'vitest';
 
 /** The library's own client of `/mcp`, in the revision of the protocol that it chooses. */
 export async function connectMcp(

@@ -158,11 +158,7 @@ export async function startProvider(): Promise<TestProvider> {
 }
 
 /** Sets single sign-on through the provider up, or changes how. */
-export async function useProvider(
-  t: TestApp,
-  provider: TestProvider,
-  more: Record<string, unknown> = {},
-): Promise<void> {
+export async function useProvider(t: TestApp, provider: TestProvider, more: Record<string, unknown> = {}) {
   await changeSetting(await t.ctx(), t.services.secrets, 'sso', {
     enabled: true,
     provider: 'oidc',

@@ -4,25 +4,13 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { openDatabase } from '../../platform/database.ts';
-import {
-  type EmbeddedPostgres,
-  openEmbeddedPostgres,
-} from '../../platform/embedded-postgres/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
+import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import type { TestDatabase } from './database.ts';
 import { processesIn } from './processes.ts';
 
 /** A PostgreSQL of the test's own, with a migrated database, which may be stopped, started and frozen. */
-export interface OwnPostgres {
-  database: TestDatabase;
-  stop(): Promise<void>;
-  start(): Promise<void>;
-  /** Lets no process of it go on, so that it neither answers nor refuses. */
-  freeze(): void;
-  thaw(): void;
-  remove(): Promise<void>;
-}
-
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+export async function startOwnPostgres() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-own-postgres-'));
   const open = () => openEmbeddedPostgres({ dataDir: folder, log: pino({ level: 'silent' }) });
   let server: EmbeddedPostgres | undefined = await open();
@@ -48,12 +36,13 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     server = undefined;
   };
   return {
-    database: { url, drop: async () => undefined },
+    database: { url, drop: async () => undefined } satisfies TestDatabase,
     stop,
     async start() {
       server = await open();
       if (server.url !== url) throw new Error(`the server came back at ${server.url}`);
     },
+    /** Lets no process of it go on, so that it neither answers nor refuses. */
     freeze() {
       frozen = processesIn(path.join(folder, 'postgres'));
       for (const pid of frozen) tell(pid, 'SIGSTOP');

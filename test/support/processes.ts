@@ -113,43 +113,51 @@ export async function untilReady(child: Child, url: string): Promise<void> {
   );
 }
 
-/** A logged-in caller of a running service; answers of any status are given back. */
+/** Sends one request; rejects if there is no response. Paths begin after `/api/v1`; a text is sent as CSV, other bodies as JSON. */
+export type Send = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<RemoteAnswer>;
+
+/** A logged-in caller of a running service; responses of any status are returned. */
 export interface Remote {
-  send(method: string, path: string, body?: unknown): Promise<RemoteAnswer>;
+  send: Send;
   headers: Record<string, string>;
   url: string;
 }
 
-interface RemoteAnswer {
+export interface RemoteAnswer {
   status: number;
   headers: Headers;
+  bytes: Buffer;
+  /** The parsed body if it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
   body: any;
 }
 
 export async function logIn(url: string, credentials: { email: string; password: string }): Promise<Remote> {
-  const answer = await fetch(`${url}/api/v1/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(credentials),
-  });
-  const { access_token } = (await answer.json()) as { access_token: string };
-  const headers = { authorization: `Bearer ${access_token}` };
-  return {
-    url,
-    headers,
-    async send(method, path, body) {
+  const sendWith =
+    (login: Record<string, string>): Send =>
+    async (method, path, body, more = {}) => {
+      const isText = typeof body === 'string';
+      const type = isText ? 'text/csv' : 'application/json';
       const response = await fetch(`${url}/api/v1${path}`, {
         method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { ...login, ...(body === undefined ? {} : { 'content-type': type }), ...more },
+        ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
       });
-      const text = await response.text();
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '') && bytes.length > 0;
       return {
         status: response.status,
         headers: response.headers,
-        body: text ? JSON.parse(text) : undefined,
+        bytes,
+        body: isJson ? JSON.parse(String(bytes)) : undefined,
       };
-    },
-  };
+    };
+  const { body } = await sendWith({})('POST', '/auth/login', credentials);
+  const headers = { authorization: `Bearer ${body.access_token}` };
+  return { url, headers, send: sendWith(headers) };
 }

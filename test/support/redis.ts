@@ -1,22 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort } from './processes.ts';
 import { until } from './until.ts';
 
-/** A Redis of the test's own, which may be emptied, killed and started again. */
-export interface TestRedis {
-  url: string;
-  empty(): Promise<void>;
-  start(): Promise<void>;
-  /** Ends it at once; nothing is kept. */
-  kill(): Promise<void>;
-  remove(): Promise<void>;
-}
+export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
 
-export async function startRedis(): Promise<TestRedis> {
+/** A Redis of the test's own, which may be emptied, killed and started again. */
+export async function startRedis() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -51,6 +44,7 @@ export async function startRedis(): Promise<TestRedis> {
   return {
     url,
     start,
+    /** Ends it at once; nothing is kept. */
     kill,
     empty: async () => void (await ask((redis) => redis.flushall())),
     async remove() {
@@ -58,15 +52,4 @@ export async function startRedis(): Promise<TestRedis> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,26 +1,14 @@
-import { text } from 'node:stream/consumers';
-import type { ExportRequest } from '../../domain/exchange/exports/export.job.ts';
-import type { Ctx } from '../../domain/kernel/context.ts';
-import { openContent } from '../../domain/kernel/files/files.store.ts';
-import { startExport } from '../../reports/exchange/extraction/exports.job.ts';
 import { startWorkers, type Workers } from '../../workers/runtime.ts';
-import { createTestServices, type TestServices } from './harness.ts';
-import { createImporter, type Importer } from './imports.ts';
-import { untilStatus } from './jobs.ts';
+import { exported } from './exports.ts';
+import { createTestServices } from './harness.ts';
+import { createImporter } from './imports.ts';
 
 export type TripFormat = 'csv' | 'ndjson';
 
 /** A workspace with workers, to be filled and exported. */
-export interface Workspace {
-  t: TestServices;
-  ctx: Ctx;
-  importer: Importer;
-  /** Everything of a kind as a file that the import reads again. */
-  exported(kind: 'cards' | 'relations', format: TripFormat, limitMs?: number): Promise<string>;
-  close(): Promise<void>;
-}
+export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 
-export async function openWorkspace(): Promise<Workspace> {
+export async function openWorkspace() {
   const t = await createTestServices();
   const workers: Workers = await startWorkers(t.services);
   const ctx = await t.ctx();
@@ -28,21 +16,9 @@ export async function openWorkspace(): Promise<Workspace> {
     t,
     ctx,
     importer: createImporter(t.services, ctx),
-    async exported(kind, format, limitMs) {
-      const request: ExportRequest = {
-        format,
-        kind,
-        types: [],
-        filter: '',
-        columns: [],
-        include: [],
-        profile: 'roundtrip',
-        neutralise: true,
-      };
-      const { job_id } = await startExport(ctx, request);
-      const job = await untilStatus(t.services, job_id, 'succeeded', limitMs);
-      return await text(await openContent(t.services.blobs, job.result_file_id!));
-    },
+    /** Everything of a kind as a file that the import reads again. */
+    exported: async (kind: 'cards' | 'relations', format: TripFormat, limitMs?: number) =>
+      String((await exported(t, ctx, { format, kind, profile: 'roundtrip' }, limitMs)).content),
     async close() {
       await workers.close(5_000);
       await t.close();
@@ -89,12 +65,7 @@ export async function storedValues({ t }: Workspace): Promise<Record<string, str
 }
 
 /** Brings the files of one workspace into another, which is empty. @returns the faults of rows that did not come. */
-export async function carryOver(
-  from: Workspace,
-  to: Workspace,
-  format: TripFormat,
-  limitMs?: number,
-): Promise<{ files: Record<'cards' | 'relations', string>; faults: Record<string, string[]>[] }> {
+export async function carryOver(from: Workspace, to: Workspace, format: TripFormat, limitMs?: number) {
   await copyPeopleAndTags(from, to);
   const files = { cards: '', relations: '' };
   const faults: Record<string, string[]>[] = [];

@@ -1,25 +1,17 @@
-import { createTestApp, type TestApp, type TestClient } from './harness.ts';
+import { createTestApp, type TestClient } from './harness.ts';
 
 /** URNs of RFC 7643 and RFC 7644. */
 export const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
+export type Provisioned = Awaited<ReturnType<typeof provisioned>>;
+
 /** The body of a PATCH. */
 export const patch = (...Operations: unknown[]) => ({ schemas: [PATCH], Operations });
 
-export interface Provisioned {
-  t: TestApp;
-  /** Sends what provisioning agents send, with the token of a service account that is an administrator. */
-  agent: TestClient;
-  filtered(kind: 'Users' | 'Groups', filter: string, more?: string): ReturnType<TestClient['get']>;
-  roleOf(id: string): Promise<string | undefined>;
-  /** Creates `<name>@example.org`. @returns the id. */
-  newUser(name: string): Promise<string>;
-}
-
 /** The application with groups that give roles, and an agent. */
-export async function provisioned(): Promise<Provisioned> {
+export async function provisioned() {
   const t = await createTestApp();
   const admin = await t.as('admin', 'keeper');
   const account = await admin.post('/api/v1/service-accounts', { display_name: 'Agent', role: 'admin' });
@@ -34,11 +26,13 @@ export async function provisioned(): Promise<Provisioned> {
   const agent = withToken(t.anonymous, body.token);
   return {
     t,
+    /** Sends what provisioning agents send, with the token of a service account that is an administrator. */
     agent,
-    filtered: (kind, filter, more = '') =>
+    filtered: (kind: 'Users' | 'Groups', filter: string, more = '') =>
       agent.get(`/scim/v2/${kind}?filter=${encodeURIComponent(filter)}${more}`),
-    roleOf: async (id) => (await t.services.db('users').where({ id }).first('role'))?.role,
-    newUser: async (name) =>
+    roleOf: async (id: string) => (await t.services.db('users').where({ id }).first('role'))?.role,
+    /** Creates `<name>@example.org`. @returns the id. */
+    newUser: async (name: string): Promise<string> =>
       (await agent.post('/scim/v2/Users', { schemas: [USER], userName: `${name}@example.org` })).body.id,
   };
 }

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import type { TestAnswer, TestApp, TestClient } from './harness.ts';
 
 const roles = ['admin', 'bpm_admin', 'member', 'viewer', 'participant'] as const;
@@ -26,6 +25,8 @@ export interface Machine {
   never?: Record<string, string>;
   /** By `state action`: what a refused pair answers, where that is not 409 `wrong_state`. */
   refused?: Record<string, readonly [status: number, code: string]>;
+  /** The member of a refused pair's answer that names the state. */
+  named?: string;
 }
 
 /** Moves from a state to others, as `from: [to, to]`. */
@@ -76,6 +77,7 @@ export async function createStates(t: TestApp, holders: Record<string, readonly 
             } else if (next === undefined) {
               const refusal = machine.refused?.[`${state} ${action}`] ?? [409, 'wrong_state'];
               expect([answer.status, answer.body.code], told).toEqual(refusal);
+              if (machine.named) expect(answer.body[machine.named], told).toBe(state);
             } else {
               expect(answer.status, told).toBeLessThan(300);
               expect(await stateOf(machine, id), told).toBe(next);

@@ -46,6 +46,7 @@ export function suite(skip: string[] = []): ViteUserConfig {
   const maxWorkers = 3;
   const shared = {
     pool: 'forks',
+    globals: true,
     maxWorkers,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,22 +1,20 @@
-import { expect, it } from 'vitest';
 import { changeSetting } from '../../domain/app/settings/settings.change.ts';
 import { archivePurgeJob } from '../../domain/inventory/cards/archive-purge.job.ts';
 import { archivePurgeProcessor } from '../../workers/processors.ts';
 import { startWorkers } from '../../workers/runtime.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { closeAfterAll, openApp } from '../support/harness.ts';
 import { ask, untilStatus } from '../support/jobs.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db, admin } = await openApp(['admin']);
 closeAfterAll(await startWorkers(t.services, [archivePurgeProcessor]));
-const admin = await t.as('admin');
 
 const make = async (name: string, more: object = {}) =>
   (await admin.post('/api/v1/cards', { type: 'BusinessCapability', name, ...more })).body.id as string;
 const age = (ids: string[], days: number) =>
-  t.services.db.raw(
-    `update cards set archived_at = now() - make_interval(days => ?) where id = any(?::uuid[])`,
-    [days, ids],
-  );
+  db.raw(`update cards set archived_at = now() - make_interval(days => ?) where id = any(?::uuid[])`, [
+    days,
+    ids,
+  ]);
 const purge = async () => {
   const id = await ask(await t.ctx(), archivePurgeJob, {});
   return (await untilStatus(t.services, id, 'succeeded')).counts;
@@ -38,15 +36,14 @@ it('deletes what was archived longer ago than the settings say, with its events,
   await age([young], 29);
 
   expect(await purge()).toEqual({ deleted: 2 });
-  const left = await t.services.db('cards').whereIn('id', [parent, old, young, active]).pluck('id');
+  const left = await db('cards').whereIn('id', [parent, old, young, active]).pluck('id');
   expect(left.sort()).toEqual([young, active].sort());
   expect((await admin.get(`/api/v1/cards/${young}`)).body).toMatchObject({
     status: 'ARCHIVED',
     parent_id: null,
     attributes: { capabilityLevel: 'L1' },
   });
-  const events = await t.services
-    .db('events')
+  const events = await db('events')
     .whereNotNull('job_id')
     .whereIn('event_type', ['card.deleted', 'relation.deleted'])
     .orderBy('position')

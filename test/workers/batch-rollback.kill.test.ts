@@ -1,7 +1,6 @@
 // @redis
-import { expect, it } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { openApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
@@ -11,7 +10,7 @@ const url = '/api/v1/mutation-batches';
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
-const t = closeAfterAll(await createTestApp());
+const { t, db, admin } = await openApp(['admin']);
 
 /** A batch that gave thousands of cards a description. */
 async function largeBatch(): Promise<string> {
@@ -33,18 +32,15 @@ async function largeBatch(): Promise<string> {
   return ctx.batch.id;
 }
 
-const described = () =>
-  t.services.db('cards').select('description').count({ count: '*' }).groupBy('description');
+const described = () => db('cards').select('description').count({ count: '*' }).groupBy('description');
 
 it('a worker that dies in the middle of a rollback leaves it to another, and nothing is undone twice', async () => {
-  const { db } = t.services;
   await db.raw(
     `insert into cards (type, name, description, data_quality)
      select 'Application', 'Card ' || n, 'Old', 4 from generate_series(1, ?) n`,
     [CARDS],
   );
   const batch = await largeBatch();
-  const admin = await t.as('admin');
 
   const asked = await admin.post(`${url}/${batch}/rollback`, {});
   expect(asked.status, asked.text).toBe(202);

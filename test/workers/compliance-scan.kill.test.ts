@@ -1,6 +1,5 @@
 // @redis
-import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { openApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
@@ -10,8 +9,7 @@ const url = '/api/v1/compliance';
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 await t.services.db.raw(
   `insert into cards (type, name, attributes, data_quality)
      select 'Application', 'Card ' || n, '{"businessCriticality": "missionCritical"}', 0 from generate_series(1, ?) n`,

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
 import { cancelJob, retryJob } from '../../domain/kernel/jobs/jobs.commands.ts';
-import {
-  claimRun,
-  type Lease,
-  MAX_CRASHES,
-  requeueExpired,
-  storeStep,
-} from '../../domain/kernel/jobs/jobs.lease.ts';
+import type { Lease } from '../../domain/kernel/jobs/jobs.lease.ts';
+import { claimRun, MAX_CRASHES, requeueExpired, storeStep } from '../../domain/kernel/jobs/jobs.lease.ts';
 import type { JobStep } from '../../domain/kernel/jobs/jobs.running.ts';
 import { systemClock } from '../../integrations/exchange/itsm/remote.ts';
 import { inTransaction } from '../../platform/database.ts';
-import { processesRuns } from '../../workers/itsm-run.ts';
+import { processesRuns } from '../../workers/exchange/itsm-run.ts';
 import { createRunner } from '../../workers/runner.ts';
 import { begin, createWorld } from '../soak/itsm/world.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
@@ -62,7 +56,7 @@ it('goes on with a job that gets on, however many workers die with it', async ()
   }
   // what is stored again is nothing new
   for (const step of steps.slice(0, 2)) await die(id, { progress: 0.3, ...step });
-  expect(await t.services.db('jobs').where({ id }).first('deaths', 'crashes')).toEqual({
+  expect(await db('jobs').where({ id }).first('deaths', 'crashes')).toEqual({
     deaths: 3,
     crashes: 3 * MAX_CRASHES + 2,
   });
@@ -72,31 +66,27 @@ it('goes on with a job that gets on, however many workers die with it', async ()
 it('ends a run of a synchronisation with its job', async () => {
   const parts = { services: t.services, ctx: await t.ctx() };
   const world = await createWorld(parts, { applications: 1, components: 1, relations: 1 }, {});
-  try {
-    const id = await begin(world, world.mappings.component);
-    const { job_id } = await db('itsm_runs').where({ id }).first('job_id');
-    for (let death = 0; death < MAX_CRASHES; death += 1) await die(job_id);
-    expect((await run(job_id)).status).toBe('failed');
-    const shown = await db('itsm_runs').where({ id }).first('status', 'error_code', 'error_message');
-    expect(shown).toEqual({
-      status: 'failed',
-      error_code: 'worker_lost',
-      error_message: expect.stringContaining('workers in a row'),
-    });
-    const events = await db('events').where({ event_type: 'itsm_run.failed' });
-    expect(events.map(({ data }) => data.id)).toEqual([id]);
-    await expect(retryJob(parts.ctx, job_id)).rejects.toMatchObject({ code: 'job_not_retryable' });
+  onTestFinished(() => world.close());
+  const id = await begin(world, world.mappings.component);
+  const { job_id } = await db('itsm_runs').where({ id }).first('job_id');
+  for (let death = 0; death < MAX_CRASHES; death += 1) await die(job_id);
+  expect((await run(job_id)).status).toBe('failed');
+  expect(await db('itsm_runs').where({ id }).first('status', 'error_code', 'error_message')).toEqual({
+    status: 'failed',
+    error_code: 'worker_lost',
+    error_message: expect.stringContaining('workers in a row'),
+  });
+  const events = await db('events').where({ event_type: 'itsm_run.failed' });
+  expect(events.map(({ data }) => data.id)).toEqual([id]);
+  await expect(retryJob(parts.ctx, job_id)).rejects.toMatchObject({ code: 'job_not_retryable' });
 
-    // a job that was cancelled before anybody had it goes on with its run
-    const next = await begin(world, world.mappings.component);
-    expect(next).not.toBe(id);
-    const { job_id: waiting } = await db('itsm_runs').where({ id: next }).first('job_id');
-    await cancelJob(parts.ctx, waiting);
-    await retryJob(parts.ctx, waiting);
-    expect((await run(waiting)).status).toBe('succeeded');
-    expect(await db('itsm_runs').where({ id: next }).first('status')).toEqual({ status: 'completed' });
-    await expect(retryJob(parts.ctx, waiting)).rejects.toMatchObject({ code: 'job_not_retryable' });
-  } finally {
-    await world.close();
-  }
+  // a job that was cancelled before anybody had it goes on with its run
+  const next = await begin(world, world.mappings.component);
+  expect(next).not.toBe(id);
+  const { job_id: waiting } = await db('itsm_runs').where({ id: next }).first('job_id');
+  await cancelJob(parts.ctx, waiting);
+  await retryJob(parts.ctx, waiting);
+  expect((await run(waiting)).status).toBe('succeeded');
+  expect(await db('itsm_runs').where({ id: next }).first('status')).toEqual({ status: 'completed' });
+  await expect(retryJob(parts.ctx, waiting)).rejects.toMatchObject({ code: 'job_not_retryable' });
 });

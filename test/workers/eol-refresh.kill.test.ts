@@ -1,5 +1,4 @@
 // @redis
-import { afterAll, expect, it, vi } from 'vitest';
 import { eolRefreshJob } from '../../domain/governance/eol/eol.facts.ts';
 import { startEndOfLife } from '../emulators/endoflife.ts';
 import type { Child } from '../support/child.ts';
@@ -28,9 +27,7 @@ const world = closeAfterAll(
 await t.services.db('eol_products').delete();
 await (await t.as('admin')).patch('/api/v1/settings/eol-source', { url: world.url });
 
-afterAll(async () => {
-  vi.unstubAllEnvs();
-});
+afterAll(() => vi.unstubAllEnvs());
 
 it('reads the facts of every product once into the store, however often its worker is killed', async () => {
   let worker: Child | undefined;

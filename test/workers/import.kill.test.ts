@@ -1,5 +1,4 @@
 // @redis
-import { describe, expect, it } from 'vitest';
 import { removeStale } from '../../domain/exchange/imports/imports.cards.stage.ts';
 import type { ImportOptions } from '../../domain/exchange/imports/imports.run.ts';
 import type { Child } from '../support/child.ts';
@@ -85,7 +84,7 @@ async function written({ services: { db } }: TestServices): Promise<Record<strin
     staged: await rows(
       `select job_id from import_card_rows union select job_id from import_relation_rows
        union select job_id from import_card_plan union select job_id from import_relation_plan
-       union select job_id from import_outcomes`,
+       union select job_id from import_outcomes union select job_id from import_warnings`,
     ),
   };
 }
@@ -97,49 +96,47 @@ const outcome = ({ job, report }: Imported) => ({
   report: report.map((line) => JSON.stringify(line).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id')),
 });
 
-describe('an import whose worker is killed', () => {
-  it('ends as if it never had been', async () => {
-    await leaveAlone();
-    const expected: unknown[] = [];
-    for (const { rows, options } of files) {
-      const id = await ask(undisturbed, rows, options);
-      expected.push(outcome(await importResult(undisturbed.services, id, 120_000)));
-    }
+it('an import whose worker is killed ends as if it never had been', async () => {
+  await leaveAlone();
+  const expected: unknown[] = [];
+  for (const { rows, options } of files) {
+    const id = await ask(undisturbed, rows, options);
+    expected.push(outcome(await importResult(undisturbed.services, id, 120_000)));
+  }
 
-    let left = files.reduce((sum, { kills }) => sum + kills, 0);
-    const seen: unknown[] = [];
-    let worker: Child = await start();
-    for (const { rows, options, kills } of files) {
-      const id = await ask(disturbed, rows, options);
-      for (let kill = 0; kill < kills; kill += 1) {
-        const before = await jobRow(disturbed.services, id);
-        await until('the import to go on', async () => {
-          const row = await jobRow(disturbed.services, id);
-          // the first time as soon as it runs, then further and further in
-          return (
-            row.status === 'succeeded' ||
-            (kill === 0 ? row.status === 'running' : row.progress > before.progress)
-          );
-        });
-        await killWorker(disturbed.services, worker);
-        left -= 1;
-        if (left > 0) worker = await start();
-        else await goOn();
-      }
-      const result = await importResult(disturbed.services, id, 120_000);
-      expect(result.job.crashes).toBeLessThanOrEqual(kills);
-      seen.push(outcome(result));
+  let left = files.reduce((sum, { kills }) => sum + kills, 0);
+  const seen: unknown[] = [];
+  let worker: Child = await start();
+  for (const { rows, options, kills } of files) {
+    const id = await ask(disturbed, rows, options);
+    for (let kill = 0; kill < kills; kill += 1) {
+      const before = await jobRow(disturbed.services, id);
+      await until('the import to go on', async () => {
+        const row = await jobRow(disturbed.services, id);
+        // the first time as soon as it runs, then further and further in
+        return (
+          row.status === 'succeeded' ||
+          (kill === 0 ? row.status === 'running' : row.progress > before.progress)
+        );
+      });
+      await killWorker(disturbed.services, worker);
+      left -= 1;
+      if (left > 0) worker = await start();
+      else await goOn();
     }
+    const result = await importResult(disturbed.services, id, 120_000);
+    expect(result.job.crashes).toBeLessThanOrEqual(kills);
+    seen.push(outcome(result));
+  }
 
-    expect(seen).toEqual(expected);
-    // what a worker left that was killed just after the end goes with the clean-up
-    await removeStale(disturbed.services.db);
-    await removeStale(undisturbed.services.db);
-    const [one, other] = [await written(undisturbed), await written(disturbed)];
-    for (const table of Object.keys(one)) expect(other[table], table).toEqual(one[table]);
-    expect(one.cards!.length).toBeGreaterThan(0.9 * ROWS);
-  }, 400_000);
-});
+  expect(seen).toEqual(expected);
+  // what a worker left that was killed just after the end goes with the clean-up
+  await removeStale(disturbed.services.db);
+  await removeStale(undisturbed.services.db);
+  const [one, other] = [await written(undisturbed), await written(disturbed)];
+  for (const table of Object.keys(one)) expect(other[table], table).toEqual(one[table]);
+  expect(one.cards!.length).toBeGreaterThan(0.9 * ROWS);
+}, 400_000);
 
 async function ask(t: TestServices, rows: object[], options: Partial<ImportOptions>): Promise<string> {
   return await askImport(await t.ctx(), t.services, ndjson(rows), {

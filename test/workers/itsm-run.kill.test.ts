@@ -1,7 +1,6 @@
 // @redis
-import { afterAll, expect, it, vi } from 'vitest';
 import { populate } from '../emulators/servicenow/landscape.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { closeAfterAll, openApp } from '../support/harness.ts';
 import { connectTo, settled, startInstance, storeMapping, syncBase } from '../support/itsm.ts';
 import { killableWorkers, killWorker, survivingWorker } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
@@ -11,23 +10,18 @@ const goOn = survivingWorker(() => t.services);
 
 // for the worker processes as well
 vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const instance = closeAfterAll(await startInstance({ latency: { list: 300 } }));
 populate(instance, { items: { cmdb_ci_business_app: 1_100 }, relations: 0 });
 
-afterAll(async () => {
-  vi.unstubAllEnvs();
-});
+afterAll(() => vi.unstubAllEnvs());
 
 it('a run whose worker is killed goes on with the page where it was', async () => {
-  const admin = await t.as('admin');
   const mapping = await storeMapping(t, { connectionId: await connectTo(admin, instance) });
-  const { db } = t.services;
   const worker = await startWorker();
   const { id } = (await admin.post(`${syncBase}/sync/pull/${mapping}`)).body;
   await until('a page', async () => {
-    const run = await db('itsm_runs').where({ id }).first();
-    return run.checkpoint?.fetched === 1_000;
+    return (await db('itsm_runs').where({ id }).first()).checkpoint?.fetched === 1_000;
   });
   await killWorker(t.services, worker);
   await goOn();

@@ -1,5 +1,4 @@
 // @redis
-import { afterAll, expect, it, vi } from 'vitest';
 import { killRuns } from '../soak/itsm/kills/run.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 
@@ -11,9 +10,7 @@ vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
 const undisturbed = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 const disturbed = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 
-afterAll(async () => {
-  vi.unstubAllEnvs();
-});
+afterAll(() => vi.unstubAllEnvs());
 
 it(`a run and its undo end as undisturbed ones though their workers are killed at eight moments (seed ${seed})`, async () => {
   const { kills, stages } = await killRuns(

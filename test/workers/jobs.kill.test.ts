@@ -1,5 +1,4 @@
 // @redis
-import { expect, it } from 'vitest';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import {
   ask,

@@ -3,14 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { afterEach, expect, it } from 'vitest';
 import type { Services } from '../../domain/kernel/services.ts';
 import { prepareDatabase } from '../../migrations/prepare.ts';
 import { openDatabase } from '../../platform/database.ts';
-import {
-  type EmbeddedPostgres,
-  openEmbeddedPostgres,
-} from '../../platform/embedded-postgres/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
+import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import type { Child } from '../support/child.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';

@@ -1,6 +1,5 @@
 // @redis
-import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
+import { openApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 
@@ -9,16 +8,14 @@ const CARDS = 6_000;
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
-const t = closeAfterAll(await createTestApp());
+const { t, db, admin } = await openApp(['admin']);
 
 it('a worker that dies while data quality is counted leaves the rest to another, and nothing is written twice', async () => {
-  const { db } = t.services;
   await db.raw(
     `insert into cards (type, name, description, data_quality)
      select 'Application', 'Card ' || n, 'Said.', 99.9 from generate_series(1, ?) n`,
     [CARDS],
   );
-  const admin = await t.as('admin');
   const started = await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', {
     key: 'steward',
     label: 'Steward',

@@ -1,17 +1,10 @@
 // @redis
-import { expect, it } from 'vitest';
 import { upload } from '../api/migration/migration.fixture.ts';
 import { workbook } from '../domain/exchange/migration/workbook.ts';
 import type { Child } from '../support/child.ts';
-import { closeAfterAll, createTestApp } from '../support/harness.ts';
-import {
-  type JobRow,
-  jobRow,
-  killableWorkers,
-  killWorker,
-  survivingWorker,
-  untilStatus,
-} from '../support/jobs.ts';
+import { openApp } from '../support/harness.ts';
+import type { JobRow } from '../support/jobs.ts';
+import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
 import { processors } from './fixtures/small-migrations.processors.ts';
 
@@ -21,17 +14,12 @@ const url = '/api/v1/migration';
 const start = killableWorkers(() => t.services, 'test/workers/fixtures/small-migrations.processors.ts');
 const goOn = survivingWorker(() => t.services, processors);
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 
 let worker: Child | undefined;
 
 /** Kills the worker of a job each time that it has got on so far, and lets another, which `next` starts, go on. */
-async function killAt(
-  job: string,
-  places: ((row: JobRow) => boolean)[],
-  next: () => Promise<unknown>,
-): Promise<JobRow> {
+async function killAt(job: string, places: ((row: JobRow) => boolean)[], next: () => Promise<unknown>) {
   for (const place of places) {
     worker ??= await start();
     await until('the job to get on', async () => place(await jobRow(t.services, job)));
@@ -90,7 +78,7 @@ it('a migration whose workers are killed writes everything once, and says so of 
     goOn,
   );
   expect(done.counts).toEqual({ total: 3 * ROWS + 2, applied: 3 * ROWS + 2, failed: 0, left_out: 0 });
-  const { rows } = await t.services.db.raw(
+  const { rows } = await db.raw(
     `select (select count(*) from cards)::int as cards, (select count(*) from relations)::int as relations,
        (select count(*) from card_tags)::int as tags, (select count(distinct card_id) from documents)::int as links,
        (select count(*) from comments)::int as comments,

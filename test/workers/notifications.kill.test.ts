@@ -1,5 +1,4 @@
 // @redis
-import { expect, it, vi } from 'vitest';
 import { command } from '../../domain/kernel/command.ts';
 import type { EventDraft } from '../../domain/kernel/events/row-changes.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
@@ -52,8 +51,7 @@ it('followers are told of every change once, by two workers that are killed agai
 
   const running = [await start(), await start()];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const ctx = await t.ctx();
-    await command(ctx, async (work) => {
+    await command(await t.ctx(), async (work) => {
       for (const id of ids) work.emit(draft(id));
     });
     if ((round + 1) % KILL_EVERY !== 0) continue;

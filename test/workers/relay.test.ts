@@ -1,6 +1,5 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { QueueBackend, QueuedRun, QueueWorker } from '../../platform/queue/queue.ts';
 import { createQueueBackend } from '../../platform/queue/queue.ts';
 import type { Loop } from '../../workers/loop.ts';

@@ -1,7 +1,6 @@
 // @redis
-import { afterAll, describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../domain/access/access.sessions.ts';
-import { command } from '../../domain/kernel/command.ts';
+import { commandWith } from '../../domain/kernel/command.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { cancelJob } from '../../domain/kernel/jobs/jobs.commands.ts';
 import { enqueueJob, jobPath } from '../../domain/kernel/jobs/jobs.enqueue.ts';
@@ -14,12 +13,11 @@ import { actJob, numbersJob, numbersTable, processors } from './fixtures/numbers
 let workers: Workers;
 
 const t = closeAfterAll(await createTestApp());
-await t.services.db.raw(numbersTable);
+const { db } = t.services;
+await db.raw(numbersTable);
 workers = await startWorkers(t.services, processors);
 
-afterAll(async () => {
-  await workers.close(2_000);
-});
+afterAll(() => workers.close(2_000));
 
 const act = async (what: string, ctx?: Ctx) => await ask(ctx ?? (await t.ctx()), actJob, { act: what });
 const running = async (id: string) =>
@@ -27,16 +25,15 @@ const running = async (id: string) =>
 
 async function as(role: string): Promise<{ ctx: Ctx; userId: string }> {
   const { userId } = await t.as(role);
-  const user = await t.services.db('users').where({ id: userId }).first();
+  const user = await db('users').where({ id: userId }).first();
   const claims = { sub: userId, jti: '00000000-0000-7000-8000-000000000001', iat: 0, exp: 4_000_000_000 };
-  const { caller } = await createSessionReader(t.services.db).read({ ...claims, tv: user.token_version });
+  const { caller } = await createSessionReader(db).read({ ...claims, tv: user.token_version });
   return { ctx: await t.ctx(caller), userId };
 }
 
 describe('how a job ends', () => {
   it('keeps the result of one that succeeds', async () => {
-    const row = await untilStatus(t.services, await act('this and that'), 'succeeded');
-    expect(row).toMatchObject({
+    expect(await untilStatus(t.services, await act('this and that'), 'succeeded')).toMatchObject({
       progress: 1,
       result: { did: 'this and that' },
       error: null,
@@ -48,20 +45,15 @@ describe('how a job ends', () => {
   it('never begins when the transaction that asks for it is rolled back', async () => {
     const ctx = await t.ctx();
     let id = '';
-    await command(
-      ctx,
-      async (work) => {
-        id = (await enqueueJob(ctx, work, actJob, { act: 'nothing' })).job_id;
-      },
-      { dryRun: true },
-    );
+    await commandWith(ctx, { dryRun: true }, async (work) => {
+      id = (await enqueueJob(ctx, work, actJob, { act: 'nothing' })).job_id;
+    });
     await untilStatus(t.services, await act('later'), 'succeeded');
     expect(await jobRow(t.services, id)).toBeUndefined();
   });
 
   it('fails at once on a refusal, with its code', async () => {
-    const row = await untilStatus(t.services, await act('refuse'), 'failed');
-    expect(row).toMatchObject({
+    expect(await untilStatus(t.services, await act('refuse'), 'failed')).toMatchObject({
       error: { code: 'not_found', message: 'There is no such thing.' },
       attempt: 1,
     });
@@ -84,8 +76,7 @@ describe('how a job ends', () => {
   });
 
   it('fails when its payload no longer fits its kind', async () => {
-    const [job] = await t.services
-      .db('jobs')
+    const [job] = await db('jobs')
       .insert({ kind: actJob.kind, queue: actJob.queue, payload: '{"act":1}', rights: '{"permissions":"*"}' })
       .returning('id');
     const row = await untilStatus(t.services, job.id, 'failed');
@@ -93,53 +84,46 @@ describe('how a job ends', () => {
   });
 });
 
-describe('cancelling', () => {
-  it('stops a running job', async () => {
-    const ctx = await t.ctx();
-    const id = await act('wait');
-    await running(id);
-    await cancelJob(ctx, id);
-    const row = await untilStatus(t.services, id, 'cancelled');
-    expect(row).toMatchObject({ attempt: 1, error: null, lease_owner: null });
-  });
-
-  it('keeps what was committed before, and nothing after', async () => {
-    const ctx = await t.ctx();
-    const id = await ask(ctx, numbersJob, { rows: 1_000_000, batch: 10, pauseMs: 1 });
-    await until('some rows', async () => ((await jobRow(t.services, id)).counts?.written ?? 0) > 50);
-    await cancelJob(ctx, id);
-    const row = await untilStatus(t.services, id, 'cancelled');
-    const { rows } = await t.services.db.raw('select count(*)::int as n from numbers where job_id = ?', [id]);
-    expect(rows[0].n).toBe(row.counts!.written);
-    expect(row.checkpoint).toBe(row.counts!.written);
-  });
+it('cancelling stops a running job', async () => {
+  const ctx = await t.ctx();
+  const id = await act('wait');
+  await running(id);
+  await cancelJob(ctx, id);
+  const row = await untilStatus(t.services, id, 'cancelled');
+  expect(row).toMatchObject({ attempt: 1, error: null, lease_owner: null });
 });
 
-describe('with whose rights a job runs', () => {
-  it('is the owner, with what was held then and is held still', async () => {
-    const { ctx, userId } = await as('member');
-    const full = await untilStatus(t.services, await act('who', ctx), 'succeeded');
-    expect(full.result).toMatchObject({ user: userId });
-    expect(full.result!.permissions).toContain('costs.view');
-    await t.services.db('users').where({ id: userId }).update({ role: 'viewer' });
-    try {
-      const less = await untilStatus(t.services, await act('who', ctx), 'succeeded');
-      expect(less.result!.permissions).toContain('inventory.view');
-      expect(less.result!.permissions).not.toContain('costs.view');
-      await t.services.db('users').where({ id: userId }).update({ role: 'admin' });
-      const notMore = await untilStatus(t.services, await act('who', ctx), 'succeeded');
-      expect(notMore.result!.permissions).toEqual(full.result!.permissions);
-    } finally {
-      await t.services.db('users').where({ id: userId }).update({ role: 'member' });
-    }
-  });
+it('cancelling keeps what was committed before, and nothing after', async () => {
+  const ctx = await t.ctx();
+  const id = await ask(ctx, numbersJob, { rows: 1_000_000, batch: 10, pauseMs: 1 });
+  await until('some rows', async () => ((await jobRow(t.services, id)).counts?.written ?? 0) > 50);
+  await cancelJob(ctx, id);
+  const row = await untilStatus(t.services, id, 'cancelled');
+  const { rows } = await db.raw('select count(*)::int as n from numbers where job_id = ?', [id]);
+  expect(rows[0].n).toBe(row.counts!.written);
+  expect(row.checkpoint).toBe(row.counts!.written);
+});
 
-  it('is nobody when the owner is no longer active', async () => {
-    const { ctx, userId } = await as('bpm_admin');
-    await t.services.db('users').where({ id: userId }).update({ is_active: false });
-    const row = await untilStatus(t.services, await act('who', ctx), 'failed');
-    expect(row.error).toMatchObject({ code: 'forbidden' });
-  });
+it('with whose rights a job runs is the owner, with what was held then and is held still', async () => {
+  const { ctx, userId } = await as('member');
+  const full = await untilStatus(t.services, await act('who', ctx), 'succeeded');
+  expect(full.result).toMatchObject({ user: userId });
+  expect(full.result!.permissions).toContain('costs.view');
+  await db('users').where({ id: userId }).update({ role: 'viewer' });
+  onTestFinished(() => db('users').where({ id: userId }).update({ role: 'member' }));
+  const less = await untilStatus(t.services, await act('who', ctx), 'succeeded');
+  expect(less.result!.permissions).toContain('inventory.view');
+  expect(less.result!.permissions).not.toContain('costs.view');
+  await db('users').where({ id: userId }).update({ role: 'admin' });
+  const notMore = await untilStatus(t.services, await act('who', ctx), 'succeeded');
+  expect(notMore.result!.permissions).toEqual(full.result!.permissions);
+});
+
+it('with whose rights a job runs is nobody when the owner is no longer active', async () => {
+  const { ctx, userId } = await as('bpm_admin');
+  await db('users').where({ id: userId }).update({ is_active: false });
+  const row = await untilStatus(t.services, await act('who', ctx), 'failed');
+  expect(row.error).toMatchObject({ code: 'forbidden' });
 });
 
 it('tells progress on the way, and the news of it', async () => {

@@ -1,5 +1,4 @@
 // @redis
-import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fireIfDue, SCHEDULES_CHANNEL } from '../../domain/kernel/jobs/schedules.fire.ts';
 import { type Scheduler, startScheduler } from '../../workers/scheduler.ts';
 import { createTestServices, type TestServices } from '../support/harness.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { applyTransfer } from '../../domain/app/workspace/transfer.commands.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import { contentOf, exportArchive, transferOf, unpack, uploadArchive } from '../support/archives.ts';

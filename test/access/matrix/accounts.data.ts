@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { totpCode } from '../../../domain/access/access.totp.ts';
 import { quickHash } from '../../support/accounts.ts';
-import { type Row, row } from '../matrix.row.ts';
+import { onNew, type Row, row } from '../matrix.row.ts';
 import type { Role, World } from '../world.ts';
 
 const password = 'quite a long new password';
@@ -73,104 +73,107 @@ async function customRole(w: World, archived = false): Promise<{ path: { key: st
 /** Accounts, tokens and roles. */
 export const accountRows: Row[] = [
   // operation                                                      A B M V I P 0
-  row('POST /api/v1/auth/impersonate', '+ - - - - - 0', () => ({ body: { role: 'viewer' } })),
-  row('POST /api/v1/auth/stop-impersonating', '+ + + + + + 0'),
-  row('GET /api/v1/auth/validate-setup-token', '+ + + + + + +', async (w) => ({
+  row('POST /auth/impersonate', '+ - - - - - 0', () => ({ body: { role: 'viewer' } })),
+  row('POST /auth/stop-impersonating', '+ + + + + + 0'),
+  row('GET /auth/validate-setup-token', '+ + + + + + +', async (w) => ({
     query: `token=${(await invite(w)).token}`,
     apart: true,
   })),
-  row('POST /api/v1/auth/set-password', '+ + + + + + +', async (w) => ({
+  row('POST /auth/set-password', '+ + + + + + +', async (w) => ({
     body: { token: (await invite(w)).token, password },
     apart: true,
   })),
-  row('POST /api/v1/auth/forgot-password', '+ + + + + + +', () => ({
+  row('POST /auth/forgot-password', '+ + + + + + +', () => ({
     body: { email: anyone().email },
     apart: true,
   })),
-  row('GET /api/v1/auth/validate-reset-token', '+ + + + + + +', async (w) => ({
+  row('GET /auth/validate-reset-token', '+ + + + + + +', async (w) => ({
     query: `token=${await resetToken(w)}`,
     apart: true,
   })),
-  row('POST /api/v1/auth/reset-password', '+ + + + + + +', async (w) => ({
+  row('POST /auth/reset-password', '+ + + + + + +', async (w) => ({
     body: { token: await resetToken(w), password },
     apart: true,
   })),
 
-  row('GET /api/v1/auth/two-factor', '+ + + + + + 0'),
-  row('POST /api/v1/auth/two-factor', '+ + + + + + 0', async (w, role) => {
+  row('GET /auth/two-factor', '+ + + + + + 0'),
+  row('POST /auth/two-factor', '+ + + + + + 0', async (w, role) => {
     await withPassword(w, role);
     return { body: { password } };
   }),
-  row('POST /api/v1/auth/two-factor/confirm', '+ + + + + + 0', async (w, role) => ({
+  row('POST /auth/two-factor/confirm', '+ + + + + + 0', async (w, role) => ({
     body: { code: await begun(w, role) },
     after: () => keepLogin(w, role),
   })),
-  row('POST /api/v1/auth/two-factor/recovery-codes', '+ + + + + + 0', async (w, role) => ({
+  row('POST /auth/two-factor/recovery-codes', '+ + + + + + 0', async (w, role) => ({
     body: { password, code: await inForce(w, role) },
     after: () => keepLogin(w, role),
   })),
-  row('POST /api/v1/auth/two-factor/disable', '+ + + + + + 0', async (w, role) => ({
+  row('POST /auth/two-factor/disable', '+ + + + + + 0', async (w, role) => ({
     body: { password, code: await inForce(w, role) },
     after: () => keepLogin(w, role),
   })),
-  row('DELETE /api/v1/accounts/{id}/two-factor', '+ - - - - - 0', async (w) => {
+  row('DELETE /accounts/{id}/two-factor', '+ - - - - - 0', async (w) => {
     const id = await w.user();
     await w.t.services.db('two_factor').insert({ user_id: id });
     return { path: { id } };
   }),
 
-  row('GET /api/v1/tokens', '+ + + + + + 0'),
-  row('POST /api/v1/tokens', '+ + + + + + 0', () => ({ body: { name: 'Mine' } })),
-  row('DELETE /api/v1/tokens/{id}', '+ + + + + + 0', async (w, role) => ({
-    path: { id: await apiToken(w, role) },
-  })),
-  row('GET /api/v1/accounts/{id}/tokens', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
-  row('POST /api/v1/accounts/{id}/tokens', '+ - - - - - 0', async (w) => ({
-    path: { id: await w.user() },
-    body: { name: 'Theirs' },
-  })),
-  row('DELETE /api/v1/accounts/{id}/tokens/{token_id}', '+ - - - - - 0', async (w, role) => {
+  row('GET /tokens', '+ + + + + + 0'),
+  row('POST /tokens', '+ + + + + + 0', () => ({ body: { name: 'Mine' } })),
+  row('DELETE /tokens/{id}', '+ + + + + + 0', onNew('id', apiToken)),
+  row('GET /accounts/{id}/tokens', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
+  row(
+    'POST /accounts/{id}/tokens',
+    '+ - - - - - 0',
+    onNew('id', (w) => w.user()),
+    { name: 'Theirs' },
+  ),
+  row('DELETE /accounts/{id}/tokens/{token_id}', '+ - - - - - 0', async (w, role) => {
     const id = await w.user();
     return { path: { id, token_id: await apiToken(w, role, id) } };
   }),
 
-  row('POST /api/v1/users', '+ + - - - - 0', () => ({ body: anyone() })),
-  row('GET /api/v1/users/invitations', '+ - - - - - 0'),
-  row('POST /api/v1/users/invitations/{id}/resend', '+ - - - - - 0', async (w) => ({
-    path: { id: (await invite(w)).id },
-  })),
-  row('DELETE /api/v1/users/invitations/{id}', '+ - - - - - 0', async (w) => ({
-    path: { id: (await invite(w)).id },
-  })),
-  row('GET /api/v1/users/me/ui-preferences', '+ + + + + + 0'),
-  row('PATCH /api/v1/users/me/ui-preferences', '+ + + + + + 0', () => ({
+  row('POST /users', '+ + - - - - 0', () => ({ body: anyone() })),
+  row('GET /users/invitations', '+ - - - - - 0'),
+  row(
+    'POST /users/invitations/{id}/resend',
+    '+ - - - - - 0',
+    onNew('id', async (w) => (await invite(w)).id),
+  ),
+  row(
+    'DELETE /users/invitations/{id}',
+    '+ - - - - - 0',
+    onNew('id', async (w) => (await invite(w)).id),
+  ),
+  row('GET /users/me/ui-preferences', '+ + + + + + 0'),
+  row('PATCH /users/me/ui-preferences', '+ + + + + + 0', () => ({
     body: { dashboard_default_tab: 'workspace' },
   })),
-  row('PATCH /api/v1/users/bulk', '+ - - - - - 0', async (w) => ({
+  row('PATCH /users/bulk', '+ - - - - - 0', async (w) => ({
     body: { ids: [await w.user()], updates: { role: 'viewer' } },
   })),
-  row('POST /api/v1/users/bulk-delete', '+ - - - - - 0', async (w) => {
+  row('POST /users/bulk-delete', '+ - - - - - 0', async (w) => {
     const id = await w.user();
     await w.t.services.db('users').where({ id }).update({ is_active: false });
     return { body: { ids: [id] } };
   }),
-  row('DELETE /api/v1/users/{id}', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
-  row('GET /api/v1/accounts/{id}/personal-data', '+ - - - - - 0', async (w) => ({
-    path: { id: await w.user() },
-  })),
-  row('POST /api/v1/accounts/{id}/erase', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
-  row('GET /api/v1/service-accounts', '+ - - - - - 0'),
-  row('POST /api/v1/service-accounts', '+ - - - - - 0', () => ({
+  row('DELETE /users/{id}', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
+  row(
+    'GET /accounts/{id}/personal-data',
+    '+ - - - - - 0',
+    onNew('id', (w) => w.user()),
+  ),
+  row('POST /accounts/{id}/erase', '+ - - - - - 0', async (w) => ({ path: { id: await w.user() } })),
+  row('GET /service-accounts', '+ - - - - - 0'),
+  row('POST /service-accounts', '+ - - - - - 0', () => ({
     body: { display_name: 'Robot', role: 'viewer' },
   })),
 
-  row('POST /api/v1/roles', '+ - - - - - 0', () => ({
+  row('POST /roles', '+ - - - - - 0', () => ({
     body: { key: `role_${randomUUID().slice(0, 8)}`, label: 'New' },
   })),
-  row('PATCH /api/v1/roles/{key}', '+ - - - - - 0', async (w) => ({
-    ...(await customRole(w)),
-    body: { label: 'Renamed' },
-  })),
-  row('POST /api/v1/roles/{key}/archive', '+ - - - - - 0', (w) => customRole(w)),
-  row('POST /api/v1/roles/{key}/restore', '+ - - - - - 0', (w) => customRole(w, true)),
+  row('PATCH /roles/{key}', '+ - - - - - 0', (w) => customRole(w), { label: 'Renamed' }),
+  row('POST /roles/{key}/archive', '+ - - - - - 0', (w) => customRole(w)),
+  row('POST /roles/{key}/restore', '+ - - - - - 0', (w) => customRole(w, true)),
 ];

@@ -56,10 +56,7 @@ export const aiAnalysisRows: Row[] = [
     ...(await onCluster(w)),
     ...confirming,
   })),
-  row(`POST ${base}/duplicates/{cluster_id}/merge`, managing, async (w) => ({
-    ...(await onCluster(w)),
-    body: {},
-  })),
+  row(`POST ${base}/duplicates/{cluster_id}/merge`, managing, onCluster, {}),
   row(`GET ${base}/duplicate-pairs`, seeing),
   row(`GET ${base}/duplicate-pairs/{pair_id}`, seeing, onPair),
   row(`PATCH ${base}/duplicate-pairs/{pair_id}/status`, managing, async (w) => ({

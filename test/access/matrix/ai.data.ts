@@ -21,15 +21,15 @@ async function withModel({ client }: World): Promise<void> {
 /** What models are asked for, and what is set and shown of them. */
 export const aiRows: Row[] = [
   // operation                             A B M V I P 0
-  row('GET /api/v1/ai/status', '+ + + - - - 0'),
-  row('POST /api/v1/ai/question', '+ + + + - - 0', () => ({ body: { question: 'how many applications' } })),
-  row('POST /api/v1/ai/suggest', '+ + + - - - 0', async (w) => {
+  row('GET /ai/status', '+ + + - - - 0'),
+  row('POST /ai/question', '+ + + + - - 0', () => ({ body: { question: 'how many applications' } })),
+  row('POST /ai/suggest', '+ + + - - - 0', async (w) => {
     await withModel(w);
     return { body: { type_key: 'Application', name: 'Payroll' } };
   }),
-  row('POST /api/v1/ai/portfolio-insights', '+ + + - - - 0', async () => ({ body: {} })),
-  row('GET /api/v1/settings/ai/preview', '+ - - - + - 0', async (w) => ({
+  row('POST /ai/portfolio-insights', '+ + + - - - 0', async () => ({ body: {} })),
+  row('GET /settings/ai/preview', '+ - - - + - 0', async (w) => ({
     query: `card_id=${await w.card()}`,
   })),
-  row('GET /api/v1/settings/ai/usage', '+ - - - + - 0'),
+  row('GET /settings/ai/usage', '+ - - - + - 0'),
 ];

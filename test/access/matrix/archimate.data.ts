@@ -6,8 +6,8 @@ const text =
 /** Who imports a model makes cards, relations and diagrams; who exports one has the right to. */
 export const archimateRows: Row[] = [
   // operation                                A B M V I P 0
-  row('POST /api/v1/archimate/imports', '+ + + - - - 0', () => ({
+  row('POST /archimate/imports', '+ + + - - - 0', () => ({
     raw: { mediaType: 'application/xml', text },
   })),
-  row('POST /api/v1/archimate/exports', '+ + + + - - 0', () => ({ body: {} })),
+  row('POST /archimate/exports', '+ + + + - - 0', () => ({ body: {} })),
 ];

@@ -19,15 +19,9 @@ async function closedBatch(w: World, role: Role) {
 export const batchRows: Row[] = [
   // operation                                                A B M V I P 0
   row(`POST ${url}`, '+ + + + + + 0', () => ({ body: { tool_name: 'Test' } })),
-  row(`POST ${url}/{id}/commit`, '+ + + + + + 0', async (w, role) => ({
-    ...(await batchOf(w, role)),
-    body: {},
-  })),
+  row(`POST ${url}/{id}/commit`, '+ + + + + + 0', batchOf, {}),
   row(`GET ${url}`, '+ - - - - - 0'),
   row(`GET ${url}/{id}`, '+ - - - - - 0', batchOf),
-  row(`POST ${url}/{id}/rollback`, '+ - - - - - 0', async (w, role) => ({
-    ...(await closedBatch(w, role)),
-    body: { dry_run: false },
-  })),
+  row(`POST ${url}/{id}/rollback`, '+ - - - - - 0', closedBatch, { dry_run: false }),
   row(`GET ${url}/{id}/events`, '+ - - - - - 0', batchOf),
 ];

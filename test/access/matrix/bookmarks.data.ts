@@ -13,20 +13,20 @@ async function own(w: World, role: Role, more: object = {}): Promise<{ bm_id: st
 }
 
 export const bookmarkRows: Row[] = [
-  row('GET /api/v1/bookmarks', '+ + + + - - 0'),
-  row('POST /api/v1/bookmarks', '+ + + + - - 0', () => ({ body: { name: randomUUID() } })),
-  row('POST /api/v1/bookmarks (public)', '+ + + - - - 0', () => ({
+  row('GET /bookmarks', '+ + + + - - 0'),
+  row('POST /bookmarks', '+ + + + - - 0', () => ({ body: { name: randomUUID() } })),
+  row('POST /bookmarks (public)', '+ + + - - - 0', () => ({
     body: { name: randomUUID(), visibility: 'public' },
   })),
-  row('POST /api/v1/bookmarks (feed)', '+ + + - - - 0', () => ({
+  row('POST /bookmarks (feed)', '+ + + - - - 0', () => ({
     body: { name: randomUUID(), odata_enabled: true },
   })),
-  row('PATCH /api/v1/bookmarks/{bm_id}', '+ + + + - - 0', async (w, role) => ({
+  row('PATCH /bookmarks/{bm_id}', '+ + + + - - 0', async (w, role) => ({
     path: await own(w, role),
     body: { name: 'Changed' },
   })),
-  row('DELETE /api/v1/bookmarks/{bm_id}', '+ + + + - - 0', async (w, role) => ({ path: await own(w, role) })),
-  row('GET /api/v1/bookmarks/{bm_id}/odata', '+ + + + - - 0', async (w, role) => ({
+  row('DELETE /bookmarks/{bm_id}', '+ + + + - - 0', async (w, role) => ({ path: await own(w, role) })),
+  row('GET /bookmarks/{bm_id}/odata', '+ + + + - - 0', async (w, role) => ({
     path: await own(w, role, { odata_enabled: true }),
   })),
 ];

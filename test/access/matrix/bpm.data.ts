@@ -1,5 +1,5 @@
-import { type Call, type Row, row } from '../matrix.row.ts';
-import type { Role, World } from '../world.ts';
+import { type Call, formOf, type Row, row } from '../matrix.row.ts';
+import { made, type Role, type World } from '../world.ts';
 
 /** A model with one task. */
 export const xml =
@@ -8,18 +8,10 @@ export const xml =
 const base = '/api/v1/bpm/processes/{process_id}';
 const process = (w: World) => w.card({ type: 'BusinessProcess' });
 
-async function admin(w: World, method: 'post' | 'put', url: string, body: unknown) {
-  const answer = await (await w.client('admin'))[method](`/api/v1/bpm/processes/${url}`, body);
-  if (answer.status >= 300) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
-  return answer.body;
-}
-
 /** Saves a diagram of the process. */
 export async function putDiagram(w: World, process_id: string): Promise<void> {
-  await admin(w, 'put', `${process_id}/diagram`, {
-    bpmn_xml: xml,
-    svg_thumbnail: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-  });
+  const svg_thumbnail = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+  await made(w, `/bpm/processes/${process_id}/diagram`, { bpmn_xml: xml, svg_thumbnail }, 'put');
 }
 
 /** An element of a process that has a diagram now. */
@@ -40,10 +32,7 @@ const drawn = on(async (w, id) => {
   await putDiagram(w, id);
   return {};
 });
-const form = {
-  mediaType: 'multipart/form-data; boundary=nowhere-else',
-  text: `--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="p.bpmn"\r\n\r\n${xml}\r\n--nowhere-else--\r\n`,
-};
+const form = formOf({ filename: 'p.bpmn', content: xml });
 
 /** A flow version of the process: a draft, or what became of it. */
 export async function flowOf(
@@ -51,9 +40,9 @@ export async function flowOf(
   process_id: string,
   status: 'draft' | 'pending' | 'published' = 'draft',
 ): Promise<string> {
-  const { id } = await admin(w, 'post', `${process_id}/flow/drafts`, { bpmn_xml: xml });
-  if (status !== 'draft') await admin(w, 'post', `${process_id}/flow/versions/${id}/submit`, undefined);
-  if (status === 'published') await admin(w, 'post', `${process_id}/flow/versions/${id}/approve`, undefined);
+  const { id } = await made(w, `/bpm/processes/${process_id}/flow/drafts`, { bpmn_xml: xml });
+  if (status !== 'draft') await made(w, `/bpm/processes/${process_id}/flow/versions/${id}/submit`);
+  if (status === 'published') await made(w, `/bpm/processes/${process_id}/flow/versions/${id}/approve`);
   return id;
 }
 const version = (status?: 'draft' | 'pending' | 'published', more: Call = {}) =>
@@ -63,7 +52,7 @@ const assessment = { assessment_date: '2026-03-31', ...scores };
 const assessed = (more: Call = {}) =>
   on(async (w, id) => ({
     ...more,
-    path: { assessment_id: (await admin(w, 'post', `${id}/assessments`, assessment)).id },
+    path: { assessment_id: (await made(w, `/bpm/processes/${id}/assessments`, assessment)).id },
   }));
 
 /** Whoever reads the inventory sees processes; members draw and assess them; process administrators approve. */
@@ -82,7 +71,7 @@ export const bpmRows: Row[] = [
   row(
     `POST ${base}/diagram/import`,
     '+ + + - - - 0',
-    on(() => ({ raw: form })),
+    on(() => form),
   ),
   row(`GET ${base}/elements`, '+ + + + - - 0', drawn),
   row(
@@ -94,8 +83,8 @@ export const bpmRows: Row[] = [
     })),
   ),
 
-  row('GET /api/v1/bpm/templates', '+ + + + + + 0'),
-  row('GET /api/v1/bpm/templates/{template_key}', '+ + + + + + 0', () => ({
+  row('GET /bpm/templates', '+ + + + + + 0'),
+  row('GET /bpm/templates/{template_key}', '+ + + + + + 0', () => ({
     path: { template_key: 'order-to-cash' },
   })),
   row(`GET ${base}/assessments`, '+ + + - - - 0', assessed()),
@@ -147,5 +136,5 @@ export const bpmRows: Row[] = [
     'element-application-map',
     'process-map',
     'value-stream-matrix',
-  ].map((name) => row(`GET /api/v1/reports/bpm/${name}`, '+ + + + - - 0')),
+  ].map((name) => row(`GET /reports/bpm/${name}`, '+ + + + - - 0')),
 ];

@@ -23,29 +23,25 @@ const active = async (w: World) => {
 
 /** Formulas are a part of the metamodel: its administrators keep them, and everybody may know them. */
 export const calculationRows: Row[] = [
-  row('GET /api/v1/calculations', '+ + + + + + 0'),
-  row('GET /api/v1/calculations/calculated-fields', '+ + + + + + 0'),
-  row('POST /api/v1/calculations', '+ - - - - - 0', () => ({ body: body() })),
-  row('GET /api/v1/calculations/{id}', '+ + + + + + 0', one),
-  row('PATCH /api/v1/calculations/{id}', '+ - - - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { description: 'Changed' },
-  })),
-  row('DELETE /api/v1/calculations/{id}', '+ - - - - - 0', one),
-  row('POST /api/v1/calculations/{id}/activate', '+ - - - - - 0', active),
-  row('POST /api/v1/calculations/{id}/deactivate', '+ - - - - - 0', async (w) => {
+  row('GET /calculations', '+ + + + + + 0'),
+  row('GET /calculations/calculated-fields', '+ + + + + + 0'),
+  row('POST /calculations', '+ - - - - - 0', () => ({ body: body() })),
+  row('GET /calculations/{id}', '+ + + + + + 0', one),
+  row('PATCH /calculations/{id}', '+ - - - - - 0', one, { description: 'Changed' }),
+  row('DELETE /calculations/{id}', '+ - - - - - 0', one),
+  row('POST /calculations/{id}/activate', '+ - - - - - 0', active),
+  row('POST /calculations/{id}/deactivate', '+ - - - - - 0', async (w) => {
     const call = await active(w);
     await w.t.services.db('calculations').where({ id: call.path.id }).update({ is_active: true });
     return call;
   }),
-  row('POST /api/v1/calculations/{id}/test', '+ - - - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { card_id: await w.card({ type: 'ITComponent' }) },
+  row('POST /calculations/{id}/test', '+ - - - - - 0', one, async (w) => ({
+    card_id: await w.card({ type: 'ITComponent' }),
   })),
-  row('POST /api/v1/calculations/validate', '+ - - - - - 0', () => ({
+  row('POST /calculations/validate', '+ - - - - - 0', () => ({
     body: { formula: '1', target_type_key: 'Application' },
   })),
-  row('POST /api/v1/calculations/recalculate/{type_key}', '+ - - - - - 0', () => ({
+  row('POST /calculations/recalculate/{type_key}', '+ - - - - - 0', () => ({
     path: { type_key: 'Provider' },
   })),
 ];

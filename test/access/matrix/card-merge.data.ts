@@ -1,4 +1,4 @@
-import { type Row, row } from '../matrix.row.ts';
+import { onNew, type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 
 /** A merge that somebody else has made. */
@@ -12,12 +12,10 @@ async function merged(w: World): Promise<string> {
 /** Merging of cards. */
 export const cardMergeRows: Row[] = [
   // operation                                                      A B M V I P 0
-  row('POST /api/v1/cards/merge', '+ + + - - - 0', async (w) => ({
+  row('POST /cards/merge', '+ + + - - - 0', async (w) => ({
     body: { survivor_id: await w.card(), merged_ids: [await w.card()] },
   })),
-  row('GET /api/v1/card-merges', '+ + + + + - 0'),
-  row('GET /api/v1/card-merges/{id}', '+ + + + + - 0', async (w) => ({ path: { id: await merged(w) } })),
-  row('POST /api/v1/card-merges/{id}/undo', '+ + + - - - 0', async (w) => ({
-    path: { id: await merged(w) },
-  })),
+  row('GET /card-merges', '+ + + + + - 0'),
+  row('GET /card-merges/{id}', '+ + + + + - 0', async (w) => ({ path: { id: await merged(w) } })),
+  row('POST /card-merges/{id}/undo', '+ + + - - - 0', onNew('id', merged)),
 ];

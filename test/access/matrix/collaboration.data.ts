@@ -1,108 +1,73 @@
 import { randomUUID } from 'node:crypto';
-import { type Call, onCard, type Row, row } from '../matrix.row.ts';
-import type { World } from '../world.ts';
+import { postFile } from '../../support/forms.ts';
+import { formOf, onCard, onNew, type Row, row } from '../matrix.row.ts';
+import { made, type World } from '../world.ts';
 
-/** Makes something on a new card as the administrator and answers its id. */
-async function made(w: World, what: string, body: Record<string, unknown>): Promise<string> {
-  const admin = await w.client('admin');
-  const answer = await admin.post(`/api/v1/cards/${await w.card()}/${what}`, body);
-  if (answer.status !== 201) throw new Error(`${what} answered ${answer.status}: ${answer.text}`);
-  return answer.body.id;
-}
+/** Makes something on a new card. @returns its id. */
+const onNewCard = async (w: World, what: string, body: object): Promise<string> =>
+  (await made(w, `/cards/${await w.card()}/${what}`, body)).id;
 
-const boundary = 'a-boundary-that-occurs-nowhere';
-/** A form with one file, as a client sends it. */
-const form: Pick<Call, 'raw'> = {
-  raw: {
-    mediaType: `multipart/form-data; boundary=${boundary}`,
-    text: `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="note.txt"\r\n\r\nA note.\r\n--${boundary}--\r\n`,
-  },
-};
+const note = formOf({ filename: 'note.txt', content: 'A note.' });
 
 async function file(w: World): Promise<string> {
-  const admin = await w.client('admin');
-  const answer = await admin.request({
-    method: 'POST',
-    url: `/api/v1/cards/${await w.card()}/file-attachments`,
-    headers: { 'content-type': form.raw!.mediaType },
-    payload: form.raw!.text,
-  });
-  if (answer.status !== 201) throw new Error(`the upload answered ${answer.status}: ${answer.text}`);
-  return answer.body.id;
+  const url = `/api/v1/cards/${await w.card()}/file-attachments`;
+  const { body } = await postFile(await w.client('admin'), url, 'note.txt', 'A note.');
+  return body.id;
 }
 
 const stakeholder = async (w: World) => ({
-  path: { id: await made(w, 'stakeholders', { user_id: await w.user(), role: 'responsible' }) },
+  path: { id: await onNewCard(w, 'stakeholders', { user_id: await w.user(), role: 'responsible' }) },
 });
-const comment = async (w: World) => ({ path: { id: await made(w, 'comments', { content: 'Said.' }) } });
-const document = async (w: World) => ({ path: { id: await made(w, 'documents', { name: 'Linked' }) } });
-const todo = async (w: World) => ({ path: { id: await made(w, 'todos', { description: 'Do it' }) } });
+const comment = async (w: World) => ({ path: { id: await onNewCard(w, 'comments', { content: 'Said.' }) } });
+const document = async (w: World) => ({ path: { id: await onNewCard(w, 'documents', { name: 'Linked' }) } });
+const todo = async (w: World) => ({ path: { id: await onNewCard(w, 'todos', { description: 'Do it' }) } });
 
 /** Who may say, attach and assign what on a card of somebody else. */
 export const collaborationRows: Row[] = [
   // operation                                                      A B M V I P 0
-  row('GET /api/v1/stakeholder-roles', '+ + + + + + 0'),
-  row('GET /api/v1/stakeholder-roles/permissions-schema', '+ + + + + + 0'),
+  row('GET /stakeholder-roles', '+ + + + + + 0'),
+  row('GET /stakeholder-roles/permissions-schema', '+ + + + + + 0'),
   // the integrator does not hold stakeholders.view
-  row('GET /api/v1/cards/{id}/stakeholders', '+ + + + - - 0', onCard),
-  row('POST /api/v1/cards/{id}/stakeholders', '+ + + - - - 0', async (w) => ({
-    ...(await onCard(w)),
-    body: { user_id: await w.user(), role: 'responsible' },
+  row('GET /cards/{id}/stakeholders', '+ + + + - - 0', onCard),
+  row('POST /cards/{id}/stakeholders', '+ + + - - - 0', onCard, async (w) => ({
+    user_id: await w.user(),
+    role: 'responsible',
   })),
-  row('PATCH /api/v1/stakeholders/{id}', '+ + + - - - 0', async (w) => ({
-    ...(await stakeholder(w)),
-    body: { role: 'observer' },
-  })),
-  row('DELETE /api/v1/stakeholders/{id}', '+ + + - - - 0', stakeholder),
-  row('GET /api/v1/cards/{id}/me/observe', '+ + + + + - 0', onCard),
-  row('POST /api/v1/cards/{id}/me/observe', '+ + + + + - 0', onCard),
-  row('DELETE /api/v1/cards/{id}/me/observe', '+ + + + + - 0', onCard),
+  row('PATCH /stakeholders/{id}', '+ + + - - - 0', stakeholder, { role: 'observer' }),
+  row('DELETE /stakeholders/{id}', '+ + + - - - 0', stakeholder),
+  row('GET /cards/{id}/me/observe', '+ + + + + - 0', onCard),
+  row('POST /cards/{id}/me/observe', '+ + + + + - 0', onCard),
+  row('DELETE /cards/{id}/me/observe', '+ + + + + - 0', onCard),
 
-  row('GET /api/v1/cards/{id}/comments', '+ + + + - - 0', onCard),
-  row('POST /api/v1/cards/{id}/comments', '+ + + - - - 0', async (w) => ({
-    ...(await onCard(w)),
-    body: { content: 'Said.' },
-  })),
-  row('PATCH /api/v1/comments/{id}', '+ + - - - - 0', async (w) => ({
-    ...(await comment(w)),
-    body: { content: 'Said otherwise.' },
-  })),
-  row('DELETE /api/v1/comments/{id}', '+ + - - - - 0', comment),
+  row('GET /cards/{id}/comments', '+ + + + - - 0', onCard),
+  row('POST /cards/{id}/comments', '+ + + - - - 0', onCard, { content: 'Said.' }),
+  row('PATCH /comments/{id}', '+ + - - - - 0', comment, { content: 'Said otherwise.' }),
+  row('DELETE /comments/{id}', '+ + - - - - 0', comment),
 
-  row('GET /api/v1/todos', '+ + + + + + 0'),
-  row("GET /api/v1/todos (everybody's)", '+ - - - - - 0', () => ({ query: 'mine=false' })),
-  row("GET /api/v1/todos (another's)", '+ - - - - - 0', () => ({ query: `assigned_to=${randomUUID()}` })),
-  row('GET /api/v1/cards/{id}/todos', '+ + + + + - 0', onCard),
-  row('POST /api/v1/cards/{id}/todos', '+ + + + + - 0', async (w) => ({
-    ...(await onCard(w)),
-    body: { description: 'Do it' },
-  })),
+  row('GET /todos', '+ + + + + + 0'),
+  row("GET /todos (everybody's)", '+ - - - - - 0', () => ({ query: 'mine=false' })),
+  row("GET /todos (another's)", '+ - - - - - 0', () => ({ query: `assigned_to=${randomUUID()}` })),
+  row('GET /cards/{id}/todos', '+ + + + + - 0', onCard),
+  row('POST /cards/{id}/todos', '+ + + + + - 0', onCard, { description: 'Do it' }),
   // the administrator made it; the participant does not see its card, and so not that it is there
-  row('PATCH /api/v1/todos/{id}', '+ - - - - ? 0', async (w) => ({
-    ...(await todo(w)),
-    body: { status: 'done' },
-  })),
-  row('POST /api/v1/todos/{id}/promote', '+ - - - - ? 0', todo),
-  row('DELETE /api/v1/todos/{id}', '+ - - - - ? 0', todo),
+  row('PATCH /todos/{id}', '+ - - - - ? 0', todo, { status: 'done' }),
+  row('POST /todos/{id}/promote', '+ - - - - ? 0', todo),
+  row('DELETE /todos/{id}', '+ - - - - ? 0', todo),
 
-  row('GET /api/v1/events/my-cards', '+ + + + + + 0'),
+  row('GET /events/my-cards', '+ + + + + + 0'),
 
-  row('GET /api/v1/cards/{id}/documents', '+ + + + - - 0', onCard),
-  row('POST /api/v1/cards/{id}/documents', '+ + + - - - 0', async (w) => ({
+  row('GET /cards/{id}/documents', '+ + + + - - 0', onCard),
+  row('POST /cards/{id}/documents', '+ + + - - - 0', onCard, {
+    name: 'Linked',
+    url: 'https://wiki.example.com/',
+  }),
+  row('DELETE /documents/{id}', '+ + + - - - 0', document),
+
+  row('GET /cards/{id}/file-attachments', '+ + + + - - 0', onCard),
+  row('POST /cards/{id}/file-attachments', '+ + + - - - 0', async (w) => ({
     ...(await onCard(w)),
-    body: { name: 'Linked', url: 'https://wiki.example.com/' },
+    ...note,
   })),
-  row('DELETE /api/v1/documents/{id}', '+ + + - - - 0', document),
-
-  row('GET /api/v1/cards/{id}/file-attachments', '+ + + + - - 0', onCard),
-  row('POST /api/v1/cards/{id}/file-attachments', '+ + + - - - 0', async (w) => ({
-    ...(await onCard(w)),
-    ...form,
-  })),
-  row('GET /api/v1/file-attachments/{id}/download', '+ + + + - - 0', async (w) => ({
-    path: { id: await file(w) },
-  })),
-  row('DELETE /api/v1/file-attachments/{id}', '+ + + - - - 0', async (w) => ({
-    path: { id: await file(w) },
-  })),
+  row('GET /file-attachments/{id}/download', '+ + + + - - 0', onNew('id', file)),
+  row('DELETE /file-attachments/{id}', '+ + + - - - 0', onNew('id', file)),
 ];

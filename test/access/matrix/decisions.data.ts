@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Row, row } from '../matrix.row.ts';
-import type { Role, World } from '../world.ts';
-
-/** Does what an administrator may do. @returns the answer's body. */
-async function made(w: World, url: string, body: object = {}): Promise<{ id: string }> {
-  const answer = await (await w.client('admin')).post(`/api/v1${url}`, body);
-  if (answer.status >= 300) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
-  return answer.body;
-}
+import { onNew, type Row, row } from '../matrix.row.ts';
+import { made, type Role, type World } from '../world.ts';
 
 type Kind = 'adr' | 'soaw';
 const bodies = { adr: () => ({ title: randomUUID() }), soaw: () => ({ name: randomUUID() }) };
@@ -83,30 +76,32 @@ const shared = (kind: Kind): Row[] => {
 
 /** Decisions, statements of architecture work, and principles to hold them against. */
 export const decisionRows: Row[] = [
-  row('GET /api/v1/principles-catalogue', '+ - - - - - 0'),
-  row('POST /api/v1/principles-catalogue/import', '+ - - - - - 0', () => ({
+  row('GET /principles-catalogue', '+ - - - - - 0'),
+  row('POST /principles-catalogue/import', '+ - - - - - 0', () => ({
     body: { catalogue_ids: ['EAP-01'] },
   })),
   ...shared('adr'),
   ...shared('soaw'),
-  row('DELETE /api/v1/soaw/{soaw_id}', '+ + + - - - 0', one('soaw')),
+  row('DELETE /soaw/{soaw_id}', '+ + + - - - 0', one('soaw')),
   // drafts of others go by adr.delete, which only administrators hold
-  row("DELETE /api/v1/adr/{adr_id} (another's)", '+ - - - - - 0', one('adr')),
-  row('DELETE /api/v1/adr/{adr_id} (own)', '+ + + - - - 0', async (w, role) => {
+  row("DELETE /adr/{adr_id} (another's)", '+ - - - - - 0', one('adr')),
+  row('DELETE /adr/{adr_id} (own)', '+ + + - - - 0', async (w, role) => {
     const writes = !['viewer', 'integrator', 'participant', 'anonymous'].includes(role);
     const client = await w.client(writes ? role : 'admin');
     return path('adr', (await client.post('/api/v1/adr', bodies.adr())).body.id);
   }),
-  row('POST /api/v1/adr/import', '+ + + - - - 0', () => ({
+  row('POST /adr/import', '+ + + - - - 0', () => ({
     raw: { mediaType: 'text/markdown', text: '# A decision\n' },
   })),
-  row('POST /api/v1/adr/{adr_id}/duplicate', '+ + + - - - 0', one('adr')),
-  row('POST /api/v1/adr/{adr_id}/cards', '+ + + - - - 0', async (w) => ({
+  row('POST /adr/{adr_id}/duplicate', '+ + + - - - 0', one('adr')),
+  row('POST /adr/{adr_id}/cards', '+ + + - - - 0', async (w) => ({
     ...path('adr', await draft(w, 'adr')),
     body: { card_id: await w.card() },
   })),
-  row('DELETE /api/v1/adr/{adr_id}/cards/{card_id}', '+ + + - - - 0', linked),
-  row('GET /api/v1/adr/by-card/{card_id}', '+ + + + - - 0', async (w) => ({
-    path: { card_id: await w.card() },
-  })),
+  row('DELETE /adr/{adr_id}/cards/{card_id}', '+ + + - - - 0', linked),
+  row(
+    'GET /adr/by-card/{card_id}',
+    '+ + + + - - 0',
+    onNew('card_id', (w) => w.card()),
+  ),
 ];

@@ -16,7 +16,7 @@ export const eolRows: Row[] = [
   row(`POST ${url}/mass-link`, linking, async (w) => ({
     body: [{ card_id: await w.card(), eol_product: 'python', eol_cycle: '3.12' }],
   })),
-  row('GET /api/v1/reports/eol', '+ + + + - - 0'),
+  row('GET /reports/eol', '+ + + + - - 0'),
   row(`POST ${url}/refresh`, linking, async (w) => {
     // one at a time
     await w.t.services.db('jobs').where({ kind: 'eol_refresh' }).update({ status: 'cancelled' });

@@ -68,14 +68,8 @@ export const extractionRows: Row[] = [
   row(`POST ${base}`, '+ + + + - - 0', () => ({ body: schedule() })),
   row(`GET ${base}/{id}`, '+ + + + - - 0', onOwn),
   row(`GET ${base}/{id} (others')`, '+ ? ? ? - - 0', others),
-  row(`PATCH ${base}/{id}`, '+ + + + - - 0', async (w, role) => ({
-    ...(await onOwn(w, role)),
-    body: { name: 'Renamed' },
-  })),
-  row(`PATCH ${base}/{id} (others')`, '+ ? ? ? - - 0', async (w) => ({
-    ...(await others(w)),
-    body: { status: 'paused' },
-  })),
+  row(`PATCH ${base}/{id}`, '+ + + + - - 0', onOwn, { name: 'Renamed' }),
+  row(`PATCH ${base}/{id} (others')`, '+ ? ? ? - - 0', others, { status: 'paused' }),
   row(`DELETE ${base}/{id}`, '+ + + + - - 0', onOwn),
   row(`DELETE ${base}/{id} (others')`, '+ ? ? ? - - 0', others),
   row(`POST ${base}/{id}/run`, '+ + + + - - 0', onOwn),

@@ -1,18 +1,12 @@
-import { type Row, row } from '../matrix.row.ts';
+import { exportRequest } from '../../support/exports.ts';
+import { onNew, type Row, row } from '../matrix.row.ts';
 import type { Role, World } from '../world.ts';
 
 /** An export of the role's own, as if it had been carried out. */
 async function exported(w: World, role: Role): Promise<string> {
   const { userId } = await w.client(role);
   const manifest = {
-    format: 'csv',
-    kind: 'cards',
-    types: [],
-    filter: '',
-    columns: [],
-    include: [],
-    profile: 'report',
-    neutralise: true,
+    ...exportRequest(),
     after: null,
     position: '1',
     taken_at: '2026-01-31T00:00:00.000Z',
@@ -34,9 +28,7 @@ async function exported(w: World, role: Role): Promise<string> {
 
 /** Extractions that are streamed, and the manifests of exports. */
 export const extractRows: Row[] = [
-  row('GET /api/v1/extracts/cards', '+ + + + - - 0', () => ({ query: 'format=csv' })),
-  row('GET /api/v1/extracts/relations', '+ + + + - - 0'),
-  row('GET /api/v1/exports/{id}/manifest', '+ + + + + + 0', async (w, role) => ({
-    path: { id: await exported(w, role) },
-  })),
+  row('GET /extracts/cards', '+ + + + - - 0', () => ({ query: 'format=csv' })),
+  row('GET /extracts/relations', '+ + + + - - 0'),
+  row('GET /exports/{id}/manifest', '+ + + + + + 0', onNew('id', exported)),
 ];

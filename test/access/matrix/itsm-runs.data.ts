@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { authority } from '../../emulators/certificates.ts';
-import { syncBase as base, storeMapping } from '../../support/itsm.ts';
+import { syncBase as base, storeMapping, storeRun } from '../../support/itsm.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 
 const administering = '+ - - - - - 0';
 
-const mapping = async (w: World): Promise<{ mapping_id: string; connection_id: string }> => {
+const mapping = async (w: World): Promise<{ mapping_id: string }> => {
   const answer = await (await w.t.as('admin', 'maker')).post(`${base}/connections`, {
     name: randomUUID(),
     instance_url: 'https://127.0.0.1:9',
@@ -14,27 +14,14 @@ const mapping = async (w: World): Promise<{ mapping_id: string; connection_id: s
     password: 'secret',
     ca: authority,
   });
-  const connection_id = answer.body.id as string;
-  return { connection_id, mapping_id: await storeMapping(w.t, { connectionId: connection_id }) };
+  return { mapping_id: await storeMapping(w.t, { connectionId: answer.body.id }) };
 };
 const onMapping = async (w: World) => ({ path: { mapping_id: (await mapping(w)).mapping_id } });
 
 /** A run that stands so. */
-const onRun = (status: string) => async (w: World) => {
-  const [{ id }] = await w.t.services
-    .db('itsm_runs')
-    .insert({
-      ...(await mapping(w)),
-      direction: 'pull',
-      trigger: 'manual',
-      status,
-      stage: 'read',
-      complete: true,
-      auto_apply: false,
-    })
-    .returning('id');
-  return { path: { run_id: id as string } };
-};
+const onRun = (status: string) => async (w: World) => ({
+  path: { run_id: await storeRun(w.t.services.db, (await mapping(w)).mapping_id, { status }) },
+});
 
 const onPlan = async (w: World) => ({ ...(await onRun('review')(w)), body: {} });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { emptyRow } from '../../../integrations/exchange/itsm/engine/state.ts';
 import { authority } from '../../emulators/certificates.ts';
-import { syncBase as base, storeMapping } from '../../support/itsm.ts';
+import { syncBase as base, storeMapping, storeRun } from '../../support/itsm.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 
@@ -15,20 +15,8 @@ async function appliedRun(w: World) {
     password: 'secret',
     ca: authority,
   });
-  const connection_id = connection.body.id as string;
-  const mapping_id = await storeMapping(w.t, { connectionId: connection_id });
-  const [{ id }] = await db('itsm_runs')
-    .insert({
-      connection_id,
-      mapping_id,
-      direction: 'pull',
-      trigger: 'manual',
-      status: 'completed',
-      stage: 'done',
-      complete: true,
-      auto_apply: false,
-    })
-    .returning('id');
+  const mapping_id = await storeMapping(w.t, { connectionId: connection.body.id });
+  const id = await storeRun(db, mapping_id, { status: 'completed', stage: 'done' });
   const linked = {
     ...emptyRow,
     no: 0,

@@ -72,10 +72,7 @@ export const itsmRows: Row[] = [
   row(`GET ${base}`, administering),
   row(`POST ${base}`, administering, () => ({ body: body() })),
   row(`GET ${base}/{conn_id}`, administering, onConnection),
-  row(`PATCH ${base}/{conn_id}`, administering, async (w) => ({
-    ...(await onConnection(w)),
-    body: { is_active: false },
-  })),
+  row(`PATCH ${base}/{conn_id}`, administering, onConnection, { is_active: false }),
   row(`DELETE ${base}/{conn_id}`, administering, onConnection),
   row(`POST ${base}/{conn_id}/test`, administering, atRemote('POST', 'test')),
   row(`GET ${base}/{conn_id}/tables`, administering, atRemote('GET', 'tables')),
@@ -83,10 +80,7 @@ export const itsmRows: Row[] = [
   row(`GET ${mappings}`, administering),
   row(`POST ${mappings}`, administering, async (w) => ({ body: await mappingBody(w) })),
   row(`GET ${mappings}/{mapping_id}`, administering, onMapping),
-  row(`PATCH ${mappings}/{mapping_id}`, administering, async (w) => ({
-    ...(await onMapping(w)),
-    body: { is_active: false },
-  })),
+  row(`PATCH ${mappings}/{mapping_id}`, administering, onMapping, { is_active: false }),
   row(`DELETE ${mappings}/{mapping_id}`, administering, onMapping),
   row(`POST ${mappings}/{mapping_id}/validate`, administering, atMappedRemote('validate')),
   row(`POST ${mappings}/{mapping_id}/preview`, administering, atMappedRemote('preview')),

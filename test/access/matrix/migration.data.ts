@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Call, type Row, row } from '../matrix.row.ts';
+import { formOf, type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
 
-const boundary = 'boundary-of-the-table';
-const part = (head: string, content: string) =>
-  `--${boundary}\r\ncontent-disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
-
 /** A form with a table, as a client sends it. */
-const form = (): Pick<Call, 'raw'> => ({
-  raw: {
-    mediaType: `multipart/form-data; boundary=${boundary}`,
-    text: `${part('name="source_key"', 'sheet')}${part('name="name"', 'Move')}${part(
-      'name="file"; filename="Platforms.csv"',
-      `id,name\nP-1,Platform ${randomUUID()}\n`,
-    )}--${boundary}--\r\n`,
-  },
-});
+const form = () =>
+  formOf(
+    { name: 'source_key', content: 'sheet' },
+    { name: 'name', content: 'Move' },
+    { filename: 'Platforms.csv', content: `id,name\nP-1,Platform ${randomUUID()}\n` },
+  );
 
 /** A migration whose records can be looked at. */
 async function migration(w: World): Promise<string> {
@@ -45,17 +38,16 @@ const one = async (w: World) => ({ path: { migration_id: await migration(w) } })
 
 /** Administrators alone move what other tools hold. */
 export const migrationRows: Row[] = [
-  row('GET /api/v1/migration/sources', '+ - - - - - 0'),
-  row('POST /api/v1/migration/upload', '+ - - - - - 0', form),
-  row('GET /api/v1/migration', '+ - - - - - 0'),
-  row('GET /api/v1/migration/{migration_id}', '+ - - - - - 0', one),
-  row('DELETE /api/v1/migration/{migration_id}', '+ - - - - - 0', one),
-  row('GET /api/v1/migration/{migration_id}/preview', '+ - - - - - 0', one),
-  row('GET /api/v1/migration/{migration_id}/field-mappings', '+ - - - - - 0', one),
-  row('PUT /api/v1/migration/{migration_id}/field-mappings', '+ - - - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { field_mappings: { Platforms: { name: 'alias' } } },
-  })),
-  row('POST /api/v1/migration/{migration_id}/apply', '+ - - - - - 0', one),
-  row('GET /api/v1/migration/{migration_id}/errors.csv', '+ - - - - - 0', one),
+  row('GET /migration/sources', '+ - - - - - 0'),
+  row('POST /migration/upload', '+ - - - - - 0', form),
+  row('GET /migration', '+ - - - - - 0'),
+  row('GET /migration/{migration_id}', '+ - - - - - 0', one),
+  row('DELETE /migration/{migration_id}', '+ - - - - - 0', one),
+  row('GET /migration/{migration_id}/preview', '+ - - - - - 0', one),
+  row('GET /migration/{migration_id}/field-mappings', '+ - - - - - 0', one),
+  row('PUT /migration/{migration_id}/field-mappings', '+ - - - - - 0', one, {
+    field_mappings: { Platforms: { name: 'alias' } },
+  }),
+  row('POST /migration/{migration_id}/apply', '+ - - - - - 0', one),
+  row('GET /migration/{migration_id}/errors.csv', '+ - - - - - 0', one),
 ];

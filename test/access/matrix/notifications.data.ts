@@ -25,13 +25,13 @@ const nextPosition = () => {
 
 export const notificationRows: Row[] = [
   // operation                                                      A B M V I P 0
-  row('GET /api/v1/notifications', '+ + + + - - 0'),
-  row('GET /api/v1/notifications/unread-count', '+ + + + - - 0'),
-  row('GET /api/v1/notifications/badge-counts', '+ + + + - - 0'),
-  row('PATCH /api/v1/notifications/{id}/read', '+ + + + - - 0', ownNotification),
-  row('POST /api/v1/notifications/mark-all-read', '+ + + + - - 0'),
-  row('GET /api/v1/users/me/notification-preferences', '+ + + + + + 0'),
-  row('PATCH /api/v1/users/me/notification-preferences', '+ + + + + + 0', () => ({
+  row('GET /notifications', '+ + + + - - 0'),
+  row('GET /notifications/unread-count', '+ + + + - - 0'),
+  row('GET /notifications/badge-counts', '+ + + + - - 0'),
+  row('PATCH /notifications/{id}/read', '+ + + + - - 0', ownNotification),
+  row('POST /notifications/mark-all-read', '+ + + + - - 0'),
+  row('GET /users/me/notification-preferences', '+ + + + + + 0'),
+  row('PATCH /users/me/notification-preferences', '+ + + + + + 0', () => ({
     body: { email: { card_updated: true } },
   })),
 ];

@@ -25,22 +25,19 @@ const shown = async (w: World) => ({ path: { slug: (await portal(w)).slug }, apa
 
 /** web_portals.manage writes them, web_portals.view sees those that are published, and everybody what these show. */
 export const portalRows: Row[] = [
-  row('GET /api/v1/web-portals', '+ + + + - - 0'),
-  row('POST /api/v1/web-portals', '+ - - - - - 0', () => ({
+  row('GET /web-portals', '+ + + + - - 0'),
+  row('POST /web-portals', '+ - - - - - 0', () => ({
     body: { name: 'New', slug: `new-${randomUUID()}`, card_type: 'Application' },
   })),
-  row('GET /api/v1/web-portals/{portal_id}', '+ + + + - - 0', one),
-  row('GET /api/v1/web-portals/{portal_id} (a draft)', '+ ? ? ? - - 0', draft),
-  row('PATCH /api/v1/web-portals/{portal_id}', '+ - - - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { is_published: false },
-  })),
-  row('DELETE /api/v1/web-portals/{portal_id}', '+ - - - - - 0', one),
-  row('GET /api/v1/web-portals/public/{slug}', '+ + + + + + +', shown),
-  row('GET /api/v1/web-portals/public/{slug}/relation-options', '+ + + + + + +', async (w) => ({
+  row('GET /web-portals/{portal_id}', '+ + + + - - 0', one),
+  row('GET /web-portals/{portal_id} (a draft)', '+ ? ? ? - - 0', draft),
+  row('PATCH /web-portals/{portal_id}', '+ - - - - - 0', one, { is_published: false }),
+  row('DELETE /web-portals/{portal_id}', '+ - - - - - 0', one),
+  row('GET /web-portals/public/{slug}', '+ + + + + + +', shown),
+  row('GET /web-portals/public/{slug}/relation-options', '+ + + + + + +', async (w) => ({
     ...(await shown(w)),
     query: 'type_key=relAppToITC',
   })),
-  row('GET /api/v1/web-portals/public/{slug}/cards', '+ + + + + + +', shown),
+  row('GET /web-portals/public/{slug}/cards', '+ + + + + + +', shown),
   row('GET /portal/{slug}', '+ + + + + + +', shown),
 ];

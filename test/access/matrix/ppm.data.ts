@@ -57,38 +57,34 @@ const reads = [
 export const ppmRows: Row[] = [
   // operation                                  A B M V I P 0
   ...[...reads, 'critical-path'].map((what) => row(`GET ${base}/${what}`, READ, of)),
-  ...['group-options', 'dashboard', 'gantt'].map((what) => row(`GET /api/v1/reports/ppm/${what}`, READ)),
+  ...['group-options', 'dashboard', 'gantt'].map((what) => row(`GET /reports/ppm/${what}`, READ)),
   row(`POST ${base}/reports`, WRITE, posted({ report_date: '2026-03-31' })),
-  row('PATCH /api/v1/ppm/reports/{report_id}', WRITE, one('report_id', 'reports', report, { summary: 'S' })),
-  row('DELETE /api/v1/ppm/reports/{report_id}', WRITE, one('report_id', 'reports', report)),
+  row('PATCH /ppm/reports/{report_id}', WRITE, one('report_id', 'reports', report, { summary: 'S' })),
+  row('DELETE /ppm/reports/{report_id}', WRITE, one('report_id', 'reports', report)),
   row(`POST ${base}/costs`, WRITE, posted({ ...cost, actual: 5 })),
-  row('PATCH /api/v1/ppm/costs/{cost_id}', WRITE, one('cost_id', 'cost_lines', cost, { planned: 7 })),
-  row('DELETE /api/v1/ppm/costs/{cost_id}', WRITE, one('cost_id', 'cost_lines', { ...cost, actual: 3 })),
+  row('PATCH /ppm/costs/{cost_id}', WRITE, one('cost_id', 'cost_lines', cost, { planned: 7 })),
+  row('DELETE /ppm/costs/{cost_id}', WRITE, one('cost_id', 'cost_lines', { ...cost, actual: 3 })),
   row(`POST ${base}/budgets`, WRITE, posted({ ...budget, amount: 5 })),
-  row(
-    'PATCH /api/v1/ppm/budgets/{budget_id}',
-    WRITE,
-    one('budget_id', 'budget_lines', budget, { amount: 7 }),
-  ),
-  row('DELETE /api/v1/ppm/budgets/{budget_id}', WRITE, one('budget_id', 'budget_lines', budget)),
+  row('PATCH /ppm/budgets/{budget_id}', WRITE, one('budget_id', 'budget_lines', budget, { amount: 7 })),
+  row('DELETE /ppm/budgets/{budget_id}', WRITE, one('budget_id', 'budget_lines', budget)),
   row(`POST ${base}/risks`, WRITE, posted({ title: 'R' })),
-  row('PATCH /api/v1/ppm/risks/{risk_id}', WRITE, one('risk_id', 'risks', risk, { status: 'closed' })),
-  row('DELETE /api/v1/ppm/risks/{risk_id}', WRITE, one('risk_id', 'risks', risk)),
+  row('PATCH /ppm/risks/{risk_id}', WRITE, one('risk_id', 'risks', risk, { status: 'closed' })),
+  row('DELETE /ppm/risks/{risk_id}', WRITE, one('risk_id', 'risks', risk)),
   row(`POST ${base}/tasks`, WRITE, posted({ title: 'T' })),
-  row('PATCH /api/v1/ppm/tasks/{task_id}', WRITE, one('task_id', 'tasks', task, { status: 'done' })),
-  row('DELETE /api/v1/ppm/tasks/{task_id}', WRITE, one('task_id', 'tasks', task)),
-  row('GET /api/v1/ppm/tasks/{task_id}/comments', READ, one('task_id', 'tasks', task)),
-  row('POST /api/v1/ppm/tasks/{task_id}/comments', WRITE, one('task_id', 'tasks', task, { content: 'C' })),
-  row('PATCH /api/v1/ppm/task-comments/{comment_id}', WRITE, async (w, role) => ({
+  row('PATCH /ppm/tasks/{task_id}', WRITE, one('task_id', 'tasks', task, { status: 'done' })),
+  row('DELETE /ppm/tasks/{task_id}', WRITE, one('task_id', 'tasks', task)),
+  row('GET /ppm/tasks/{task_id}/comments', READ, one('task_id', 'tasks', task)),
+  row('POST /ppm/tasks/{task_id}/comments', WRITE, one('task_id', 'tasks', task, { content: 'C' })),
+  row('PATCH /ppm/task-comments/{comment_id}', WRITE, async (w, role) => ({
     path: await ownComment(w, role),
     body: { content: 'Said otherwise.' },
   })),
-  row('DELETE /api/v1/ppm/task-comments/{comment_id}', WRITE, async (w, role) => ({
+  row('DELETE /ppm/task-comments/{comment_id}', WRITE, async (w, role) => ({
     path: await ownComment(w, role),
   })),
   row(`POST ${base}/wbs`, WRITE, posted({ title: 'W' })),
-  row('PATCH /api/v1/ppm/wbs/{wbs_id}', WRITE, one('wbs_id', 'wbs', wbs, { completion: 40 })),
-  row('DELETE /api/v1/ppm/wbs/{wbs_id}', WRITE, one('wbs_id', 'wbs', wbs)),
+  row('PATCH /ppm/wbs/{wbs_id}', WRITE, one('wbs_id', 'wbs', wbs, { completion: 40 })),
+  row('DELETE /ppm/wbs/{wbs_id}', WRITE, one('wbs_id', 'wbs', wbs)),
   row(`POST ${base}/dependencies`, WRITE, async (w) => {
     const { card, pred, succ } = await ends(w);
     return {
@@ -96,7 +92,7 @@ export const ppmRows: Row[] = [
       body: { pred_kind: 'task', pred_id: pred, succ_kind: 'wbs', succ_id: succ },
     };
   }),
-  row('DELETE /api/v1/ppm/dependencies/{dep_id}', WRITE, async (w) => {
+  row('DELETE /ppm/dependencies/{dep_id}', WRITE, async (w) => {
     const { card, pred, succ } = await ends(w);
     const values = { pred_task_id: pred, succ_wbs_id: succ };
     return { path: { dep_id: await made(w, 'dependencies', values, card) } };

@@ -20,11 +20,11 @@ const newcomer = () => ({ email: `${randomUUID()}@estate.example`, display_name:
 /** Self-registration. */
 export const registrationRows: Row[] = [
   // operation                              A B M V I P 0
-  row('POST /api/v1/auth/register', '+ + + + + + +', async (w) => {
+  row('POST /auth/register', '+ + + + + + +', async (w) => {
     await openRegistration(w);
     return { body: { ...newcomer(), password }, apart: true };
   }),
-  row('POST /api/v1/auth/confirm-registration', '+ + + + + + +', async (w) => {
+  row('POST /auth/confirm-registration', '+ + + + + + +', async (w) => {
     await openRegistration(w);
     const token = randomUUID();
     await w.t.services.db('one_time_tokens').insert({

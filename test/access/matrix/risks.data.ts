@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Row, row } from '../matrix.row.ts';
-import type { World } from '../world.ts';
+import { onNew, type Row, row } from '../matrix.row.ts';
+import { made, type World } from '../world.ts';
 import { finding } from './compliance.data.ts';
 
-async function made(w: World, url: string, body: object) {
-  const answer = await (await w.client('admin')).post(`/api/v1${url}`, body);
-  if (answer.status !== 201) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
-  return answer.body;
-}
 const risk = async (w: World, more: object = {}): Promise<string> =>
   (await made(w, '/risks', { title: `Risk ${randomUUID()}`, ...more })).id;
 const one = async (w: World) => ({ path: { risk_id: await risk(w) } });
@@ -22,71 +17,69 @@ const occurrence = async (w: World, more: object = {}) => {
 
 /** Whoever reads the inventory reads risks; members and those above write them. */
 export const riskRows: Row[] = [
-  row('GET /api/v1/risks', '+ + + + - - 0'),
-  row('GET /api/v1/risks/metrics', '+ + + + - - 0'),
-  row('GET /api/v1/risks/{risk_id}', '+ + + + - - 0', one),
-  row('GET /api/v1/cards/{card_id}/risks', '+ + + + - - 0', async (w) => {
+  row('GET /risks', '+ + + + - - 0'),
+  row('GET /risks/metrics', '+ + + + - - 0'),
+  row('GET /risks/{risk_id}', '+ + + + - - 0', one),
+  row('GET /cards/{card_id}/risks', '+ + + + - - 0', async (w) => {
     const card_id = await w.card();
     await risk(w, { card_ids: [card_id] });
     return { path: { card_id } };
   }),
-  row('POST /api/v1/risks', '+ + + - - - 0', async (w) => ({
+  row('POST /risks', '+ + + - - - 0', async (w) => ({
     body: { title: 'A risk', card_ids: [await w.card()] },
   })),
-  row('PATCH /api/v1/risks/{risk_id}', '+ + + - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { status: 'accepted', acceptance_rationale: 'Small.' },
-  })),
-  row('DELETE /api/v1/risks/{risk_id}', '+ + + - - - 0', one),
-  row('POST /api/v1/risks/bulk-import', '+ + + - - - 0', () => ({
+  row('PATCH /risks/{risk_id}', '+ + + - - - 0', one, { status: 'accepted', acceptance_rationale: 'Small.' }),
+  row('DELETE /risks/{risk_id}', '+ + + - - - 0', one),
+  row('POST /risks/bulk-import', '+ + + - - - 0', () => ({
     body: { items: [{ row_index: 1, title: `Risk ${randomUUID()}` }] },
   })),
-  row('POST /api/v1/risks/{risk_id}/cards', '+ + + - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { card_ids: [await w.card()], role: 'contributing' },
+  row('POST /risks/{risk_id}/cards', '+ + + - - - 0', one, async (w) => ({
+    card_ids: [await w.card()],
+    role: 'contributing',
   })),
-  row('DELETE /api/v1/risks/{risk_id}/cards/{card_id}', '+ + + - - - 0', async (w) => {
+  row('DELETE /risks/{risk_id}/cards/{card_id}', '+ + + - - - 0', async (w) => {
     const card_id = await w.card();
     return { path: { risk_id: await risk(w, { card_ids: [card_id] }), card_id } };
   }),
-  row('POST /api/v1/risks/promote/compliance/{finding_id}', '+ + + - - - 0', async (w) => ({
-    path: { finding_id: await finding(w) },
-    body: { category: 'security' },
-  })),
-  row('GET /api/v1/risks/mitigation-tasks/export', '+ + + + - - 0'),
-  row('GET /api/v1/risks/{risk_id}/mitigation-tasks', '+ + + + - - 0', one),
-  row('POST /api/v1/risks/{risk_id}/mitigation-tasks', '+ + + - - - 0', async (w) => ({
-    ...(await one(w)),
-    body: { title: 'A task', recurrence_unit: 'months' },
-  })),
-  row('PATCH /api/v1/mitigation-tasks/{task_id}', '+ + + - - - 0', async (w) => ({
-    ...(await oneTask(w)),
-    body: { title: 'Another task' },
-  })),
-  row('DELETE /api/v1/mitigation-tasks/{task_id}', '+ + + - - - 0', oneTask),
-  row('GET /api/v1/mitigation-tasks/{task_id}/occurrences', '+ + + + - - 0', oneTask),
   row(
-    'POST /api/v1/mitigation-tasks/{task_id}/occurrences/{occurrence_id}/complete',
+    'POST /risks/promote/compliance/{finding_id}',
+    '+ + + - - - 0',
+    onNew('finding_id', (w) => finding(w)),
+    {
+      category: 'security',
+    },
+  ),
+  row('GET /risks/mitigation-tasks/export', '+ + + + - - 0'),
+  row('GET /risks/{risk_id}/mitigation-tasks', '+ + + + - - 0', one),
+  row('POST /risks/{risk_id}/mitigation-tasks', '+ + + - - - 0', one, {
+    title: 'A task',
+    recurrence_unit: 'months',
+  }),
+  row('PATCH /mitigation-tasks/{task_id}', '+ + + - - - 0', oneTask, { title: 'Another task' }),
+  row('DELETE /mitigation-tasks/{task_id}', '+ + + - - - 0', oneTask),
+  row('GET /mitigation-tasks/{task_id}/occurrences', '+ + + + - - 0', oneTask),
+  row(
+    'POST /mitigation-tasks/{task_id}/occurrences/{occurrence_id}/complete',
     '+ + + - - - 0',
     async (w) => ({ ...(await occurrence(w)), body: { notes: 'Done.' } }),
   ),
   row(
-    'POST /api/v1/mitigation-tasks/{task_id}/occurrences/{occurrence_id}/complete (own)',
+    'POST /mitigation-tasks/{task_id}/occurrences/{occurrence_id}/complete (own)',
     '+ + + + - - 0',
     async (w, role) => await occurrence(w, await ownedBy(w, role)),
   ),
   row(
-    'POST /api/v1/mitigation-tasks/{task_id}/occurrences/{occurrence_id}/skip',
+    'POST /mitigation-tasks/{task_id}/occurrences/{occurrence_id}/skip',
     '+ + + - - - 0',
     async (w) => await occurrence(w),
   ),
   row(
-    'POST /api/v1/mitigation-tasks/{task_id}/occurrences/{occurrence_id}/skip (own)',
+    'POST /mitigation-tasks/{task_id}/occurrences/{occurrence_id}/skip (own)',
     '+ + + + - - 0',
     async (w, role) => await occurrence(w, await ownedBy(w, role)),
   ),
   row(
-    'POST /api/v1/mitigation-tasks/{task_id}/occurrences/{occurrence_id}/promote',
+    'POST /mitigation-tasks/{task_id}/occurrences/{occurrence_id}/promote',
     '+ + + - - - 0',
     async (w) => await occurrence(w, { due_date: '2090-01-01' }),
   ),

@@ -13,18 +13,18 @@ async function own(w: World, role: Role): Promise<{ report_id: string }> {
 }
 
 export const savedReportRows: Row[] = [
-  row('GET /api/v1/saved-reports', '+ + + + + + 0'),
-  row('POST /api/v1/saved-reports', '+ + + - - - 0', () => ({
+  row('GET /saved-reports', '+ + + + + + 0'),
+  row('POST /saved-reports', '+ + + - - - 0', () => ({
     body: { name: randomUUID(), report_type: 'matrix', config: {} },
   })),
-  row('GET /api/v1/saved-reports/{report_id}', '+ + + + + + 0', async (w, role) => ({
+  row('GET /saved-reports/{report_id}', '+ + + + + + 0', async (w, role) => ({
     path: await own(w, role),
   })),
-  row('PATCH /api/v1/saved-reports/{report_id}', '+ + + + + + 0', async (w, role) => ({
+  row('PATCH /saved-reports/{report_id}', '+ + + + + + 0', async (w, role) => ({
     path: await own(w, role),
     body: { name: 'Changed' },
   })),
-  row('DELETE /api/v1/saved-reports/{report_id}', '+ + + + + + 0', async (w, role) => ({
+  row('DELETE /saved-reports/{report_id}', '+ + + + + + 0', async (w, role) => ({
     path: await own(w, role),
   })),
 ];

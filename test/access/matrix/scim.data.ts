@@ -34,10 +34,7 @@ export const scimRows: Row[] = [
     const { email } = await w.t.services.db('users').where({ id }).first('email');
     return { path: { id }, body: { userName: email, displayName: 'Provisioned' } };
   }),
-  row('PATCH /scim/v2/Users/{id}', marks, async (w) => ({
-    ...(await user(w)),
-    body: patch('displayName', 'Renamed'),
-  })),
+  row('PATCH /scim/v2/Users/{id}', marks, user, patch('displayName', 'Renamed')),
   row('DELETE /scim/v2/Users/{id}', marks, user),
   row('GET /scim/v2/Me', marks),
   row('PUT /scim/v2/Me', marks, async (w, role) => ({
@@ -49,9 +46,6 @@ export const scimRows: Row[] = [
   row('POST /scim/v2/Groups', marks, () => ({ body: newGroup() })),
   row('GET /scim/v2/Groups/{id}', marks, group),
   row('PUT /scim/v2/Groups/{id}', marks, async (w) => ({ ...(await group(w)), body: newGroup() })),
-  row('PATCH /scim/v2/Groups/{id}', marks, async (w) => ({
-    ...(await group(w)),
-    body: patch('displayName', randomUUID()),
-  })),
+  row('PATCH /scim/v2/Groups/{id}', marks, group, () => patch('displayName', randomUUID())),
   row('DELETE /scim/v2/Groups/{id}', marks, group),
 ];

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { form } from '../../support/forms.ts';
 import { plainSettings } from '../../support/settings.ts';
 import { type Row, row } from '../matrix.row.ts';
 import type { World } from '../world.ts';
@@ -43,19 +44,10 @@ const harmless: Record<string, object> = {
 const picture = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>';
 
 async function upload({ t }: World, key: string, token: string): Promise<number> {
-  const form = new FormData();
-  form.append('file', new Blob([picture]), `${key}.svg`);
-  const request = new Request('http://estate.example', { method: 'POST', body: form });
-  const answer = await t.app.inject({
-    method: 'POST',
-    url: `${url}/${key}`,
-    headers: {
-      'content-type': request.headers.get('content-type')!,
-      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-    },
-    payload: Buffer.from(await request.arrayBuffer()),
-  });
-  return answer.statusCode;
+  const { headers, payload } = form({ filename: `${key}.svg`, content: picture });
+  const authorization = token === '' ? {} : { authorization: `Bearer ${token}` };
+  const options = { headers: { ...headers, ...authorization }, payload };
+  return (await t.app.inject({ method: 'POST', url: `${url}/${key}`, ...options })).statusCode;
 }
 
 export const settingRows: Row[] = [

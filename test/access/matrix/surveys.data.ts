@@ -37,19 +37,16 @@ const draft = async (w: World) => ({ path: await survey(w) });
 
 /** Surveys are the administrators' to write; everybody but a program's role answers them. */
 export const surveyRows: Row[] = [
-  row('GET /api/v1/surveys', '+ - - - - - 0'),
-  row('POST /api/v1/surveys', '+ - - - - - 0', () => ({
+  row('GET /surveys', '+ - - - - - 0'),
+  row('POST /surveys', '+ - - - - - 0', () => ({
     body: { name: randomUUID(), target_type_key: 'Application' },
   })),
-  row('GET /api/v1/surveys/my', '+ + + + - - 0'),
-  row('GET /api/v1/surveys/{survey_id}', '+ - - - - - 0', draft),
-  row('PATCH /api/v1/surveys/{survey_id}', '+ - - - - - 0', async (w) => ({
-    ...(await draft(w)),
-    body: { message: 'Changed' },
-  })),
-  row('DELETE /api/v1/surveys/{survey_id}', '+ - - - - - 0', draft),
-  row('POST /api/v1/surveys/{survey_id}/preview', '+ - - - - - 0', draft),
-  row('POST /api/v1/surveys/{survey_id}/send', '+ - - - - - 0', async (w) => {
+  row('GET /surveys/my', '+ + + + - - 0'),
+  row('GET /surveys/{survey_id}', '+ - - - - - 0', draft),
+  row('PATCH /surveys/{survey_id}', '+ - - - - - 0', draft, { message: 'Changed' }),
+  row('DELETE /surveys/{survey_id}', '+ - - - - - 0', draft),
+  row('POST /surveys/{survey_id}/preview', '+ - - - - - 0', draft),
+  row('POST /surveys/{survey_id}/send', '+ - - - - - 0', async (w) => {
     const card = await w.card();
     await w.stakeholder(card, await w.user(), 'responsible');
     return {
@@ -59,18 +56,18 @@ export const surveyRows: Row[] = [
       }),
     };
   }),
-  row('POST /api/v1/surveys/{survey_id}/close', '+ - - - - - 0', async (w) => ({
+  row('POST /surveys/{survey_id}/close', '+ - - - - - 0', async (w) => ({
     path: await survey(w, { status: 'active' }),
   })),
-  row('GET /api/v1/surveys/{survey_id}/responses', '+ - - - - - 0', draft),
-  row('POST /api/v1/surveys/{survey_id}/apply', '+ - - - - - 0', async (w) => {
+  row('GET /surveys/{survey_id}/responses', '+ - - - - - 0', draft),
+  row('POST /surveys/{survey_id}/apply', '+ - - - - - 0', async (w) => {
     const { survey_id, id } = await question(w);
     return { path: { survey_id }, body: { response_ids: [id] } };
   }),
-  row('GET /api/v1/surveys/{survey_id}/respond/{card_id}', '+ + + + - - 0', async (w, role) => ({
+  row('GET /surveys/{survey_id}/respond/{card_id}', '+ + + + - - 0', async (w, role) => ({
     path: await ownQuestion(w, role),
   })),
-  row('POST /api/v1/surveys/{survey_id}/respond/{card_id}', '+ + + + - - 0', async (w, role) => ({
+  row('POST /surveys/{survey_id}/respond/{card_id}', '+ + + + - - 0', async (w, role) => ({
     path: await ownQuestion(w, role),
     body: { responses: { businessCriticality: { confirmed: true } } },
   })),

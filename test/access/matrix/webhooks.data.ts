@@ -12,22 +12,22 @@ const webhook = async (w: World) => {
 
 /** Webhooks send the inventory away: they are for those who keep the settings. */
 export const webhookRows: Row[] = [
-  row('GET /api/v1/webhooks', '+ - - - + - 0'),
-  row('POST /api/v1/webhooks', '+ - - - + - 0', () => ({ body: { name: randomUUID(), url } })),
-  row('GET /api/v1/webhooks/{id}', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
-  row('PATCH /api/v1/webhooks/{id}', '+ - - - + - 0', async (w) => ({
+  row('GET /webhooks', '+ - - - + - 0'),
+  row('POST /webhooks', '+ - - - + - 0', () => ({ body: { name: randomUUID(), url } })),
+  row('GET /webhooks/{id}', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
+  row('PATCH /webhooks/{id}', '+ - - - + - 0', async (w) => ({
     path: await webhook(w),
     body: { name: 'Renamed' },
   })),
-  row('DELETE /api/v1/webhooks/{id}', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
-  row('POST /api/v1/webhooks/{id}/rotate-secret', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
-  row('POST /api/v1/webhooks/{id}/ping', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
-  row('POST /api/v1/webhooks/{id}/replay', '+ - - - + - 0', async (w) => ({
+  row('DELETE /webhooks/{id}', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
+  row('POST /webhooks/{id}/rotate-secret', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
+  row('POST /webhooks/{id}/ping', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
+  row('POST /webhooks/{id}/replay', '+ - - - + - 0', async (w) => ({
     path: await webhook(w),
     body: { after: '0' },
   })),
-  row('GET /api/v1/webhooks/{id}/deliveries', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
-  row('POST /api/v1/webhooks/{id}/deliveries/{delivery_id}/replay', '+ - - - + - 0', async (w) => {
+  row('GET /webhooks/{id}/deliveries', '+ - - - + - 0', async (w) => ({ path: await webhook(w) })),
+  row('POST /webhooks/{id}/deliveries/{delivery_id}/replay', '+ - - - + - 0', async (w) => {
     const { id } = await webhook(w);
     const [delivery] = await w.t.services
       .db('webhook_deliveries')

@@ -1,4 +1,4 @@
-import type { TestApp, TestClient } from '../../support/harness.ts';
+import type { TestClient } from '../../support/harness.ts';
 
 /** A landscape whose gaps are known. Ids by name. */
 export interface Landscape {
@@ -11,7 +11,7 @@ export interface Landscape {
  * An objective that rests on Sales, below which Ordering (three applications), Billing (one, past its end) and Returns
  * (none) lie; the applications have users, data and a component that ends.
  */
-export async function makeLandscape(t: TestApp, admin: TestClient): Promise<Landscape> {
+export async function makeLandscape(admin: TestClient): Promise<Landscape> {
   const ids: Record<string, string> = {};
   const card = async (type: string, name: string, more: object = {}) => {
     const answer = await admin.post('/api/v1/cards', { type, name, ...more });
@@ -62,15 +62,8 @@ export async function makeLandscape(t: TestApp, admin: TestClient): Promise<Land
   ].map((operation, row_index) => ({ ...operation, row_index }));
   const answer = await admin.post('/api/v1/relations/bulk', { operations });
   if (answer.status !== 200 || answer.body.failed > 0) throw new Error(answer.text);
-  await t.services.db('roles').insert({
-    key: 'planner',
-    label: 'Planner',
-    permissions: JSON.stringify({
-      'inventory.view': true,
-      'relations.view': true,
-      'ai_analysis.view': true,
-      'ai_analysis.manage': true,
-    }),
-  });
   return { ids, session: { objectiveIds: [ids['One order desk']!], requirement: 'One way to take orders' } };
 }
+
+/** What somebody may who plans without seeing costs. */
+export const plannerRights = ['inventory.view', 'relations.view', 'ai_analysis.view', 'ai_analysis.manage'];

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { startModels } from '../../emulators/openai.ts';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
-import { makeLandscape } from './architect.landscape.ts';
+import { makeLandscape, plannerRights } from './architect.landscape.ts';
 
 const { t, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
-const land = await makeLandscape(t, admin);
-const planner = await t.as('planner');
+const land = await makeLandscape(admin);
+const planner = await t.holding(...plannerRights);
 
 const url = '/api/v1/ai-analysis/architect';
 const ask = (phase: string, more: object = {}, client = admin) =>
@@ -22,35 +21,32 @@ const relationsOf = ({ architecture }: { architecture: { relations: Relation[] }
     .map(({ type, source_name, target_name }) => `${source_name} ${type} ${target_name}`)
     .sort();
 
-describe('pickers', () => {
-  it('list objectives and capabilities, searched as cards are', async () => {
-    const objectives = (await admin.get(`${url}/objectives?search=ordre desk`)).body;
-    expect(objectives.items).toEqual([
-      { id: land.ids['One order desk'], name: 'One order desk', description: null, subtype: null },
-    ]);
-    const capabilities = (await admin.get(`${url}/capabilities?page_size=2&sort_by=name`)).body;
-    expect(capabilities).toMatchObject({ total: 5, items: [{ name: 'Billing' }, { name: 'Ordering' }] });
-    expect(Object.keys(capabilities.items[0])).toEqual(['id', 'name', 'description']);
-    const walked = (await admin.get(`${url}/capabilities?cursor=&fields=name&page_size=200`)).body;
-    expect(walked.items).toContainEqual({ name: 'Returns' });
-    await expectProblem(admin.get(`${url}/capabilities?fields=attributes`), 422);
-    await expectProblem(admin.get(`${url}/objectives?type=Application`), 422);
-  });
+it('pickers list objectives and capabilities, searched as cards are', async () => {
+  const objectives = (await admin.get(`${url}/objectives?search=ordre desk`)).body;
+  expect(objectives.items).toEqual([
+    { id: land.ids['One order desk'], name: 'One order desk', description: null, subtype: null },
+  ]);
+  const capabilities = (await admin.get(`${url}/capabilities?page_size=2&sort_by=name`)).body;
+  expect(capabilities).toMatchObject({ total: 5, items: [{ name: 'Billing' }, { name: 'Ordering' }] });
+  expect(Object.keys(capabilities.items[0])).toEqual(['id', 'name', 'description']);
+  const walked = (await admin.get(`${url}/capabilities?cursor=&fields=name&page_size=200`)).body;
+  expect(walked.items).toContainEqual({ name: 'Returns' });
+  await expectProblem(admin.get(`${url}/capabilities?fields=attributes`), 422);
+  await expectProblem(admin.get(`${url}/objectives?type=Application`), 422);
+});
 
-  it('show the graph around objectives', async () => {
-    const graph = (
-      await admin.get(`${url}/objective-dependencies?objective_ids=${land.session.objectiveIds}`)
-    ).body;
-    expect(pluck(graph.nodes, 'name').sort()).toEqual(['One order desk', 'Sales']);
-    expect(graph.edges).toMatchObject([{ source: land.ids['One order desk'], target: land.ids.Sales }]);
-    expect((await admin.get(`${url}/objective-dependencies`)).body).toEqual({ nodes: [], edges: [] });
-    const status = async (ids: string) =>
-      (await admin.get(`${url}/objective-dependencies?objective_ids=${ids}`)).status;
-    expect(await status('nothing')).toBe(422);
-    expect(await status(randomUUID())).toBe(404);
-    expect(await status(land.ids.Desk!)).toBe(404);
-    expect(await status(Array.from({ length: 51 }, () => randomUUID()).join(','))).toBe(422);
-  });
+it('pickers show the graph around objectives', async () => {
+  const graph = (await admin.get(`${url}/objective-dependencies?objective_ids=${land.session.objectiveIds}`))
+    .body;
+  expect(pluck(graph.nodes, 'name').sort()).toEqual(['One order desk', 'Sales']);
+  expect(graph.edges).toMatchObject([{ source: land.ids['One order desk'], target: land.ids.Sales }]);
+  expect((await admin.get(`${url}/objective-dependencies`)).body).toEqual({ nodes: [], edges: [] });
+  const status = async (ids: string) =>
+    (await admin.get(`${url}/objective-dependencies?objective_ids=${ids}`)).status;
+  expect(await status('nothing')).toBe(422);
+  expect(await status(randomUUID())).toBe(404);
+  expect(await status(land.ids.Desk!)).toBe(404);
+  expect(await status(Array.from({ length: 51 }, () => randomUUID()).join(','))).toBe(422);
 });
 
 describe('the phases', () => {
@@ -95,8 +91,7 @@ describe('the phases', () => {
     const { options } = await ask('phase3/options');
     expect(pluck(options, 'id')).toEqual(['keep', 'consolidate', 'buy', 'build']);
     expect(options.filter(({ recommended }: { recommended: boolean }) => recommended)).toHaveLength(1);
-    const consolidate = options[1];
-    expect(consolidate.facts).toMatchObject({
+    expect(options[1].facts).toMatchObject({
       retired_cards: 1,
       affected_organizations: 1,
       retired: { applications: 1, annual_cost: 300, without_cost: 0 },

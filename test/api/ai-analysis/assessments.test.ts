@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const { t } = await openApp();
@@ -18,105 +17,99 @@ const told = async (client: TestClient, id: string) =>
     (event: { data: { id: string } }) => event.data.id === id,
   );
 
-describe('an assessment', () => {
-  it('is kept, listed, changed and deleted', async () => {
-    const body = given();
-    const { body: session, headers } = await admin.post(url, body);
-    expect(session).toMatchObject({
-      title: body.title,
-      requirement: body.requirement,
-      status: 'saved',
-      initiative_id: null,
-      initiative_name: null,
-      created_by: admin.userId,
-      session_data: body.sessionData,
-      decision_draft: null,
-    });
-    const one = `${url}/${session.id}`;
-    expect((await member.get(one)).body).toEqual(session);
-    await ok(member.get(one, { 'if-none-match': headers.etag as string }), 304);
-    const list = (await member.get(`${url}?status=saved&sort_by=title&search=session`)).body;
-    expect(list.items).toContainEqual({ ...session, session_data: null });
-    expect((await member.get(`${url}?status=committed`)).body.total).toBe(0);
-    expect((await member.get(`${url}?cursor=&fields=id`)).body.items).toContainEqual({ id: session.id });
-
-    const changed = await admin.patch(one, { title: ' Other ', sessionData: { phase: 2 } });
-    expect(changed.body).toMatchObject({ title: 'Other', session_data: { phase: 2 } });
-    expect((await admin.patch(one, { title: 'Other' })).body).toEqual(changed.body);
-    await expectProblem(admin.patch(one, { title: 'x' }, { 'if-match': '"old"' }), 412);
-    await ok(admin.delete(one), 204);
-    for (const answer of [await admin.get(one), await admin.patch(one, {}), await admin.delete(one)]) {
-      expect(answer.status).toBe(404);
-    }
-    const events = await told(admin, session.id);
-    expect(pluck(events, 'event_type')).toEqual([
-      'assessment.created',
-      'assessment.updated',
-      'assessment.deleted',
-    ]);
-    // whoever may not read analyses is not told of them
-    expect(await told(viewer, session.id)).toEqual([]);
+it('is kept, listed, changed and deleted', async () => {
+  const body = given();
+  const { body: session, headers } = await admin.post(url, body);
+  expect(session).toMatchObject({
+    title: body.title,
+    requirement: body.requirement,
+    status: 'saved',
+    initiative_id: null,
+    initiative_name: null,
+    created_by: admin.userId,
+    session_data: body.sessionData,
+    decision_draft: null,
   });
+  const one = `${url}/${session.id}`;
+  expect((await member.get(one)).body).toEqual(session);
+  await ok(member.get(one, { 'if-none-match': headers.etag as string }), 304);
+  const list = (await member.get(`${url}?status=saved&sort_by=title&search=session`)).body;
+  expect(list.items).toContainEqual({ ...session, session_data: null });
+  expect((await member.get(`${url}?status=committed`)).body.total).toBe(0);
+  expect((await member.get(`${url}?cursor=&fields=id`)).body.items).toContainEqual({ id: session.id });
 
-  it('shows no costs to those who see none, neither itself nor in its events', async () => {
-    const card = { id: 'new-1', change: 'new', type: 'Application', name: 'New' };
-    const attributes = { costTotalAnnual: 12, hostingType: 'hybrid' };
-    const sessionData = {
-      options: [{ id: 'replace', facts: { annual_cost: 100, applications: 2 } }],
-      architecture: { cards: [{ ...card, annual_cost: 5, attributes }] },
-    };
-    const { id } = await made({ sessionData });
-    expect((await member.get(`${url}/${id}`)).body.session_data).toEqual(sessionData);
-    const planner = await t.holding('inventory.view', 'ai_analysis.view');
-    expect((await planner.get(`${url}/${id}`)).body.session_data).toEqual({
-      options: [{ id: 'replace', facts: { applications: 2 } }],
-      architecture: { cards: [{ ...card, attributes: { hostingType: 'hybrid' } }] },
-    });
-    const [event] = await told(planner, id);
-    expect(event.data.changes).not.toHaveProperty('session_data');
-    expect(event.data.changes.title.new).toEqual(expect.any(String));
-  });
+  const changed = await admin.patch(one, { title: ' Other ', sessionData: { phase: 2 } });
+  expect(changed.body).toMatchObject({ title: 'Other', session_data: { phase: 2 } });
+  expect((await admin.patch(one, { title: 'Other' })).body).toEqual(changed.body);
+  await ok(admin.delete(one), 204);
+  for (const answer of [await admin.get(one), await admin.patch(one, {}), await admin.delete(one)]) {
+    expect(answer.status).toBe(404);
+  }
+  expect(pluck(await told(admin, session.id), 'event_type')).toEqual([
+    'assessment.created',
+    'assessment.updated',
+    'assessment.deleted',
+  ]);
+  // whoever may not read analyses is not told of them
+  expect(await told(viewer, session.id)).toEqual([]);
+});
 
-  it('is refused where it is not what the description says', async () => {
-    const refused = async (more: object) => {
-      const answer = await admin.post(url, given(more));
-      return [answer.status, answer.body.errors?.[0].field];
-    };
-    expect(await refused({ title: ' ' })).toEqual([422, 'title']);
-    expect(await refused({ requirement: '' })).toEqual([422, 'requirement']);
-    expect(await refused({ sessionData: [] })).toEqual([422, 'sessionData']);
-    expect(await refused({ sessionData: { objectiveIds: ['x'] } })).toEqual([
-      422,
-      'sessionData.objectiveIds.0',
-    ]);
-    expect(await refused({ sessionData: { architecture: { cards: [{ id: 'a' }] } } })).toEqual([
-      422,
-      'sessionData.architecture.cards.0.change',
-    ]);
-    expect(await refused({ sessionData: { a: 'x'.repeat(200_000) } })).toEqual([422, 'sessionData']);
-    expect(await refused({ session_data: {} })).toEqual([422, 'session_data']);
-    await expectProblem(admin.get(`${url}/nothing`), 422);
-    await expectProblem(admin.get(`${url}/${randomUUID()}`), 404);
-    await expectProblem(member.post(url, given()), 403, 'ai_analysis.manage');
-    await expectProblem(viewer.get(url), 403, 'ai_analysis.view');
+it('shows no costs to those who see none, neither itself nor in its events', async () => {
+  const card = { id: 'new-1', change: 'new', type: 'Application', name: 'New' };
+  const attributes = { costTotalAnnual: 12, hostingType: 'hybrid' };
+  const sessionData = {
+    options: [{ id: 'replace', facts: { annual_cost: 100, applications: 2 } }],
+    architecture: { cards: [{ ...card, annual_cost: 5, attributes }] },
+  };
+  const { id } = await made({ sessionData });
+  expect((await member.get(`${url}/${id}`)).body.session_data).toEqual(sessionData);
+  const planner = await t.holding('inventory.view', 'ai_analysis.view');
+  expect((await planner.get(`${url}/${id}`)).body.session_data).toEqual({
+    options: [{ id: 'replace', facts: { applications: 2 } }],
+    architecture: { cards: [{ ...card, attributes: { hostingType: 'hybrid' } }] },
   });
+  const [event] = await told(planner, id);
+  expect(event.data.changes).not.toHaveProperty('session_data');
+  expect(event.data.changes.title.new).toEqual(expect.any(String));
+});
 
-  it('comes back when its batch is rolled back', async () => {
-    const session = await made();
-    const { body: batch } = await admin.post('/api/v1/mutation-batches', { tool_name: 'Sessions' });
-    const joined = { 'x-mutation-batch': batch.id };
-    await ok(admin.patch(`${url}/${session.id}`, { title: 'Other' }, joined));
-    const gone = { method: 'DELETE', url: `${url}/${session.id}`, headers: joined } as const;
-    await ok(admin.request(gone), 204);
-    await admin.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
-    await admin.undo(batch.id);
-    const { updated_at: _, ...before } = session;
-    expect((await admin.get(`${url}/${session.id}`)).body).toMatchObject(before);
-  });
+it('is refused where it is not what the description says', async () => {
+  const refused = async (more: object) => {
+    const answer = await admin.post(url, given(more));
+    return [answer.status, answer.body.errors?.[0].field];
+  };
+  expect(await refused({ title: ' ' })).toEqual([422, 'title']);
+  expect(await refused({ requirement: '' })).toEqual([422, 'requirement']);
+  expect(await refused({ sessionData: [] })).toEqual([422, 'sessionData']);
+  expect(await refused({ sessionData: { objectiveIds: ['x'] } })).toEqual([
+    422,
+    'sessionData.objectiveIds.0',
+  ]);
+  expect(await refused({ sessionData: { architecture: { cards: [{ id: 'a' }] } } })).toEqual([
+    422,
+    'sessionData.architecture.cards.0.change',
+  ]);
+  expect(await refused({ sessionData: { a: 'x'.repeat(200_000) } })).toEqual([422, 'sessionData']);
+  expect(await refused({ session_data: {} })).toEqual([422, 'session_data']);
+  await expectProblem(member.post(url, given()), 403, 'ai_analysis.manage');
+  await expectProblem(viewer.get(url), 403, 'ai_analysis.view');
+});
 
-  it('is away with its module', async () => {
-    await admin.patch('/api/v1/settings/ai-analysis-enabled', { enabled: false });
-    expect((await admin.get(url)).body.code).toBe('module_disabled');
-    await admin.patch('/api/v1/settings/ai-analysis-enabled', { enabled: true });
-  });
+it('comes back when its batch is rolled back', async () => {
+  const session = await made();
+  const { body: batch } = await admin.post('/api/v1/mutation-batches', { tool_name: 'Sessions' });
+  const joined = { 'x-mutation-batch': batch.id };
+  await ok(admin.patch(`${url}/${session.id}`, { title: 'Other' }, joined));
+  const gone = { method: 'DELETE', url: `${url}/${session.id}`, headers: joined } as const;
+  await ok(admin.request(gone), 204);
+  await admin.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
+  await admin.undo(batch.id);
+  const { updated_at: _, ...before } = session;
+  expect((await admin.get(`${url}/${session.id}`)).body).toMatchObject(before);
+});
+
+it('is away with its module', async () => {
+  await admin.patch('/api/v1/settings/ai-analysis-enabled', { enabled: false });
+  expect((await admin.get(url)).body.code).toBe('module_disabled');
+  await admin.patch('/api/v1/settings/ai-analysis-enabled', { enabled: true });
 });

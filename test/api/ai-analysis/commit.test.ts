@@ -1,11 +1,12 @@
+/** A session of the architect that is carried out. */
+
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { tablesOf } from '../../support/tables.ts';
-import { makeLandscape } from './architect.landscape.ts';
+import { makeLandscape, plannerRights } from './architect.landscape.ts';
 
 const { t, db, admin } = await openApp(['admin']);
-const land = await makeLandscape(t, admin);
+const land = await makeLandscape(admin);
 
 const url = '/api/v1/ai-analysis';
 type Architecture = {
@@ -48,169 +49,161 @@ const relationsOf = async (id: string): Promise<string[]> =>
     )
     .sort();
 
-describe('a session that is carried out', () => {
-  it('becomes an initiative with cards, relations and a draft, and is rolled back as a whole', async () => {
-    const { id, architecture } = await session('buy', { selectedProducts: [{ name: 'OrderWorks' }] });
-    const before = await tablesOf(db);
-    const product = architecture.cards.find(({ name }) => name === 'OrderWorks')!;
-    const forms = architecture.cards.find(({ name }) => name === 'Forms')!;
-    const wanted = ['OrderWorks relAppToBC Ordering', 'OrderWorks relAppSuccessor Forms'];
-    const selectedRelationIndices = architecture.relations.flatMap(({ type, source_name, target_name }, n) =>
-      wanted.includes(`${source_name} ${type} ${target_name}`) ? n : [],
-    );
-    const done = await ok(
-      commit(id, {
-        initiativeName: ' One desk ',
-        selectedCardIds: [product.id, forms.id],
-        selectedRelationIndices,
-        objectiveIds: land.session.objectiveIds,
-        renamedCards: { [product.id]: 'DeskWorks' },
-      }),
-    );
-    const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = done;
-    expect(card_ids[1]).toBe(land.ids.Forms);
-    const { body: adr } = await admin.get(`/api/v1/adr/${adr_id}`);
-    expect(adr).toMatchObject({ title: 'One desk', status: 'draft', created_by: admin.userId });
-    expect(adr.context).toContain('One way to \\*take\\* orders');
-    expect(adr.decision).toContain('Chosen option: "Replace by bought applications".');
-    expect(pluck(adr.linked_cards, 'id').sort()).toEqual([initiative_id, ...card_ids].sort());
-    expect(await card(initiative_id)).toMatchObject({
-      type: 'Initiative',
-      name: 'One desk',
-      attributes: { startDate: '2027-01-01', endDate: '2027-12-31' },
-    });
-    expect(await card(card_ids[0])).toMatchObject({
-      name: 'DeskWorks',
-      subtype: 'businessApplication',
-      attributes: { hostingType: 'cloudSaaS', commercialApplication: true },
-      lifecycle: { plan: '2027-01-01', active: '2027-12-31' },
-    });
-    expect(await card(land.ids.Forms!)).toMatchObject({
-      attributes: { timeModel: 'eliminate', costTotalAnnual: 300 },
-      lifecycle: { phaseOut: '2027-01-01', endOfLife: '2027-12-31' },
-    });
-    expect(await relationsOf(card_ids[0])).toEqual([
-      'DeskWorks relAppSuccessor Forms',
-      'DeskWorks relAppToBC Ordering',
-      'One desk relInitiativeToApp DeskWorks',
-    ]);
-    expect(await relationsOf(initiative_id)).toEqual([
-      'One desk relInitiativeToApp DeskWorks',
-      'One desk relInitiativeToApp Forms',
-      'One desk relInitiativeToObjective One order desk',
-    ]);
-    expect(relation_ids).toHaveLength(5);
-    expect(decision_draft).toContain('# One desk');
-    expect(decision_draft).toContain('One way to \\*take\\* orders');
-    expect(decision_draft).toContain('Chosen option: "Replace by bought applications".');
-    expect(decision_draft).toContain('* Objective: One order desk');
-    expect(decision_draft).not.toContain('<b>');
-    expect(decision_draft).not.toContain('300');
-
-    const kept = (await admin.get(`${url}/assessments/${id}`)).body;
-    expect(kept).toMatchObject({
-      status: 'committed',
-      initiative_id,
-      initiative_name: 'One desk',
-      decision_draft,
-    });
-    const again = await commit(id);
-    expect([again.status, again.body.code, again.body.initiative_id]).toEqual([
-      409,
-      'wrong_state',
-      initiative_id,
-    ]);
-    await expectProblem(admin.patch(`${url}/assessments/${id}`, { title: 'x' }), 409);
-
-    const [{ batch_id }] = await db('events')
-      .where({ event_type: 'assessment.updated' })
-      .orderBy('position', 'desc')
-      .select('batch_id');
-    await admin.undo(batch_id);
-    const { assessments, cards, relations, adrs, adr_cards } = await tablesOf(db);
-    expect({ assessments, cards, relations, adrs, adr_cards }).toEqual({
-      adrs: before.adrs,
-      adr_cards: before.adr_cards,
-      assessments: before.assessments,
-      cards: before.cards,
-      relations: before.relations,
-    });
-    await ok(commit(id));
+it('becomes an initiative with cards, relations and a draft, and is rolled back as a whole', async () => {
+  const { id, architecture } = await session('buy', { selectedProducts: [{ name: 'OrderWorks' }] });
+  const before = await tablesOf(db);
+  const product = architecture.cards.find(({ name }) => name === 'OrderWorks')!;
+  const forms = architecture.cards.find(({ name }) => name === 'Forms')!;
+  const wanted = ['OrderWorks relAppToBC Ordering', 'OrderWorks relAppSuccessor Forms'];
+  const selectedRelationIndices = architecture.relations.flatMap(({ type, source_name, target_name }, n) =>
+    wanted.includes(`${source_name} ${type} ${target_name}`) ? n : [],
+  );
+  const done = await ok(
+    commit(id, {
+      initiativeName: ' One desk ',
+      selectedCardIds: [product.id, forms.id],
+      selectedRelationIndices,
+      objectiveIds: land.session.objectiveIds,
+      renamedCards: { [product.id]: 'DeskWorks' },
+    }),
+  );
+  const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = done;
+  expect(card_ids[1]).toBe(land.ids.Forms);
+  const { body: adr } = await admin.get(`/api/v1/adr/${adr_id}`);
+  expect(adr).toMatchObject({ title: 'One desk', status: 'draft', created_by: admin.userId });
+  expect(adr.context).toContain('One way to \\*take\\* orders');
+  expect(adr.decision).toContain('Chosen option: "Replace by bought applications".');
+  expect(pluck(adr.linked_cards, 'id').sort()).toEqual([initiative_id, ...card_ids].sort());
+  expect(await card(initiative_id)).toMatchObject({
+    type: 'Initiative',
+    name: 'One desk',
+    attributes: { startDate: '2027-01-01', endDate: '2027-12-31' },
   });
-
-  it('needs the cards that its relations join, and takes what it knows alone', async () => {
-    const { id, architecture } = await session('buy');
-    const made = architecture.cards.find(({ change }) => change === 'new')!;
-    const loose = architecture.relations.findIndex(({ source_name }) => source_name === made.name);
-    const refused = async (more: object) => {
-      const { status, body } = await commit(id, more);
-      return [status, body.errors?.[0].field, body.errors?.[0].code];
-    };
-    expect(await refused({ selectedRelationIndices: [loose] })).toEqual([
-      422,
-      'selectedRelationIndices.0',
-      'end_not_chosen',
-    ]);
-    expect(await refused({ selectedRelationIndices: [999] })).toEqual([
-      422,
-      'selectedRelationIndices.0',
-      'unknown_relation',
-    ]);
-    expect(await refused({ selectedCardIds: ['new-99'] })).toEqual([
-      422,
-      'selectedCardIds.0',
-      'unknown_card',
-    ]);
-    expect(await refused({ selectedCardIds: [made.id, made.id] })).toEqual([
-      422,
-      'selectedCardIds.1',
-      'duplicate',
-    ]);
-    expect(await refused({ renamedCards: { [made.id]: 'x' } })).toEqual([
-      422,
-      `renamedCards.${made.id}`,
-      'not_new',
-    ]);
-    expect(await refused({ endDate: '2026-01-01' })).toEqual([422, 'endDate', 'before_start']);
-    expect(await refused({ startDate: 'soon' })).toEqual([422, 'startDate', expect.any(String)]);
-    expect(await refused({ initiativeName: ' ' })).toEqual([422, 'initiativeName', 'required']);
-    expect(await refused({ objectiveIds: [land.ids.Desk] })).toEqual([422, 'objectiveIds.0', 'end_type']);
-    await expectProblem(commit(randomUUID()), 404);
-    await expectProblem(commit(id, {}, { 'if-match': '"old"' }), 412);
-    // nothing of what was refused is left
-    expect((await admin.get('/api/v1/cards?type=Initiative&search=Initiative')).body.total).toBe(1);
-    await expectProblem(
-      commit(id, { selectedCardIds: [made.id], renamedCards: { [made.id]: 'Desk' } }),
-      409,
-      'sibling_name_taken',
-    );
+  expect(await card(card_ids[0])).toMatchObject({
+    name: 'DeskWorks',
+    subtype: 'businessApplication',
+    attributes: { hostingType: 'cloudSaaS', commercialApplication: true },
+    lifecycle: { plan: '2027-01-01', active: '2027-12-31' },
   });
-
-  it('checks what a client has put into the architecture like any card', async () => {
-    const architecture = {
-      cards: [
-        { id: 'new-1', change: 'new', type: 'Application', name: 'Odd', attributes: { hostingType: 'moon' } },
-      ],
-      relations: [{ type: 'relAppToBC', source_id: land.ids.Sales, target_id: land.ids.Desk }],
-    };
-    const sessionData = { architecture };
-    const { id } = (await admin.post(`${url}/assessments`, { title: 'x', requirement: 'y', sessionData }))
-      .body;
-    const odd = await commit(id, { selectedCardIds: ['new-1'] });
-    expect([odd.status, odd.body.errors[0].field]).toEqual([422, 'selectedCardIds.0']);
-    const wrong = await commit(id, { selectedRelationIndices: [0] });
-    expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'selectedRelationIndices.0']);
+  expect(await card(land.ids.Forms!)).toMatchObject({
+    attributes: { timeModel: 'eliminate', costTotalAnnual: 300 },
+    lifecycle: { phaseOut: '2027-01-01', endOfLife: '2027-12-31' },
   });
+  expect(await relationsOf(card_ids[0])).toEqual([
+    'DeskWorks relAppSuccessor Forms',
+    'DeskWorks relAppToBC Ordering',
+    'One desk relInitiativeToApp DeskWorks',
+  ]);
+  expect(await relationsOf(initiative_id)).toEqual([
+    'One desk relInitiativeToApp DeskWorks',
+    'One desk relInitiativeToApp Forms',
+    'One desk relInitiativeToObjective One order desk',
+  ]);
+  expect(relation_ids).toHaveLength(5);
+  expect(decision_draft).toContain('# One desk');
+  expect(decision_draft).toContain('One way to \\*take\\* orders');
+  expect(decision_draft).toContain('Chosen option: "Replace by bought applications".');
+  expect(decision_draft).toContain('* Objective: One order desk');
+  expect(decision_draft).not.toContain('<b>');
+  expect(decision_draft).not.toContain('300');
 
-  it('needs the rights of what it does', async () => {
-    const planner = await t.as('planner');
-    const { id } = await session('keep');
-    const body = { assessmentId: id, initiativeName: 'x', startDate: '2027-01-01', endDate: '2027-01-02' };
-    const chosen = { selectedCardIds: [], selectedRelationIndices: [] };
-    await expectProblem(
-      planner.post(`${url}/architect/commit`, { ...body, ...chosen }),
-      403,
-      'inventory.create',
-    );
+  expect((await admin.get(`${url}/assessments/${id}`)).body).toMatchObject({
+    status: 'committed',
+    initiative_id,
+    initiative_name: 'One desk',
+    decision_draft,
   });
+  const again = await commit(id);
+  expect([again.status, again.body.code, again.body.initiative_id]).toEqual([
+    409,
+    'wrong_state',
+    initiative_id,
+  ]);
+  await expectProblem(admin.patch(`${url}/assessments/${id}`, { title: 'x' }), 409);
+
+  const [{ batch_id }] = await db('events')
+    .where({ event_type: 'assessment.updated' })
+    .orderBy('position', 'desc')
+    .select('batch_id');
+  await admin.undo(batch_id);
+  const { assessments, cards, relations, adrs, adr_cards } = await tablesOf(db);
+  expect({ assessments, cards, relations, adrs, adr_cards }).toEqual({
+    adrs: before.adrs,
+    adr_cards: before.adr_cards,
+    assessments: before.assessments,
+    cards: before.cards,
+    relations: before.relations,
+  });
+  await ok(commit(id));
+});
+
+it('needs the cards that its relations join, and takes what it knows alone', async () => {
+  const { id, architecture } = await session('buy');
+  const made = architecture.cards.find(({ change }) => change === 'new')!;
+  const loose = architecture.relations.findIndex(({ source_name }) => source_name === made.name);
+  const refused = async (more: object) => {
+    const { status, body } = await commit(id, more);
+    return [status, body.errors?.[0].field, body.errors?.[0].code];
+  };
+  expect(await refused({ selectedRelationIndices: [loose] })).toEqual([
+    422,
+    'selectedRelationIndices.0',
+    'end_not_chosen',
+  ]);
+  expect(await refused({ selectedRelationIndices: [999] })).toEqual([
+    422,
+    'selectedRelationIndices.0',
+    'unknown_relation',
+  ]);
+  expect(await refused({ selectedCardIds: ['new-99'] })).toEqual([422, 'selectedCardIds.0', 'unknown_card']);
+  expect(await refused({ selectedCardIds: [made.id, made.id] })).toEqual([
+    422,
+    'selectedCardIds.1',
+    'duplicate',
+  ]);
+  expect(await refused({ renamedCards: { [made.id]: 'x' } })).toEqual([
+    422,
+    `renamedCards.${made.id}`,
+    'not_new',
+  ]);
+  expect(await refused({ endDate: '2026-01-01' })).toEqual([422, 'endDate', 'before_start']);
+  expect(await refused({ startDate: 'soon' })).toEqual([422, 'startDate', expect.any(String)]);
+  expect(await refused({ initiativeName: ' ' })).toEqual([422, 'initiativeName', 'required']);
+  expect(await refused({ objectiveIds: [land.ids.Desk] })).toEqual([422, 'objectiveIds.0', 'end_type']);
+  await expectProblem(commit(randomUUID()), 404);
+  await expectProblem(commit(id, {}, { 'if-match': '"old"' }), 412);
+  // nothing of what was refused is left
+  expect((await admin.get('/api/v1/cards?type=Initiative&search=Initiative')).body.total).toBe(1);
+  await expectProblem(
+    commit(id, { selectedCardIds: [made.id], renamedCards: { [made.id]: 'Desk' } }),
+    409,
+    'sibling_name_taken',
+  );
+});
+
+it('checks what a client has put into the architecture like any card', async () => {
+  const architecture = {
+    cards: [
+      { id: 'new-1', change: 'new', type: 'Application', name: 'Odd', attributes: { hostingType: 'moon' } },
+    ],
+    relations: [{ type: 'relAppToBC', source_id: land.ids.Sales, target_id: land.ids.Desk }],
+  };
+  const sessionData = { architecture };
+  const { id } = (await admin.post(`${url}/assessments`, { title: 'x', requirement: 'y', sessionData })).body;
+  const odd = await commit(id, { selectedCardIds: ['new-1'] });
+  expect([odd.status, odd.body.errors[0].field]).toEqual([422, 'selectedCardIds.0']);
+  const wrong = await commit(id, { selectedRelationIndices: [0] });
+  expect([wrong.status, wrong.body.errors[0].field]).toEqual([422, 'selectedRelationIndices.0']);
+});
+
+it('needs the rights of what it does', async () => {
+  const planner = await t.holding(...plannerRights);
+  const { id } = await session('keep');
+  const body = { assessmentId: id, initiativeName: 'x', startDate: '2027-01-01', endDate: '2027-01-02' };
+  const chosen = { selectedCardIds: [], selectedRelationIndices: [] };
+  await expectProblem(
+    planner.post(`${url}/architect/commit`, { ...body, ...chosen }),
+    403,
+    'inventory.create',
+  );
 });

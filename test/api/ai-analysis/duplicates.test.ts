@@ -1,9 +1,11 @@
 // @redis
-import { describe, expect, it } from 'vitest';
+import { scorePairs } from '../../../integrations/analysis/matching/match.ts';
+import type { MatchModel } from '../../../integrations/analysis/matching/matching.types.ts';
+import { unpack } from '../../../platform/pack.ts';
 import { processors } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
+import { analyse } from '../../support/analysis.ts';
 import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
-import { until } from '../../support/until.ts';
 
 const base = '/api/v1/ai-analysis';
 const cards = '/api/v1/cards';
@@ -14,9 +16,8 @@ const words =
   );
 const uses = ['Payroll Ledger', 'Claims Portal', 'Freight Planner', 'Tax Register', 'Leave Monitor'];
 
-const { t, db } = await openApp();
+const { t, db, admin } = await openApp(['admin']);
 closeAfterAll(await startWorkers(t.services, processors));
-const admin = await t.as('admin');
 await furnish();
 
 /** Eighty applications that differ, and six that are written twice. */
@@ -39,13 +40,9 @@ async function furnish(): Promise<void> {
 }
 
 const search = async (body: object = { card_types: ['Application'] }) => {
-  const started = await admin.post(`${base}/duplicates/analyse`, body);
-  expect(started).toMatchObject({ status: 202, body: { status: 'running' } });
-  return await until('the run to end', async () => {
-    const { body: run } = await admin.get(`${base}/analysis-runs/${started.body.run_id}`);
-    if (run.status === 'failed') throw new Error(run.error_message);
-    return run.status === 'running' ? undefined : run;
-  });
+  const run = await analyse(admin, `${base}/duplicates/analyse`, body);
+  expect(run.status, run.error_message).toBe('completed');
+  return run;
 };
 const clusters = async (query = '', client = admin) =>
   (await client.get(`${base}/duplicates?page_size=200${query}`)).body.items;
@@ -73,13 +70,7 @@ describe('a search for duplicates', () => {
   });
 
   it('cuts costs for those who may not see them', async () => {
-    const role = {
-      label: 'Analyst',
-      color: '#000000',
-      permissions: { 'inventory.view': true, 'ai_analysis.view': true },
-    };
-    await db('roles').insert({ key: 'analyst', ...role });
-    const analyst = await t.as('analyst');
+    const analyst = await t.holding('inventory.view', 'ai_analysis.view');
     const [first] = await clusters('', analyst);
     const { body } = await analyst.get(`${base}/duplicates/${first.id}`);
     expect(body.effect).toMatchObject({ cost_saved: null, relations_moved: null, people_affected: null });
@@ -165,69 +156,71 @@ describe('a search for duplicates', () => {
   });
 });
 
-describe('decisions', () => {
-  it('are told by events, taken back by their batch, and measured', async () => {
-    await search();
-    const { id } = (await clusters('&status=pending')).at(-1);
-    const decided = await admin.patch(`${base}/duplicates/${id}/status`, { status: 'confirmed' });
-    const position = decided.headers['x-position'];
-    const events = await db('events')
-      .where({ position })
-      .orWhere({ request_id: decided.headers['x-request-id'] });
-    expect(events.map(({ event_type }) => event_type).sort()).toEqual([
-      'duplicate_cluster.updated',
-      'duplicate_decision.created',
-    ]);
-    const quality = (await admin.get(`${base}/duplicates/quality`)).body.items;
-    expect(quality).toMatchObject([
-      {
-        card_type: 'Application',
-        confirmed: 1,
-        dismissed: 1,
-        before_decision: { recall: 1 },
-        now: { recall: 1 },
-      },
-    ]);
-    const back = await admin.post(`/api/v1/mutation-batches/${events[0].batch_id}/rollback`, {
-      dry_run: false,
-    });
-    expect(back).toMatchObject({ status: 200, body: { conflicts: [] } });
-    expect((await admin.get(`${base}/duplicates/${id}`)).body.status).toBe('pending');
-    expect(await db('duplicate_decisions').where({ decision: 'confirmed' })).toEqual([]);
+it('decisions emit events, are undone with their batch, and measured', async () => {
+  await search();
+  const pairs = (await admin.get(`${base}/duplicate-pairs?status=pending&page_size=200`)).body.items;
+  const undecided = pluck(
+    pairs.filter(({ reopened }: { reopened: boolean }) => !reopened),
+    'left_id',
+  );
+  const { id } = (await clusters('&status=pending')).findLast(({ card_ids }: { card_ids: string[] }) =>
+    card_ids.some((card) => undecided.includes(card)),
+  );
+  const decided = await admin.patch(`${base}/duplicates/${id}/status`, { status: 'confirmed' });
+  const position = decided.headers['x-position'];
+  const events = await db('events')
+    .where({ position })
+    .orWhere({ request_id: decided.headers['x-request-id'] });
+  expect(events.map(({ event_type }) => event_type).sort()).toEqual([
+    'duplicate_cluster.updated',
+    'duplicate_decision.created',
+  ]);
+  expect((await admin.get(`${base}/duplicates/quality`)).body.items).toMatchObject([
+    {
+      card_type: 'Application',
+      confirmed: 1,
+      dismissed: 1,
+      before_decision: { recall: 1 },
+      now: { recall: 1 },
+    },
+  ]);
+  const back = await admin.post(`/api/v1/mutation-batches/${events[0].batch_id}/rollback`, {
+    dry_run: false,
   });
-
-  it('hold for single pairs as well', async () => {
-    const [pair] = (await admin.get(`${base}/duplicate-pairs?class=match&status=pending`)).body.items;
-    const url = `${base}/duplicate-pairs/${pair.id}/status`;
-    // tried, it answers what would become of it
-    const tries = { tool_name: 'try', dry_run: true };
-    const batch = (await admin.post('/api/v1/mutation-batches', tries)).body.id;
-    const tried = await admin.patch(url, { status: 'dismissed' }, { 'x-mutation-batch': batch });
-    expect(tried.body).toMatchObject({ id: pair.id, status: 'dismissed', decided_by: admin.userId });
-    expect((await admin.get(`${base}/duplicate-pairs/${pair.id}`)).body.status).toBe('pending');
-    expect((await admin.patch(url, { status: 'investigating' })).body).toMatchObject({
-      status: 'investigating',
-    });
-    const [cluster] = await clusters('&status=investigating');
-    expect(cluster.card_ids.toSorted()).toEqual([pair.left_id, pair.right_id]);
-    expect((await admin.patch(url, { status: 'pending' })).body.status).toBe('pending');
-  });
+  expect(back).toMatchObject({ status: 200, body: { conflicts: [] } });
+  expect((await admin.get(`${base}/duplicates/${id}`)).body.status).toBe('pending');
+  expect(await db('duplicate_decisions').where({ decision: 'confirmed' })).toEqual([]);
 });
 
-describe('a merge from a cluster', () => {
-  it('is tried, done, and undone', async () => {
-    const [{ id }] = await clusters('&status=pending');
-    const { cards: members } = (await admin.get(`${base}/duplicates/${id}`)).body;
-    const url = `${base}/duplicates/${id}/merge`;
-    const tried = await admin.post(url, { dry_run: true });
-    expect(tried.body).toMatchObject({ merge_id: null, survivor: { id: members[0].id } });
-    expect((await clusters('&status=confirmed')).length).toBe(0);
-    const done = await admin.post(url, {});
-    expect(done.body.merged_card_ids).toEqual([members[1].id]);
-    await expectProblem(admin.get(`${base}/duplicates/${id}`), 404);
-    await admin.post(`/api/v1/card-merges/${done.body.merge_id}/undo`, {});
-    expect((await admin.get(`${base}/duplicates/${id}`)).body.status).toBe('confirmed');
+it('decisions hold for single pairs as well', async () => {
+  const [pair] = (await admin.get(`${base}/duplicate-pairs?class=match&status=pending`)).body.items;
+  const url = `${base}/duplicate-pairs/${pair.id}/status`;
+  // tried, it answers what would become of it
+  const tries = { tool_name: 'try', dry_run: true };
+  const batch = (await admin.post('/api/v1/mutation-batches', tries)).body.id;
+  const tried = await admin.patch(url, { status: 'dismissed' }, { 'x-mutation-batch': batch });
+  expect(tried.body).toMatchObject({ id: pair.id, status: 'dismissed', decided_by: admin.userId });
+  expect((await admin.get(`${base}/duplicate-pairs/${pair.id}`)).body.status).toBe('pending');
+  expect((await admin.patch(url, { status: 'investigating' })).body).toMatchObject({
+    status: 'investigating',
   });
+  const [cluster] = await clusters('&status=investigating');
+  expect(cluster.card_ids.toSorted()).toEqual([pair.left_id, pair.right_id]);
+  expect((await admin.patch(url, { status: 'pending' })).body.status).toBe('pending');
+});
+
+it('a merge from a cluster is tried, done, and undone', async () => {
+  const [{ id }] = await clusters('&status=pending');
+  const { cards: members } = (await admin.get(`${base}/duplicates/${id}`)).body;
+  const url = `${base}/duplicates/${id}/merge`;
+  const tried = await admin.post(url, { dry_run: true });
+  expect(tried.body).toMatchObject({ merge_id: null, survivor: { id: members[0].id } });
+  expect((await clusters('&status=confirmed')).length).toBe(0);
+  const done = await admin.post(url, {});
+  expect(done.body.merged_card_ids).toEqual([members[1].id]);
+  await expectProblem(admin.get(`${base}/duplicates/${id}`), 404);
+  await admin.post(`/api/v1/card-merges/${done.body.merge_id}/undo`, {});
+  expect((await admin.get(`${base}/duplicates/${id}`)).body.status).toBe('confirmed');
 });
 
 it('refuses what does not fit', async () => {
@@ -241,4 +234,23 @@ it('refuses what does not fit', async () => {
     await expectProblem(admin.get(url), 404);
     await expectProblem(admin.patch(`${url}/status`, { status: 'confirmed' }), 404);
   }
+});
+
+it('leaves a model by which new cards are compared with others', async () => {
+  await search();
+  const { base_model, model_id } = await db('duplicate_states').where({ card_type: 'Application' }).first();
+  const { weights } = await db('duplicate_models').where({ id: model_id }).first();
+  const { aspects, priorBits } = weights;
+  const model = { ...unpack<MatchModel>(base_model)!, aspects, priorBits };
+  const { id: card_id, name } = await db('cards')
+    .where({ type: 'Application', status: 'ACTIVE' })
+    .orderBy('id')
+    .first();
+  const turned = name.toLowerCase().split(' ').toReversed().join(' ');
+  const named = [card_id, '~'].map((id, at) => ({ id, values: { name: [name, turned][at] } }));
+  const [score] = scorePairs(named, [[card_id, '~']], model);
+  expect(score).toBeGreaterThan(0.5);
+  const made = await admin.create(cards, { type: 'Application', name: turned });
+  const confidence = Number(score!.toFixed(3));
+  expect(made.warnings).toContainEqual({ code: 'likely_duplicate', card_id, name, confidence });
 });

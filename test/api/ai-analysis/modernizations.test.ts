@@ -1,8 +1,7 @@
-import { afterAll, expect, it } from 'vitest';
-import { analysisProcessors } from '../../../workers/analysis.ts';
+import { analysisProcessors } from '../../../workers/analysis/analysis.processors.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
+import { analyse, endOfRun } from '../../support/analysis.ts';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
-import { until } from '../../support/until.ts';
 
 const root = '/api/v1/ai-analysis';
 
@@ -25,7 +24,7 @@ async function relate(type: string, source: string, target: string): Promise<voi
   await admin.relate(type, id.get(source)!, id.get(target)!);
 }
 
-const { t, db } = await openApp();
+const { t, db, viewer } = await openApp(['viewer']);
 workers = await startWorkers(t.services, analysisProcessors);
 const [admin, member] = await t.clients('admin', 'member');
 await card('Application', 'Old Claims', {
@@ -56,18 +55,12 @@ await relate('relAppToITC', 'Stands On Old', 'Billing database');
 await relate('relProcessToApp', 'Claims handling', 'Old Claims');
 await relate('relProviderToApp', 'Oakmere', 'Old Claims');
 
-afterAll(async () => {
-  await workers.close(2_000);
-});
+afterAll(() => workers.close(2_000));
 
 async function run(body: object) {
-  const started = await ok(admin.post(`${root}/modernizations/analyse`, body), 202);
-  return await until('the run to end', async () => {
-    const answer = await admin.get(`${root}/analysis-runs/${started.run_id}`);
-    if (answer.body.status === 'running') return undefined;
-    expect(answer.body.status, answer.text).toBe('completed');
-    return answer.body;
-  });
+  const ended = await analyse(admin, `${root}/modernizations/analyse`, body);
+  expect(ended.status, ended.error_message).toBe('completed');
+  return ended;
 }
 
 const decide = (candidate: string, status: string, headers: Record<string, string> = {}) =>
@@ -154,12 +147,8 @@ it('keeps decisions, and tells nothing of costs to who may not see them', async 
   expect(await listed('?status=dismissed&fields=card_name')).toEqual([{ card_name: 'Dear Wiki' }]);
   const [wiki] = await listed(ofWiki);
   expect(pluck(wiki.reasons, 'factor')).toContain('cost');
-  await admin.create('/api/v1/roles', {
-    key: 'analyst',
-    label: 'Analyst',
-    permissions: { 'inventory.view': true, 'relations.view': true, 'ai_analysis.view': true },
-  });
-  const seen = await listed('?target_type=Application', await t.as('analyst'));
+  const analyst = await t.holding('inventory.view', 'relations.view', 'ai_analysis.view');
+  const seen = await listed('?target_type=Application', analyst);
   const cut = seen.find(({ card_name }: { card_name: string }) => card_name === 'Dear Wiki');
   expect(pluck(cut.reasons, 'factor')).not.toContain('cost');
   expect(cut.score).toBeCloseTo((100 * 10) / 90, 1);
@@ -170,8 +159,7 @@ it('tells of decisions in the history of the card, and takes them back', async (
   const [{ id: candidate }] = await listed(`?card_id=${id.get('Old Claims')}`);
   const status = async () => (await listed(`?card_id=${id.get('Old Claims')}`))[0].status;
   const accepted = await decide(candidate, 'accepted');
-  const again = await decide(candidate, 'accepted');
-  expect(again.body).toEqual(accepted.body);
+  expect((await decide(candidate, 'accepted')).body).toEqual(accepted.body);
   await decide(candidate, 'dismissed');
   await decide(candidate, 'pending');
   const { body } = await admin.get(`/api/v1/cards/${id.get('Old Claims')}/history`);
@@ -186,7 +174,6 @@ it('tells of decisions in the history of the card, and takes them back', async (
       data: { changes: { status: { old: null, new: 'accepted' }, modernization_type: { new: 'migrate' } } },
     },
   ]);
-  const viewer = await t.as('viewer');
   const seen = await viewer.get(`/api/v1/cards/${id.get('Old Claims')}/history`);
   expect(seen.text).not.toContain('modernization_decision');
   const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'decide', dry_run: false })).body
@@ -203,10 +190,7 @@ it('leaves what was there when a run is cancelled', async () => {
   const before = await listed('?fields=card_id,score,reasons');
   const { run_id, job_id } = (await admin.post(`${root}/modernizations/analyse`, {})).body;
   await admin.post(`/api/v1/jobs/${job_id}/cancel`);
-  await until('the run to end', async () => {
-    const { status } = (await admin.get(`${root}/analysis-runs/${run_id}`)).body;
-    return status !== 'running';
-  });
+  await endOfRun(admin, run_id);
   expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
   await run({});
   expect(await listed('?fields=card_id,score,reasons')).toEqual(before);
@@ -241,11 +225,8 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
     .where({ id: job_id })
     .update({ checkpoint: JSON.stringify(checkpoint) });
   workers = await startWorkers(t.services, analysisProcessors);
-  const ended = await until('the run to end', async () => {
-    const { body } = await admin.get(`${root}/analysis-runs/${run_id}`);
-    return body.status === 'completed' ? body : undefined;
-  });
-  expect(ended.results).toMatchObject({ cards: 4, candidates: 3 });
+  const ended = await endOfRun(admin, run_id);
+  expect(ended).toMatchObject({ status: 'completed', results: { cards: 4, candidates: 3 } });
   expect(await listed('?target_type=Application&fields=card_id,score,reasons')).toEqual(before);
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { analysisProcessors } from '../../../workers/analysis.ts';
+import { analysisProcessors } from '../../../workers/analysis/analysis.processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
+import { analyse } from '../../support/analysis.ts';
 import { endWaiting } from '../../support/database.ts';
 import { closeAfterAll, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
@@ -66,16 +66,10 @@ async function fill() {
   await offers('Hochzeit Beratung', 'Claims Archive');
 }
 
-async function run(path: string): Promise<{ results: object }> {
-  const started = await admin.post(`${root}/vendors/${path}`);
-  expect(started.status).toBe(202);
-  expect(started.headers.location).toBe(`/api/v1/jobs/${started.body.job_id}`);
-  return await until('the run to end', async () => {
-    const { body } = await admin.get(`${root}/analysis-runs/${started.body.run_id}`);
-    if (body.status === 'running') return undefined;
-    expect(body.status, JSON.stringify(body)).toBe('completed');
-    return body;
-  });
+async function run(path: string) {
+  const ended = await analyse(admin, `${root}/vendors/${path}`);
+  expect(ended.status, ended.error_message).toBe('completed');
+  return ended;
 }
 
 const listed = async (client: TestClient, path: string) =>
@@ -93,11 +87,12 @@ it('lists nothing before a run', async () => {
 it('reads the suppliers again in the same attempt when the connection is lost', async () => {
   const writer = await db.transaction();
   await writer.raw('lock table cards');
-  const { job_id } = (await admin.post(`${root}/vendors/analyse`)).body;
+  const { body, headers } = await admin.post(`${root}/vendors/analyse`);
+  expect(headers.location).toBe(`/api/v1/jobs/${body.job_id}`);
   await endWaiting(db);
   await writer.commit();
   const ended = await until('the job to end', () =>
-    db('jobs').where({ id: job_id }).whereNotNull('finished_at').first('status', 'attempt'),
+    db('jobs').where({ id: body.job_id }).whereNotNull('finished_at').first('status', 'attempt'),
   );
   expect(ended).toEqual({ status: 'succeeded', attempt: 1 });
 });
@@ -191,12 +186,7 @@ it('tells how much depends on few, groups counted once', async () => {
 });
 
 it('cuts costs, and keeps ids through later runs', async () => {
-  await admin.create('/api/v1/roles', {
-    key: 'analyst',
-    label: 'Analyst',
-    permissions: { 'inventory.view': true, 'relations.view': true, 'ai_analysis.view': true },
-  });
-  const analyst = await t.as('analyst');
+  const analyst = await t.holding('inventory.view', 'relations.view', 'ai_analysis.view');
   const seen = await listed(analyst, '');
   expect(seen.every(({ total_cost }: { total_cost: null }) => total_cost === null)).toBe(true);
   expect(pluck(seen, 'app_count').sort()).toEqual([1, 1, 2, 2]);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { type ModelEmulator, startModels } from '../../emulators/openai.ts';
 import { startWebSearch } from '../../emulators/web-search.ts';
@@ -37,36 +36,34 @@ const store = async (input: Record<string, unknown>) =>
   void (await changeSetting(await t.ctx(), t.services.secrets, 'ai', input));
 const events = async () => Number((await db('events').count().first())!.count);
 
-describe('the status', () => {
-  it('says what can be offered', async () => {
-    expect((await member.get('/api/v1/ai/status')).body).toEqual({
-      enabled: true,
-      configured: true,
-      provider_type: 'openai',
-      enabled_types: [],
-      running_models: [],
-      model: 'small',
-      portfolio_insights_enabled: false,
-    });
-    await admin.patch(settings, { enabled: false, model: '' });
-    const off = (await member.get('/api/v1/ai/status')).body;
-    expect(off).toMatchObject({ enabled: false, configured: false, model: null });
-    await expectProblem(viewer.get('/api/v1/ai/status'), 403);
+it('the status says what can be offered', async () => {
+  expect((await member.get('/api/v1/ai/status')).body).toEqual({
+    enabled: true,
+    configured: true,
+    provider_type: 'openai',
+    enabled_types: [],
+    running_models: [],
+    model: 'small',
+    portfolio_insights_enabled: false,
   });
+  await admin.patch(settings, { enabled: false, model: '' });
+  const off = (await member.get('/api/v1/ai/status')).body;
+  expect(off).toMatchObject({ enabled: false, configured: false, model: null });
+  await expectProblem(viewer.get('/api/v1/ai/status'), 403);
+});
 
-  it('names the models that Ollama has loaded', async () => {
-    const ollama = createServer((request, response) => {
-      const loaded = request.url === '/api/ps' ? { models: [{ name: 'llama3.2:latest' }] } : {};
-      response.end(JSON.stringify(loaded));
-    });
-    await new Promise<void>((resolve) => ollama.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(ollama.address() as AddressInfo).port}`;
-    await admin.patch(settings, { provider_type: 'ollama', provider_url: url, api_key: null });
-    expect((await member.get('/api/v1/ai/status')).body.running_models).toEqual(['llama3.2:latest']);
-    ollama.close();
-    ollama.closeAllConnections();
-    expect((await member.get('/api/v1/ai/status')).body.running_models).toEqual([]);
+it('the status names the models that Ollama has loaded', async () => {
+  const ollama = createServer((request, response) => {
+    const loaded = request.url === '/api/ps' ? { models: [{ name: 'llama3.2:latest' }] } : {};
+    response.end(JSON.stringify(loaded));
   });
+  await new Promise<void>((resolve) => ollama.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(ollama.address() as AddressInfo).port}`;
+  await admin.patch(settings, { provider_type: 'ollama', provider_url: url, api_key: null });
+  expect((await member.get('/api/v1/ai/status')).body.running_models).toEqual(['llama3.2:latest']);
+  ollama.close();
+  ollama.closeAllConnections();
+  expect((await member.get('/api/v1/ai/status')).body.running_models).toEqual([]);
 });
 
 describe('suggestions', () => {
@@ -188,20 +185,13 @@ describe('suggestions', () => {
   it('say what to set up where there is no provider', async () => {
     await admin.patch(settings, { enabled: false, model: '' });
     const body = { type_key: 'Application', name: 'Payroll' };
-    expect(await member.post(suggest, body)).toMatchObject({
-      status: 409,
-      body: { code: 'ai_not_configured', missing: ['enabled', 'model'] },
+    await expectProblem(member.post(suggest, body), 409, 'ai_not_configured', {
+      missing: ['enabled', 'model'],
     });
     await admin.patch(settings, { enabled: true, model: 'small', enabled_types: ['ITComponent'] });
-    expect(await member.post(suggest, body)).toMatchObject({
-      status: 409,
-      body: { code: 'ai_not_configured', missing: ['enabled_types'] },
-    });
+    await expectProblem(member.post(suggest, body), 409, 'ai_not_configured', { missing: ['enabled_types'] });
     await admin.patch(settings, { enabled_types: null, tokens_per_day: 10 });
-    expect(await member.post(suggest, body)).toMatchObject({
-      status: 409,
-      body: { code: 'ai_budget_spent', budget: 'tokens_per_day' },
-    });
+    await expectProblem(member.post(suggest, body), 409, 'ai_budget_spent', { budget: 'tokens_per_day' });
     expect(world.asked).toEqual([]);
   });
 
@@ -218,43 +208,36 @@ describe('suggestions', () => {
       expect(answer).toMatchObject({ status: 422, body: { errors: [{ field }] } });
     }
     world.fault = () => 401;
-    expect(await member.post(suggest, body)).toMatchObject({
-      status: 502,
-      body: { code: 'upstream_failed', reason: 'unauthorised' },
-    });
+    await expectProblem(member.post(suggest, body), 502, 'upstream_failed', { reason: 'unauthorised' });
   });
 });
 
-describe('an address that may not be called', () => {
-  it.each(['https://0xa.1/', 'https://10.0.0.1/'])(
-    'is shown by the test of the settings only: %s',
-    async (provider_url) => {
-      await store({ provider_url, api_key: 'the key' });
-      const unreached = {
-        status: 502,
-        body: { reason: 'address', detail: 'The AI provider cannot be reached.' },
-      };
-      const body = { type_key: 'Application', name: 'Payroll' };
-      expect(await member.post(suggest, body)).toMatchObject(unreached);
-      const question = { question: 'What is the meaning of our landscape?' };
-      expect(await member.post('/api/v1/ai/question', question)).toMatchObject(unreached);
-      const tried = await admin.post(`${settings}/test`);
-      expect(tried.body).toMatchObject({ success: false, message: expect.stringContaining('is not public') });
-    },
-  );
-});
+it.each(['https://0xa.1/', 'https://10.0.0.1/'])(
+  'an address that may not be called is shown by the test of the settings only: %s',
+  async (provider_url) => {
+    await store({ provider_url, api_key: 'the key' });
+    const unreached = {
+      status: 502,
+      body: { reason: 'address', detail: 'The AI provider cannot be reached.' },
+    };
+    const body = { type_key: 'Application', name: 'Payroll' };
+    expect(await member.post(suggest, body)).toMatchObject(unreached);
+    const question = { question: 'What is the meaning of our landscape?' };
+    expect(await member.post('/api/v1/ai/question', question)).toMatchObject(unreached);
+    const tried = await admin.post(`${settings}/test`);
+    expect(tried.body).toMatchObject({ success: false, message: expect.stringContaining('is not public') });
+  },
+);
 
-describe('the words of a provider that refuses a request', () => {
-  it('are shown by the test of the settings only', async () => {
-    world.fault = () => ({ status: 404, says: 'The deployment small of tenant-17 does not exist' });
-    const shown = 'The AI provider refuses the request with status 404.';
-    const answer = await member.post(suggest, { type_key: 'Application', name: 'Payroll' });
-    expect(answer.body).toMatchObject({ code: 'upstream_failed', reason: 'rejected', detail: shown });
-    expect(answer.text).not.toContain('tenant-17');
-    expect((await admin.post(`${settings}/test`)).body).toEqual({
-      success: false,
-      message: `${shown} Its message: The deployment small of tenant-17 does not exist`,
-    });
+it('the words of a provider that refuses a request are shown by the test of the settings only', async () => {
+  world.fault = () => ({ status: 404, says: 'The deployment small of tenant-17 does not exist' });
+  const shown = 'The AI provider refuses the request with status 404.';
+  const answer = await member.post(suggest, { type_key: 'Application', name: 'Payroll' });
+  expect(answer.body).toMatchObject({ code: 'upstream_failed', reason: 'rejected', detail: shown });
+  expect(answer.text).not.toContain('tenant-17');
+  expect((await admin.post(`${settings}/test`)).body).toEqual({
+    success: false,
+    message: `${shown} Its message: The deployment small of tenant-17 does not exist`,
   });
 });
 
@@ -288,8 +271,7 @@ describe('the settings', () => {
     await admin.patch(settings, {
       outgoing_fields: { '*': [], Application: ['description', 'attributes.costTotalAnnual'] },
     });
-    const told = await db('events').orderBy('position', 'desc').first();
-    expect(told).toMatchObject({
+    expect(await db('events').orderBy('position', 'desc').first()).toMatchObject({
       event_type: 'settings.updated',
       data: { id: 'ai', changes: { outgoing_fields: { new: { '*': [] } } } },
     });

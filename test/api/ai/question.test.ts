@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { startModels } from '../../emulators/openai.ts';
 import { closeAfterAll, ok, openApp, type TestClient } from '../../support/harness.ts';
 
@@ -41,8 +40,7 @@ describe('by rules', () => {
   it('lists, and takes the first so many', async () => {
     const list = await ask(viewer, 'Which applications are ending before 2028?');
     expect(list.body.answer.rows).toEqual([['Payroll', '2027-05-01', expect.any(String), 1]]);
-    const top = await ask(admin, 'top 1 applications by total annual cost');
-    expect(top.body).toMatchObject({
+    expect((await ask(admin, 'top 1 applications by total annual cost')).body).toMatchObject({
       query: { page_size: 1 },
       answer: { rows: [['Ledger', expect.any(String), 300]] },
     });
@@ -63,8 +61,7 @@ describe('by rules', () => {
       });
       ids.set(costTotalAnnual, card.body.id);
     }
-    const top = await ask(admin, 'top 2 applications by total annual cost');
-    expect(top.body.answer.rows).toEqual([
+    expect((await ask(admin, 'top 2 applications by total annual cost')).body.answer.rows).toEqual([
       ['Ledger', expect.any(String), 300],
       ['Twin', ids.get(180), 180],
     ]);
@@ -164,7 +161,7 @@ describe('by a model', () => {
     expect(body).toMatchObject({
       translated_by: 'model',
       reading: ['Counts applications whose name begins with C.'],
-      model: { provider: 'openai', model: 'small', prompt: 'question@1' },
+      model: { provider: 'openai', model: 'small', prompt: 'question@2' },
       query: { filter: 'name starts with "C"' },
       answer: { rows: [[1]] },
     });
@@ -179,7 +176,7 @@ describe('by a model', () => {
     world.answer = () =>
       world.asked.length - first === 1 ? { ...query, filter: 'attributes.nope = 1' } : query;
     expect((await ask(viewer, hard)).body.answer.rows).toEqual([[1]]);
-    expect(JSON.stringify(world.asked.at(-1)!.body)).toContain('refused');
+    expect(JSON.stringify(world.asked.at(-1)!.body)).toContain('That answer cannot be used: filter');
     world.answer = () => ({ ...query, from: ['Nothing'] });
     expect(await ask(viewer, hard)).toMatchObject({ status: 422, body: { code: 'question_not_understood' } });
   });

@@ -1,6 +1,5 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { modelFaults } from '../../support/archimate.ts';
 import { createTestApp, expectProblem, ok, type TestApp, type TestClient } from '../../support/harness.ts';
@@ -158,8 +157,7 @@ describe('a model of another tool', () => {
       <node identifier="n3" xsi:type="Label" x="0" y="0" w="9" h="9"><label>A note</label></node>
       <connection identifier="c" source="n1" target="n2" xsi:type="Line"/></view></diagrams></views>`);
     const { job, report } = await imported(from, text);
-    const outcomes = report.map(({ identifier, outcome, errors }) => [identifier, outcome, errors[0]?.code]);
-    expect(outcomes).toEqual([
+    expect(report.map(({ identifier, outcome, errors }) => [identifier, outcome, errors[0]?.code])).toEqual([
       ['app', 'created', undefined],
       ['part', 'created', undefined],
       ['node', 'created', undefined],

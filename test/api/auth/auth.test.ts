@@ -1,9 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../../api/app.ts';
 import { issueSetupToken } from '../../../domain/access/access.register.ts';
 import { person } from '../../support/accounts.ts';
 import { endWaiting } from '../../support/database.ts';
-import { expectInvalid, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { answered, expectInvalid, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const password = 'a quiet horse on the hill';
 
@@ -238,27 +237,24 @@ describe('users', () => {
   });
 });
 
-describe('idempotency', () => {
-  it('gives the first answer again, and refuses the key for another body', async () => {
-    const member = await t.as('member');
-    const url = `/api/v1/users/${member.userId}`;
-    const key = { 'idempotency-key': 'one-and-only' };
-    const first = await member.patch(url, { display_name: 'Mila' }, key);
-    const replay = await member.patch(url, { display_name: 'Mila' }, key);
-    expect(replay.status).toBe(200);
-    expect(replay.text).toBe(first.text);
-    expect(replay.headers['idempotent-replayed']).toBe('true');
-    expect(replay.headers['x-position']).toBe(first.headers['x-position']);
-    await expectProblem(member.patch(url, { display_name: 'Mina' }, key), 409, 'idempotency_key_reused');
-  });
+it('idempotency gives the first answer again, and refuses the key for another body', async () => {
+  const member = await t.as('member');
+  const url = `/api/v1/users/${member.userId}`;
+  const key = { 'idempotency-key': 'one-and-only' };
+  const first = await member.patch(url, { display_name: 'Mila' }, key);
+  const replay = await answered(member.patch(url, { display_name: 'Mila' }, key));
+  expect(replay.text).toBe(first.text);
+  expect(replay.headers['idempotent-replayed']).toBe('true');
+  expect(replay.headers['x-position']).toBe(first.headers['x-position']);
+  await expectProblem(member.patch(url, { display_name: 'Mina' }, key), 409, 'idempotency_key_reused');
+});
 
-  it('is not for public operations: their answers are not kept, whoever asks', async () => {
-    const member = await t.as('member');
-    const key = { 'idempotency-key': 'of-a-login' };
-    for (const name of ['nobody', 'somebody']) {
-      const body = { email: `${name}@estate.example`, password: 'no such password' };
-      await expectProblem(member.post('/api/v1/auth/login', body, key), 401);
-    }
-    expect(await db('idempotency_keys').where({ key: 'of-a-login' })).toEqual([]);
-  });
+it('idempotency is not for public operations: their answers are not kept, whoever asks', async () => {
+  const member = await t.as('member');
+  const key = { 'idempotency-key': 'of-a-login' };
+  for (const name of ['nobody', 'somebody']) {
+    const body = { email: `${name}@estate.example`, password: 'no such password' };
+    await expectProblem(member.post('/api/v1/auth/login', body, key), 401);
+  }
+  expect(await db('idempotency_keys').where({ key: 'of-a-login' })).toEqual([]);
 });

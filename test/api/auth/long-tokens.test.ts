@@ -1,6 +1,5 @@
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
 import { openApp } from '../../support/harness.ts';
 
 const { t } = await openApp();

@@ -1,21 +1,13 @@
-import { expect, test } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
-import {
-  bearer,
-  eventsOf,
-  loginAs,
-  password,
-  person,
-  type TestPerson,
-  unthrottled,
-} from '../../support/accounts.ts';
-import { expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
+import type { TestPerson } from '../../support/accounts.ts';
+import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
+import { answered, expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const DAY = 24 * 60 * 60;
 const next = 'another quiet horse';
 
-const { t, db } = await openApp();
+const { t, db, admin } = await openApp(['admin']);
 
 const isIn = async (token: string): Promise<boolean> =>
   (await t.anonymous.get('/api/v1/auth/me', bearer(token))).status === 200;
@@ -54,8 +46,7 @@ test.each([
   ]);
   await expectProblem(change(who, first, { ...patch, code: '123456' }), 422);
   expect(await Promise.all([first, second].map(isIn))).toEqual([true, true]);
-  const changed = await change(who, first, { ...patch, current_password: password });
-  expect(changed.status, changed.text).toBe(200);
+  const changed = await answered(change(who, first, { ...patch, current_password: password }));
   expect(await Promise.all([first, second].map(isIn))).toEqual([false, false]);
   expect(changed.headers['cache-control']).toBe('no-store');
   const { access_token } = changed.body;
@@ -121,7 +112,6 @@ test('what is neither password, address nor provider needs no proof, and an admi
   const who = await person(t);
   await ok(change(who, await login(who), { locale: 'de' }));
   const token = await login(who);
-  const admin = await t.as('admin');
   await ok(
     admin.patch(`/api/v1/users/${who.id}`, {
       email: `${crypto.randomUUID()}@estate.example`,

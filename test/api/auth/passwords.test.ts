@@ -1,5 +1,4 @@
 // @redis
-import { describe, expect, it } from 'vitest';
 import { mailProcessor, passwordResetProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
@@ -7,11 +6,10 @@ import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 
-const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const smtp = closeAfterAll(await startSmtp());
 await useSmtp(t.services, smtp.port, { app_base_url: 'https://estate.example/app/' });
 closeAfterAll(await startWorkers(t.services, [mailProcessor, passwordResetProcessor]));
-const admin = await t.as('admin');
 
 const fresh = 'another quiet horse';
 const post = async (path: string, body: unknown) => {

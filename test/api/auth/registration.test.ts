@@ -1,5 +1,4 @@
 // @redis
-import { beforeEach, describe, expect, it } from 'vitest';
 import { mailProcessor, registrationProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import {
@@ -17,10 +16,9 @@ import { until } from '../../support/until.ts';
 
 const settings = '/api/v1/settings';
 
-const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const smtp = closeAfterAll(await startSmtp());
 closeAfterAll(await startWorkers(t.services, [mailProcessor, registrationProcessor]));
-const admin = await t.as('admin');
 
 const post = async (path: string, body: unknown) => {
   await unthrottled(t);

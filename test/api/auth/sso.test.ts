@@ -1,16 +1,10 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
 import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
-import {
-  lyingProvider,
-  type ProviderPerson,
-  REDIRECT,
-  startProvider,
-  useProvider,
-} from '../../support/oidc.ts';
+import type { ProviderPerson } from '../../support/oidc.ts';
+import { lyingProvider, REDIRECT, startProvider, useProvider } from '../../support/oidc.ts';
 
 const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const provider = closeAfterAll(await startProvider());
@@ -39,8 +33,7 @@ function known(values: ProviderPerson = {}): string {
 }
 
 async function login(subject: string) {
-  const begun = await ok(start());
-  return await callback(await provider.login(begun.authorization_url, subject));
+  return await callback(await provider.login((await ok(start())).authorization_url, subject));
 }
 
 const me = async (token: string) => (await t.anonymous.get('/api/v1/auth/me', bearer(token))).body;
@@ -56,8 +49,7 @@ describe('a login through the provider', () => {
       role: 'member',
     });
     provider.people.set(subject, { email: 'other@estate.example', email_verified: false });
-    const second = await login(subject);
-    expect((await me(second.body.access_token)).id).toBe(account.id);
+    expect((await me((await login(subject)).body.access_token)).id).toBe(account.id);
     const linked = (await eventsOf(t, 'auth.identity_linked')).at(-1);
     expect(linked).toMatchObject({ user_id: account.id, data: { issuer: provider.issuer } });
     expect((await eventsOf(t, 'auth.login')).at(-1)).toMatchObject({
@@ -174,43 +166,39 @@ describe('who is let in', () => {
   });
 });
 
-describe('roles by groups', () => {
-  it('follow the groups at every login, the first in the settings’ list', async () => {
-    const group_roles = [
-      { group: 'architects', role: 'admin' },
-      { group: 'readers', role: 'viewer' },
-    ];
-    await useProvider(t, provider, { group_roles });
-    const subject = known({ groups: ['readers', 'architects'] });
-    const admin = await login(subject);
-    expect((await me(admin.body.access_token)).role).toBe('admin');
-    provider.people.get(subject)!.groups = ['readers'];
-    const viewer = await login(subject);
-    expect((await me(viewer.body.access_token)).role).toBe('viewer');
-    // what was logged in as administrator has ended
-    await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(admin.body.access_token)), 401);
-    provider.people.get(subject)!.groups = [];
-    expect((await me((await login(subject)).body.access_token)).role).toBe('member');
-  });
+it('roles by groups follow the groups at every login, the first in the settings’ list', async () => {
+  const group_roles = [
+    { group: 'architects', role: 'admin' },
+    { group: 'readers', role: 'viewer' },
+  ];
+  await useProvider(t, provider, { group_roles });
+  const subject = known({ groups: ['readers', 'architects'] });
+  const admin = await login(subject);
+  expect((await me(admin.body.access_token)).role).toBe('admin');
+  provider.people.get(subject)!.groups = ['readers'];
+  const viewer = await login(subject);
+  expect((await me(viewer.body.access_token)).role).toBe('viewer');
+  // what was logged in as administrator has ended
+  await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(admin.body.access_token)), 401);
+  provider.people.get(subject)!.groups = [];
+  expect((await me((await login(subject)).body.access_token)).role).toBe('member');
 });
 
-describe('roles by groups of somebody who may change settings alone', () => {
-  it('are refused, and a login gives what it gave before', async () => {
-    const subject = known({ groups: ['everybody'] });
-    const before = await me((await login(subject)).body.access_token);
-    const keeper = await t.holding('admin.settings');
-    for (const role of ['admin', 'viewer']) {
-      await expectProblem(
-        keeper.patch('/api/v1/settings/sso', {
-          group_roles: [{ group: 'everybody', role }],
-        }),
-        403,
-        'forbidden',
-      );
-    }
-    const after = await me((await login(subject)).body.access_token);
-    expect([before.role, after.role]).toEqual(['member', 'member']);
-  });
+it('group roles of who may change settings alone are refused, and logins stay as before', async () => {
+  const subject = known({ groups: ['everybody'] });
+  const before = await me((await login(subject)).body.access_token);
+  const keeper = await t.holding('admin.settings');
+  for (const role of ['admin', 'viewer']) {
+    await expectProblem(
+      keeper.patch('/api/v1/settings/sso', {
+        group_roles: [{ group: 'everybody', role }],
+      }),
+      403,
+      'forbidden',
+    );
+  }
+  const after = await me((await login(subject)).body.access_token);
+  expect([before.role, after.role]).toEqual(['member', 'member']);
 });
 
 describe('an ID token', () => {
@@ -246,43 +234,39 @@ describe('an ID token', () => {
   });
 });
 
-describe('an account that cannot be stored', () => {
-  it.each<[string, object]>([
-    ['a subject over 255 characters', { sub: 'x'.repeat(256) }],
-    ['a NUL in the subject', { sub: 'a\0b' }],
-    ['a NUL in the e-mail address', { email: 'a\0b@estate.example' }],
-    ['an e-mail address over 320 characters', { email: `${'x'.repeat(320)}@estate.example` }],
-    ['a NUL in the name', { name: 'Ada\0' }],
-    ['an empty subject', { sub: '' }],
-    ['a line break in the e-mail address', { email: 'ada@estate.example\r\nBcc: x@estate.example' }],
-    ['an e-mail address that begins with a blank', { email: ' ada@estate.example' }],
-  ])('with %s is refused', async (_, claims) => {
-    const begun = await start();
-    const nonce = new URL(begun.body.authorization_url).searchParams.get('nonce');
-    const vouched = { nonce, email: 'odd@estate.example', email_verified: true };
-    provider.replace(lyingProvider(provider.issuer, { ...vouched, ...claims }));
-    const answer = await callback({ code: 'any', state: begun.body.state });
-    provider.rotate();
-    expect(answer.body.code).toBe('sso_refused');
-  });
+it.each<[string, object]>([
+  ['a subject over 255 characters', { sub: 'x'.repeat(256) }],
+  ['a NUL in the subject', { sub: 'a\0b' }],
+  ['a NUL in the e-mail address', { email: 'a\0b@estate.example' }],
+  ['an e-mail address over 320 characters', { email: `${'x'.repeat(320)}@estate.example` }],
+  ['a NUL in the name', { name: 'Ada\0' }],
+  ['an empty subject', { sub: '' }],
+  ['a line break in the e-mail address', { email: 'ada@estate.example\r\nBcc: x@estate.example' }],
+  ['an e-mail address that begins with a blank', { email: ' ada@estate.example' }],
+])('an account that cannot be stored with %s is refused', async (_, claims) => {
+  const begun = await start();
+  const nonce = new URL(begun.body.authorization_url).searchParams.get('nonce');
+  const vouched = { nonce, email: 'odd@estate.example', email_verified: true };
+  provider.replace(lyingProvider(provider.issuer, { ...vouched, ...claims }));
+  const answer = await callback({ code: 'any', state: begun.body.state });
+  provider.rotate();
+  expect(answer.body.code).toBe('sso_refused');
 });
 
-describe('a provider that is not well', () => {
-  it('is told as such, and brings nothing down', async () => {
-    const begun = await start();
-    const answer = await provider.login(begun.body.authorization_url, known());
-    provider.replace((_request, response) => response.writeHead(500).end('oops'));
-    for (const bad of [await start(), await callback(answer)]) {
-      expect([bad.status, bad.body.code]).toEqual([502, 'upstream_failed']);
-      expect(bad.text).not.toContain('127.0.0.1');
-    }
-    provider.replace((_request, response) => response.end('{"issuer": "https://other.example"}'));
-    expect((await start()).body.code).toBe('upstream_failed');
-    provider.replace(() => undefined);
-    expect((await start()).body.code).toBe('upstream_failed');
-    provider.rotate();
-    await ok(start());
-  });
+it('a provider that is not well is told as such, and brings nothing down', async () => {
+  const begun = await start();
+  const answer = await provider.login(begun.body.authorization_url, known());
+  provider.replace((_request, response) => response.writeHead(500).end('oops'));
+  for (const bad of [await start(), await callback(answer)]) {
+    expect([bad.status, bad.body.code]).toEqual([502, 'upstream_failed']);
+    expect(bad.text).not.toContain('127.0.0.1');
+  }
+  provider.replace((_request, response) => response.end('{"issuer": "https://other.example"}'));
+  expect((await start()).body.code).toBe('upstream_failed');
+  provider.replace(() => undefined);
+  expect((await start()).body.code).toBe('upstream_failed');
+  provider.rotate();
+  await ok(start());
 });
 
 describe('passwords, where people log in through the provider', () => {

@@ -1,21 +1,13 @@
-import { describe, expect, it } from 'vitest';
 import { totpCode } from '../../../domain/access/access.totp.ts';
 import { storedKey } from '../../../domain/kernel/settings/settings.read.ts';
-import {
-  bearer,
-  eventsOf,
-  loginAs,
-  password,
-  person,
-  type TestPerson,
-  unthrottled,
-} from '../../support/accounts.ts';
+import type { TestPerson } from '../../support/accounts.ts';
+import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
 import { expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const url = '/api/v1/auth/two-factor';
 const STEP = 30_000;
 
-const { t, db } = await openApp();
+const { t, db, admin, member } = await openApp(['member', 'admin']);
 
 const post = async (path: string, token: string, body?: unknown) => {
   await unthrottled(t);
@@ -82,7 +74,6 @@ describe('setting up', () => {
   });
 
   it('is not for accounts without a password', async () => {
-    const member = await t.as('member');
     expect((await member.post(url, { password })).body.code).toBe('wrong_state');
   });
 
@@ -203,7 +194,6 @@ describe('taking it away', () => {
 
   it('is done by an administrator for who has lost it, and ends the logins', async () => {
     const { who, token } = await enrolled();
-    const admin = await t.as('admin');
     const reset = `/api/v1/accounts/${who.id}/two-factor`;
     await ok(admin.delete(reset), 204);
     await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(token)), 401);
@@ -220,54 +210,46 @@ describe('taking it away', () => {
   });
 });
 
-describe('where the workspace demands it', () => {
-  it('a login without one only serves to set it up', async () => {
-    const key = storedKey('two_factor_required');
-    await db('settings').insert({ key, value: 'true' });
-    const who = await person(t);
-    const login = await loginAs(t, who);
-    expect(login.body).toMatchObject({ two_factor_setup_required: true, expires_in: 900 });
-    const token = login.body.access_token;
-    const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
-    expect(claims.exp - claims.iat).toBeLessThanOrEqual(901);
+it('where the workspace demands it a login without one only serves to set it up', async () => {
+  const key = storedKey('two_factor_required');
+  await db('settings').insert({ key, value: 'true' });
+  const login = await loginAs(t, await person(t));
+  expect(login.body).toMatchObject({ two_factor_setup_required: true, expires_in: 900 });
+  const token = login.body.access_token;
+  const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
+  expect(claims.exp - claims.iat).toBeLessThanOrEqual(901);
 
-    for (const path of ['/api/v1/cards', '/api/v1/users', '/api/v1/tokens']) {
-      expect((await t.anonymous.get(path, bearer(token))).status, path).toBe(401);
-    }
-    await expectProblem(t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token)), 401);
-    expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).body.permissions['inventory.view']).toBe(
-      false,
-    );
-    const { secret } = (await post('', token, { password })).body;
-    const confirmed = await post('/confirm', token, { code: totpCode(secret) });
-    const whole = confirmed.body.access_token;
-    await ok(t.anonymous.get('/api/v1/cards', bearer(whole)));
-    const code = confirmed.body.recovery_codes[0];
-    expect((await post('/disable', whole, { password, code })).body.code).toBe('wrong_state');
-    await db('settings').where({ key }).delete();
-  });
+  for (const path of ['/api/v1/cards', '/api/v1/users', '/api/v1/tokens']) {
+    expect((await t.anonymous.get(path, bearer(token))).status, path).toBe(401);
+  }
+  await expectProblem(t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token)), 401);
+  expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).body.permissions['inventory.view']).toBe(
+    false,
+  );
+  const { secret } = (await post('', token, { password })).body;
+  const confirmed = await post('/confirm', token, { code: totpCode(secret) });
+  const whole = confirmed.body.access_token;
+  await ok(t.anonymous.get('/api/v1/cards', bearer(whole)));
+  const code = confirmed.body.recovery_codes[0];
+  expect((await post('/disable', whole, { password, code })).body.code).toBe('wrong_state');
+  await db('settings').where({ key }).delete();
+});
 
-  it('a login from before only gets tokens to set one up', async () => {
-    const who = await person(t, { role: 'admin' });
-    const token = (await loginAs(t, who)).body.access_token;
-    const enrolledBefore = await enrolled();
-    const key = storedKey('two_factor_required');
-    await db('settings').insert({ key, value: 'true' });
-    const refreshed = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token));
-    expect(refreshed.body).toMatchObject({ two_factor_setup_required: true, expires_in: 900 });
-    const impersonating = await t.anonymous.post(
-      '/api/v1/auth/impersonate',
-      { role: 'viewer' },
-      bearer(token),
-    );
-    expect(impersonating.body).toMatchObject({ two_factor_setup_required: true });
-    const stopped = await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, bearer(token));
-    expect(stopped.body).toMatchObject({ two_factor_setup_required: true });
-    for (const limited of [refreshed, impersonating, stopped]) {
-      await expectProblem(t.anonymous.get('/api/v1/cards', bearer(limited.body.access_token)), 401);
-    }
-    const whole = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(enrolledBefore.token));
-    expect(whole.body).not.toHaveProperty('two_factor_setup_required');
-    await db('settings').where({ key }).delete();
-  });
+it('where the workspace demands it a login from before only gets tokens to set one up', async () => {
+  const token = (await loginAs(t, await person(t, { role: 'admin' }))).body.access_token;
+  const enrolledBefore = await enrolled();
+  const key = storedKey('two_factor_required');
+  await db('settings').insert({ key, value: 'true' });
+  const refreshed = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token));
+  expect(refreshed.body).toMatchObject({ two_factor_setup_required: true, expires_in: 900 });
+  const impersonating = await t.anonymous.post('/api/v1/auth/impersonate', { role: 'viewer' }, bearer(token));
+  expect(impersonating.body).toMatchObject({ two_factor_setup_required: true });
+  const stopped = await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, bearer(token));
+  expect(stopped.body).toMatchObject({ two_factor_setup_required: true });
+  for (const limited of [refreshed, impersonating, stopped]) {
+    await expectProblem(t.anonymous.get('/api/v1/cards', bearer(limited.body.access_token)), 401);
+  }
+  const whole = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(enrolledBefore.token));
+  expect(whole.body).not.toHaveProperty('two_factor_setup_required');
+  await db('settings').where({ key }).delete();
 });

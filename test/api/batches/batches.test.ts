@@ -1,10 +1,9 @@
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/mutation-batches';
 const missing = '00000000-0000-4000-8000-000000000000';
 
-const { t, db, admin, member } = await openApp(['admin', 'member']);
+const { db, admin, member } = await openApp(['admin', 'member']);
 
 const open = async (client: TestClient, body: Record<string, unknown> = {}) =>
   (await client.create(`${url}?row_count=3`, { tool_name: 'Test', ...body })) as {
@@ -40,8 +39,6 @@ describe('an open batch', () => {
     await expectProblem(admin.post('/api/v1/cards', card('Foreign'), joining(id)), 404);
     await expectProblem(member.post('/api/v1/cards', card('Nowhere'), joining(missing)), 404);
     await expectProblem(admin.post(`${url}/${id}/commit`, {}), 404);
-    await expectProblem(admin.post(`${url}/${missing}/commit`, {}), 404);
-    await expectProblem(t.anonymous.post(url, { tool_name: 'X' }), 401);
   });
 
   it('refuses broken headers and bodies', async () => {
@@ -56,6 +53,17 @@ describe('an open batch', () => {
       await expectProblem(member.post(url, body), 422);
     }
     await expectProblem(admin.get(`${url}/nonsense`), 422);
+  });
+
+  it('is part of the request that an Idempotency-Key names', async () => {
+    const key = { 'idempotency-key': 'one-key-several-batches' };
+    const tried = { ...joining((await open(member, { dry_run: true })).id), ...key };
+    const first = await member.create('/api/v1/cards', card('Keyed'), tried);
+    expect((await member.create('/api/v1/cards', card('Keyed'), tried)).id).toBe(first.id);
+    for (const headers of [key, { ...joining((await open(member)).id), ...key }]) {
+      const again = member.post('/api/v1/cards', card('Keyed'), headers);
+      await expectProblem(again, 409, 'idempotency_key_reused');
+    }
   });
 
   it('only tries what joins it when it was opened so, and needs its token', async () => {
@@ -78,20 +86,57 @@ describe('an open batch', () => {
     );
     expect(closed.confirm_token).toBeNull();
   });
+
+  it('answers for tried accounts and roles as for other objects', async () => {
+    const tried = joining((await open(admin, { dry_run: true })).id);
+    const label = { key: 'tried_role', label: 'Tried', permissions: {} };
+    expect(await admin.create('/api/v1/roles', label, tried)).toMatchObject({ key: label.key });
+    await expectProblem(admin.get(`/api/v1/roles/${label.key}`), 404);
+    const patched = await ok(admin.patch('/api/v1/roles/member', { label: 'Tried' }, tried));
+    expect(patched.label).toBe('Tried');
+    expect((await ok(admin.get('/api/v1/roles/member'))).label).not.toBe('Tried');
+    const person = { email: 'tried@example.com', display_name: 'Tried', role: 'member', send_email: false };
+    const service = { display_name: 'Tried', role: 'viewer' };
+    for (const [path, body] of [
+      ['/api/v1/users', person],
+      ['/api/v1/service-accounts', service],
+    ] as const) {
+      const made = await admin.create(path, body, tried);
+      expect(made).toMatchObject({ display_name: 'Tried', role: body.role });
+      await expectProblem(admin.get(`/api/v1/users/${made.id}`), 404);
+    }
+  });
+
+  it('is refused by name where the operation only starts a job', async () => {
+    for (const dry_run of [false, true]) {
+      const headers = joining((await open(admin, { dry_run })).id);
+      for (const path of ['/imports', '/exports', '/eol/refresh', '/ai-analysis/vendors/analyse']) {
+        const refused = await admin.post(`/api/v1${path}`, {}, headers);
+        expect([refused.status, refused.body.errors], path).toEqual([
+          422,
+          [
+            expect.objectContaining({
+              field: 'X-Mutation-Batch',
+              code: 'not_offered',
+              message: 'cannot be sent here: what the operation starts is not part of the batch',
+            }),
+          ],
+        ]);
+      }
+    }
+    const { rows } = await db.raw('select 1 from jobs');
+    expect(rows).toEqual([]);
+  });
 });
 
-describe('the list', () => {
-  it('holds also the batches of single writes, by their operation', async () => {
-    await member.post('/api/v1/cards', card('Single'));
-    const answer = await admin.get(
-      `${url}?tool_name=${encodeURIComponent('POST /api/v1/cards')}&actor_user_id=${member.userId}&origin=api`,
-    );
-    expect(answer.body.total).toBe(1);
-    expect(answer.body.items[0]).toMatchObject({ actor_display_name: 'member', rolled_back_by: null });
-    await ok(admin.get(`${url}/${answer.body.items[0].id}`));
-    expect((await admin.get(`${url}?since=2999-01-01T00:00:00Z`)).body.total).toBe(0);
-    await expectProblem(admin.get(`${url}/${missing}`), 404);
-    await expectProblem(admin.get(`${url}/${missing}/events`), 404);
-    await expectProblem(member.get(url), 403);
-  });
+it('the list holds also the batches of single writes, by their operation', async () => {
+  await member.post('/api/v1/cards', card('Single'));
+  const answer = await admin.get(
+    `${url}?tool_name=${encodeURIComponent('POST /api/v1/cards')}&actor_user_id=${member.userId}&origin=api`,
+  );
+  expect(answer.body.total).toBe(1);
+  expect(answer.body.items[0]).toMatchObject({ actor_display_name: 'member', rolled_back_by: null });
+  await ok(admin.get(`${url}/${answer.body.items[0].id}`));
+  expect((await admin.get(`${url}?since=2999-01-01T00:00:00Z`)).body.total).toBe(0);
+  await expectProblem(member.get(url), 403);
 });

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 
 const url = '/api/v1/mutation-batches';
 
-const { t, admin } = await openApp(['admin']);
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
 
 /** Somebody with a role of his own that holds these permissions. */
 const holding = async (...keys: string[]) => t.holding(...keys);
@@ -84,61 +83,39 @@ it('is not given by the right to read the audit log', async () => {
 });
 
 describe('needs what the write needed', () => {
-  const kinds: [string, string, (h: Record<string, string>) => Promise<unknown>][] = [
-    [
-      'a new card',
-      'inventory.create',
-      (h) => admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() }, h),
-    ],
-    [
-      'an archived card',
-      'inventory.archive',
-      async (h) => admin.post(`/api/v1/cards/${await card()}/archive`, {}, h),
-    ],
-    [
-      'a deleted card',
-      'inventory.delete',
-      async (h) => {
-        const id = await card();
-        await admin.post(`/api/v1/cards/${id}/archive`, {});
-        await admin.delete(`/api/v1/cards/${id}`, {}, h);
-      },
-    ],
-    [
-      'a relation',
-      'relations.manage',
-      async (h) =>
-        admin.post(
-          '/api/v1/relations',
-          {
-            type: 'relAppToITC',
-            source_id: await card(),
-            target_id: await card({ type: 'ITComponent' }),
-          },
-          h,
-        ),
-    ],
-    [
-      'a comment of somebody else',
-      'comments.manage',
-      async (h) => admin.post(`/api/v1/cards/${await card()}/comments`, { content: 'Said' }, h),
-    ],
-    [
-      'a to-do of somebody else',
-      'admin.todos',
-      async (h) => admin.post(`/api/v1/cards/${await card()}/todos`, { description: 'Do it' }, h),
-    ],
-    ['a principle', 'admin.metamodel', (h) => admin.post('/api/v1/metamodel/principles', { title: 'P' }, h)],
-    ['a risk', 'risks.manage', (h) => admin.post('/api/v1/risks', { title: 'R' }, h)],
-    [
-      'a setting',
-      'admin.settings',
-      (h) => admin.patch('/api/v1/settings/app-title', { app_title: randomUUID() }, h),
-    ],
-  ];
-
-  it.each(kinds)('%s', async (_what, permission, act) => {
-    const batch = await batchOf(admin, act);
+  type Write = (h: Record<string, string>) => Promise<unknown>;
+  const kind = (what: string, permission: string, write: Write) => ({ what, permission, write });
+  it.each([
+    kind('a new card', 'inventory.create', (h) =>
+      admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() }, h),
+    ),
+    kind('an archived card', 'inventory.archive', async (h) =>
+      admin.post(`/api/v1/cards/${await card()}/archive`, {}, h),
+    ),
+    kind('a deleted card', 'inventory.delete', async (h) => {
+      const id = await card();
+      await admin.post(`/api/v1/cards/${id}/archive`, {});
+      await admin.delete(`/api/v1/cards/${id}`, {}, h);
+    }),
+    kind('a relation', 'relations.manage', async (h) => {
+      const [source_id, target_id] = [await card(), await card({ type: 'ITComponent' })];
+      await admin.post('/api/v1/relations', { type: 'relAppToITC', source_id, target_id }, h);
+    }),
+    kind('a comment of somebody else', 'comments.manage', async (h) =>
+      admin.post(`/api/v1/cards/${await card()}/comments`, { content: 'Said' }, h),
+    ),
+    kind('a to-do of somebody else', 'admin.todos', async (h) =>
+      admin.post(`/api/v1/cards/${await card()}/todos`, { description: 'Do it' }, h),
+    ),
+    kind('a principle', 'admin.metamodel', (h) =>
+      admin.post('/api/v1/metamodel/principles', { title: 'P' }, h),
+    ),
+    kind('a risk', 'risks.manage', (h) => admin.post('/api/v1/risks', { title: 'R' }, h)),
+    kind('a setting', 'admin.settings', (h) =>
+      admin.patch('/api/v1/settings/app-title', { app_title: randomUUID() }, h),
+    ),
+  ])('$what', async ({ permission, write }) => {
+    const batch = await batchOf(admin, write);
     await expectRefused(await holding('admin.rollback'), batch, permission);
     await expectDone(await holding('admin.rollback', 'costs.view', permission), batch);
   });
@@ -179,7 +156,6 @@ it('takes the right that a role on each of the cards gives', async () => {
 });
 
 it('leaves what belongs to one person to that person and to administrators', async () => {
-  const viewer = await t.as('viewer');
   const batch = await batchOf(viewer, (h) =>
     viewer.post('/api/v1/bookmarks', { name: 'Mine', card_type: 'Application' }, h),
   );
@@ -221,7 +197,7 @@ describe('without the right to read batches', () => {
   it('nobody else is named who wrote a batch', async () => {
     const { body: opened } = await admin.post(url, { tool_name: 'Test' });
     const job = { format: 'csv', kind: 'cards', types: ['Application'] };
-    await ok(admin.post('/api/v1/exports', job, { 'x-mutation-batch': opened.id }), 202);
+    await expectProblem(admin.post('/api/v1/exports', job, { 'x-mutation-batch': opened.id }), 422);
     await admin.post(`${url}/${opened.id}/commit`, { summary: { for: 'Ann' } });
     const shown = async (client: TestClient, id = opened.id) => {
       const answer = await ok(client.post(`${url}/${id}/rollback`, {}));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { cleanUp } from '../../../domain/app/housekeeping.ts';
+import { postFile } from '../../support/forms.ts';
 import { expectInvalid, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { merge } from '../cards/merge.fixture.ts';
-import { chain, definitions, rich, sendFile } from './models.ts';
+import { chain, definitions, rich } from './models.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
@@ -89,13 +89,16 @@ describe('a diagram', () => {
       [wide, 'utf-16'],
       [Buffer.from(text), 'utf-8'],
     ] as const) {
-      await ok(sendFile(member, `${of(process)}/diagram/import`, bytes));
+      await ok(postFile(member, `${of(process)}/diagram/import`, 'model.bpmn', bytes));
       const back = await viewer.get(`${of(process)}/diagram/export/bpmn`);
       expect(back.raw.equals(bytes)).toBe(true);
       expect(back.headers['content-type']).toBe(`application/xml; charset=${charset}`);
       expect((await viewer.get(`${of(process)}/elements`)).body.items[0].name).toBe('Prüfen');
     }
-    await expectInvalid(sendFile(member, `${of(process)}/diagram/import`, 'no model'), 'file format');
+    await expectInvalid(
+      postFile(member, `${of(process)}/diagram/import`, 'model.bpmn', 'no model'),
+      'file format',
+    );
   });
 
   it('is tried before it is saved, with the very same outcome', async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { type FlowStatus, flowStatuses } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { type FlowAction, flowActions, nextStatus } from '../../../domain/modelling/bpm/flow.approvers.ts';
 import { expectInvalid, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
@@ -134,8 +133,7 @@ describe('a flow', () => {
     await db('stakeholders').insert({ card_id: process, user_id: owner.userId, role: 'process_owner' });
     const { id } = await draft(process);
     await does(member, process, id, 'submit');
-    const asked = await db('todos').where({ subject_id: id }).pluck('assigned_to');
-    expect(asked).toEqual([owner.userId]);
+    expect(await db('todos').where({ subject_id: id }).pluck('assigned_to')).toEqual([owner.userId]);
     const permissions = (client: TestClient) => client.get(`${of(process)}/flow/permissions`);
     expect((await permissions(owner)).body).toEqual({
       can_view_drafts: true,
@@ -194,7 +192,6 @@ describe('a flow', () => {
     const unknown = { bpmn_xml: chain({ a: 'A' }), based_on_id: randomUUID() };
     await expectInvalid(member.post(`${of(process)}/flow/drafts`, unknown), 'based_on_id');
     await expectProblem(viewer.get(one(process, randomUUID())), 404, 'not_found');
-    await expectProblem(member.put(`${one(process, id)}/draft-elements/nope`, {}), 404, 'not_found');
     await expectInvalid(
       member.put(`${one(process, id)}/draft-elements/a`, { application_id: process }),
       'application_id',
@@ -208,8 +205,7 @@ describe('a flow', () => {
     );
     await does(member, process, id, 'submit');
     await admin.post(`/api/v1/cards/${crm}/archive`);
-    const refused = await does(approver, process, id, 'approve');
-    expect(refused.body).toMatchObject({
+    expect((await does(approver, process, id, 'approve')).body).toMatchObject({
       code: 'wrong_state',
       inactive: [{ bpmn_element_id: 'a', card_id: crm }],
     });
@@ -294,7 +290,6 @@ describe('assessments and templates', () => {
     const one = await viewer.get(`${url}/order-to-cash`);
     const saved = await member.put(`${of(await card())}/diagram`, { bpmn_xml: one.body.bpmn_xml });
     expect(saved.body).toMatchObject({ element_count: 13, warnings: [] });
-    await expectProblem(viewer.get(`${url}/nope`), 404, 'not_found');
   });
 
   it('of a process are told to the person whom they name', async () => {

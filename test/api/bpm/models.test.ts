@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
 import { elementTypes } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { decodeXml } from '../../../domain/modelling/bpm/bpmn.model.ts';
-import { readTemplate, templates } from '../../../domain/modelling/bpm/templates.ts';
+import { readTemplate, templateKeys } from '../../../domain/modelling/bpm/templates.ts';
 import { rootOf } from '../../support/dom.ts';
+import { postFile } from '../../support/forms.ts';
 import { openApp, type TestAnswer } from '../../support/harness.ts';
-import { chain, definitions, rich, sendFile } from './models.ts';
+import { chain, definitions, rich } from './models.ts';
 
 // its types would bring those of a browser into every other file
 const { default: xpath } = await import('xpath' as string);
@@ -18,8 +17,7 @@ const COUNT = `count(//*[namespace-uri() = '${BPMN}' and (${names.map((name) => 
 
 /** The elements of a model, counted by another reader. */
 function counted(bytes: Buffer): number {
-  const text = decodeXml(bytes).text.replace(/^\uFEFF/, '');
-  return xpath.select(COUNT, rootOf(text));
+  return xpath.select(COUNT, rootOf(decodeXml(bytes).text.replace(/^\uFEFF/, '')));
 }
 
 const wide = `\ufeff${rich.replace('UTF-8', 'UTF-16').replace('\n', '\r\n')}`;
@@ -31,7 +29,7 @@ const models = new Map<string, Buffer>(
         .filter((name) => name.endsWith('.bpmn'))
         .map((name) => [name, readFileSync(path.join(process.env.BPMN_MODELS!, name))])
     : [
-        ...templates.map(({ key }): [string, Buffer] => [key, Buffer.from(readTemplate(key).bpmn_xml)]),
+        ...templateKeys.map((key): [string, Buffer] => [key, Buffer.from(readTemplate(key).bpmn_xml)]),
         ['two pools', Buffer.from(rich)],
         ['two pools in UTF-16', Buffer.from(wide, 'utf16le')],
         ['two pools in Latin-1', Buffer.from(latin, 'latin1')],
@@ -42,9 +40,7 @@ const { admin, member } = await openApp(['admin', 'member']);
 
 /** The address of a new process. */
 async function newProcess(): Promise<string> {
-  const made = await admin.post('/api/v1/cards', { type: 'BusinessProcess', name: randomUUID() });
-  expect(made.status, made.text).toBe(201);
-  return `/api/v1/bpm/processes/${made.body.id}`;
+  return `/api/v1/bpm/processes/${(await admin.card({ type: 'BusinessProcess' })).id}`;
 }
 const ok = async (asked: Promise<TestAnswer>) => {
   const answer = await asked;
@@ -53,11 +49,12 @@ const ok = async (asked: Promise<TestAnswer>) => {
 };
 const statuses = (answers: TestAnswer[]) => answers.map(({ status }) => status).sort();
 
-describe('a model', () => {
-  it.each([...models.keys()])('(%s) comes back byte for byte, with all of its elements', async (name) => {
+it.each([...models.keys()])(
+  'a model (%s) comes back byte for byte, with all of its elements',
+  async (name) => {
     const bytes = models.get(name)!;
     const of = await newProcess();
-    const { body } = await ok(sendFile(member, `${of}/diagram/import`, bytes));
+    const { body } = await ok(postFile(member, `${of}/diagram/import`, 'model.bpmn', bytes));
     expect(body.element_count).toBe(counted(bytes));
     const file = await ok(member.get(`${of}/diagram/export/bpmn`));
     expect(file.raw.equals(bytes)).toBe(true);
@@ -68,8 +65,8 @@ describe('a model', () => {
     expect(saved).toMatchObject({ version: 2, element_count: body.element_count });
     expect([saved.elements_added, saved.elements_removed, saved.elements_changed]).toEqual([[], [], []]);
     expect((await ok(member.get(`${of}/diagram`))).body.bpmn_xml).toBe(text);
-  });
-});
+  },
+);
 
 describe('while a large model is read', () => {
   const TASKS = 8_000;

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { TestAnswer, TestClient } from '../../support/harness.ts';
 
 const BPMN = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
 
@@ -19,22 +18,3 @@ export function chain(tasks: Record<string, string>): string {
 
 /** Two pools with lanes, subprocesses within each other, events and gateways, and a drawing. */
 export const rich = definitions(readFileSync(new URL('./models.rich.xml', import.meta.url), 'utf8'));
-
-/** Sends a form with one file. */
-export const sendFile = async (
-  client: TestClient,
-  url: string,
-  content: Buffer | string,
-): Promise<TestAnswer> =>
-  await client.request({
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'multipart/form-data; boundary=nowhere-else' },
-    payload: Buffer.concat([
-      Buffer.from(
-        '--nowhere-else\r\ncontent-disposition: form-data; name="file"; filename="model.bpmn"\r\ncontent-type: application/xml\r\n\r\n',
-      ),
-      Buffer.from(content),
-      Buffer.from('\r\n--nowhere-else--\r\n'),
-    ]),
-  });

@@ -1,5 +1,4 @@
 // @redis
-import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { ok, openApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
@@ -9,9 +8,7 @@ let workers: Workers | undefined;
 
 const { t, db, admin } = await openApp(['admin']);
 
-afterAll(async () => {
-  await workers?.close(5_000);
-});
+afterAll(() => workers?.close(5_000));
 
 const newType = () =>
   makeType(admin, [field('a', 'number'), field('b', 'number'), field('c', 'number')], {

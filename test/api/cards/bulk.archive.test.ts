@@ -1,18 +1,8 @@
-import { describe, expect, it } from 'vitest';
 import { ok, openApp, pluck } from '../../support/harness.ts';
-import {
-  appoint,
-  card,
-  eventsOf,
-  expectRefused,
-  idle,
-  make,
-  NOBODY,
-  refused,
-  relate,
-} from './write.fixture.ts';
+import { card, NOBODY, writesOf } from '../../support/writes.ts';
 
-const { t, db, admin } = await openApp(['admin']);
+const { t, db, admin, member, viewer } = await openApp(['admin', 'viewer', 'member']);
+const { appoint, eventsOf, expectRefused, idle, refused } = writesOf(t);
 
 const unit = { type: 'BusinessCapability' };
 const act = (verb: 'archive' | 'delete' | 'restore', card_ids: string[], more = {}, client = admin) =>
@@ -22,19 +12,19 @@ const sorted = (...ids: string[]) => ids.toSorted();
 
 /** A root with a child that has a child. */
 async function family(name: string) {
-  const root = await make(admin, { ...unit, name });
-  const child = await make(admin, { ...unit, name: `${name} child`, parent_id: root.id });
-  const leaf = await make(admin, { ...unit, name: `${name} leaf`, parent_id: child.id });
+  const root = await admin.card({ ...unit, name });
+  const child = await admin.card({ ...unit, name: `${name} child`, parent_id: root.id });
+  const leaf = await admin.card({ ...unit, name: `${name} leaf`, parent_id: child.id });
   return { root: root.id, child: child.id, leaf: leaf.id };
 }
 
 describe('POST /cards/bulk-archive and bulk-restore', () => {
   it('archives all of them with one event each, and passes over what is archived or no card', async () => {
-    const [a, b] = [await make(admin), await make(admin)];
+    const [a, b] = [await admin.card(), await admin.card()];
     await admin.post(card(b.id, '/archive'));
     const ids = [a.id, b.id, NOBODY, a.id.toUpperCase()];
-    const dry = await idle(t, () => act('archive', ids, { dry_run: true }));
-    const { answer, events } = await eventsOf(t, () => act('archive', ids));
+    const dry = await idle(() => act('archive', ids, { dry_run: true }));
+    const { answer, events } = await eventsOf(() => act('archive', ids));
     expect(answer.body).toEqual({
       requested: 4,
       archived_card_ids: [a.id],
@@ -48,7 +38,7 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
     });
     expect(dry.body).toEqual({ ...answer.body, dry_run: true });
     expect(events.map(({ event_type }) => event_type)).toEqual(['card.archived']);
-    const back = await eventsOf(t, () => act('restore', [...ids, b.id]));
+    const back = await eventsOf(() => act('restore', [...ids, b.id]));
     expect(back.answer.body).toEqual({
       requested: 5,
       restored_card_ids: expect.arrayContaining([a.id, b.id]),
@@ -64,17 +54,14 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
   it('needs a strategy for children that do not go themselves', async () => {
     const one = await family('Strategy');
     const two = await family('Strategies');
-    expect(await refused(t, () => act('archive', [one.root, two.root]))).toMatchObject({
-      status: 409,
-      code: 'children_present',
-      body: { child_count: 2, card_ids: expect.arrayContaining([one.root, two.root]) },
+    await expectRefused(() => act('archive', [one.root, two.root]), 409, 'children_present', {
+      child_count: 2,
+      card_ids: expect.arrayContaining([one.root, two.root]),
     });
     const whole = await act('archive', [one.leaf, one.root, one.child]);
     expect(whole.body.archived_card_ids.toSorted()).toEqual(sorted(one.root, one.child, one.leaf));
 
-    const moved = await eventsOf(t, () =>
-      act('archive', [two.root, two.child], { child_strategy: 'reparent' }),
-    );
+    const moved = await eventsOf(() => act('archive', [two.root, two.child], { child_strategy: 'reparent' }));
     expect(moved.answer.body.moved_card_ids).toEqual([two.leaf]);
     expect(await read(two.leaf)).toMatchObject({ parent_id: null, attributes: { capabilityLevel: 'L1' } });
     expect(moved.events.map(({ event_type }) => event_type).sort()).toEqual([
@@ -83,7 +70,7 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
       'card.updated',
     ]);
     // parents come back with their children, in whatever order they are named
-    expect(await refused(t, () => act('restore', [one.leaf]))).toMatchObject({ code: 'wrong_state' });
+    expect(await refused(() => act('restore', [one.leaf]))).toMatchObject({ code: 'wrong_state' });
     await ok(act('restore', [one.leaf, one.child, one.root]));
     expect(await read(one.leaf)).toMatchObject({ status: 'ACTIVE', parent_id: one.child });
   });
@@ -105,9 +92,9 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
   });
 
   it('takes related cards along where asked', async () => {
-    const app = await make(admin);
-    const part = await make(admin, { type: 'ITComponent' });
-    await relate(admin, 'relAppToITC', app.id, part.id);
+    const app = await admin.card();
+    const part = await admin.card({ type: 'ITComponent' });
+    await admin.relate('relAppToITC', app.id, part.id);
     const answer = await act('archive', [app.id], { cascade_all_related: true });
     expect(answer.body.cascaded_card_ids).toEqual([part.id]);
     expect((await admin.get(card(app.id, '/restore-impact'))).body.passengers).toMatchObject([
@@ -116,68 +103,62 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
   });
 
   it('archives and restores all of them or none', async () => {
-    const [a, b, name] = [await make(admin), await make(admin), 'Only one'];
-    const viewer = await t.as('viewer');
-    await appoint(t, a.id, viewer, 'responsible');
-    expect(await refused(t, () => act('archive', [a.id, b.id], {}, viewer))).toMatchObject({
-      status: 403,
-      body: { permission: 'inventory.archive', card_ids: [b.id] },
+    const [a, b, name] = [await admin.card(), await admin.card(), 'Only one'];
+    await appoint(a.id, viewer, 'responsible');
+    await expectRefused(() => act('archive', [a.id, b.id], {}, viewer), 403, 'inventory.archive', {
+      card_ids: [b.id],
     });
     await ok(act('archive', [a.id], {}, viewer));
 
-    const first = await make(admin, { name });
+    const first = await admin.card({ name });
     await act('archive', [first.id]);
-    const second = await make(admin, { name });
+    const second = await admin.card({ name });
     await act('archive', [second.id]);
-    await expectRefused(t, () => act('restore', [first.id, second.id]), 409, 'sibling_name_taken');
+    await expectRefused(() => act('restore', [first.id, second.id]), 409, 'sibling_name_taken');
   });
 });
 
-describe('POST /cards/bulk-delete', () => {
-  it('deletes cards of any state with all that hangs on them', async () => {
-    const [app, old] = [await make(admin), await make(admin)];
-    const part = await make(admin, { type: 'ITComponent' });
-    const relation = await relate(admin, 'relAppToITC', app.id, part.id);
-    await admin.post(card(old.id, '/archive'));
-    await appoint(t, app.id, admin, 'responsible');
-    const ids = [app.id, old.id, NOBODY];
-    const dry = await idle(t, () => act('delete', ids, { dry_run: true }));
-    const { answer, events } = await eventsOf(t, () => act('delete', ids));
-    expect(answer.body).toEqual({
-      requested: 3,
-      deleted_card_ids: [app.id, old.id],
-      cascaded_card_ids: [],
-      moved_card_ids: [],
-      skipped: [{ card_id: NOBODY, reason: 'not_found' }],
-      dry_run: false,
-    });
-    expect(dry.body).toEqual({ ...answer.body, dry_run: true });
-    expect(events.map(({ event_type }) => event_type).sort()).toEqual([
-      'card.deleted',
-      'card.deleted',
-      'relation.deleted',
-      'stakeholder.removed',
-    ]);
-    expect(await db('relations').where({ id: relation.id })).toEqual([]);
-    expect(await db('cards').whereIn('id', ids)).toEqual([]);
-    expect((await act('delete', [app.id])).body.skipped).toHaveLength(1);
+it('POST /cards/bulk-delete deletes cards of any state with all that hangs on them', async () => {
+  const [app, old] = [await admin.card(), await admin.card()];
+  const part = await admin.card({ type: 'ITComponent' });
+  const relation = await admin.relate('relAppToITC', app.id, part.id);
+  await admin.post(card(old.id, '/archive'));
+  await appoint(app.id, admin, 'responsible');
+  const ids = [app.id, old.id, NOBODY];
+  const dry = await idle(() => act('delete', ids, { dry_run: true }));
+  const { answer, events } = await eventsOf(() => act('delete', ids));
+  expect(answer.body).toEqual({
+    requested: 3,
+    deleted_card_ids: [app.id, old.id],
+    cascaded_card_ids: [],
+    moved_card_ids: [],
+    skipped: [{ card_id: NOBODY, reason: 'not_found' }],
+    dry_run: false,
   });
+  expect(dry.body).toEqual({ ...answer.body, dry_run: true });
+  expect(events.map(({ event_type }) => event_type).sort()).toEqual([
+    'card.deleted',
+    'card.deleted',
+    'relation.deleted',
+    'stakeholder.removed',
+  ]);
+  expect(await db('relations').where({ id: relation.id })).toEqual([]);
+  expect(await db('cards').whereIn('id', ids)).toEqual([]);
+  expect((await act('delete', [app.id])).body.skipped).toHaveLength(1);
+});
 
-  it('moves children up past all that goes', async () => {
-    const one = await family('Up');
-    const answer = await act('delete', [one.child], { child_strategy: 'reparent' });
-    expect(answer.body).toMatchObject({ deleted_card_ids: [one.child], moved_card_ids: [one.leaf] });
-    expect(await read(one.leaf)).toMatchObject({
-      parent_id: one.root,
-      attributes: { capabilityLevel: 'L2' },
-    });
-    const member = await t.as('member');
-    expect(await refused(t, () => act('delete', [one.leaf], {}, member))).toMatchObject({
-      status: 403,
-      body: { permission: 'inventory.delete', card_ids: [one.leaf] },
-    });
-    for (const card_ids of [[], ['x']]) {
-      await expectRefused(t, () => act('delete', card_ids), 422);
-    }
+it('POST /cards/bulk-delete moves children up past all that goes', async () => {
+  const one = await family('Up');
+  const answer = await act('delete', [one.child], { child_strategy: 'reparent' });
+  expect(answer.body).toMatchObject({ deleted_card_ids: [one.child], moved_card_ids: [one.leaf] });
+  expect(await read(one.leaf)).toMatchObject({
+    parent_id: one.root,
+    attributes: { capabilityLevel: 'L2' },
   });
+  await expectRefused(() => act('delete', [one.leaf], {}, member), 403, 'inventory.delete', {
+    card_ids: [one.leaf],
+  });
+  for (const card_ids of [[], ['x']]) {
+    await expectRefused(() => act('delete', card_ids), 422);
+  }
 });

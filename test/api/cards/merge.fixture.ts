@@ -1,6 +1,5 @@
-import { expect } from 'vitest';
 import { pluck, type TestApp, type TestClient } from '../../support/harness.ts';
-import { card, make, relate } from './write.fixture.ts';
+import { card } from '../../support/writes.ts';
 
 export const unit = { type: 'BusinessCapability' };
 
@@ -67,12 +66,12 @@ async function makeTag(t: TestApp, mode: 'single' | 'multi', names: string[]): P
 
 /** Two applications with nearly everything, and what they are related to. */
 export async function duplicates(t: TestApp, admin: TestClient) {
-  const survivor = await make(admin, {
+  const survivor = await admin.card({
     external_id: `S-${Math.random()}`,
     attributes: { timeModel: 'invest' },
     lifecycle: { active: '2020-01-01' },
   });
-  const other = await make(admin, {
+  const other = await admin.card({
     external_id: `O-${Math.random()}`,
     description: 'What the survivor lacks',
     alias: 'Lent',
@@ -80,13 +79,13 @@ export async function duplicates(t: TestApp, admin: TestClient) {
     attributes: { timeModel: 'migrate', businessCriticality: 'missionCritical', costTotalAnnual: 7 },
   });
   const [shared, own] = [
-    await make(admin, { type: 'ITComponent' }),
-    await make(admin, { type: 'ITComponent' }),
+    await admin.card({ type: 'ITComponent' }),
+    await admin.card({ type: 'ITComponent' }),
   ];
-  const kept = await relate(admin, 'relAppToITC', survivor.id, shared.id);
-  const folded = await relate(admin, 'relAppToITC', other.id, shared.id);
+  const kept = await admin.relate('relAppToITC', survivor.id, shared.id);
+  const folded = await admin.relate('relAppToITC', other.id, shared.id);
   await admin.patch(`/api/v1/relations/${folded.id}`, { description: 'Only here' });
-  const moved = await relate(admin, 'relAppToITC', other.id, own.id);
+  const moved = await admin.relate('relAppToITC', other.id, own.id);
   await furnish(admin, survivor.id);
   await furnish(admin, other.id);
   const viewer = await t.as('viewer');

@@ -1,12 +1,11 @@
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp } from '../../support/harness.ts';
+import { card } from '../../support/writes.ts';
 import { names, putCard, putStakeholder, raise } from './read.fixture.ts';
 import orders from './read.list.orders.json' with { type: 'json' };
 import refusedQueries from './read.list.refused.json' with { type: 'json' };
 
 const ids = new Map<string, string>();
-
-const { t, db, viewer, member } = await openApp(['viewer', 'member']);
+const { t, db, viewer, member, admin } = await openApp(['viewer', 'member', 'admin']);
 const rows = [
   {
     name: 'Álpha',
@@ -19,14 +18,14 @@ const rows = [
   { name: 'delta', type: 'ITComponent', data_quality: 40, attributes: { version: '1' } },
   { name: 'Epsilon', status: 'ARCHIVED' },
 ];
+
 for (const row of rows) ids.set(row.name, await putCard(t, row));
 ids.set('Zeta', await putCard(t, { name: 'Zeta', parent_id: ids.get('Gamma') }));
-
 const list = async (query: string, client = member) => await client.get(`/api/v1/cards?${query}`);
-
 describe('filters', () => {
   it.each([
     ['', ['Álpha', 'beta', 'delta', 'Gamma', 'Zeta']],
+    ['filter=', ['Álpha', 'beta', 'delta', 'Gamma', 'Zeta']],
     ['status=ARCHIVED', ['Epsilon']],
     ['status=all&type=Application', ['Álpha', 'beta', 'Epsilon', 'Gamma', 'Zeta']],
     ['status=ACTIVE,ARCHIVED&type=ITComponent,Application&approval_status=APPROVED', ['beta']],
@@ -99,30 +98,91 @@ describe('order', () => {
   });
 });
 
-describe('what is kept between lists', () => {
-  it('is never stale: a list sent after a change shows it', async () => {
-    for (const query of [
-      '',
-      'sort_by=attributes.numberOfUsers',
-      'search=fresh',
-      'filter=attributes.numberOfUsers > 1',
-    ]) {
-      const before = (await list(query)).body.total;
-      const id = await putCard(t, { name: 'Fresh', attributes: { numberOfUsers: 5 } });
-      expect((await list(query)).body.total).toBe(before + 1);
-      await db('cards').where({ id }).delete();
-      await raise(t, 'cards:Application');
-      expect((await list(query)).body.total).toBe(before);
-    }
-  });
+it('what is kept between lists is never stale: a list sent after a change shows it', async () => {
+  for (const query of [
+    '',
+    'sort_by=attributes.numberOfUsers',
+    'search=fresh',
+    'filter=attributes.numberOfUsers > 1',
+  ]) {
+    const before = (await list(query)).body.total;
+    const id = await putCard(t, { name: 'Fresh', attributes: { numberOfUsers: 5 } });
+    expect((await list(query)).body.total).toBe(before + 1);
+    await db('cards').where({ id }).delete();
+    await raise(t, 'cards:Application');
+    expect((await list(query)).body.total).toBe(before);
+  }
+});
 
-  it('answers 304 to the ETag of a list that has not changed', async () => {
-    const first = await list('type=Application');
-    await ok(
-      member.get('/api/v1/cards?type=Application', {
-        'if-none-match': first.headers.etag!,
-      }),
-      304,
-    );
+it('what is kept between lists answers 304 to the ETag of a list that has not changed', async () => {
+  const first = await list('type=Application');
+  await ok(
+    member.get('/api/v1/cards?type=Application', {
+      'if-none-match': first.headers.etag!,
+    }),
+    304,
+  );
+});
+
+const unit = { type: 'BusinessCapability' };
+it('finds cards by name, by a part of their path and by the whole of it', async () => {
+  const sales = await admin.card({ ...unit, name: 'Sales' });
+  const claims = await admin.card({ ...unit, name: 'Claims / Losses\\', parent_id: sales.id });
+  const inner = await admin.card({ ...unit, name: 'Intake', parent_id: claims.id });
+  const outer = await admin.card({ ...unit, name: 'Intake', parent_id: sales.id });
+  const root = await admin.card({ ...unit, name: 'INTAKE' });
+  const gone = await admin.card({ ...unit, name: 'Gone' });
+  await admin.post(card(gone.id, '/archive'));
+  const expected: [string, string | null][] = [
+    ['sales', sales.id],
+    [' Claims \\/ Losses\\\\ ', claims.id],
+    ['claims \\/ losses\\\\/intake', inner.id],
+    ['Sales / Intake', outer.id],
+    ['Sales / Claims \\/ Losses\\\\ / Intake', inner.id],
+    // a whole path, though two others end like it
+    ['intake', root.id],
+    ['Gone', null],
+    ['Intake / Sales', null],
+    ['', null],
+    [' / ', null],
+  ];
+  const refs = expected.map(([ref], row) => ({ row, column: 'c', type: 'BusinessCapability', ref }));
+  const answer = await ok(
+    admin.post('/api/v1/cards/resolve-refs', {
+      refs: [...refs, { row: 99, column: 'd', type: 'Application', ref: 'Sales' }],
+    }),
+  );
+  expect(answer.results).toEqual([
+    ...expected.map(([, id], row) => ({
+      row,
+      column: 'c',
+      status: id ? 'resolved' : 'missing',
+      id,
+      candidates: null,
+    })),
+    { row: 99, column: 'd', status: 'missing', id: null, candidates: null },
+  ]);
+
+  await admin.delete(card(root.id));
+  const ambiguous = await admin.post('/api/v1/cards/resolve-refs', {
+    refs: [{ row: 1, column: 'c', type: 'BusinessCapability', ref: 'Intake' }],
   });
+  expect(ambiguous.body.results[0]).toEqual({
+    row: 1,
+    column: 'c',
+    status: 'ambiguous',
+    id: null,
+    candidates: [
+      { id: outer.id, path: 'Sales / Intake' },
+      { id: inner.id, path: 'Sales / Claims \\/ Losses\\\\ / Intake' },
+    ],
+  });
+});
+
+it('takes up to 5,000 references and checks them', async () => {
+  const ref = { row: 1, column: 'c', type: 'Application', ref: 'X' };
+  expect((await admin.post('/api/v1/cards/resolve-refs', { refs: [] })).body).toEqual({ results: [] });
+  for (const refs of [Array(5_001).fill(ref), [{ ...ref, type: 1 }], [{ ...ref, nope: 1 }]]) {
+    await expectProblem(admin.post('/api/v1/cards/resolve-refs', { refs }), 422);
+  }
 });

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
 import { ok, openApp } from '../../support/harness.ts';
-import { appoint, card, eventsOf, expectRefused, make, NOBODY, refused, relate } from './write.fixture.ts';
+import { card, NOBODY, writesOf } from '../../support/writes.ts';
 
 const { t, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
+const { appoint, eventsOf, expectRefused, expectInvalid } = writesOf(t);
 
 const archive = (id: string, body?: unknown, client = member, headers = {}) =>
   client.post(card(id, '/archive'), body, headers);
@@ -11,19 +11,18 @@ const read = async (id: string) => (await admin.get(card(id))).body;
 
 /** A parent with two children, and a grandchild below the first. */
 async function family(type = 'Application') {
-  const parent = await make(admin, { type });
-  const one = await make(admin, { type, parent_id: parent.id });
-  const two = await make(admin, { type, parent_id: parent.id });
-  const grandchild = await make(admin, { type, parent_id: one.id });
+  const parent = await admin.card({ type });
+  const one = await admin.card({ type, parent_id: parent.id });
+  const two = await admin.card({ type, parent_id: parent.id });
+  const grandchild = await admin.card({ type, parent_id: one.id });
   return { parent, one, two, grandchild };
 }
 
 describe('POST /cards/{id}/archive', () => {
   it('archives a card without children, with or without a body, and keeps its approval', async () => {
-    const made = await make(member, { attributes: { costTotalAnnual: 3 } });
+    const made = await member.card({ attributes: { costTotalAnnual: 3 } });
     await admin.post(card(made.id, '/approval-status?action=approve'));
-    const { answer, events } = await eventsOf(t, () => archive(made.id));
-    expect(answer.status).toBe(200);
+    const { answer, events } = await eventsOf(() => archive(made.id), 200);
     expect(answer.body).toMatchObject({
       primary: {
         id: made.id,
@@ -35,61 +34,57 @@ describe('POST /cards/{id}/archive', () => {
       affected_related_card_ids: [],
     });
     expect(answer.body.primary).toEqual(await read(made.id));
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({
-      event_type: 'card.archived',
-      card_id: made.id,
-      batch_id: expect.any(String),
-      cost_keys: null,
-    });
+    expect(events).toMatchObject([
+      {
+        event_type: 'card.archived',
+        card_id: made.id,
+        batch_id: expect.any(String),
+        cost_keys: null,
+      },
+    ]);
     expect(events[0]!.data.changes).toEqual({
       status: { old: 'ACTIVE', new: 'ARCHIVED' },
       archived_at: { old: null, new: answer.body.primary.archived_at },
     });
     for (const body of [{}, null, { child_strategy: null }]) {
-      const other = await make(member);
+      const other = await member.card();
       await ok(archive(other.id, body));
     }
   });
 
   it('refuses what is archived, unknown, guarded or malformed', async () => {
-    const { id } = await make(member);
+    const { id } = await member.card();
     const { etag } = (await member.get(card(id))).headers;
     await member.patch(card(id), { alias: 'x' });
-    await expectRefused(t, () => archive(id, {}, member, { 'if-match': etag! }), 412);
+    await expectRefused(() => archive(id, {}, member, { 'if-match': etag! }), 412);
     await archive(id);
-    await expectRefused(t, () => archive(id), 409, 'wrong_state');
-    await expectRefused(t, () => archive(NOBODY), 404);
+    await expectRefused(() => archive(id), 409, 'wrong_state');
+    await expectRefused(() => archive(NOBODY), 404);
     for (const body of [{ child_strategy: 'x' }, { related_card_ids: ['x'] }, { more: 1 }, []]) {
-      await expectRefused(t, () => archive(id, body), 422);
+      await expectRefused(() => archive(id, body), 422);
     }
   });
 
   it('asks what becomes of children', async () => {
     const { parent } = await family();
-    expect(await refused(t, () => archive(parent.id))).toMatchObject({
-      status: 409,
-      code: 'children_present',
-      body: { child_count: 2 },
-    });
+    await expectRefused(() => archive(parent.id), 409, 'children_present', { child_count: 2 });
   });
 
   it('cascades: all active cards below go too, under one batch', async () => {
     const { parent, one, two, grandchild } = await family();
-    const { answer, events } = await eventsOf(t, () => archive(parent.id, { child_strategy: 'cascade' }));
+    const { answer, events } = await eventsOf(() => archive(parent.id, { child_strategy: 'cascade' }));
     expect(new Set(answer.body.affected_children_ids)).toEqual(new Set([one.id, two.id, grandchild.id]));
     expect(events.map((event) => event.event_type)).toEqual(Array(4).fill('card.archived'));
     expect(new Set(events.map((event) => event.batch_id)).size).toBe(1);
     expect(await read(grandchild.id)).toMatchObject({ status: 'ARCHIVED', parent_id: one.id });
-    const impact = await member.get(card(parent.id, '/restore-impact'));
-    expect(impact.body.passengers).toHaveLength(3);
+    expect((await member.get(card(parent.id, '/restore-impact'))).body.passengers).toHaveLength(3);
   });
 
   it('disconnects: children lose the parent, approvals break, levels follow', async () => {
     const { parent, one, two, grandchild } = await family('BusinessCapability');
     await admin.post(card(one.id, '/approval-status?action=approve'));
     await admin.post(card(grandchild.id, '/approval-status?action=approve'));
-    const { answer, events } = await eventsOf(t, () => archive(parent.id, { child_strategy: 'disconnect' }));
+    const { answer, events } = await eventsOf(() => archive(parent.id, { child_strategy: 'disconnect' }));
     expect(new Set(answer.body.affected_children_ids)).toEqual(new Set([one.id, two.id]));
     expect(await read(one.id)).toMatchObject({
       status: 'ACTIVE',
@@ -116,35 +111,29 @@ describe('POST /cards/{id}/archive', () => {
   });
 
   it('reparents: children move to the grandparent, also one with the name of the parent', async () => {
-    const top = await make(admin);
-    const parent = await make(admin, { name: 'Same', parent_id: top.id });
-    const child = await make(admin, { name: 'Same', parent_id: parent.id });
+    const top = await admin.card();
+    const parent = await admin.card({ name: 'Same', parent_id: top.id });
+    const child = await admin.card({ name: 'Same', parent_id: parent.id });
     await ok(archive(parent.id, { child_strategy: 'reparent' }));
     expect(await read(child.id)).toMatchObject({ parent_id: top.id, status: 'ACTIVE' });
   });
 
   it('refuses when a moved child would meet a sibling of its name, and writes nothing', async () => {
-    const parent = await make(admin);
-    await make(admin, { name: 'Clash', parent_id: parent.id });
-    await make(admin, { name: 'Clash' });
+    const parent = await admin.card();
+    await admin.card({ name: 'Clash', parent_id: parent.id });
+    await admin.card({ name: 'Clash' });
     for (const child_strategy of ['disconnect', 'reparent']) {
-      await expectRefused(t, () => archive(parent.id, { child_strategy }), 409, 'sibling_name_taken');
+      await expectRefused(() => archive(parent.id, { child_strategy }), 409, 'sibling_name_taken');
     }
   });
 
   it('takes related cards along, whose own children are disconnected', async () => {
-    const app = await make(admin);
-    const component = await make(admin, { type: 'ITComponent' });
-    const below = await make(admin, { type: 'ITComponent', parent_id: component.id });
-    const other = await make(admin, { type: 'ITComponent' });
-    await relate(admin, 'relAppToITC', app.id, component.id);
-    await expectRefused(
-      t,
-      () => archive(app.id, { related_card_ids: [other.id] }),
-      422,
-      'validation_failed',
-      'related_card_ids.0',
-    );
+    const app = await admin.card();
+    const component = await admin.card({ type: 'ITComponent' });
+    const below = await admin.card({ type: 'ITComponent', parent_id: component.id });
+    const other = await admin.card({ type: 'ITComponent' });
+    await admin.relate('relAppToITC', app.id, component.id);
+    await expectInvalid(() => archive(app.id, { related_card_ids: [other.id] }), 'related_card_ids.0');
     const answer = await archive(app.id, { related_card_ids: [component.id.toUpperCase()] });
     expect(answer.body).toMatchObject({
       affected_related_card_ids: [component.id],
@@ -158,9 +147,9 @@ describe('POST /cards/{id}/archive', () => {
   });
 
   it('takes every active related card along where asked', async () => {
-    const app = await make(admin);
-    const parts = [await make(admin, { type: 'ITComponent' }), await make(admin, { type: 'ITComponent' })];
-    for (const part of parts) await relate(admin, 'relAppToITC', app.id, part.id);
+    const app = await admin.card();
+    const parts = [await admin.card({ type: 'ITComponent' }), await admin.card({ type: 'ITComponent' })];
+    for (const part of parts) await admin.relate('relAppToITC', app.id, part.id);
     await archive(parts[0]!.id);
     const answer = await archive(app.id, { cascade_all_related: true });
     expect(answer.body.affected_related_card_ids).toEqual([parts[1]!.id]);
@@ -168,17 +157,14 @@ describe('POST /cards/{id}/archive', () => {
 
   it('needs the right on every card that it touches', async () => {
     const { parent, one, two, grandchild } = await family();
-    expect(await refused(t, () => archive(parent.id, {}, viewer))).toMatchObject({
-      status: 403,
-      body: { permission: 'inventory.archive' },
-    });
-    await appoint(t, parent.id, viewer, 'responsible');
+    await expectRefused(() => archive(parent.id, {}, viewer), 403, 'inventory.archive');
+    await appoint(parent.id, viewer, 'responsible');
     for (const child_strategy of ['cascade', 'disconnect']) {
-      await expectRefused(t, () => archive(parent.id, { child_strategy }, viewer), 403);
+      await expectRefused(() => archive(parent.id, { child_strategy }, viewer), 403);
     }
-    await appoint(t, one.id, viewer, 'business_application_owner');
-    await appoint(t, two.id, viewer, 'business_application_owner');
-    await expectRefused(t, () => archive(parent.id, { child_strategy: 'cascade' }, viewer), 403);
+    await appoint(one.id, viewer, 'business_application_owner');
+    await appoint(two.id, viewer, 'business_application_owner');
+    await expectRefused(() => archive(parent.id, { child_strategy: 'cascade' }, viewer), 403);
     await ok(archive(parent.id, { child_strategy: 'disconnect' }, viewer));
     expect(await read(grandchild.id)).toMatchObject({ parent_id: one.id });
   });
@@ -188,7 +174,7 @@ describe('POST /cards/{id}/restore', () => {
   it('restores one card, or with it the named passengers of its batch', async () => {
     const { parent, one, two, grandchild } = await family();
     await archive(parent.id, { child_strategy: 'cascade' });
-    const { answer, events } = await eventsOf(t, () =>
+    const { answer, events } = await eventsOf(() =>
       restore(parent.id, { also_restore_card_ids: [one.id, grandchild.id] }),
     );
     expect(answer.body).toMatchObject({
@@ -206,45 +192,34 @@ describe('POST /cards/{id}/restore', () => {
 
   it('refuses what is active, unknown, no passenger, or below an archived card', async () => {
     const { parent, one } = await family();
-    const stranger = await make(member);
-    await expectRefused(t, () => restore(parent.id), 409, 'wrong_state');
+    const stranger = await member.card();
+    await expectRefused(() => restore(parent.id), 409, 'wrong_state');
     await archive(parent.id, { child_strategy: 'cascade' });
     await archive(stranger.id);
     for (const id of [stranger.id, NOBODY]) {
-      await expectRefused(
-        t,
+      await expectInvalid(
         () => restore(parent.id, { also_restore_card_ids: [id] }),
-        422,
-        'validation_failed',
         'also_restore_card_ids.0',
       );
     }
-    expect(await refused(t, () => restore(one.id))).toMatchObject({
-      status: 409,
-      code: 'wrong_state',
-      body: { archived_parent_id: parent.id },
-    });
+    await expectRefused(() => restore(one.id), 409, 'wrong_state', { archived_parent_id: parent.id });
     await ok(restore(one.id, { also_restore_card_ids: [parent.id] }));
-    await expectRefused(t, () => restore(NOBODY), 404);
+    await expectRefused(() => restore(NOBODY), 404);
   });
 
   it('refuses when the name has been taken meanwhile', async () => {
-    const first = await make(member, { name: 'Seat' });
+    const first = await member.card({ name: 'Seat' });
     await archive(first.id);
-    const second = await make(member, { name: 'seat' });
-    expect(await refused(t, () => restore(first.id))).toMatchObject({
-      status: 409,
-      code: 'sibling_name_taken',
-      body: { existing_id: second.id },
-    });
+    const second = await member.card({ name: 'seat' });
+    await expectRefused(() => restore(first.id), 409, 'sibling_name_taken', { existing_id: second.id });
   });
 
   it('needs the right on each card', async () => {
     const { parent, one } = await family();
     await archive(parent.id, { child_strategy: 'cascade' });
-    await expectRefused(t, () => restore(parent.id, {}, viewer), 403);
-    await appoint(t, parent.id, viewer, 'responsible');
-    await expectRefused(t, () => restore(parent.id, { also_restore_card_ids: [one.id] }, viewer), 403);
+    await expectRefused(() => restore(parent.id, {}, viewer), 403);
+    await appoint(parent.id, viewer, 'responsible');
+    await expectRefused(() => restore(parent.id, { also_restore_card_ids: [one.id] }, viewer), 403);
     await ok(restore(parent.id, {}, viewer));
   });
 });

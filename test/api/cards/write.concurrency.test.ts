@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { openApp, type TestAnswer } from '../../support/harness.ts';
-import { card, make } from './write.fixture.ts';
+import { forAllAsync } from '../../support/property.ts';
+import { card } from '../../support/writes.ts';
 
 const { db, admin } = await openApp(['admin']);
 
@@ -13,9 +13,24 @@ const statuses = (answers: TestAnswer[]) => {
   return counts;
 };
 
+/** Adds one to the users of a card under If-Match until it succeeds, and notes the statuses. */
+function counter(id: string) {
+  const seen = new Set<number>();
+  const add = async () => {
+    for (;;) {
+      const read = await admin.get(card(id));
+      const attributes = { numberOfUsers: read.body.attributes.numberOfUsers + 1 };
+      const answer = await admin.patch(card(id), { attributes }, { 'if-match': read.headers.etag! });
+      seen.add(answer.status);
+      if (answer.status === 200) return;
+    }
+  };
+  return { add, seen };
+}
+
 describe('writing one card from many sides', () => {
   it('loses none of 50 patches: each starts from what the one before has left', async () => {
-    const { id } = await make(admin, { description: 'start' });
+    const { id } = await admin.card({ description: 'start' });
     const answers = await together(50, (n) => admin.patch(card(id), { description: `patch ${n}` }));
     expect(statuses(answers)).toEqual({ 200: 50 });
     const events = await db('events').where({ card_id: id }).orderBy('position').select('data');
@@ -30,17 +45,8 @@ describe('writing one card from many sides', () => {
   });
 
   it('counts to 50 under If-Match, with no refusal but 412', async () => {
-    const { id } = await make(admin, { attributes: { numberOfUsers: 0 } });
-    const seen = new Set<number>();
-    const add = async () => {
-      for (;;) {
-        const read = await admin.get(card(id));
-        const attributes = { numberOfUsers: read.body.attributes.numberOfUsers + 1 };
-        const answer = await admin.patch(card(id), { attributes }, { 'if-match': read.headers.etag! });
-        seen.add(answer.status);
-        if (answer.status === 200) return;
-      }
-    };
+    const { id } = await admin.card({ attributes: { numberOfUsers: 0 } });
+    const { add, seen } = counter(id);
     // ten counters at a time: each round of all of them lets at least one through
     for (let round = 0; round < 5; round += 1) await Promise.all(times(10, add));
     expect((await admin.get(card(id))).body.attributes.numberOfUsers).toBe(50);
@@ -48,18 +54,9 @@ describe('writing one card from many sides', () => {
   });
 
   it('loses nothing of 200 writers at once, with If-Match or without, and shows none of them a deadlock', async () => {
-    const { id } = await make(admin, { attributes: { numberOfUsers: 0 } });
-    const part = await make(admin, { type: 'ITComponent' });
-    const seen = new Set<number>();
-    const add = async () => {
-      for (;;) {
-        const read = await admin.get(card(id));
-        const attributes = { numberOfUsers: read.body.attributes.numberOfUsers + 1 };
-        const answer = await admin.patch(card(id), { attributes }, { 'if-match': read.headers.etag! });
-        seen.add(answer.status);
-        if (answer.status === 200) return;
-      }
-    };
+    const { id } = await admin.card({ attributes: { numberOfUsers: 0 } });
+    const part = await admin.card({ type: 'ITComponent' });
+    const { add, seen } = counter(id);
     // most of 200 that start at once lose the first round: those who lost go on by twenties
     const first = await admin.get(card(id));
     const together200 = await together(200, () =>
@@ -99,7 +96,7 @@ describe('writing one card from many sides', () => {
   });
 
   it('archives it once', async () => {
-    const { id } = await make(admin);
+    const { id } = await admin.card();
     expect(statuses(await together(10, () => admin.post(card(id, '/archive'))))).toEqual({ 200: 1, 409: 9 });
   });
 });
@@ -123,19 +120,19 @@ describe('races for a name or a key', () => {
   });
 
   it('renames, moves and restores one to a name', async () => {
-    const parent = await make(admin);
-    const named = await Promise.all(times(5, (n) => make(admin, { name: `Rename ${n}` })));
+    const parent = await admin.card();
+    const named = await Promise.all(times(5, (n) => admin.card({ name: `Rename ${n}` })));
     const renamed = await together(5, (n) => admin.patch(card(named[n]!.id), { name: 'Wanted' }));
     expect(statuses(renamed)).toEqual({ 200: 1, 409: 4 });
 
-    const places = await Promise.all(times(5, () => make(admin)));
-    const same = await Promise.all(places.map((place) => make(admin, { name: 'Same', parent_id: place.id })));
+    const places = await Promise.all(times(5, () => admin.card()));
+    const same = await Promise.all(places.map((place) => admin.card({ name: 'Same', parent_id: place.id })));
     const moved = await together(5, (n) => admin.patch(card(same[n]!.id), { parent_id: parent.id }));
     expect(statuses(moved)).toEqual({ 200: 1, 409: 4 });
 
     const archived: { id: string }[] = [];
     for (let n = 0; n < 5; n += 1) {
-      const made = await make(admin, { name: 'Asleep' });
+      const made = await admin.card({ name: 'Asleep' });
       await admin.post(card(made.id, '/archive'));
       archived.push(made);
     }
@@ -148,8 +145,8 @@ describe('races around relations', () => {
   it('lets one of many through where the type allows one, and one of equal ones', async () => {
     await db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
     await db.raw(`select raise_topics(array['metamodel'])`);
-    const app = await make(admin);
-    const orgs = await Promise.all(times(10, (n) => make(admin, { type: 'Organization', name: `Org ${n}` })));
+    const app = await admin.card();
+    const orgs = await Promise.all(times(10, (n) => admin.card({ type: 'Organization', name: `Org ${n}` })));
     const body = (source: { id: string }) => ({
       type: 'relOrgToApp',
       source_id: source.id,
@@ -172,7 +169,7 @@ describe('races around relations', () => {
     const left = await db('relations').where({ type: 'relOrgToApp', target_id: app.id });
     expect(left.length).toBeLessThanOrEqual(1);
 
-    const part = await make(admin, { type: 'ITComponent' });
+    const part = await admin.card({ type: 'ITComponent' });
     const equal = { type: 'relAppToITC', source_id: app.id, target_id: part.id };
     expect(statuses(await together(10, () => admin.post('/api/v1/relations', equal)))).toEqual({
       201: 1,
@@ -181,8 +178,8 @@ describe('races around relations', () => {
   });
 
   it('leaves no relation to a card that is deleted meanwhile', async () => {
-    const apps = await Promise.all(times(10, () => make(admin)));
-    const part = await make(admin, { type: 'ITComponent' });
+    const apps = await Promise.all(times(10, () => admin.card()));
+    const part = await admin.card({ type: 'ITComponent' });
     const [deleted, ...related] = await Promise.all([
       admin.delete(card(part.id)),
       ...apps.map((app) =>
@@ -217,41 +214,40 @@ function expectForest(rows: TreeRow[]): void {
   }
 }
 
-describe('concurrent moves', () => {
-  it('never close a circle, keep the levels right and leave nothing active below archived cards', async () => {
-    const cards = await Promise.all(
-      times(12, (n) => make(admin, { type: 'BusinessCapability', name: `Tree ${n}` })),
-    );
-    const act = fc.record({
-      kind: fc.constantFrom('move', 'move', 'move', 'root', 'archive', 'restore', 'create'),
-      card: fc.nat(cards.length - 1),
-      parent: fc.nat(cards.length - 1),
-      strategy: fc.constantFrom('cascade', 'disconnect', 'reparent'),
-    });
-    let serial = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 30 }), async (acts) => {
-        const answers = await Promise.all(
-          acts.map(({ kind, card: n, parent, strategy }) => {
-            const { id } = cards[n]!;
-            const parent_id = cards[parent]!.id;
-            if (kind === 'move') return admin.patch(card(id), { parent_id });
-            if (kind === 'root') return admin.patch(card(id), { parent_id: null });
-            if (kind === 'archive') return admin.post(card(id, '/archive'), { child_strategy: strategy });
-            if (kind === 'restore') return admin.post(card(id, '/restore'));
-            serial += 1;
-            const body = { type: 'BusinessCapability', name: `Leaf ${serial}`, parent_id };
-            return admin.post('/api/v1/cards', body);
-          }),
-        );
-        for (const { status } of answers) expect([200, 201, 409, 422]).toContain(status);
-        expectForest(
-          await db('cards')
-            .where({ type: 'BusinessCapability' })
-            .select('id', 'parent_id', 'status', db.raw(`attributes ->> 'capabilityLevel' as level`)),
-        );
-      }),
-      { numRuns: 12, endOnFailure: true },
-    );
+it('concurrent moves close no circle, keep levels, and leave nothing active below archived cards', async () => {
+  const cards = await Promise.all(
+    times(12, (n) => admin.card({ type: 'BusinessCapability', name: `Tree ${n}` })),
+  );
+  const act = fc.record({
+    kind: fc.constantFrom('move', 'move', 'move', 'root', 'archive', 'restore', 'create'),
+    card: fc.nat(cards.length - 1),
+    parent: fc.nat(cards.length - 1),
+    strategy: fc.constantFrom('cascade', 'disconnect', 'reparent'),
   });
+  let serial = 0;
+  await forAllAsync(
+    { numRuns: 12, endOnFailure: true },
+    [fc.array(act, { minLength: 20, maxLength: 30 })],
+    async (acts) => {
+      const answers = await Promise.all(
+        acts.map(({ kind, card: n, parent, strategy }) => {
+          const { id } = cards[n]!;
+          const parent_id = cards[parent]!.id;
+          if (kind === 'move') return admin.patch(card(id), { parent_id });
+          if (kind === 'root') return admin.patch(card(id), { parent_id: null });
+          if (kind === 'archive') return admin.post(card(id, '/archive'), { child_strategy: strategy });
+          if (kind === 'restore') return admin.post(card(id, '/restore'));
+          serial += 1;
+          const body = { type: 'BusinessCapability', name: `Leaf ${serial}`, parent_id };
+          return admin.post('/api/v1/cards', body);
+        }),
+      );
+      for (const { status } of answers) expect([200, 201, 409, 422]).toContain(status);
+      expectForest(
+        await db('cards')
+          .where({ type: 'BusinessCapability' })
+          .select('id', 'parent_id', 'status', db.raw(`attributes ->> 'capabilityLevel' as level`)),
+      );
+    },
+  );
 });

@@ -1,72 +1,42 @@
+/** No input gives a 500. */
+
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { hostileText, hostileValue } from '../../random/hostile.ts';
 import { openApp, type TestAnswer } from '../../support/harness.ts';
-import { card, make, NOBODY, relate } from './write.fixture.ts';
+import { forAllAsync } from '../../support/property.ts';
+import { card, NOBODY } from '../../support/writes.ts';
 
 const { t, admin } = await openApp(['admin']);
-const parent = await make(admin);
-const child = await make(admin, { parent_id: parent.id });
-const part = await make(admin, { type: 'ITComponent' });
+const parent = await admin.card();
+const child = await admin.card({ parent_id: parent.id });
+const part = await admin.card({ type: 'ITComponent' });
 const ids: string[] = [parent.id, child.id, part.id, NOBODY, parent.id.toUpperCase()];
-const relation = (await relate(admin, 'relAppToITC', parent.id, part.id)).id;
+const relation = (await admin.relate('relAppToITC', parent.id, part.id)).id;
 
-/** Strings that have troubled others: odd numbers and dates, escapes, half characters, names of prototypes. */
-const trouble = fc.constantFrom(
-  '',
-  ' ',
-  '\0',
-  '\ud800',
-  '\u202e',
-  '9'.repeat(400),
-  '1e999',
-  '-0',
-  '2023-02-30',
-  '10000-01-01',
-  '0000-00-00',
-  "'; drop table cards; --",
-  '?',
-  '$1',
-  '%',
-  '\\',
-  '__proto__',
-  'constructor',
-  'null',
-  `urn:uuid:${NOBODY}`,
-  `{${NOBODY}}`,
-  'Application',
-  'relAppToITC',
+const text = fc.oneof(
+  hostileText,
+  fc.constantFrom('10000-01-01', `urn:uuid:${NOBODY}`, `{${NOBODY}}`, 'Application', 'relAppToITC'),
 );
-const text = fc.oneof(trouble, fc.string({ unit: 'binary', maxLength: 20 }));
-const id = fc.oneof(
-  fc.nat(4).map((n) => n),
-  text,
-);
+const id = fc.oneof(fc.nat(4), text);
 const anything = fc.oneof(
-  text,
+  hostileValue,
   fc.double(),
-  fc.integer(),
-  fc.boolean(),
-  fc.constant(null),
   fc.array(text, { maxLength: 3 }),
   fc.dictionary(text, fc.oneof(text, fc.double(), fc.constant(null)), { maxKeys: 3 }),
-  fc.jsonValue({ maxDepth: 3 }),
 );
 const realId = (value: unknown) => (typeof value === 'number' ? ids[value] : value);
 const someId = fc.oneof(id, anything).map(realId);
+const ATTRIBUTES = [
+  'timeModel',
+  'costTotalAnnual',
+  'numberOfUsers',
+  'productName',
+  'hasAiFeatures',
+  'version',
+];
 const attributes = fc.oneof(
   anything,
-  fc.dictionary(
-    fc.constantFrom(
-      'timeModel',
-      'costTotalAnnual',
-      'numberOfUsers',
-      'productName',
-      'hasAiFeatures',
-      'version',
-    ),
-    anything,
-    { maxKeys: 2 },
-  ),
+  fc.dictionary(fc.constantFrom(...ATTRIBUTES), anything, { maxKeys: 2 }),
 );
 
 let serial = 0;
@@ -149,80 +119,63 @@ const act = almost(
 
 /** Every answer is checked against the API's description as well, so an undescribed status fails too. */
 async function never500<T>(arbitrary: fc.Arbitrary<T>, send: (body: T) => Promise<TestAnswer>, runs = 150) {
-  await fc.assert(
-    fc.asyncProperty(arbitrary, async (body) => {
-      expect((await send(body)).status).toBeLessThan(500);
-    }),
-    { numRuns: runs },
-  );
+  await forAllAsync(runs, [arbitrary], async (body) => {
+    expect((await send(body)).status).toBeLessThan(500);
+  });
 }
 
-describe('no input gives a 500', () => {
-  const wild = anything.map((body) => () => body);
-  const mostly = (bodies: fc.Arbitrary<() => object>) =>
-    fc.oneof({ weight: 9, arbitrary: bodies }, { weight: 1, arbitrary: wild });
+const wild = anything.map((body) => () => body);
+const mostly = (bodies: fc.Arbitrary<() => object>) =>
+  fc.oneof({ weight: 9, arbitrary: bodies }, { weight: 1, arbitrary: wild });
 
-  it('creating and changing cards', async () => {
-    await never500(mostly(newCard), (body) => admin.post('/api/v1/cards', body()));
-    await never500(fc.tuple(mostly(patch), fc.nat(3)), ([body, n]) => admin.patch(card(ids[n]!), body()));
-  });
+it('creating and changing cards', async () => {
+  await never500(mostly(newCard), (body) => admin.post('/api/v1/cards', body()));
+  await never500(fc.tuple(mostly(patch), fc.nat(3)), ([body, n]) => admin.patch(card(ids[n]!), body()));
+});
 
-  it('creating, changing and bulk writing of relations', async () => {
-    await never500(mostly(newRelation), (body) => admin.post('/api/v1/relations', body()));
-    await never500(mostly(relationPatch), (body) => admin.patch(`/api/v1/relations/${relation}`, body()));
-    await never500(mostly(bulk), (body) => admin.post('/api/v1/relations/bulk', body()), 300);
-  });
+it('creating, changing and bulk writing of relations', async () => {
+  await never500(mostly(newRelation), (body) => admin.post('/api/v1/relations', body()));
+  await never500(mostly(relationPatch), (body) => admin.patch(`/api/v1/relations/${relation}`, body()));
+  await never500(mostly(bulk), (body) => admin.post('/api/v1/relations/bulk', body()), 300);
+});
 
-  it('archiving, restoring, approving and deleting', async () => {
-    for (const verb of ['archive', 'restore']) {
-      await never500(
-        fc.tuple(mostly(act), fc.nat(3)),
-        ([body, n]) => admin.post(card(ids[n]!, `/${verb}`), body()),
-        60,
-      );
-    }
-    const query = text.map((action) => encodeURIComponent(action.toWellFormed()));
-    await never500(query, (action) => admin.post(card(ids[0]!, `/approval-status?action=${action}`)), 60);
-    await never500(mostly(act), (body) => admin.delete(card(NOBODY), body()), 60);
-  });
-
-  it('bodies nested beyond all measure, or with texts that no database holds', async () => {
-    const deep = (open: string, close: string) => `${open.repeat(200_000)}1${close.repeat(200_000)}`;
-    for (const value of [deep('[', ']'), deep('{"a":', '}')]) {
-      for (const body of [value, `{"attributes":{"timeModel":${value}}}`]) {
-        const answer = await admin.request({
-          method: 'PATCH',
-          url: card(ids[0]!),
-          headers: { 'content-type': 'application/json' },
-          payload: body,
-        });
-        expect([400, 422]).toContain(answer.status);
-      }
-    }
-    for (const text of ['\0', '\ud800']) {
-      const login = await t.anonymous.post('/api/v1/auth/login', { email: text, password: 'x' });
-      expect([login.status, login.body.errors[0]]).toMatchObject([422, { field: 'email', code: 'bad_text' }]);
-    }
-  });
-
-  it('parts of addresses and queries', async () => {
-    const part = fc.oneof(text, fc.webPath()).map((any) => encodeURIComponent(any.toWellFormed()));
-    await never500(part.filter(Boolean), (any) => admin.patch(card(any), {}), 60);
-    await never500(part.filter(Boolean), (any) => admin.get(`/api/v1/relations/${any}`), 60);
-    const names = fc.constantFrom(
-      'search',
-      'type',
-      'card_id',
-      'sort_by',
-      'fields',
-      'cursor',
-      'page',
-      'page_size',
-    );
+it('archiving, restoring, approving and deleting', async () => {
+  for (const verb of ['archive', 'restore']) {
     await never500(
-      fc.tuple(names, part),
-      ([name, any]) => admin.get(`/api/v1/relations?${name}=${any}`),
-      300,
+      fc.tuple(mostly(act), fc.nat(3)),
+      ([body, n]) => admin.post(card(ids[n]!, `/${verb}`), body()),
+      60,
     );
-  });
+  }
+  const query = text.map((action) => encodeURIComponent(action.toWellFormed()));
+  await never500(query, (action) => admin.post(card(ids[0]!, `/approval-status?action=${action}`)), 60);
+  await never500(mostly(act), (body) => admin.delete(card(NOBODY), body()), 60);
+});
+
+it('bodies nested beyond all measure, or with texts that no database holds', async () => {
+  const deep = (open: string, close: string) => `${open.repeat(200_000)}1${close.repeat(200_000)}`;
+  for (const value of [deep('[', ']'), deep('{"a":', '}')]) {
+    for (const body of [value, `{"attributes":{"timeModel":${value}}}`]) {
+      const answer = await admin.request({
+        method: 'PATCH',
+        url: card(ids[0]!),
+        headers: { 'content-type': 'application/json' },
+        payload: body,
+      });
+      expect([400, 422]).toContain(answer.status);
+    }
+  }
+  for (const text of ['\0', '\ud800']) {
+    const login = await t.anonymous.post('/api/v1/auth/login', { email: text, password: 'x' });
+    expect([login.status, login.body.errors[0]]).toMatchObject([422, { field: 'email', code: 'bad_text' }]);
+  }
+});
+
+it('parts of addresses and queries', async () => {
+  const part = fc.oneof(text, fc.webPath()).map((any) => encodeURIComponent(any.toWellFormed()));
+  await never500(part.filter(Boolean), (any) => admin.patch(card(any), {}), 60);
+  await never500(part.filter(Boolean), (any) => admin.get(`/api/v1/relations/${any}`), 60);
+  for (const name of ['search', 'type', 'card_id', 'sort_by', 'fields', 'cursor', 'page', 'page_size']) {
+    await never500(part, (any) => admin.get(`/api/v1/relations?${name}=${any}`), 40);
+  }
 });

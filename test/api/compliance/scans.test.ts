@@ -1,9 +1,8 @@
-import { describe, expect, it } from 'vitest';
 import { startAnalysis } from '../../../domain/analysis/runs/runs.ts';
 import { analysisPayload } from '../../../domain/analysis/runs/runs.types.ts';
 import { scores } from '../../../domain/governance/compliance/compliance.model.ts';
 import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
-import { analysisProcessors } from '../../../workers/analysis.ts';
+import { analysisProcessors } from '../../../workers/analysis/analysis.processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
@@ -105,8 +104,7 @@ describe('a scan', () => {
 
     const held = { user_id: viewer.userId, role: 'responsible' };
     const holder = await admin.post(`/api/v1/cards/${app}/stakeholders`, held);
-    const third = await scan('soc2');
-    expect(third.summary.regulations.soc2.resolved).toBeGreaterThan(0);
+    expect((await scan('soc2')).summary.regulations.soc2.resolved).toBeGreaterThan(0);
     expect(await findings(`regulation=soc2&card_id=${app}&decision=mitigated`)).toEqual([]);
     expect((await viewer.get(`${url}/findings/${owner.id}`)).body).toMatchObject({
       auto_resolved: true,
@@ -212,10 +210,7 @@ describe('a scan', () => {
       resumable: true,
     });
     const other = await startAnalysis(await t.ctx(), { type: 'compliance', job: unheard });
-    expect(await admin.post(`${url}/scans`)).toMatchObject({
-      status: 409,
-      body: { code: 'wrong_state', run_id: other.run_id },
-    });
+    await expectProblem(admin.post(`${url}/scans`), 409, 'wrong_state', { run_id: other.run_id });
     expect((await viewer.get(`${url}/active-runs`)).body.compliance).toMatchObject({
       run_id: other.run_id,
       status: 'running',
@@ -224,7 +219,7 @@ describe('a scan', () => {
     await db('jobs').where({ id: other.job_id }).update({ status: 'cancelled' });
     expect((await viewer.get(`${url}/active-runs`)).body).toEqual({ compliance: null });
     await db('compliance_regulations').update({ is_enabled: false });
-    expect(await admin.post(`${url}/scans`)).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+    await expectProblem(admin.post(`${url}/scans`), 409, 'wrong_state');
     await db('compliance_regulations').update({ is_enabled: true });
   });
 });

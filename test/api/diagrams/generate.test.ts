@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
 import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawingFaults } from '../../support/drawio.ts';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const { t, db, member, admin } = await openApp(['member', 'admin']);
@@ -82,8 +81,7 @@ it('proposes products by name, alias and maker, with the cycle that is told', as
   expect(best(byAlias.id)).toEqual(['mariadb', '10.6']);
   expect(best(byMaker.id)).toEqual(['msexchange', '2019']);
   // not Redis, which begins like it
-  const products = pluck(of(clear.id).candidates, 'eol_product');
-  expect(products).toEqual(['rhel']);
+  expect(pluck(of(clear.id).candidates, 'eol_product')).toEqual(['rhel']);
   expect(of(nothing.id)).toEqual({
     card_id: nothing.id,
     card_name: 'Mainframe batch',

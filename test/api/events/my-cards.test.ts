@@ -1,21 +1,21 @@
-import { expect, it } from 'vitest';
 import { ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
-import { appoint, card, make, relate } from '../cards/write.fixture.ts';
+import { card, writesOf } from '../../support/writes.ts';
 
 const { t, admin, viewer } = await openApp(['admin', 'viewer']);
+const { appoint } = writesOf(t);
 
 const mine = (client: TestClient, query = '') => ok(client.get(`/api/v1/events/my-cards?${query}`));
 
 it('tells what happened to the cards on which one holds a role, at either end of their relations', async () => {
-  const [app, other] = [await make(admin), await make(admin)];
-  const component = await make(admin, { type: 'ITComponent' });
+  const [app, other] = [await admin.card(), await admin.card()];
+  const component = await admin.card({ type: 'ITComponent' });
   expect(await mine(viewer)).toEqual({ items: [], total: 0, page: 1, page_size: 50 });
-  await appoint(t, app.id, viewer, 'responsible');
-  await appoint(t, component.id, viewer, 'observer');
+  await appoint(app.id, viewer, 'responsible');
+  await appoint(component.id, viewer, 'observer');
   await admin.patch(card(app.id), { alias: 'Followed', attributes: { costTotalAnnual: 5 } });
   await admin.patch(card(other.id), { alias: 'Not followed' });
-  await relate(admin, 'relAppToITC', other.id, component.id);
-  await relate(admin, 'relAppToITC', app.id, component.id);
+  await admin.relate('relAppToITC', other.id, component.id);
+  await admin.relate('relAppToITC', app.id, component.id);
 
   const { items, total } = await mine(viewer, 'page_size=200');
   expect(pluck(items, 'event_type', 'card_id')).toEqual([
@@ -40,12 +40,12 @@ it('tells what happened to the cards on which one holds a role, at either end of
 });
 
 it('tells no more than may be read', async () => {
-  const app = await make(admin);
-  const component = await make(admin, { type: 'ITComponent' });
+  const app = await admin.card();
+  const component = await admin.card({ type: 'ITComponent' });
   const reader = await t.holding('inventory.view');
   const nobody = await t.holding();
-  for (const client of [reader, nobody]) await appoint(t, app.id, client, 'observer');
-  await relate(admin, 'relAppToITC', app.id, component.id);
+  for (const client of [reader, nobody]) await appoint(app.id, client, 'observer');
+  await admin.relate('relAppToITC', app.id, component.id);
   await admin.post(card(app.id, '/comments'), { content: 'Hush' });
   for (const client of [reader, nobody]) {
     expect(pluck((await mine(client)).items, 'event_type')).toEqual(['card.created']);

@@ -1,35 +1,30 @@
 // @redis
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { answered, closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-const { t, db } = await openApp();
+const { t, db, admin, member, viewer } = await openApp(['member', 'viewer', 'admin']);
 closeAfterAll(await startWorkers(t.services));
-const member = await t.as('member');
 for (let n = 0; n < 3; n += 1) {
   await member.card({ name: `App ${n}`, attributes: { costTotalAnnual: 4242 + n } });
 }
 
 describe('POST /exports', () => {
   it('starts a job whose file is downloaded whole or in part, with its checksum, by those who may', async () => {
-    const member = await t.as('member');
     const started = await member.post('/api/v1/exports', { format: 'csv', types: ['Application'] });
     expect([started.status, started.headers.location]).toEqual([202, `/api/v1/jobs/${started.body.job_id}`]);
     await untilStatus(t.services, started.body.job_id, 'succeeded');
     const job = await member.get(started.headers.location!);
     expect(job.body).toMatchObject({ status: 'succeeded', progress: 1, counts: { rows: 3, total: 3 } });
     const url = `${started.headers.location}/result`;
-    const file = await member.get(url);
-    expect(file.status).toBe(200);
+    const file = await answered(member.get(url));
     expect(file.headers['content-disposition']).toMatch(
       /^attachment; filename="?estate-cards-\d{4}-\d\d-\d\d\.csv"?$/,
     );
     expect(parse(file.raw, { columns: true })).toHaveLength(3);
     const part = await member.get(url, { range: 'bytes=0-9' });
     expect([part.status, part.text]).toEqual([206, file.text.slice(0, 10)]);
-    const viewer = await t.as('viewer');
     await expectProblem(viewer.get(url), 404);
     await ok((await t.as('admin')).get(url));
     const events = await db('events')
@@ -40,7 +35,6 @@ describe('POST /exports', () => {
   });
 
   it('is the same job for the same idempotency key', async () => {
-    const member = await t.as('member');
     const key = { 'idempotency-key': 'nightly-1' };
     const one = await member.post('/api/v1/exports', { format: 'csv' }, key);
     const two = await member.post('/api/v1/exports', { format: 'csv' }, key);
@@ -48,7 +42,6 @@ describe('POST /exports', () => {
   });
 
   it('refuses unknown fields, formats and callers without the right', async () => {
-    const member = await t.as('member');
     const bad = await member.post('/api/v1/exports', { format: 'pdf', colums: [] });
     expect(bad.status).toBe(422);
     expect(pluck(bad.body.errors, 'field')).toContain('colums');
@@ -59,13 +52,10 @@ describe('POST /exports', () => {
 
 describe('GET /cards/export/csv', () => {
   it('streams the same rows as the job, costs cut for those without the right', async () => {
-    const member = await t.as('member');
-    const stream = await member.get('/api/v1/cards/export/csv?type=Application');
-    expect(stream.status).toBe(200);
+    const stream = await answered(member.get('/api/v1/cards/export/csv?type=Application'));
     expect(Number(stream.headers['x-position'])).toBeGreaterThan(0);
     const rows: Record<string, string>[] = parse(stream.raw, { columns: true });
     expect(rows.map((row) => row['attributes.costTotalAnnual'])).toEqual(['4242', '4243', '4244']);
-    const viewer = await t.as('viewer');
     const cut = await viewer.get('/api/v1/cards/export/csv');
     // ids may hold the same digits
     expect(cut.text).not.toMatch(/(^|,)424[234](,|$)/m);
@@ -73,7 +63,6 @@ describe('GET /cards/export/csv', () => {
   });
 
   it('starts the same as a job where that is preferred', async () => {
-    const member = await t.as('member');
     const url = '/api/v1/cards/export/csv?type=Application&profile=roundtrip';
     const answer = await member.get(url, { prefer: 'wait=10, Respond-Async; now' });
     expect([answer.status, answer.headers['preference-applied']]).toEqual([202, 'respond-async']);
@@ -85,7 +74,6 @@ describe('GET /cards/export/csv', () => {
 });
 
 it('gives a file no longer to its owner who lost a role that showed its cards and costs', async () => {
-  const admin = await t.as('admin');
   await admin.post('/api/v1/roles', {
     key: 'by_role',
     label: 'By role',
@@ -104,75 +92,68 @@ it('gives a file no longer to its owner who lost a role that showed its cards an
   await ok(admin.get(url));
 });
 
-describe('stakeholders', () => {
-  it('are no column for those who may not see them, and refused when they ask for it', async () => {
-    const extractor = await t.holding('inventory.view', 'inventory.export');
-    const header = async (client: typeof extractor) =>
-      (await client.get('/api/v1/cards/export/csv?type=Application')).text.split('\r\n')[0]!.split(',');
-    expect(await header(extractor)).toEqual(
-      (await header(await t.as('viewer'))).filter((name) => name !== 'stakeholders'),
-    );
-    await expectProblem(
-      extractor.post('/api/v1/exports', { format: 'csv', columns: ['stakeholders'] }),
-      403,
-      'stakeholders.view',
-    );
-  });
+it('stakeholders are no column for those who may not see them, and refused when they ask for it', async () => {
+  const extractor = await t.holding('inventory.view', 'inventory.export');
+  const header = async (client: typeof extractor) =>
+    (await client.get('/api/v1/cards/export/csv?type=Application')).text.split('\r\n')[0]!.split(',');
+  expect(await header(extractor)).toEqual(
+    (await header(await t.as('viewer'))).filter((name) => name !== 'stakeholders'),
+  );
+  await expectProblem(
+    extractor.post('/api/v1/exports', { format: 'csv', columns: ['stakeholders'] }),
+    403,
+    'stakeholders.view',
+  );
 });
 
-describe('GET /cards/export/json', () => {
-  it('streams cards of the types with what was asked for, and cuts what the caller may not see', async () => {
-    const member = await t.as('member');
-    const made = async (body: object) => (await member.post('/api/v1/cards', body)).body;
-    const app = await made({
-      type: 'Application',
-      name: 'Exported',
-      attributes: { costTotalAnnual: 777001 },
-    });
-    const provider = await made({ type: 'Provider', name: 'Acme' });
-    const related = await member.relate('relProviderToApp', provider.id, app.id);
-    await member.post(`/api/v1/cards/${app.id}/stakeholders`, {
-      user_id: member.userId,
-      role: 'responsible',
-    });
-    const url = '/api/v1/cards/export/json?types=Application';
-    const answer = await member.get(`${url},Provider&include_relations=true&include_stakeholders=true`);
-    expect(answer.status).toBe(200);
-    expect(Number(answer.headers['x-position'])).toBeGreaterThan(0);
-    const found = answer.body.find(({ id }: { id: string }) => id === app.id);
-    expect(found).toMatchObject({
-      name: 'Exported',
-      attributes: { costTotalAnnual: 777001 },
-      owner: 'member',
-      owner_email: member.email,
-      provider_names: ['Acme'],
-      stakeholders: [{ user_id: member.userId, role: 'responsible' }],
-      relations: [
-        {
-          id: related.id,
-          type: 'relProviderToApp',
-          direction: 'incoming',
-          peer_id: provider.id,
-          peer_name: 'Acme',
-        },
-      ],
-    });
-    const viewer = await t.as('viewer');
-    const filtered = await viewer.get(`${url}&filter=${encodeURIComponent('name = Exported')}`);
-    expect(filtered.body).toHaveLength(1);
-    expect(filtered.body[0]).not.toHaveProperty('relations');
-    expect(filtered.text).not.toContain('777001');
-    expect((await viewer.get(`${url}&filter=${encodeURIComponent('name = Nothing')}`)).body).toEqual([]);
-
-    const exporter = await t.holding('inventory.view', 'inventory.export');
-    const plain = (await exporter.get(url)).body.find(({ id }: { id: string }) => id === app.id);
-    expect(plain).toMatchObject({ owner: null, owner_email: null, provider_names: [] });
-    for (const part of ['relations', 'stakeholders']) {
-      await expectProblem(exporter.get(`${url}&include_${part}=true`), 403, `${part}.view`);
-    }
-    for (const types of ['Nothing', ',', Array.from({ length: 21 }, (_, n) => `T${n}`).join()]) {
-      await expectProblem(member.get(`/api/v1/cards/export/json?types=${types}`), 422);
-    }
-    await expectProblem(member.get('/api/v1/cards/export/json'), 422);
+it('GET /cards/export/json streams what was asked for, and cuts what the caller may not see', async () => {
+  const made = async (body: object) => (await member.post('/api/v1/cards', body)).body;
+  const app = await made({
+    type: 'Application',
+    name: 'Exported',
+    attributes: { costTotalAnnual: 777001 },
   });
+  const provider = await made({ type: 'Provider', name: 'Acme' });
+  const related = await member.relate('relProviderToApp', provider.id, app.id);
+  await member.post(`/api/v1/cards/${app.id}/stakeholders`, {
+    user_id: member.userId,
+    role: 'responsible',
+  });
+  const url = '/api/v1/cards/export/json?types=Application';
+  const answer = await member.get(`${url},Provider&include_relations=true&include_stakeholders=true`);
+  expect(answer.status, answer.text).toBe(200);
+  expect(Number(answer.headers['x-position'])).toBeGreaterThan(0);
+  expect(answer.body.find(({ id }: { id: string }) => id === app.id)).toMatchObject({
+    name: 'Exported',
+    attributes: { costTotalAnnual: 777001 },
+    owner: 'member',
+    owner_email: member.email,
+    provider_names: ['Acme'],
+    stakeholders: [{ user_id: member.userId, role: 'responsible' }],
+    relations: [
+      {
+        id: related.id,
+        type: 'relProviderToApp',
+        direction: 'incoming',
+        peer_id: provider.id,
+        peer_name: 'Acme',
+      },
+    ],
+  });
+  const filtered = await viewer.get(`${url}&filter=${encodeURIComponent('name = Exported')}`);
+  expect(filtered.body).toHaveLength(1);
+  expect(filtered.body[0]).not.toHaveProperty('relations');
+  expect(filtered.text).not.toContain('777001');
+  expect((await viewer.get(`${url}&filter=${encodeURIComponent('name = Nothing')}`)).body).toEqual([]);
+
+  const exporter = await t.holding('inventory.view', 'inventory.export');
+  const plain = (await exporter.get(url)).body.find(({ id }: { id: string }) => id === app.id);
+  expect(plain).toMatchObject({ owner: null, owner_email: null, provider_names: [] });
+  for (const part of ['relations', 'stakeholders']) {
+    await expectProblem(exporter.get(`${url}&include_${part}=true`), 403, `${part}.view`);
+  }
+  for (const types of ['Nothing', ',', Array.from({ length: 21 }, (_, n) => `T${n}`).join()]) {
+    await expectProblem(member.get(`/api/v1/cards/export/json?types=${types}`), 422);
+  }
+  await expectProblem(member.get('/api/v1/cards/export/json'), 422);
 });

@@ -1,5 +1,4 @@
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { closeAfterAll, expectProblem, ok, openApp, type TestAnswer } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
@@ -43,9 +42,8 @@ const gone = (rows: { id: string; deleted?: true; removed?: true }[]) =>
     ]);
 const there = (rows: { name?: string }[]) => rows.flatMap(({ name }) => name ?? []).sort();
 
-const { t, db } = await openApp();
+const { t, db, admin } = await openApp(['admin']);
 closeAfterAll(await startWorkers(t.services));
-const admin = await t.as('admin');
 await card('One', { attributes: { costTotalAnnual: 5 }, lifecycle: { active: '2020-02-29' } });
 await card('Two');
 await card('Three', { parent_id: ids.Two });

@@ -3,8 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
-import { afterAll, describe, expect, it } from 'vitest';
-import { ok, openApp } from '../../support/harness.ts';
+import { answered, ok, openApp } from '../../support/harness.ts';
 import { readWorkbook } from '../../support/workbook.ts';
 
 /** A row as every format tells it. */
@@ -25,8 +24,7 @@ async function increment(
   { kind = 'cards', columns = COLUMNS, filter = FILTER } = {},
 ) {
   const query = new URLSearchParams({ format, after, filter, columns: columns.join(',') });
-  const answer = await admin.get(`/api/v1/extracts/${kind}?${query}`);
-  expect(answer.status, answer.text).toBe(200);
+  const answer = await answered(admin.get(`/api/v1/extracts/${kind}?${query}`));
   return answer;
 }
 
@@ -100,9 +98,7 @@ ids.New = await made('cards', { type: 'Application', name: '=New' });
 await admin.delete(`/api/v1/relations/${ids.Relation}`);
 const end = await admin.position();
 
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.each(formats)('what has changed as %s', (format) => {
   it('tells what is gone first, by its id alone, then what is there, each with its position', async () => {

@@ -1,35 +1,26 @@
 // @redis
-import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { openApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
+import { base, nightly, runNow } from './extractions.fixture.ts';
 
-const base = '/api/v1/extraction-schedules';
 const mail = { kind: 'mail', recipients: ['bi@estate.example'] };
 
 let workers: Workers;
 
-const { t, db } = await openApp();
+const { t, db, member } = await openApp(['member']);
 workers = await startWorkers(t.services);
-const member = await t.as('member');
 
-afterAll(async () => {
-  await workers.close(5_000);
-});
+afterAll(() => workers.close(5_000));
 
 /** Mail is not set up, so that a run to it fails for good. */
 async function make(name: string): Promise<string> {
-  const request = { format: 'csv', types: ['Application'] };
-  const made = await member.create(base, { name, cron: '* * * * *', request, destination: mail });
+  const made = await member.create(base, nightly({ name, cron: '* * * * *', destination: mail }));
   expect(made).toMatchObject({ last_run: null, next_run_at: expect.any(String) });
   return made.id;
 }
-async function run(id: string, status: string) {
-  const started = await member.post(`${base}/${id}/run`);
-  await untilStatus(t.services, started.body.job_id, status);
-  return (await member.get(`${base}/${id}/runs/${started.body.run_id}`)).body;
-}
+const run = (id: string, status: string) => runNow(t, member, id, status);
 async function told(id: string, status: string): Promise<string[]> {
   const { id: runId } = await run(id, status);
   const [event] = await db('events')

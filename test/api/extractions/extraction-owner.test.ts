@@ -1,23 +1,18 @@
-import { beforeEach, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { startS3 } from '../../emulators/s3.ts';
-import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
-import { untilStatus } from '../../support/jobs.ts';
+import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
 import { startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
-
-const base = '/api/v1/extraction-schedules';
-const request = { format: 'csv', types: ['Application'] };
+import { attachmentOf, base, bucketOf, nightly, runNow } from './extractions.fixture.ts';
 
 /** A schedule of the administrator that puts costs into the data folder. */
 let id: string;
 
-const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(await startWorkers(t.services));
 const s3 = closeAfterAll(await startS3());
 const smtp = closeAfterAll(await startSmtp());
 await useSmtp(t.services, smtp.port);
-const admin = await t.as('admin');
 const rights = { 'admin.settings': true, 'inventory.view': true, 'inventory.export': true };
 await db('roles').insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });
 await db.raw("select record_events('[]', '{roles}')");
@@ -32,34 +27,13 @@ await admin.post('/api/v1/cards', {
 beforeEach(async () => {
   s3.objects.clear();
   smtp.mails.length = 0;
-  const made = await admin.create(base, {
-    name: 'Nightly',
-    cron: '30 2 * * *',
-    request,
-    destination: { kind: 'disk' },
-  });
-  id = made.id;
-});
-
-async function runNow(): Promise<void> {
-  const started = await ok(steward.post(`${base}/${id}/run`), 202);
-  await untilStatus(t.services, started.job_id, 'succeeded');
-}
-
-const bucket = () => ({
-  kind: 's3',
-  endpoint: s3.endpoint,
-  region: s3.credentials.region,
-  bucket: s3.bucket,
-  path_style: true,
-  access_key_id: s3.credentials.accessKeyId,
-  secret_access_key: s3.credentials.secretAccessKey,
+  id = (await admin.create(base, nightly())).id;
 });
 
 it('a bucket gets what the one who names it sees', async () => {
-  const changed = await steward.patch(`${base}/${id}`, { destination: bucket() });
+  const changed = await steward.patch(`${base}/${id}`, { destination: bucketOf(s3) });
   expect(changed.body).toMatchObject({ owner_id: steward.userId });
-  await runNow();
+  await runNow(t, steward, id);
   const { body } = s3.objects.get('latest.csv')!;
   expect(body.toString()).toContain('App');
   expect(body.toString()).not.toContain('4242');
@@ -69,10 +43,9 @@ it('recipients of mail get what the one who names them sees', async () => {
   const destination = { kind: 'mail', recipients: ['elsewhere@estate.example'] };
   const changed = await steward.patch(`${base}/${id}`, { destination });
   expect(changed.body).toMatchObject({ owner_id: steward.userId });
-  await runNow();
+  await runNow(t, steward, id);
   const mail = await until('the mail', async () => smtp.mails[0]);
-  const encoded = /filename=[^\n]*\r\n(?:[^\r\n]+\r\n)*\r\n([A-Za-z0-9+/=\r\n]+)\r\n--/.exec(mail.raw)![1]!;
-  const attached = Buffer.from(encoded, 'base64').toString();
+  const attached = attachmentOf(mail.raw).toString();
   expect(attached).toContain('App');
   expect(attached).not.toContain('4242');
 });
@@ -86,12 +59,7 @@ it('a schedule that somebody resumes is theirs; another name or another time lea
 });
 
 it('what was made for one owner is not opened by another who resumes the schedule', async () => {
-  const started = await admin.post(`${base}/${id}/run`);
-  await untilStatus(t.services, started.body.job_id, 'succeeded');
+  const run = await runNow(t, admin, id);
   await steward.patch(`${base}/${id}`, { destination: { kind: 'disk' } });
-  await expectProblem(
-    steward.get(`${base}/${id}/runs/${started.body.run_id}/file`),
-    403,
-    'admin.export_workspace',
-  );
+  await expectProblem(steward.get(`${base}/${id}/runs/${run.id}/file`), 403, 'admin.export_workspace');
 });

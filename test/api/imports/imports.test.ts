@@ -1,18 +1,11 @@
 // @redis
-import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
-import {
-  closeAfterAll,
-  expectProblem,
-  openApp,
-  type TestAnswer,
-  type TestClient,
-} from '../../support/harness.ts';
+import type { TestAnswer, TestClient } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
-const { t, db } = await openApp();
+const { t, db, member, viewer } = await openApp(['member', 'viewer']);
 closeAfterAll(await startWorkers(t.services));
-const member = await t.as('member');
 
 const send = (
   query: string,
@@ -158,7 +151,6 @@ describe('refused before there is a job', () => {
 
   it('are callers without the right', async () => {
     const csv = 'type,name\nProvider,x\n';
-    const viewer = await t.as('viewer');
     const body = await refused(send('kind=cards', csv, 'text/csv', { client: viewer }), 403, 'forbidden');
     expect(body.permission).toBe('inventory.create');
     const creator = await t.holding('inventory.create');

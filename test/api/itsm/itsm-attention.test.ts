@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { hasChanged, listFollowers, readNewestPosition } from '../../../domain/exchange/itsm/runs.due.ts';
 import { command } from '../../../domain/kernel/command.ts';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { startItsmFollower } from '../../../workers/itsm-follower.ts';
-import { itsmRunProcessor } from '../../../workers/itsm-run.ts';
+import { startItsmFollower } from '../../../workers/exchange/itsm-follower.ts';
+import { itsmRunProcessor } from '../../../workers/exchange/itsm-run.ts';
 import type { Loop } from '../../../workers/loop.ts';
 import { itsmScheduleProcessor } from '../../../workers/processors.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
-import { connectTo, startInstance, syncBase } from '../../support/itsm.ts';
+import { connectTo, startInstance, storeRun, syncBase } from '../../support/itsm.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,22 +31,8 @@ async function create(more: object = {}) {
   })) as { id: string };
 }
 
-async function run(mapping: { id: string }, more: object = {}): Promise<string> {
-  const [row] = await db('itsm_runs')
-    .insert({
-      connection_id: connection,
-      mapping_id: mapping.id,
-      direction: 'push',
-      trigger: 'schedule',
-      status: 'running',
-      stage: 'read',
-      complete: true,
-      auto_apply: false,
-      ...more,
-    })
-    .returning('id');
-  return row.id;
-}
+const run = (mapping: { id: string }, more: object = {}): Promise<string> =>
+  storeRun(db, mapping.id, { direction: 'push', trigger: 'schedule', status: 'running', ...more });
 /** Lets a run of the mapping come to a point. */
 async function reach(mapping: { id: string }, status: string, more: object = {}, made: object = {}) {
   const id = await run(mapping, made);
@@ -134,83 +119,79 @@ describe('the owner of a mapping is notified', () => {
   });
 });
 
-describe('the health of a connection', () => {
-  it('shows runs, open plans and review items, and the rate limiter', async () => {
-    const own = await admin.post(`${syncBase}/connections`, {
-      name: 'Of its own',
-      instance_url: 'https://127.0.0.1:9',
-      username: 'somebody',
-      password: 'secret',
-    });
-    const url = `${syncBase}/connections/${own.body.id}/health`;
-    expect(await ok(admin.get(url))).toMatchObject({
-      status: 'ok',
-      last_success_at: null,
-      consecutive_failures: 0,
-      mappings: { total: 0, active: 0, drifted: 0 },
-      limiter: { rate: 20, circuit: 'closed', budget: null },
-    });
-    // looking leaves nothing behind
-    expect(await db('itsm_account_limits').where('account', 'like', '%somebody')).toEqual([]);
-    const mapping = await create({ connection_id: own.body.id });
-    const at = (hours: number) => db.raw(`now() - interval '${hours} hours'`);
-    const of = { connection_id: own.body.id, remote_calls: 5 };
-    await run(mapping, { ...of, status: 'failed', completed_at: at(9), error_message: 'Long ago.' });
-    await run(mapping, { ...of, status: 'completed', completed_at: at(8), created_at: at(30) });
-    await run(mapping, { ...of, status: 'failed', completed_at: at(7), error_message: 'Away.' });
-    await run(mapping, { ...of, status: 'review' });
-    await db('itsm_account_limits').insert({
-      account: '127.0.0.1:9 somebody',
-      state: JSON.stringify({
-        rate: 3,
-        pausedUntil: 0,
-        openUntil: Date.now() + 60_000,
-        rule: { limit: 100, remaining: 40, resetAt: Date.now() + 60_000, windowMs: null },
-        pageScale: 0.5,
-      }),
-    });
-    const { body } = await admin.get(url);
-    expect(body).toMatchObject({
-      status: 'failing',
-      last_failure: 'Away.',
-      consecutive_failures: 1,
-      plans_in_review: 1,
-      calls_last_day: 15,
-      mappings: { total: 1, active: 1 },
-      limiter: { rate: 3, circuit: 'open', budget: { limit: 100, remaining: 40 }, page_scale: 0.5 },
-    });
-    await admin.patch(`${syncBase}/connections/${own.body.id}`, { is_active: false });
-    expect((await admin.get(url)).body.status).toBe('paused');
-    await expectProblem(admin.get(`${syncBase}/connections/${mapping.id}/health`), 404);
+it('the health of a connection shows runs, open plans and review items, and the rate limiter', async () => {
+  const own = await admin.post(`${syncBase}/connections`, {
+    name: 'Of its own',
+    instance_url: 'https://127.0.0.1:9',
+    username: 'somebody',
+    password: 'secret',
   });
+  const url = `${syncBase}/connections/${own.body.id}/health`;
+  expect(await ok(admin.get(url))).toMatchObject({
+    status: 'ok',
+    last_success_at: null,
+    consecutive_failures: 0,
+    mappings: { total: 0, active: 0, drifted: 0 },
+    limiter: { rate: 20, circuit: 'closed', budget: null },
+  });
+  // looking leaves nothing behind
+  expect(await db('itsm_account_limits').where('account', 'like', '%somebody')).toEqual([]);
+  const mapping = await create({ connection_id: own.body.id });
+  const at = (hours: number) => db.raw(`now() - interval '${hours} hours'`);
+  const of = { connection_id: own.body.id, remote_calls: 5 };
+  await run(mapping, { ...of, status: 'failed', completed_at: at(9), error_message: 'Long ago.' });
+  await run(mapping, { ...of, status: 'completed', completed_at: at(8), created_at: at(30) });
+  await run(mapping, { ...of, status: 'failed', completed_at: at(7), error_message: 'Away.' });
+  await run(mapping, { ...of, status: 'review' });
+  await db('itsm_account_limits').insert({
+    account: '127.0.0.1:9 somebody',
+    state: JSON.stringify({
+      rate: 3,
+      pausedUntil: 0,
+      openUntil: Date.now() + 60_000,
+      rule: { limit: 100, remaining: 40, resetAt: Date.now() + 60_000, windowMs: null },
+      pageScale: 0.5,
+    }),
+  });
+  const { body } = await admin.get(url);
+  expect(body).toMatchObject({
+    status: 'failing',
+    last_failure: 'Away.',
+    consecutive_failures: 1,
+    plans_in_review: 1,
+    calls_last_day: 15,
+    mappings: { total: 1, active: 1 },
+    limiter: { rate: 3, circuit: 'open', budget: { limit: 100, remaining: 40 }, page_scale: 0.5 },
+  });
+  await admin.patch(`${syncBase}/connections/${own.body.id}`, { is_active: false });
+  expect((await admin.get(url)).body.status).toBe('paused');
+  await expectProblem(admin.get(`${syncBase}/connections/${mapping.id}/health`), 404);
 });
 
-describe('a slot of a schedule', () => {
-  it('that was missed while the service was down is run once afterwards, in its time zone', async () => {
-    const mapping = await create({
-      is_active: false,
-      schedule: { cron: '30 2 * * *', time_zone: 'Europe/Berlin' },
-    });
-    const key = `itsm:${mapping.id}`;
-    const since = (moment: string) =>
-      db('job_schedules').where({ key }).update({ last_slot: null, updated_at: moment });
-    const slot = async (now: string) => (await fireIfDue(db, key, new Date(now)))?.toISOString();
-    await since('2026-01-10T12:00:00Z');
-    expect(await slot('2026-01-11T01:29:59Z')).toBeUndefined();
-    // down for three days
-    expect(await slot('2026-01-14T08:00:00Z')).toBe('2026-01-14T01:30:00.000Z');
-    expect(await slot('2026-01-14T08:00:01Z')).toBeUndefined();
-    expect(await slot('2026-01-15T01:30:00Z')).toBe('2026-01-15T01:30:00.000Z');
-    // the clock is put forward at two and back at three
-    await since('2026-03-28T12:00:00Z');
-    expect(await slot('2026-03-29T12:00:00Z')).toBe('2026-03-29T01:30:00.000Z');
-    expect(await slot('2026-03-30T12:00:00Z')).toBe('2026-03-30T00:30:00.000Z');
-    await since('2026-10-24T12:00:00Z');
-    expect(await slot('2026-10-25T12:00:00Z')).toBe('2026-10-25T00:30:00.000Z');
-    expect(await slot('2026-10-25T12:00:01Z')).toBeUndefined();
-    expect(await db('jobs').where({ schedule_key: key })).toHaveLength(5);
-    await admin.patch(`${base}/${mapping.id}`, { schedule: null });
+it('a slot that was missed while the service was down is run once afterwards, in its time zone', async () => {
+  const mapping = await create({
+    is_active: false,
+    schedule: { cron: '30 2 * * *', time_zone: 'Europe/Berlin' },
   });
+  const key = `itsm:${mapping.id}`;
+  const since = (moment: string) =>
+    db('job_schedules').where({ key }).update({ last_slot: null, updated_at: moment });
+  const slot = async (now: string) => (await fireIfDue(db, key, new Date(now)))?.toISOString();
+  await since('2026-01-10T12:00:00Z');
+  expect(await slot('2026-01-11T01:29:59Z')).toBeUndefined();
+  // down for three days
+  expect(await slot('2026-01-14T08:00:00Z')).toBe('2026-01-14T01:30:00.000Z');
+  expect(await slot('2026-01-14T08:00:01Z')).toBeUndefined();
+  expect(await slot('2026-01-15T01:30:00Z')).toBe('2026-01-15T01:30:00.000Z');
+  // the clock is put forward at two and back at three
+  await since('2026-03-28T12:00:00Z');
+  expect(await slot('2026-03-29T12:00:00Z')).toBe('2026-03-29T01:30:00.000Z');
+  expect(await slot('2026-03-30T12:00:00Z')).toBe('2026-03-30T00:30:00.000Z');
+  await since('2026-10-24T12:00:00Z');
+  expect(await slot('2026-10-25T12:00:00Z')).toBe('2026-10-25T00:30:00.000Z');
+  expect(await slot('2026-10-25T12:00:01Z')).toBeUndefined();
+  expect(await db('jobs').where({ schedule_key: key })).toHaveLength(5);
+  await admin.patch(`${base}/${mapping.id}`, { schedule: null });
 });
 
 describe('runs that no user started', () => {
@@ -241,7 +222,8 @@ describe('runs that no user started', () => {
       const past = db.raw(`now() - interval '5 minutes'`);
       await db('jobs').where({ schedule_key: key }).delete();
       await db('job_schedules').where({ key }).update({ last_slot: past, updated_at: past });
-      expect(await fireIfDue(db, key, new Date())).toBeDefined();
+      // the workers may have started it already
+      await fireIfDue(db, key, new Date());
       return await until('the job to end', async () => {
         const jobs = await db('jobs')
           .where({ schedule_key: key, status: 'succeeded' })

@@ -1,15 +1,13 @@
-import { expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { populate } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
 import { closeAfterAll, pluck } from '../../support/harness.ts';
 import { itopAccess, openSyncService, syncBase } from '../../support/itsm.ts';
 
-const { db, admin, connectKind, createMapping, runMapping, questions, pairs } = await openSyncService();
+const { db, admin, connectKind, map, runMapping, questions, pairs } = await openSyncService();
 const instance = closeAfterAll(
   await startItop({
     tls: serverCertificate,
-    databaseZone: 'UTC',
     // what stock profiles allow, without that of docs/integrations/itop/history-reader.delta.xml
     accounts: [
       { login: 'estate' },
@@ -22,27 +20,15 @@ const { servers } = populate(instance, { servers: 4, applications: 3 });
 /** A mapping of servers, through an account, with a time zone. */
 async function mapServers(username: string, time_zone: string, more: object = {}) {
   const connection_id = await connectKind('itop', instance.base, { ...itopAccess, username, time_zone });
-  const mapping = await createMapping({
-    connection_id,
-    card_type_key: 'ITComponent',
-    remote_table: 'Server',
-    sync_direction: 'pull',
-    auto_apply: true,
-    field_mappings: [
-      { card_field: 'name', remote_field: 'name', is_identity: true },
-      { card_field: 'description', remote_field: 'description' },
-    ],
-    ...more,
-  });
+  const fields = [{ card_field: 'description', remote_field: 'description' }];
+  const mapping = await map(connection_id, 'ITComponent', 'Server', { fields, ...more });
   const test = async () => (await admin.post(`${syncBase}/connections/${connection_id}/test`)).body;
   return { mapping, test };
 }
 
 it('previews records of a class whose first keys belong to objects of other classes', async () => {
-  const { mapping } = await mapServers('estate', 'Europe/Paris', {
-    card_type_key: 'Application',
-    remote_table: 'ApplicationSolution',
-  });
+  const of = { card_type_key: 'Application', remote_table: 'ApplicationSolution' };
+  const { mapping } = await mapServers('estate', 'Europe/Paris', of);
   const { body } = await admin.post(`${syncBase}/mappings/${mapping}/preview?limit=2`);
   expect(body.records.map((record: { remote_id: string }) => record.remote_id)).toHaveLength(2);
 });

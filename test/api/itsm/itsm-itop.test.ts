@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { authority, serverCertificate } from '../../emulators/certificates.ts';
+import { serverCertificate } from '../../emulators/certificates.ts';
 import { populate } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
-import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
+import { closeAfterAll, expectInvalid, expectProblem, faults, openApp } from '../../support/harness.ts';
+import { connectionInput } from '../../support/itsm.ts';
 
 const base = '/api/v1/itsm-sync/connections';
 const MASK = '********';
@@ -20,16 +19,8 @@ const instance = closeAfterAll(
 );
 populate(instance, { servers: 3, applications: 1 });
 
-const input = (more: object = {}) => ({
-  name: `iTop ${randomUUID()}`,
-  kind: 'itop',
-  instance_url: instance.base,
-  auth_type: 'token',
-  token: 't-4711',
-  time_zone: 'Europe/Paris',
-  ca: authority,
-  ...more,
-});
+const access = { auth_type: 'token', token: 't-4711', time_zone: 'Europe/Paris' };
+const input = (more: object = {}) => connectionInput('itop', instance.base, { ...access, ...more });
 const create = async (more: object = {}): Promise<string> => (await admin.create(base, input(more))).id;
 const basic = { auth_type: 'basic', token: undefined, username: 'reader', password: 'secret' };
 
@@ -46,8 +37,8 @@ it('is created with a path, a zone, and a token that is never returned', async (
   const { id } = made.body;
   const { secrets } = await db('itsm_connections').where({ id }).first('secrets');
   expect(secrets).not.toContain('t-4711');
-  const moved = await admin.patch(`${base}/${id}`, { instance_url: 'https://example.com/web' });
-  expect(pluck(moved.body.errors, 'field', 'code')).toEqual([['token', 'secret_needed']]);
+  const moved = admin.patch(`${base}/${id}`, { instance_url: 'https://example.com/web' });
+  await expectInvalid(moved, 'token secret_needed');
   const changed = await admin.patch(`${base}/${id}`, basic);
   expect(changed.body).toMatchObject({ username: 'reader', token: null, password: MASK });
 });
@@ -68,8 +59,8 @@ it.each([
   [{ correlation_column: 'u_made_as' }, 'correlation_column', 'not_offered'],
   [{ kind: 'servicenow', instance_url: 'https://example.com', ...basic }, 'time_zone', 'not_offered'],
 ])('is refused with %j', async (more, field, code) => {
-  const { status, body } = await admin.post(base, input(more));
-  expect([status, body.errors?.[0].field, body.errors?.[0].code]).toEqual([422, field, code]);
+  const [status, , first] = await faults(admin.post(base, input(more)));
+  expect([status, first]).toEqual([422, `${field} ${code}`]);
 });
 
 it('a test checks the rights of the account by class, and the zone', async () => {

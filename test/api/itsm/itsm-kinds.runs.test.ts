@@ -1,45 +1,32 @@
-import { expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { populate as populateItop } from '../../emulators/itop/landscape.ts';
 import { startItop } from '../../emulators/itop/server.ts';
+import { populate as populateNetBox } from '../../emulators/netbox/landscape.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { populate as populateNetBox } from '../../integrations/exchange/itsm/netbox.remote.ts';
 import { closeAfterAll, expectProblem } from '../../support/harness.ts';
 import { itopAccess, openSyncService, syncBase } from '../../support/itsm.ts';
 
-const { db, admin, connectKind, createMapping, validate, runMapping, undoRun, pairs } =
-  await openSyncService();
+const { db, admin, connectKind, map, validate, runMapping, undoRun, pairs } = await openSyncService();
 const itop = closeAfterAll(await startItop({ tls: serverCertificate }));
 const netbox = closeAfterAll(await startNetBox({ tls: serverCertificate }));
 const lists = closeAfterAll(await startLists({ tls: serverCertificate }));
-
-const name = { card_field: 'name', remote_field: 'name', is_identity: true };
-const always = { auto_apply: true, sync_mode: 'strict', quarantine_minutes: 0, field_mappings: [name] };
 
 const readCard = async (id: string) => (await admin.get(`/api/v1/cards/${id}`)).body;
 
 it('synchronises iTop in both directions, with relations', async () => {
   const { servers } = populateItop(itop, { servers: 6, applications: 3 });
   const connection_id = await connectKind('itop', itop.base, itopAccess);
-  const hosts = await createMapping({
-    ...always,
-    connection_id,
-    card_type_key: 'ITComponent',
-    remote_table: 'Server',
+  const hosts = await map(connection_id, 'ITComponent', 'Server', {
     sync_direction: 'bidirectional',
     record_defaults: { org_id: 'Demo' },
-    field_mappings: [name, { card_field: 'description', remote_field: 'description' }],
+    fields: [{ card_field: 'description', remote_field: 'description' }],
   });
   const kinds = await admin.get(`${syncBase}/connections/${connection_id}/relation-types?page_size=200`);
   const link = kinds.body.items.find(({ id }: { id: string }) =>
     id.startsWith('lnkApplicationSolutionToFunctionalCI'),
   );
-  const applications = await createMapping({
-    ...always,
-    connection_id,
-    card_type_key: 'Application',
-    remote_table: 'ApplicationSolution',
+  const applications = await map(connection_id, 'Application', 'ApplicationSolution', {
     sync_direction: 'pull',
     relation_mappings: [{ relation_type_key: 'relAppToITC', remote_type: link.id, target_mapping_id: hosts }],
   });
@@ -84,15 +71,10 @@ it('synchronises iTop in both directions, with relations', async () => {
 it('synchronises NetBox in both directions', async () => {
   populateNetBox(netbox, 5);
   const connection_id = await connectKind('netbox', netbox.base, { token: 'nbt_estate.secret' });
-  const devices = await createMapping({
-    ...always,
-    connection_id,
-    card_type_key: 'ITComponent',
-    remote_table: 'dcim/devices',
+  const devices = await map(connection_id, 'ITComponent', 'dcim/devices', {
     sync_direction: 'bidirectional',
     card_filter: 'name ~ "host"',
-    field_mappings: [
-      name,
+    fields: [
       { card_field: 'description', remote_field: 'serial' },
       { card_field: 'alias', remote_field: 'custom_fields.owner' },
     ],
@@ -128,16 +110,12 @@ it('archives the cards of rows that are missing in a file, after full reads and 
   serve(rows);
   const source = { name: 'racks', path: 'racks.csv', format: 'csv', key: 'code' };
   const connection_id = await connectKind('http', `${lists.base}/racks`, { sources: [source] });
-  const racks = await createMapping({
-    ...always,
-    connection_id,
-    card_type_key: 'ITComponent',
-    remote_table: 'racks',
+  const racks = await map(connection_id, 'ITComponent', 'racks', {
     sync_direction: 'pull',
     sync_mode: 'conservative',
     complete_reads: 2,
     max_deletion_ratio: 0.2,
-    field_mappings: [name, { card_field: 'external_id', remote_field: 'code' }],
+    fields: [{ card_field: 'external_id', remote_field: 'code' }],
   });
   const pull = async () => {
     const { status, stats } = await runMapping(racks, 'pull', '?complete=true');
@@ -172,14 +150,9 @@ it('pulls HTTP lists with their references', async () => {
   const connection_id = await connectKind('http', `${lists.base}/x`, {
     sources: [{ ...source, references: { part_of: 'apps' } }],
   });
-  const apps = await createMapping({
-    ...always,
-    connection_id,
-    card_type_key: 'BusinessCapability',
-    remote_table: 'apps',
+  const apps = await map(connection_id, 'BusinessCapability', 'apps', {
     sync_direction: 'pull',
-    field_mappings: [
-      name,
+    fields: [
       { card_field: 'external_id', remote_field: 'code' },
       { card_field: 'parent_id', remote_field: 'part_of', transform_type: 'reference' },
     ],
@@ -189,8 +162,7 @@ it('pulls HTTP lists with their references', async () => {
     status: 'completed',
     stats: { created: 2, errors: 0 },
   });
-  const second = await runMapping(apps, 'pull', '?complete=true');
-  expect(second.stats.errors).toBe(0);
+  expect((await runMapping(apps, 'pull', '?complete=true')).stats.errors).toBe(0);
   const [parent, child] = await pairs(apps);
   expect(await readCard(child.card_id)).toMatchObject({ name: '=SUM(1)', parent_id: parent.card_id });
   expect((await runMapping(apps, 'pull', '?complete=true')).stats.planned).toEqual({});

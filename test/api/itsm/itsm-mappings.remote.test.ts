@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { authority, serverCertificate } from '../../emulators/certificates.ts';
 import { populate } from '../../emulators/servicenow/landscape.ts';
 import { startServiceNow } from '../../emulators/servicenow/server.ts';
-import { closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { answered, closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
 const connections = '/api/v1/itsm-sync/connections';
@@ -200,8 +199,7 @@ it('a preview shows both sides and writes to neither', async () => {
         state: 'linked',
       });
       const writes = instance.writes.length;
-      const answer = await admin.post(`${base}/${id}/preview?limit=50`);
-      expect(answer.status, answer.text).toBe(200);
+      const answer = await answered(admin.post(`${base}/${id}/preview?limit=50`));
       const { body } = answer;
       expect(body.total).toBe(4);
       const about = (text: string) =>

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { pluck } from '../../support/harness.ts';
-import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
+import { expectInvalid, pluck } from '../../support/harness.ts';
+import { syncBase as base, connectionInput, openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_business_app';
 const ways = {
@@ -111,8 +110,7 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
       expect(await questions(mapping)).toHaveLength(2);
       const card = await db('cards').where({ name: five, alias: way }).first('id');
       await admin.patch(`/api/v1/cards/${card.id}`, { description: 'About it' });
-      const run = await push();
-      expect(run).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
+      expect(await push()).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
       expect(record(five)).toHaveLength(1);
       // the other card was refused again
       expect(await questions(mapping)).toMatchObject([{ card_name: 'passed over' }]);
@@ -164,25 +162,17 @@ describe.each(['import_set', 'identification'] as const)('new records that are c
 });
 
 it('a create API is available for ServiceNow only, and names tables', async () => {
-  const refused = async (more: object) => {
-    const body = { name: 'x', instance_url: 'https://x.example.com', username: 'a', password: 'b', ...more };
-    const answer = await admin.post(`${base}/connections`, body);
-    expect(answer.status, answer.text).toBe(422);
-    return answer.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
-  };
+  const post = (kind: string, more: object) =>
+    admin.post(`${base}/connections`, connectionInput(kind, 'https://x.example.com', more));
   const netbox = {
-    kind: 'netbox',
     auth_type: 'token',
-    token: 'nbt_x',
-    username: undefined,
-    password: undefined,
+    token: 'x',
+    new_records: ways.identification,
+    correlation_column: 'u_x',
   };
-  expect(await refused({ ...netbox, new_records: ways.identification, correlation_column: 'u_x' })).toEqual([
-    'new_records not_offered',
-    'correlation_column not_offered',
-  ]);
-  const staging_tables = { 'a b': 'u_x' };
-  expect(await refused({ new_records: { through: 'import_set', staging_tables } })).toEqual([
-    'new_records.staging_tables.a b bad_value',
-  ]);
+  const refused = ['new_records not_offered', 'correlation_column not_offered'] as const;
+  await expectInvalid(post('netbox', netbox), ...refused);
+  const way = { through: 'import_set', staging_tables: { 'a b': 'u_x' } };
+  const unnamed = post('servicenow', { username: 'a', password: 'b', new_records: way });
+  await expectInvalid(unnamed, 'new_records.staging_tables.a b bad_value');
 });

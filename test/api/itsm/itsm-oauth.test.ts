@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
 import { authority, clientCertificate, serverCertificate } from '../../emulators/certificates.ts';
 import { ok } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
@@ -9,28 +7,18 @@ const client = { client_id: 'estate-client', client_secret: 'client secret' };
 
 // clients without a certificate of the authority are rejected
 const tls = { ...serverCertificate, ca: authority, requestCert: true, rejectUnauthorized: true };
-const { admin, instance, storeMapping, runMapping } = await openSyncTest({ tls });
+const { admin, instance, connectKind, storeMapping, runMapping } = await openSyncTest({ tls });
 instance.elsewhere.insert(TABLE, { name: 'Payroll' });
 
-const connectBy = async (more: object): Promise<string> =>
-  (
-    await admin.create(`${base}/connections`, {
-      name: `OAuth ${randomUUID()}`,
-      instance_url: instance.base,
-      auth_type: 'oauth2',
-      ...client,
-      ca: authority,
-      client_certificate: clientCertificate.cert,
-      client_key: clientCertificate.key,
-      ...more,
-    })
-  ).id;
+const certificate = { client_certificate: clientCertificate.cert, client_key: clientCertificate.key };
+const connectBy = (more: object): Promise<string> =>
+  connectKind('servicenow', instance.base, { auth_type: 'oauth2', ...client, ...certificate, ...more });
 const test = async (id: string) => (await admin.post(`${base}/connections/${id}/test`)).body;
 
 it.each([
   ['client_credentials', () => ({})],
   ['password', () => ({ username: 'estate', password: 'secret' })],
-  ['refresh_token', () => ({ refresh_token: instance.oauth.grant('estate', client.client_id) })],
+  ['refresh_token', () => ({ refresh_token: instance.oauth.grant('estate') })],
 ] as const)(
   'by %s a connection is set up, tested and run, and its token renewed in mid-run',
   async (grant_type, more) => {
@@ -53,24 +41,21 @@ it.each([
 
 it('a refresh token that is valid once is replaced, whichever process uses it', async () => {
   instance.oauth.rotates = true;
-  const refresh_token = instance.oauth.grant('estate', client.client_id);
+  const refresh_token = instance.oauth.grant('estate');
   const id = await connectBy({ grant_type: 'refresh_token', refresh_token });
   const { body: before } = await admin.get(`${base}/connections/${id}`);
   for (let times = 0; times < 3; times += 1) {
     instance.oauth.expireAll();
     expect(await test(id)).toMatchObject({ success: true });
   }
-  expect((await Promise.all([1, 2, 3].map(() => test(id)))).map(({ failure }) => failure)).toEqual([
-    null,
-    null,
-    null,
-  ]);
+  const tested = await Promise.all([1, 2, 3].map(() => test(id)));
+  expect(tested.map(({ failure }) => failure)).toEqual([null, null, null]);
   const { body: after } = await admin.get(`${base}/connections/${id}`);
   expect(after.updated_at).toBe(before.updated_at);
   // an expired one has to be replaced by a user
   instance.oauth.expireAll(true);
   expect(await test(id)).toMatchObject({ success: false, failure: 'credentials_refused' });
-  const fresh = { refresh_token: instance.oauth.grant('estate', client.client_id) };
+  const fresh = { refresh_token: instance.oauth.grant('estate') };
   await ok(admin.patch(`${base}/connections/${id}`, fresh));
   expect(await test(id)).toMatchObject({ success: true });
 });

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { fireIfDue } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import { closeAfterAll, expectProblem, ok, type TestClient } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest, startInstance } from '../../support/itsm.ts';
@@ -10,7 +9,7 @@ let connection: string;
 
 const sync = { 'itsm_sync.view': true, 'itsm_sync.manage': true };
 
-const { t, db, admin, instance, connect, createMapping, runMapping } = await openSyncTest();
+const { t, db, admin, instance, connect, createMapping, map, runMapping } = await openSyncTest();
 /** Where the attacker would like to have the inventory. */
 const elsewhere = closeAfterAll(await startInstance());
 await db('roles').insert([
@@ -165,18 +164,10 @@ describe('a run', () => {
   });
 
   it('that a user starts has the rights that both the user and the owner have', async () => {
-    const pulling = await createMapping({
-      connection_id: connection,
-      card_type_key: 'Application',
-      remote_table: table,
-      sync_direction: 'pull',
-      auto_apply: true,
-      field_mappings: [{ ...name, direction: 'remote_leads' }],
-    });
+    const pulling = await map(connection, 'Application', table);
     instance.elsewhere.insert(table, { name: 'From outside' });
     await expectProblem(steward.post(`${base}/sync/pull/${pulling}`), 403, 'inventory.create');
-    const run = await runMapping(pulling, 'pull');
-    expect(run).toMatchObject({ status: 'completed', stats: { created: 1 } });
+    expect(await runMapping(pulling, 'pull')).toMatchObject({ status: 'completed', stats: { created: 1 } });
     const { created_by } = await db('cards').where({ name: 'From outside' }).first();
     expect(created_by).toBe(admin.userId);
     instance.elsewhere.insert(table, { name: 'Later' });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { ok, pluck } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
@@ -103,8 +102,7 @@ describe('parents of both sides that would form a cycle', () => {
     const [here, there] = [await pairedCard(one!), await pairedCard(two!)];
     await admin.patch(`/api/v1/cards/${here.id}`, { parent_id: there.id, description: 'one' });
     instance.elsewhere.update(two!, { u_parent: one!, short_description: 'two' });
-    const circle = await run();
-    expect(circle).toMatchObject({ status: 'completed', stats: { errors: 0 } });
+    expect(await run()).toMatchObject({ status: 'completed', stats: { errors: 0 } });
     expect([recordOf(one!).u_parent ?? '', recordOf(one!).short_description]).toEqual(['', 'one']);
     expect(await pairedCard(two!)).toMatchObject({ parent_id: null, description: 'two' });
     expect((await questions(mapping)).map(({ remote_id, path }) => [remote_id, path]).sort()).toEqual(
@@ -147,45 +145,43 @@ it('a reference to a record that is known to be gone is deferred', async () => {
   expect(reasons).toContainEqual(expect.stringContaining('parent_id'));
 });
 
-describe('a card that the inventory refuses', () => {
-  it('becomes a review item with the reason, and is not tried again by each run', async () => {
-    const table = 'cmdb_ci_appl';
-    const hosts = await storeMapping({
-      connectionId: await connect(),
-      cardType: 'Application',
-      table,
-      more: { max_deletion_ratio: 1 },
-      fields: [
-        { card_field: 'external_id', remote_field: 'short_description' },
-        { card_field: 'name', remote_field: 'name', is_identity: true },
-      ],
-    });
-    const add = (name: string, short_description: string) => insert(table, { name, short_description });
-    const pull = (query = '?complete=false') => runMapping(hosts, 'run', query);
-    const open = () => questions(hosts);
-    add('Payroll', 'S-1');
-    await pull();
-    const double = add('Ledger of 2019', 'S-1');
-    expect(await pull()).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
-    const [asked] = await open();
-    expect(asked).toMatchObject({
-      kind: 'match',
-      remote_id: double,
-      record_name: 'Ledger of 2019',
-      remote: { external_id: 'S-1' },
-      reason: expect.stringContaining('No card can be created'),
-    });
-    const again = await pull();
-    expect(again).toMatchObject({ stats: { planned: { stage: 1 }, already_open: 1, errors: 0 } });
-    expect(await open()).toMatchObject([{ id: asked.id, reason: asked.reason }]);
-    // a complete reading tries again, as an answer does
-    expect(await pull('?complete=true')).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
-    const [{ id }] = await open();
-    await ok(admin.post(`${base}/questions/${id}/answer`, { card_id: null }), 204);
-    expect(await pull()).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
-    // once the record has another number it gets its card
-    instance.elsewhere.update(double, { short_description: 'S-2' });
-    expect(await pull()).toMatchObject({ stats: { created: 1, errors: 0 } });
-    expect(await open()).toEqual([]);
+it('a card that the inventory refuses becomes a review item, and is not tried again by each run', async () => {
+  const table = 'cmdb_ci_appl';
+  const hosts = await storeMapping({
+    connectionId: await connect(),
+    cardType: 'Application',
+    table,
+    more: { max_deletion_ratio: 1 },
+    fields: [
+      { card_field: 'external_id', remote_field: 'short_description' },
+      { card_field: 'name', remote_field: 'name', is_identity: true },
+    ],
   });
+  const add = (name: string, short_description: string) => insert(table, { name, short_description });
+  const pull = (query = '?complete=false') => runMapping(hosts, 'run', query);
+  const open = () => questions(hosts);
+  add('Payroll', 'S-1');
+  await pull();
+  const double = add('Ledger of 2019', 'S-1');
+  expect(await pull()).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
+  const [asked] = await open();
+  expect(asked).toMatchObject({
+    kind: 'match',
+    remote_id: double,
+    record_name: 'Ledger of 2019',
+    remote: { external_id: 'S-1' },
+    reason: expect.stringContaining('No card can be created'),
+  });
+  const again = await pull();
+  expect(again).toMatchObject({ stats: { planned: { stage: 1 }, already_open: 1, errors: 0 } });
+  expect(await open()).toMatchObject([{ id: asked.id, reason: asked.reason }]);
+  // a complete reading tries again, as an answer does
+  expect(await pull('?complete=true')).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
+  const [{ id }] = await open();
+  await ok(admin.post(`${base}/questions/${id}/answer`, { card_id: null }), 204);
+  expect(await pull()).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });
+  // once the record has another number it gets its card
+  instance.elsewhere.update(double, { short_description: 'S-2' });
+  expect(await pull()).toMatchObject({ stats: { created: 1, errors: 0 } });
+  expect(await open()).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
 import { populate } from '../../emulators/servicenow/landscape.ts';
 import { expectProblem } from '../../support/harness.ts';
-import { openSyncTest, syncBase } from '../../support/itsm.ts';
+import { openSyncTest, storeRun, syncBase } from '../../support/itsm.ts';
 
 const table = 'cmdb_ci_business_app';
 
@@ -47,10 +46,10 @@ it('pairs the cards of gone records with the records of the same identity, all t
   expect(stopped.stats.skipped).toBe(13);
 
   const tried = await admin.post(`${url()}/relink?dry_run=true`);
-  expect([tried.status, tried.body]).toEqual([200, { relinked: 11, left: 2 }]);
+  expect([tried.status, tried.body]).toEqual([200, { relinked: 11, still_open: 2 }]);
   expect(await pairs()).toEqual(before);
-  expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 11, left: 2 });
-  expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 0, left: 2 });
+  expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 11, still_open: 2 });
+  expect((await admin.post(`${url()}/relink`)).body).toEqual({ relinked: 0, still_open: 2 });
 
   const run = await runMapping(mapping);
   expect(run.stats.applied).toEqual({ link: 11, quarantine: 1 });
@@ -70,11 +69,7 @@ it('pairs the cards of gone records with the records of the same identity, all t
 });
 
 it('is refused while a run is active, and for unknown mappings', async () => {
-  const { connection_id } = await db('itsm_mappings').where({ id: mapping }).first();
-  const row = { connection_id, mapping_id: mapping, direction: 'pull', trigger: 'manual', stage: 'read' };
-  const [{ id }] = await db('itsm_runs')
-    .insert({ ...row, status: 'running', complete: true, auto_apply: false })
-    .returning('id');
+  const id = await storeRun(db, mapping, { status: 'running' });
   const refused = await admin.post(`${url()}/relink`);
   expect([refused.status, refused.body.run_id]).toEqual([409, id]);
   await db('itsm_runs').where({ id }).delete();

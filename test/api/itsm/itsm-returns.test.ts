@@ -1,11 +1,22 @@
-import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../emulators/servicenow/store.ts';
+import { pluck } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
 const TABLE = 'cmdb_ci_server';
 
-const { db, admin, instance, connect, storeMapping, runMapping, undoRun, staged, insert, recordOf } =
-  await openSyncTest();
+const {
+  db,
+  admin,
+  instance,
+  connect,
+  storeMapping,
+  runMapping,
+  undoRun,
+  staged,
+  questions,
+  insert,
+  recordOf,
+} = await openSyncTest();
 const connectionId = await connect();
 const more = { max_deletion_ratio: 1, record_defaults: { os: 'By default' } };
 const mapping = await storeMapping({ connectionId, cardType: 'ITComponent', table: TABLE, more });
@@ -31,6 +42,10 @@ async function archived(name: string): Promise<{ id: string; card: string }> {
 
 /** Restores a record under its own id, as the remote's administrators can. */
 const comeBack = (id: string, name: string) => instance.store.insert(TABLE, { name }, 'admin', id);
+
+/** Expects that the card is active and the record the only one of the name. */
+const expectPaired = async (name: string, id: string, card: string) =>
+  expect([await cards(name), records(name)]).toEqual([[{ id: card, status: 'ACTIVE' }], [id]]);
 
 /** Has all tombstones lie further back than a reading reaches. */
 const age = () => {
@@ -72,10 +87,7 @@ describe('a record that returns under its own key', () => {
     await admin.post(`/api/v1/cards/${card}/restore`);
     await run('?complete=false');
     await run('?complete=true');
-    expect([await cards('Both back'), records('Both back')]).toEqual([
-      [{ id: card, status: 'ACTIVE' }],
-      [id],
-    ]);
+    await expectPaired('Both back', id, card);
   });
 
   it('is paired with its card even if a delta does not contain it, since its time of change is unchanged', async () => {
@@ -85,10 +97,7 @@ describe('a record that returns under its own key', () => {
     await admin.post(`/api/v1/cards/${card}/restore`);
     await run('?complete=false');
     await run('?complete=true');
-    expect([await cards('Unchanged'), records('Unchanged')]).toEqual([
-      [{ id: card, status: 'ACTIVE' }],
-      [id],
-    ]);
+    await expectPaired('Unchanged', id, card);
   });
 
   it('does not count as gone by the tombstone of its first deletion', async () => {
@@ -96,8 +105,7 @@ describe('a record that returns under its own key', () => {
     comeBack(id, 'Old tombstone').values.sys_updated_on = '2020-01-01 00:00:00';
     await run('?complete=true');
     expect(await cards('Old tombstone')).toEqual([{ id: card, status: 'ACTIVE' }]);
-    const next = await run('?complete=false');
-    expect(next.stats.planned).toEqual({});
+    expect((await run('?complete=false')).stats.planned).toEqual({});
     expect(await run('?complete=false')).toMatchObject({ stats: { planned: {} } });
   });
 
@@ -128,6 +136,48 @@ it('a card that a user restores while its record is gone gets one new record', a
   expect(records('Only here')).toHaveLength(1);
   expect(records('Only here')).not.toEqual([id]);
   expect(await cards('Only here')).toEqual([{ id: card, status: 'ACTIVE' }]);
+});
+
+it.each([
+  ['its own key first', true],
+  ['the other key first', false],
+])('a record that comes back twice is a question, and no card is made (%s)', async (when, ownFirst) => {
+  const name = `Twice, ${when}`;
+  const { id, card } = await archived(name);
+  if (ownFirst) comeBack(id, name);
+  const double = add(name);
+  if (!ownFirst) comeBack(id, name);
+  for (const query of ['?complete=false', '?complete=true', '?complete=false']) await run(query);
+  expect(await cards(name)).toEqual([{ id: card, status: 'ACTIVE' }]);
+  const asked = (await questions(mapping)).filter(({ remote_id }) => remote_id === double);
+  expect(asked).toMatchObject([{ kind: 'match', remote_id: double }]);
+});
+
+it('a restored card with two records under new keys becomes a review item with both', async () => {
+  const name = 'Two others';
+  const { card } = await archived(name);
+  await admin.post(`/api/v1/cards/${card}/restore`);
+  const both = [add(name), add(name)].sort();
+  for (const query of ['?complete=false', '?complete=true']) await run(query);
+  expect(await cards(name)).toEqual([{ id: card, status: 'ACTIVE' }]);
+  expect(records(name).sort()).toEqual(both);
+  const asked = (await questions(mapping)).filter(({ kind }) => kind === 'match');
+  expect(pluck(asked, 'remote_id')).toEqual(expect.arrayContaining(both));
+});
+
+it('a record that matches a restored card and another one becomes a review item with both', async () => {
+  const name = 'Two cards';
+  const { card } = await archived(name);
+  await admin.post(`/api/v1/cards/${card}/restore`);
+  // of the same name below another card
+  const parent = await admin.card({ type: 'ITComponent', name: 'Above' });
+  const other = await admin.card({ type: 'ITComponent', name, parent_id: parent.id });
+  const id = add(name);
+  await run();
+  expect((await cards(name)).map((one) => one.id).sort()).toEqual([card, other.id].sort());
+  const asked = (await questions(mapping)).filter(({ remote_id }) => remote_id === id);
+  expect(asked).toHaveLength(1);
+  expect(pluck(asked[0].candidates, 'card_id').sort()).toEqual([card, other.id].sort());
 });
 
 describe('an undone deletion in the remote', () => {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { populate } from '../../emulators/servicenow/landscape.ts';
 import { expectProblem, ok, pluck, type TestClient } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
@@ -77,8 +76,7 @@ describe('a plan in review', () => {
     expect((await act('approve', { rows: [2, 3, 4] })).body).toEqual({ rows: 3 });
     expect((await act('approve', { rows: [99] })).body.errors[0]).toMatchObject({ field: 'rows' });
     await ok(act('apply', {}), 202);
-    const partly = await settled(run.id);
-    expect(partly).toMatchObject({ status: 'review', stats: { created: 3, errors: 0 } });
+    expect(await settled(run.id)).toMatchObject({ status: 'review', stats: { created: 3, errors: 0 } });
     await ok(act('apply', { rows: [5] }), 202);
     expect(await settled(run.id)).toMatchObject({ status: 'review', stats: { created: 4 } });
     await ok(act('apply', {}), 202);
@@ -125,8 +123,7 @@ describe('a plan in review', () => {
     expect(stale).toMatchObject({ card_id: changed.card_id, outcome: 'stale' });
     expect(stale.error_message).toContain('new here');
     // the next run looks again, and finds a conflict
-    const next = await runMapping(mapping);
-    expect(next.stats.planned).toEqual({ conflict: 1 });
+    expect((await runMapping(mapping)).stats.planned).toEqual({ conflict: 1 });
   });
 
   it('is superseded by a run that a user starts, and can be discarded', async () => {
@@ -241,123 +238,118 @@ describe('a bidirectional mapping', () => {
   });
 });
 
-describe('relations', () => {
-  it('are created with the cards, across mappings, and follow both sides', async () => {
-    const services = recordsOf('cmdb_ci_service').map(({ values }) => values.sys_id!);
-    const processes = recordsOf('cmdb_ci_appl').map(({ values }) => values.sys_id!);
-    const [type] = recordsOf('cmdb_rel_type').map(({ values }) => values.sys_id!);
-    const relate = (parent: string, child: string) => insert('cmdb_rel_ci', { parent, child, type: type! });
-    const remote = processes.slice(0, 10).map((child, at) => relate(services[at % 6]!, child));
-    // of the same kind, but not to what the mapping relates to
-    const beside = relate(services[0]!, services[1]!);
+it('relations are created with the cards, across mappings, and follow both sides', async () => {
+  const services = recordsOf('cmdb_ci_service').map(({ values }) => values.sys_id!);
+  const processes = recordsOf('cmdb_ci_appl').map(({ values }) => values.sys_id!);
+  const [type] = recordsOf('cmdb_rel_type').map(({ values }) => values.sys_id!);
+  const relate = (parent: string, child: string) => insert('cmdb_rel_ci', { parent, child, type: type! });
+  const remote = processes.slice(0, 10).map((child, at) => relate(services[at % 6]!, child));
+  // of the same kind, but not to what the mapping relates to
+  const beside = relate(services[0]!, services[1]!);
 
-    const targets = await storeMapping({
-      connectionId,
-      cardType: 'BusinessCapability',
-      table: 'cmdb_ci_appl',
-    });
-    const sources = await storeMapping({
-      connectionId,
-      cardType: 'BusinessContext',
-      table: 'cmdb_ci_service',
-      relations: [{ relation_type_key: 'relBizCtxToBC', remote_type: type!, target_mapping_id: targets }],
-    });
-    await runMapping(targets);
-    const first = await runMapping(sources);
-    expect(first.stats).toMatchObject({
-      relations_fetched: 11,
-      planned: { create: 6, relate: 10 },
-      errors: 0,
-    });
-    const [row] = await staged(first.id, '&action=relate');
-    expect(row).toMatchObject({
-      name: null,
-      link: {
-        relation_type_key: 'relBizCtxToBC',
-        relation_id: expect.stringMatching(/^[0-9a-f]{32}$/),
-        source_name: expect.stringMatching(/^Service /),
-        target_name: expect.stringMatching(/^Process /),
-      },
-    });
-    const relations = () => db('relations').where({ type: 'relBizCtxToBC' }).orderBy('id');
-    expect(await relations()).toHaveLength(10);
-    let second: Record<string, unknown> = {};
-    const calls = await callsOf(async () => {
-      second = await runMapping(sources);
-    });
-    expect(second).toMatchObject({ status: 'completed', stats: { planned: {} } });
-    expect(calls).toBeLessThanOrEqual(8);
-
-    // one goes and one comes on each side
-    instance.elsewhere.remove(remote[0]!);
-    instance.elsewhere.insert('cmdb_rel_ci', { parent: services[0]!, child: processes[15]!, type: type! });
-    const [from, gone, come] = await Promise.all([services[1]!, processes[1]!, processes[16]!].map(cardOf));
-    const lost = (await relations()).find(
-      ({ source_id, target_id }) => source_id === from && target_id === gone,
-    );
-    await ok(admin.delete(`/api/v1/relations/${lost.id}`), 204);
-    await admin.relate('relBizCtxToBC', from!, come!);
-    const third = await runMapping(sources);
-    expect(third).toMatchObject({
-      status: 'completed',
-      stats: { planned: { relate: 2, unrelate: 2 }, errors: 0 },
-    });
-    const outside = recordsOf('cmdb_rel_ci')
-      .filter(({ values }) => values.sys_id !== beside)
-      .map(({ values }) => `${values.parent} ${values.child}`);
-    const held = await db('itsm_links').where({ mapping_id: sources });
-    expect(held.map(({ source, target }) => `${source} ${target}`).sort()).toEqual(outside.sort());
-    expect(await relations()).toHaveLength(10);
-    expect((await runMapping(sources)).stats.planned).toEqual({});
+  const targets = await storeMapping({
+    connectionId,
+    cardType: 'BusinessCapability',
+    table: 'cmdb_ci_appl',
   });
+  const sources = await storeMapping({
+    connectionId,
+    cardType: 'BusinessContext',
+    table: 'cmdb_ci_service',
+    relations: [{ relation_type_key: 'relBizCtxToBC', remote_type: type!, target_mapping_id: targets }],
+  });
+  await runMapping(targets);
+  const first = await runMapping(sources);
+  expect(first.stats).toMatchObject({
+    relations_fetched: 11,
+    planned: { create: 6, relate: 10 },
+    errors: 0,
+  });
+  const [row] = await staged(first.id, '&action=relate');
+  expect(row).toMatchObject({
+    name: null,
+    link: {
+      relation_type_key: 'relBizCtxToBC',
+      relation_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      source_name: expect.stringMatching(/^Service /),
+      target_name: expect.stringMatching(/^Process /),
+    },
+  });
+  const relations = () => db('relations').where({ type: 'relBizCtxToBC' }).orderBy('id');
+  expect(await relations()).toHaveLength(10);
+  let second: Record<string, unknown> = {};
+  const calls = await callsOf(async () => {
+    second = await runMapping(sources);
+  });
+  expect(second).toMatchObject({ status: 'completed', stats: { planned: {} } });
+  expect(calls).toBeLessThanOrEqual(8);
+
+  // one goes and one comes on each side
+  instance.elsewhere.remove(remote[0]!);
+  instance.elsewhere.insert('cmdb_rel_ci', { parent: services[0]!, child: processes[15]!, type: type! });
+  const [from, gone, come] = await Promise.all([services[1]!, processes[1]!, processes[16]!].map(cardOf));
+  const lost = (await relations()).find(
+    ({ source_id, target_id }) => source_id === from && target_id === gone,
+  );
+  await ok(admin.delete(`/api/v1/relations/${lost.id}`), 204);
+  await admin.relate('relBizCtxToBC', from!, come!);
+  expect(await runMapping(sources)).toMatchObject({
+    status: 'completed',
+    stats: { planned: { relate: 2, unrelate: 2 }, errors: 0 },
+  });
+  const outside = recordsOf('cmdb_rel_ci')
+    .filter(({ values }) => values.sys_id !== beside)
+    .map(({ values }) => `${values.parent} ${values.child}`);
+  const held = await db('itsm_links').where({ mapping_id: sources });
+  expect(held.map(({ source, target }) => `${source} ${target}`).sort()).toEqual(outside.sort());
+  expect(await relations()).toHaveLength(10);
+  expect((await runMapping(sources)).stats.planned).toEqual({});
 });
 
-describe('a review item', () => {
-  it('names the record and its candidate cards, and shows costs only to users who may see them', async () => {
-    const twins = [];
-    const description = 'one of two';
-    for (const name of ['Castor', 'Pollux'])
-      twins.push((await admin.card({ type: 'Application', name, description })).id);
-    const twin = instance.elsewhere.insert('cmdb_ci_appl', {
-      name: 'Twin',
-      short_description: description,
-      cost: '4711.25',
-    });
-    const mapping = await createMapping({
-      connection_id: connectionId,
-      card_type_key: 'Application',
-      remote_table: 'cmdb_ci_appl',
-      filter_query: 'name=Twin',
-      field_mappings: [
-        { card_field: 'name', remote_field: 'name' },
-        { card_field: 'description', remote_field: 'short_description', is_identity: true },
-        { card_field: 'attributes.costTotalAnnual', remote_field: 'cost' },
-      ],
-    });
-    const run = await runMapping(mapping);
-    expect(run.stats.planned).toEqual({ stage: 1 });
-    const candidates = twins.map((card_id) => expect.objectContaining({ card_id }));
-    expect(await staged(run.id)).toMatchObject([
-      { action: 'stage', name: 'Twin', remote_id: twin.values.sys_id, reason: expect.any(String) },
-    ]);
-    const ask = async (client: TestClient) =>
-      (await client.get(`${base}/questions?mapping_id=${mapping}`)).body;
-    const { items } = await ask(admin);
-    expect(items).toMatchObject([
-      { kind: 'match', record_name: 'Twin', remote: { 'attributes.costTotalAnnual': 4711.25 } },
-    ]);
-    expect(items[0].candidates).toEqual(expect.arrayContaining(candidates));
-
-    const without = await t.holding('itsm_sync.view', 'inventory.view');
-    const shown = (await ask(without)).items[0];
-    expect(shown).toMatchObject({ record_name: 'Twin', remote: { name: 'Twin' } });
-    expect(JSON.stringify(shown)).not.toContain('4711.25');
-    const rows = await without.get(`${base}/sync/runs/${run.id}/staged`);
-    expect(rows.text).not.toContain('4711.25');
-    const blind = await t.holding('itsm_sync.view');
-    for (const path of ['questions', `sync/runs/${run.id}/staged`, `sync/runs/${run.id}/plan`]) {
-      expect((await blind.get(`${base}/${path}`)).body).toMatchObject({ permission: 'inventory.view' });
-    }
-    await ok(blind.get(`${base}/sync/runs/${run.id}`));
+it('a review item names record and candidate cards, and shows costs to those who may see them', async () => {
+  const twins = [];
+  const description = 'one of two';
+  for (const name of ['Castor', 'Pollux'])
+    twins.push((await admin.card({ type: 'Application', name, description })).id);
+  const twin = instance.elsewhere.insert('cmdb_ci_appl', {
+    name: 'Twin',
+    short_description: description,
+    cost: '4711.25',
   });
+  const mapping = await createMapping({
+    connection_id: connectionId,
+    card_type_key: 'Application',
+    remote_table: 'cmdb_ci_appl',
+    filter_query: 'name=Twin',
+    field_mappings: [
+      { card_field: 'name', remote_field: 'name' },
+      { card_field: 'description', remote_field: 'short_description', is_identity: true },
+      { card_field: 'attributes.costTotalAnnual', remote_field: 'cost' },
+    ],
+  });
+  const run = await runMapping(mapping);
+  expect(run.stats.planned).toEqual({ stage: 1 });
+  const candidates = twins.map((card_id) => expect.objectContaining({ card_id }));
+  expect(await staged(run.id)).toMatchObject([
+    { action: 'stage', name: 'Twin', remote_id: twin.values.sys_id, reason: expect.any(String) },
+  ]);
+  const ask = async (client: TestClient) =>
+    (await client.get(`${base}/questions?mapping_id=${mapping}`)).body;
+  const { items } = await ask(admin);
+  expect(items).toMatchObject([
+    { kind: 'match', record_name: 'Twin', remote: { 'attributes.costTotalAnnual': 4711.25 } },
+  ]);
+  expect(items[0].candidates).toEqual(expect.arrayContaining(candidates));
+
+  const without = await t.holding('itsm_sync.view', 'inventory.view');
+  const shown = (await ask(without)).items[0];
+  expect(shown).toMatchObject({ record_name: 'Twin', remote: { name: 'Twin' } });
+  expect(JSON.stringify(shown)).not.toContain('4711.25');
+  const rows = await without.get(`${base}/sync/runs/${run.id}/staged`);
+  expect(rows.text).not.toContain('4711.25');
+  const blind = await t.holding('itsm_sync.view');
+  for (const path of ['questions', `sync/runs/${run.id}/staged`, `sync/runs/${run.id}/plan`]) {
+    expect((await blind.get(`${base}/${path}`)).body).toMatchObject({ permission: 'inventory.view' });
+  }
+  await ok(blind.get(`${base}/sync/runs/${run.id}`));
 });

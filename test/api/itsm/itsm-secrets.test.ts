@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import { afterAll, describe, expect, it } from 'vitest';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { createVirtualClock } from '../../emulators/virtual-clock.ts';
 import { createDriver } from '../../soak/itsm/drive.ts';
@@ -172,8 +171,11 @@ describe.each(Object.entries(kinds))(
           await note(admin.get(`${syncBase}/sync/runs/${run.id}`));
         }
         await note(admin.get(`${syncBase}/connections/${connectionId}`));
-        for (const text of [...told, ...logged])
-          for (const part of PARTS) expect(text, name).not.toContain(part);
+        const shown = [...told, ...logged.splice(0)];
+        expect(
+          shown.filter((text) => PARTS.some((part) => text.includes(part))),
+          name,
+        ).toEqual([]);
         expect(asked, name).toBeGreaterThan(1);
       }
       expect(await stored()).toEqual([]);

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { ok } from '../../support/harness.ts';
 import { openSyncTest } from '../../support/itsm.ts';
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
 import { storeFile } from '../../../domain/kernel/files/files.store.ts';
 import type { AppPermission } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { expectProblem, ok, openApp } from '../../support/harness.ts';
@@ -148,40 +147,33 @@ describe('a download', () => {
   });
 });
 
-describe('who may download', () => {
-  it('is the owner and the administrator', async () => {
-    const { id } = await finished();
-    await ok(fetchFile(id, {}, await t.as('admin')));
-    await expectProblem(fetchFile(id, {}, await t.as('viewer')), 404);
-    await expectProblem(fetchFile(id, {}, await t.holding('admin.events')), 403, 'admin.export_workspace');
-    await expectProblem(fetchFile(id, {}, t.anonymous), 401);
-    expect(await downloads(id)).toHaveLength(1);
-  });
-
-  it('needs costs.view when costs may stand in the file', async () => {
-    const { id } = await finished({ withCosts: true });
-    await ok(fetchFile(id));
-    await db('users').where({ id: owner.userId }).update({ role: 'viewer' });
-    try {
-      await expectProblem(fetchFile(id), 403, 'costs.view');
-    } finally {
-      await db('users').where({ id: owner.userId }).update({ role: 'member' });
-    }
-  });
+it('who may download is the owner and the administrator', async () => {
+  const { id } = await finished();
+  await ok(fetchFile(id, {}, await t.as('admin')));
+  await expectProblem(fetchFile(id, {}, await t.as('viewer')), 404);
+  await expectProblem(fetchFile(id, {}, await t.holding('admin.events')), 403, 'admin.export_workspace');
+  await expectProblem(fetchFile(id, {}, t.anonymous), 401);
+  expect(await downloads(id)).toHaveLength(1);
 });
 
-describe('a job without a file', () => {
-  it('says so: none made, expired, or its content gone', async () => {
-    const missing = { status: 404, body: { code: 'job_result_missing' } };
-    const [job] = await db('jobs')
-      .insert({ kind: 'export', queue: 'bulk', owner_id: owner.userId })
-      .returning('id');
-    expect(await fetchFile(job.id)).toMatchObject(missing);
-    const expired = await finished({ expiresAt: new Date(Date.now() - 1000) });
-    expect(await fetchFile(expired.id)).toMatchObject(missing);
-    expect((await owner.get(`/api/v1/jobs/${expired.id}`)).body.links.result).toBeNull();
-    const gone = await finished();
-    await t.services.blobs.remove(gone.fileId);
-    expect(await fetchFile(gone.id)).toMatchObject(missing);
-  });
+it('who may download needs costs.view when costs may stand in the file', async () => {
+  const { id } = await finished({ withCosts: true });
+  await ok(fetchFile(id));
+  await db('users').where({ id: owner.userId }).update({ role: 'viewer' });
+  onTestFinished(() => db('users').where({ id: owner.userId }).update({ role: 'member' }));
+  await expectProblem(fetchFile(id), 403, 'costs.view');
+});
+
+it('a job without a file says so: none made, expired, or its content gone', async () => {
+  const missing = { status: 404, body: { code: 'job_result_missing' } };
+  const [job] = await db('jobs')
+    .insert({ kind: 'export', queue: 'bulk', owner_id: owner.userId })
+    .returning('id');
+  expect(await fetchFile(job.id)).toMatchObject(missing);
+  const expired = await finished({ expiresAt: new Date(Date.now() - 1000) });
+  expect(await fetchFile(expired.id)).toMatchObject(missing);
+  expect((await owner.get(`/api/v1/jobs/${expired.id}`)).body.links.result).toBeNull();
+  const gone = await finished();
+  await t.services.blobs.remove(gone.fileId);
+  expect(await fetchFile(gone.id)).toMatchObject(missing);
 });

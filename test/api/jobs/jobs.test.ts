@@ -1,12 +1,15 @@
-import { describe, expect, it } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
+import { builtInSchedules } from '../../../domain/app/schedules.data.ts';
 import { exportJob } from '../../../domain/exchange/exports/export.job.ts';
 import { kpiSnapshotJob } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
+import { ensureSchedule } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { exportRequest } from '../../support/exports.ts';
+import { answered, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 import { ask, jobRow } from '../../support/jobs.ts';
+import refusals from './schedules.refusals.json' with { type: 'json' };
 
-const { t, db } = await openApp();
+const { t, db, admin, member } = await openApp(['admin', 'member']);
 await db('roles').insert({
   key: 'auditor',
   label: 'Auditor',
@@ -26,22 +29,11 @@ async function as(client: TestClient): Promise<Ctx> {
   return await t.ctx(caller);
 }
 
-const request = {
-  format: 'csv',
-  kind: 'cards',
-  types: [],
-  filter: '',
-  columns: [],
-  include: [],
-  profile: 'report',
-  neutralise: true,
-} as const;
-const askExport = async (client: TestClient) =>
-  await ask(await as(client), exportJob, { ...request, types: [], columns: [], include: [] });
+const askExport = async (client: TestClient) => await ask(await as(client), exportJob, exportRequest());
 const lastEvent = async (type: string) =>
   await db('events').where({ event_type: type }).orderBy('position', 'desc').first();
-const unknown = '00000000-0000-7000-8000-00000000ffff';
 
+const unknown = '00000000-0000-7000-8000-00000000ffff';
 describe('reading jobs', () => {
   it('shows owners theirs and administrators all', async () => {
     const [member, viewer, admin, auditor] = await Promise.all(
@@ -69,7 +61,6 @@ describe('reading jobs', () => {
       await ok(client.get(`/api/v1/jobs/${id}`));
       expect(pluck((await client.get('/api/v1/jobs')).body.items, 'id')).toContain(id);
     }
-    await expectProblem(t.anonymous.get(`/api/v1/jobs/${id}`), 401);
   });
 
   it('lists by kind and status, newest first, with cursor and fields', async () => {
@@ -95,7 +86,6 @@ describe('reading jobs', () => {
   });
 
   it('answers 422 for a malformed id and 404 for an unknown one', async () => {
-    const admin = await t.as('admin');
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/result'],
@@ -110,10 +100,8 @@ describe('reading jobs', () => {
 
 describe('cancelling and running again', () => {
   it('cancels a waiting job at once, and runs it again', async () => {
-    const member = await t.as('member');
     const id = await askExport(member);
-    const cancelled = await member.post(`/api/v1/jobs/${id}/cancel`);
-    expect(cancelled.status).toBe(200);
+    const cancelled = await answered(member.post(`/api/v1/jobs/${id}/cancel`));
     expect(cancelled.body).toMatchObject({ status: 'cancelled', finished_at: expect.any(String) });
     expect(cancelled.headers['x-position']).toBeDefined();
     expect(await lastEvent('job.cancelled')).toMatchObject({
@@ -121,10 +109,8 @@ describe('cancelling and running again', () => {
       scope: 'audit',
       data: { job_id: id, kind: 'export', was: 'queued' },
     });
-    const again = await member.post(`/api/v1/jobs/${id}/cancel`);
-    expect(again).toMatchObject({
-      status: 409,
-      body: { code: 'job_not_cancellable', job_status: 'cancelled' },
+    await expectProblem(member.post(`/api/v1/jobs/${id}/cancel`), 409, 'job_not_cancellable', {
+      job_status: 'cancelled',
     });
 
     const retried = await ok(member.post(`/api/v1/jobs/${id}/retry`));
@@ -132,14 +118,12 @@ describe('cancelling and running again', () => {
     expect(await lastEvent('job.retried')).toMatchObject({
       data: { job_id: id, was: 'cancelled', attempt: 2 },
     });
-    expect(await member.post(`/api/v1/jobs/${id}/retry`)).toMatchObject({
-      status: 409,
-      body: { code: 'job_not_retryable', job_status: 'queued' },
+    await expectProblem(member.post(`/api/v1/jobs/${id}/retry`), 409, 'job_not_retryable', {
+      job_status: 'queued',
     });
   });
 
   it('lets a worker know of the cancellation of a running job, and takes it once', async () => {
-    const member = await t.as('member');
     const id = await askExport(member);
     await db('jobs').where({ id }).update({ status: 'running', lease_owner: 'x' });
     for (let n = 0; n < 2; n += 1) {
@@ -152,24 +136,92 @@ describe('cancelling and running again', () => {
   });
 
   it("refuses others' jobs and leaves them as they are", async () => {
-    const member = await t.as('member');
     const id = await askExport(member);
     const before = await jobRow(t.services, id);
     const [stranger, auditor] = await t.clients('bpm_admin', 'auditor');
     for (const action of ['cancel', 'retry']) {
       await expectProblem(stranger.post(`/api/v1/jobs/${id}/${action}`), 404);
-      expect(await auditor.post(`/api/v1/jobs/${id}/${action}`)).toMatchObject({
-        status: 403,
-        body: { code: 'forbidden', permission: 'admin.settings' },
-      });
+      await expectProblem(auditor.post(`/api/v1/jobs/${id}/${action}`), 403, 'admin.settings');
     }
     expect(await jobRow(t.services, id)).toEqual(before);
     // it would run with the rights of its owner
     const keeper = await t.holding('admin.events', 'admin.settings');
-    expect(await keeper.post(`/api/v1/jobs/${id}/retry`)).toMatchObject({
-      status: 403,
-      body: { code: 'forbidden', permission: 'inventory.view' },
-    });
+    await expectProblem(keeper.post(`/api/v1/jobs/${id}/retry`), 403, 'inventory.view');
     await ok((await t.as('admin')).post(`/api/v1/jobs/${id}/cancel`));
   });
+});
+
+for (const schedule of builtInSchedules) await ensureSchedule(db, schedule);
+const url = '/api/v1/job-schedules';
+const keys = builtInSchedules.map(({ key }) => key).sort();
+it('lists and reads the schedules', async () => {
+  expect(pluck((await admin.get(url)).body.items, 'key')).toEqual(keys);
+  const one = await admin.get(`${url}/kpi_snapshot`);
+  expect(one.body).toMatchObject({ kind: 'kpi_snapshot', time_zone: 'UTC', enabled: true, last_slot: null });
+  expect((await admin.get(`${url}?fields=key&cursor=`)).body.items).toEqual(keys.map((key) => ({ key })));
+});
+
+it('changes when a schedule fires, with an event of old and new', async () => {
+  const before = await admin.get(`${url}/kpi_snapshot`);
+  const answer = await ok(
+    admin.patch(
+      `${url}/kpi_snapshot`,
+      { cron: ' 30  1 * * MON-FRI ', time_zone: 'Europe/Berlin' },
+      { 'if-match': before.headers.etag! },
+    ),
+  );
+  expect(answer).toMatchObject({ cron: '30 1 * * MON-FRI', time_zone: 'Europe/Berlin', enabled: true });
+  expect(await db('events').where({ event_type: 'schedule.changed' }).first()).toMatchObject({
+    user_id: admin.userId,
+    data: {
+      key: 'kpi_snapshot',
+      changes: {
+        cron: { old: before.body.cron, new: '30 1 * * MON-FRI' },
+        time_zone: { old: 'UTC', new: 'Europe/Berlin' },
+      },
+    },
+  });
+  await expectProblem(
+    admin.patch(`${url}/kpi_snapshot`, { enabled: false }, { 'if-match': before.headers.etag! }),
+    412,
+  );
+  const same = await admin.patch(`${url}/kpi_snapshot`, { enabled: true });
+  expect(same.body).toEqual(answer);
+  expect(same.headers['x-position']).toBeUndefined();
+});
+
+it('keeps what users have set when the product starts again', async () => {
+  await admin.patch(`${url}/housekeeping`, { enabled: false });
+  for (const schedule of builtInSchedules) await ensureSchedule(db, schedule);
+  expect((await admin.get(`${url}/housekeeping`)).body.enabled).toBe(false);
+});
+
+it.each(refusals as [object, string, string][])(
+  'refuses %j, naming the field',
+  async (patch, field, code) => {
+    const before = await db('job_schedules').orderBy('key');
+    const answer = await admin.patch(`${url}/kpi_snapshot`, patch);
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors[0]).toMatchObject({ field, code });
+    expect(await db('job_schedules').orderBy('key')).toEqual(before);
+  },
+);
+
+it.each([
+  ['61 * * * *', '"61" is not valid as minute, which takes 0 to 59'],
+  ['0 24 * * *', '"24" is not valid as hour, which takes 0 to 23'],
+])('says what the field of %s takes', async (cron, message) => {
+  const { body } = await admin.patch(`${url}/kpi_snapshot`, { cron });
+  expect(body.errors).toEqual([{ field: 'cron', code: 'bad_cron', message }]);
+});
+
+it('refuses unknown members, unknown schedules and those without the permission', async () => {
+  await expectProblem(admin.patch(`${url}/kpi_snapshot`, { kind: 'export' }), 422);
+  for (const answer of [
+    await member.get(url),
+    await member.get(`${url}/kpi_snapshot`),
+    await member.patch(`${url}/kpi_snapshot`, { enabled: false }),
+  ]) {
+    expect(answer).toMatchObject({ status: 403, body: { permission: 'admin.settings' } });
+  }
 });

@@ -1,77 +1,71 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
 import { closeAfterAll, openApp } from '../../support/harness.ts';
 import { answer, connectMcp, refusal } from '../../support/mcp.ts';
 
-const { t, db } = await openApp();
+const { t, db, admin } = await openApp(['admin']);
 await t.app.listen({ host: '127.0.0.1', port: 0 });
 const url = `http://127.0.0.1:${(t.app.server.address() as AddressInfo).port}`;
-const admin = await t.as('admin');
 await admin.patch('/api/v1/settings/mcp', { enabled: true });
 const asAdmin = closeAfterAll(await connectMcp(url, admin));
 const asViewer = closeAfterAll(await connectMcp(url, await t.as('viewer')));
 const card: string = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Claims Desk' })).body
   .id;
 
-afterAll(async () => {
-  await t.app.close();
+afterAll(() => t.app.close());
+
+it('duplicates are listed as the last analysis found them, for those who may see analyses', async () => {
+  const twin = { type: 'Application', name: 'Desk of Claims' };
+  const { id } = (await admin.post('/api/v1/cards', twin)).body;
+  const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
+  const found = { card_type: 'Application', card_ids: [card, id], run_id: card, found_at: new Date() };
+  await db('duplicate_clusters').insert({ id: card, ...scores, ...found });
+  const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
+  expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
+  expect(items[0].evidence).toBe(
+    '2 cards; pairs of them represent the same object with 90 %, all together with 90 %',
+  );
+  expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
+  const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
+  expect(cluster.cards).toHaveLength(2);
+  expect(await refusal(asAdmin, 'read_duplicates', { id })).toMatchObject({ code: 'not_found' });
 });
 
-describe('duplicates', () => {
-  it('are told as the last analysis found them, to those who may see analyses', async () => {
-    const twin = { type: 'Application', name: 'Desk of Claims' };
-    const { id } = (await admin.post('/api/v1/cards', twin)).body;
-    const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
-    const found = { card_type: 'Application', card_ids: [card, id], run_id: card, found_at: new Date() };
-    await db('duplicate_clusters').insert({ id: card, ...scores, ...found });
-    const { items } = await answer(asAdmin, 'find_duplicates', { card_id: id });
-    expect(items).toMatchObject([{ id: card, card_type: 'Application', status: 'pending', cohesion: 0.9 }]);
-    expect(items[0].evidence).toBe(
-      '2 cards; pairs of them represent the same object with 90 %, all together with 90 %',
-    );
-    expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
-    const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
-    expect(cluster.cards).toHaveLength(2);
-    expect(await refusal(asAdmin, 'read_duplicates', { id })).toMatchObject({ code: 'not_found' });
+it('duplicates are decided about and merged: tried first, then in batches that can be undone', async () => {
+  const { items } = await answer(asAdmin, 'find_duplicates', { card_id: card });
+  const { id } = items[0];
+  const statusNow = async () => (await answer(asAdmin, 'read_duplicates', { id })).cluster.status;
+  const tried = await answer(asAdmin, 'decide_duplicates', { id, status: 'dismissed' });
+  expect(tried).toMatchObject({ dry_run: true, batch_id: null, result: { status: 'dismissed' } });
+  expect(await statusNow()).toBe('pending');
+  const decided = await answer(asAdmin, 'decide_duplicates', {
+    id,
+    status: 'investigating',
+    dry_run: false,
   });
-
-  it('are decided about and merged: tried first, then in batches that can be undone', async () => {
-    const { items } = await answer(asAdmin, 'find_duplicates', { card_id: card });
-    const { id } = items[0];
-    const statusNow = async () => (await answer(asAdmin, 'read_duplicates', { id })).cluster.status;
-    const tried = await answer(asAdmin, 'decide_duplicates', { id, status: 'dismissed' });
-    expect(tried).toMatchObject({ dry_run: true, batch_id: null, result: { status: 'dismissed' } });
-    expect(await statusNow()).toBe('pending');
-    const decided = await answer(asAdmin, 'decide_duplicates', {
-      id,
-      status: 'investigating',
-      dry_run: false,
-    });
-    expect(await statusNow()).toBe('investigating');
-    expect(await answer(asAdmin, 'undo_batch', { batch_id: decided.batch_id, dry_run: false })).toBeDefined();
-    expect(await statusNow()).toBe('pending');
-    const other = items[0].card_ids.find((one: string) => one !== card);
-    const into = { id, survivor_id: card };
-    expect(await answer(asAdmin, 'merge_duplicates', into)).toMatchObject({
-      dry_run: true,
-      batch_id: null,
-      result: { survivor: { id: card } },
-    });
-    expect((await admin.get(`/api/v1/cards/${other}`)).body.id).toBe(other);
-    const merged = await answer(asAdmin, 'merge_duplicates', { ...into, dry_run: false });
-    expect(
-      (await admin.get(`/api/v1/cards?filter=${encodeURIComponent('name = "Desk of Claims"')}`)).body.total,
-    ).toBe(0);
-    await answer(asAdmin, 'undo_batch', { batch_id: merged.batch_id, dry_run: false });
-    expect((await admin.get(`/api/v1/cards/${other}`)).body).toMatchObject({ id: other, status: 'ACTIVE' });
-    for (const [name, more] of [
-      ['decide_duplicates', { status: 'confirmed' }],
-      ['merge_duplicates', {}],
-    ] as const) {
-      const refused = await refusal(asViewer, name, { id, ...more, dry_run: false });
-      expect(refused, name).toMatchObject({ permission: 'ai_analysis.manage' });
-    }
+  expect(await statusNow()).toBe('investigating');
+  expect(await answer(asAdmin, 'undo_batch', { batch_id: decided.batch_id, dry_run: false })).toBeDefined();
+  expect(await statusNow()).toBe('pending');
+  const other = items[0].card_ids.find((one: string) => one !== card);
+  const into = { id, survivor_id: card };
+  expect(await answer(asAdmin, 'merge_duplicates', into)).toMatchObject({
+    dry_run: true,
+    batch_id: null,
+    result: { survivor: { id: card } },
   });
+  expect((await admin.get(`/api/v1/cards/${other}`)).body.id).toBe(other);
+  const merged = await answer(asAdmin, 'merge_duplicates', { ...into, dry_run: false });
+  expect(
+    (await admin.get(`/api/v1/cards?filter=${encodeURIComponent('name = "Desk of Claims"')}`)).body.total,
+  ).toBe(0);
+  await answer(asAdmin, 'undo_batch', { batch_id: merged.batch_id, dry_run: false });
+  expect((await admin.get(`/api/v1/cards/${other}`)).body).toMatchObject({ id: other, status: 'ACTIVE' });
+  for (const [name, more] of [
+    ['decide_duplicates', { status: 'confirmed' }],
+    ['merge_duplicates', {}],
+  ] as const) {
+    const refused = await refusal(asViewer, name, { id, ...more, dry_run: false });
+    expect(refused, name).toMatchObject({ permission: 'ai_analysis.manage' });
+  }
 });
 
 describe('refusals', () => {
@@ -114,37 +108,33 @@ describe('refusals', () => {
   const openBatch = async () => (await answer(asAdmin, 'open_batch', { title: 'Open' })).batch_id;
 });
 
-describe('long lists', () => {
-  it('stay within what one answer holds, and say what was cut', async () => {
-    await db.raw(
-      `insert into cards (type, name, description)
+it('long lists stay within what one answer holds, and say what was cut', async () => {
+  await db.raw(
+    `insert into cards (type, name, description)
        select 'Organization', 'Unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`,
-    );
-    const found = await answer(asViewer, 'search_cards', { type: 'Organization', page_size: 100 });
-    expect(found.items).toHaveLength(100);
-    expect(found.truncations[0]).toEqual({ path: 'items[0].description', shown: 1_000, of: 3_600 });
-    expect(JSON.stringify(found).length).toBeLessThan(200_000);
-    await db('cards').where({ type: 'Organization' }).delete();
-  });
+  );
+  const found = await answer(asViewer, 'search_cards', { type: 'Organization', page_size: 100 });
+  expect(found.items).toHaveLength(100);
+  expect(found.truncations[0]).toEqual({ path: 'items[0].description', shown: 1_000, of: 3_600 });
+  expect(JSON.stringify(found).length).toBeLessThan(200_000);
+  await db('cards').where({ type: 'Organization' }).delete();
 });
 
-describe('relations', () => {
-  it('are removed: tried first, then in a batch that brings them back', async () => {
-    const { body: component } = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Rack 1' });
-    const ends = { source_id: card, target_id: component.id };
-    const made = await answer(asAdmin, 'relate_cards', { type: 'relAppToITC', ...ends, dry_run: false });
-    const { id } = made.result;
-    const related = async () =>
-      (await answer(asAdmin, 'list_relations', { card_id: component.id })).items.length;
-    expect(await answer(asAdmin, 'unrelate_cards', { id })).toMatchObject({ dry_run: true, result: {} });
-    expect(await related()).toBe(1);
-    const gone = await answer(asAdmin, 'unrelate_cards', { id, dry_run: false });
-    expect(await related()).toBe(0);
-    await answer(asAdmin, 'undo_batch', { batch_id: gone.batch_id, dry_run: false });
-    expect(await related()).toBe(1);
-    expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({
-      permission: 'relations.manage',
-    });
+it('relations are removed: tried first, then in a batch that brings them back', async () => {
+  const { body: component } = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Rack 1' });
+  const ends = { source_id: card, target_id: component.id };
+  const made = await answer(asAdmin, 'relate_cards', { type: 'relAppToITC', ...ends, dry_run: false });
+  const { id } = made.result;
+  const related = async () =>
+    (await answer(asAdmin, 'list_relations', { card_id: component.id })).items.length;
+  expect(await answer(asAdmin, 'unrelate_cards', { id })).toMatchObject({ dry_run: true, result: {} });
+  expect(await related()).toBe(1);
+  const gone = await answer(asAdmin, 'unrelate_cards', { id, dry_run: false });
+  expect(await related()).toBe(0);
+  await answer(asAdmin, 'undo_batch', { batch_id: gone.batch_id, dry_run: false });
+  expect(await related()).toBe(1);
+  expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({
+    permission: 'relations.manage',
   });
 });
 

@@ -1,7 +1,6 @@
-import { expect, it } from 'vitest';
 import { openApp } from '../../support/harness.ts';
 
-const { admin, viewer } = await openApp(['admin', 'viewer']);
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
 await admin.patch('/api/v1/settings/mcp', { enabled: true });
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping', params: {} };
 
@@ -62,4 +61,12 @@ it.each([
   const { status, body } = await viewer.post('/mcp', sent);
   expect([status, body.error.code]).toEqual([400, -32600]);
   expect(body.error.message).toMatch(/^Bad Request: .* message$/);
+});
+
+it('answers a body that is no JSON as JSON-RPC does', async () => {
+  const headers = { authorization: `Bearer ${viewer.token}`, 'content-type': 'application/json' };
+  const sent = await t.app.inject({ method: 'POST', url: '/mcp', headers, payload: '{"jsonrpc": "2.0",' });
+  expect([sent.statusCode, sent.headers['content-type']]).toEqual([400, 'application/json; charset=utf-8']);
+  const error = { code: -32700, message: expect.any(String) };
+  expect(sent.json()).toEqual({ jsonrpc: '2.0', id: null, error });
 });

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, describe, expect, it } from 'vitest';
 import { expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { answer, callTool, connectMcp, refusal } from '../../support/mcp.ts';
 
@@ -78,16 +77,13 @@ describe('the protocol', () => {
     await admin.patch('/api/v1/settings/cors-origins', { origins: ['https://page.example'] });
     expect(await viewer.post('/mcp', ping, page)).toMatchObject({ status: 200, body: { id: 1, result: {} } });
     await switchMcp(false);
-    expect(await viewer.post('/mcp', ping)).toMatchObject({
-      status: 403,
-      body: { code: 'module_disabled', module: 'mcp' },
-    });
+    await expectProblem(viewer.post('/mcp', ping), 403, 'module_disabled', { module: 'mcp' });
     await switchMcp(true);
   });
 
   it('answers broken messages without failing, and keeps no session', async () => {
     expect(await viewer.get('/mcp')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
-    expect(await viewer.post('/mcp', { method: 'ping' })).toMatchObject({ status: 422 });
+    await expectProblem(viewer.post('/mcp', { method: 'ping' }), 422);
     await expectProblem(viewer.post('/mcp', message('ping'), { accept: 'text/html' }), 406, 'not_acceptable');
     const unknown = await viewer.post('/mcp', message('no/such/method'));
     expect(unknown.body).toMatchObject({ id: 1, error: { code: -32601 } });
@@ -133,8 +129,7 @@ describe('reading', () => {
       code: 'forbidden',
       permission: 'admin.users',
     });
-    const nobody = await connect((await t.holding()).token);
-    expect(await refusal(nobody, 'search_cards')).toMatchObject({
+    expect(await refusal(await connect((await t.holding()).token), 'search_cards')).toMatchObject({
       status: 403,
       permission: 'inventory.view',
     });
@@ -181,8 +176,7 @@ describe('reading', () => {
 
   it('runs reports and queries, follows changes and jobs', async () => {
     const { reports } = await answer(asViewer, 'list_reports');
-    const names = pluck(reports, 'name');
-    expect(names).toEqual(expect.arrayContaining(['dashboard', 'roadmap', 'kpis']));
+    expect(pluck(reports, 'name')).toEqual(expect.arrayContaining(['dashboard', 'roadmap', 'kpis']));
     const roadmap = await answer(asViewer, 'run_report', {
       report: 'roadmap',
       parameters: { type: 'Application' },

@@ -1,6 +1,5 @@
 // @redis
 
-import { afterAll, expect, it } from 'vitest';
 import { REQUEST_LIMIT } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
 import { withHeartbeat } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
@@ -8,7 +7,7 @@ import { mayBeSilent } from '../../support/database.ts';
 import { expectProblem, ok, openApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
-import { idle } from '../cards/write.fixture.ts';
+import { writesOf } from '../../support/writes.ts';
 import {
   eventsBy,
   field,
@@ -24,6 +23,7 @@ const MANY = REQUEST_LIMIT + 100;
 let workers: Workers | undefined;
 
 const { t, db, admin } = await openApp(['admin']);
+const { idle } = writesOf(t);
 const type = await makeType(admin, [field('size', 'number'), field('note', 'text')]);
 await db.raw(
   `insert into cards (type, name, attributes, data_quality)
@@ -31,16 +31,14 @@ await db.raw(
   [type, MANY],
 );
 
-afterAll(async () => {
-  await workers?.close(5_000);
-});
+afterAll(() => workers?.close(5_000));
 
 const withSize = async () =>
   Number((await db('cards').where({ type }).whereRaw("jsonb_exists(attributes, 'size')").count())[0]!.count);
 
 it('a change of many cards is a job, which does nothing when the type has changed meanwhile', async () => {
   const body = { fields_schema: schema(field('note', 'text')) };
-  const impact = await idle(t, () => admin.patch(`${types}/${type}?dry_run=true`, body));
+  const impact = await idle(() => admin.patch(`${types}/${type}?dry_run=true`, body));
   expect(impact.body).toMatchObject({ cards: MANY, as_job: true });
   const started = await admin.patch(`${types}/${type}`, body, { 'idempotency-key': 'large-1' });
   expect([started.status, started.body.status]).toEqual([202, 'queued']);
@@ -153,6 +151,5 @@ it('is for those who may administer the metamodel when it runs', async () => {
     ],
   );
   await db.raw("select pg_notify('estate_jobs', '')");
-  const failed = await untilStatus(t.services, rows[0].id, 'failed');
-  expect(failed.error?.code).toBe('forbidden');
+  expect((await untilStatus(t.services, rows[0].id, 'failed')).error?.code).toBe('forbidden');
 });

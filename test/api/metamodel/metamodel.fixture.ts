@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
 import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
-import type { WrittenEvent } from '../cards/write.fixture.ts';
+import { eventsDuring } from '../../support/writes.ts';
 
 export const types = '/api/v1/metamodel/types';
 export const relationTypes = '/api/v1/metamodel/relation-types';
@@ -10,7 +9,7 @@ export const relationTypes = '/api/v1/metamodel/relation-types';
 export const newKey = (): string => `T${randomUUID().replaceAll('-', '').slice(0, 20)}`;
 
 /** A field of a section, with what every field has. */
-export const field = (key: string, type: string, more: Record<string, unknown> = {}) => ({
+export const field = <T extends string>(key: string, type: T, more: Record<string, unknown> = {}) => ({
   key,
   label: key,
   type,
@@ -23,14 +22,10 @@ export const field = (key: string, type: string, more: Record<string, unknown> =
 export const options = (...keys: string[]) => keys.map((key) => ({ key, label: key.toUpperCase() }));
 
 /** Sections of a type, one for all fields. */
-export const schema = (...fields: object[]) => [{ section: 'Facts', fields }];
+export const schema = <F extends object[]>(...fields: F) => [{ section: 'Facts', fields }];
 
 /** Creates a card type with the fields. */
-export async function makeType(
-  admin: TestClient,
-  fields: object[] = [],
-  more: Record<string, unknown> = {},
-): Promise<string> {
+export async function makeType(admin: TestClient, fields: object[] = [], more: Record<string, unknown> = {}) {
   const key = newKey();
   const body = { key, label: 'Made', fields_schema: schema(...fields), ...more };
   const answer = await admin.post(types, body);
@@ -58,13 +53,8 @@ export async function makeRelationType(
 }
 
 /** The events that `act` writes, by type. */
-export async function eventsBy(
-  t: TestApp,
-  act: () => Promise<TestAnswer>,
-): Promise<{ answer: TestAnswer; events: WrittenEvent[]; kinds: Record<string, number> }> {
-  const { rows } = await t.services.db.raw('select coalesce(max(position), 0) as newest from events');
-  const answer = await act();
-  const events = await t.services.db('events').where('position', '>', rows[0].newest).orderBy('position');
+export async function eventsBy(t: TestApp, act: () => Promise<TestAnswer>, status?: number) {
+  const { answer, events } = await eventsDuring(t, act, status);
   const kinds: Record<string, number> = {};
   for (const { event_type } of events) kinds[event_type] = (kinds[event_type] ?? 0) + 1;
   return { answer, events, kinds };

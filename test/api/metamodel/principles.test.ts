@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import principlesCatalogue from '../../../domain/governance/catalogues/principles.json' with { type: 'json' };
 import { openApp, pluck } from '../../support/harness.ts';
 

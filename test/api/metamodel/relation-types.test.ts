@@ -1,6 +1,5 @@
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp } from '../../support/harness.ts';
-import { expectRefused, idle, make, refused, relate } from '../cards/write.fixture.ts';
+import { writesOf } from '../../support/writes.ts';
 import {
   eventsBy,
   field,
@@ -14,6 +13,7 @@ import {
 } from './metamodel.fixture.ts';
 
 const { t, db, admin, member } = await openApp(['admin', 'member']);
+const { expectRefused, idle, refused, expectInvalid } = writesOf(t);
 const one = await makeType(admin);
 const other = await makeType(admin);
 
@@ -59,29 +59,20 @@ describe('POST /metamodel/relation-types', () => {
     expect(events.map((event) => event.event_type)).toEqual(['relation_type.created']);
     expect(events[0]!.data).toMatchObject({ id: body.key, source_type_key, target_type_key });
     expect(events[0]!.data.changes.cardinality).toEqual({ old: null, new: '1:n' });
-    const source = await make(admin, { type: source_type_key });
-    const target = await make(admin, { type: target_type_key });
-    await relate(member, body.key, source.id, target.id);
+    const source = await admin.card({ type: source_type_key });
+    const target = await admin.card({ type: target_type_key });
+    await member.relate(body.key, source.id, target.id);
   });
 
   it('refuses what is taken, unknown or faulty', async () => {
     const [source_type_key, target_type_key] = await pair();
     const key = await makeRelationType(admin, source_type_key, target_type_key);
-    await expectRefused(t, create({ key }), 409, 'key_taken');
-    expect(await refused(t, create({ source_type_key, target_type_key }))).toMatchObject({
-      status: 409,
-      code: 'pair_taken',
-      body: { existing_key: key },
+    await expectRefused(create({ key }), 409, 'key_taken');
+    await expectRefused(create({ source_type_key, target_type_key }), 409, 'pair_taken', {
+      existing_key: key,
     });
-    await expectRefused(
-      t,
-      create({ source_type_key: 'Nothing' }),
-      422,
-      'validation_failed',
-      'source_type_key',
-    );
+    await expectInvalid(create({ source_type_key: 'Nothing' }), 'source_type_key');
     const faulty = await refused(
-      t,
       create({
         attributes_schema: [
           { key: 'a', label: 'A', type: 'number' },
@@ -102,9 +93,9 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
     const { answer, kinds } = await eventsBy(t, patch(key, { label: 'links', is_hidden: true }));
     expect(answer.body).toMatchObject({ label: 'links', is_hidden: true });
     expect(kinds).toEqual({ 'relation_type.updated': 1 });
-    await idle(t, patch(key, { label: 'links', attributes_schema: [] }));
-    await expectRefused(t, patch('nothing', { label: 'x' }), 404);
-    await expectRefused(t, patch(key, { cardinality: '2:n' }), 422);
+    await idle(patch(key, { label: 'links', attributes_schema: [] }));
+    await expectRefused(patch('nothing', { label: 'x' }), 404);
+    await expectRefused(patch(key, { cardinality: '2:n' }), 422);
   });
 
   it('keeps built-in attributes and options, which may be translated, hidden and added to', async () => {
@@ -120,7 +111,7 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
       [{ ...support, options: support.options.slice(1) }],
       [{ ...support, options: [{ ...support.options[0], label: 'x' }, ...support.options.slice(1)] }],
     ]) {
-      await expectRefused(t, changed(attributes), 409, 'built_in_frozen');
+      await expectRefused(changed(attributes), 409, 'built_in_frozen');
     }
     const [first, ...rest] = support.options;
     const answer = await ok(
@@ -145,30 +136,21 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
     const [source, target] = await pair();
     const key = await makeRelationType(admin, source, target);
     expect((await patch(key, { target_type_key: other })()).body.target_type_key).toBe(other);
-    await relate(
-      admin,
-      key,
-      (await make(admin, { type: source })).id,
-      (await make(admin, { type: other })).id,
-    );
-    expect(await refused(t, patch(key, { target_type_key: target }))).toMatchObject({
-      status: 409,
-      code: 'instances_present',
-      body: { instance_count: 1 },
+    await admin.relate(key, (await admin.card({ type: source })).id, (await admin.card({ type: other })).id);
+    await expectRefused(patch(key, { target_type_key: target }), 409, 'instances_present', {
+      instance_count: 1,
     });
   });
 
   it('narrows the cardinality only as far as the relations there are fit', async () => {
     const [source, target] = await pair();
     const key = await makeRelationType(admin, source, target);
-    const hub = await make(admin, { type: source });
-    for (let n = 0; n < 2; n += 1) await relate(admin, key, hub.id, (await make(admin, { type: target })).id);
+    const hub = await admin.card({ type: source });
+    for (let n = 0; n < 2; n += 1) await admin.relate(key, hub.id, (await admin.card({ type: target })).id);
     await ok(patch(key, { cardinality: '1:n' })());
-    const refusal = await refused(t, patch(key, { cardinality: '1:1' }));
-    expect(refusal).toMatchObject({
-      status: 409,
-      code: 'cardinality_violated',
-      body: { card_count: 1, card_ids: [hub.id] },
+    await expectRefused(patch(key, { cardinality: '1:1' }), 409, 'cardinality_violated', {
+      card_count: 1,
+      card_ids: [hub.id],
     });
   });
 
@@ -181,11 +163,10 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
       { key: 'size', label: 'Size', type: 'text' },
     ];
     const key = await makeRelationType(admin, source, target, { attributes_schema });
-    const { id } = await relate(
-      admin,
+    const { id } = await admin.relate(
       key,
-      (await make(admin, { type: source })).id,
-      (await make(admin, { type: target })).id,
+      (await admin.card({ type: source })).id,
+      (await admin.card({ type: target })).id,
     );
     await admin.patch(`/api/v1/relations/${id}`, { attributes: { price: 9, state: 'a', size: '3' } });
     const body = {
@@ -194,8 +175,7 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
         { key: 'size', label: 'Size', type: 'number' },
       ],
     };
-    const impact = await idle(t, patch(key, body, '?dry_run=true'));
-    expect(impact.body).toMatchObject({
+    expect((await idle(patch(key, body, '?dry_run=true'))).body).toMatchObject({
       cards: 0,
       relations: 1,
       removed_fields: [{ field_key: 'price', affected: 1 }],
@@ -208,7 +188,7 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
     expect((await storedRelation(id)).attributes).toEqual({ size: 3 });
     await admin.patch(`/api/v1/relations/${id}`, { attributes: { size: 2 } });
     const misfit = { attributes_schema: [{ key: 'size', label: 'Size', type: 'boolean' }] };
-    await expectRefused(t, patch(key, misfit), 409, 'values_do_not_fit');
+    await expectRefused(patch(key, misfit), 409, 'values_do_not_fit');
     await ok(patch(key, misfit, '?force=true')());
     expect((await storedRelation(id)).attributes).toEqual({});
   });
@@ -216,14 +196,14 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
   it('counts a side that becomes mandatory into the data quality of its cards', async () => {
     const [source, target] = await pair();
     const key = await makeRelationType(admin, source, target);
-    const [with_, without] = [await make(admin, { type: source }), await make(admin, { type: source })];
-    await relate(admin, key, with_.id, (await make(admin, { type: target })).id);
+    const [with_, without] = [await admin.card({ type: source }), await admin.card({ type: source })];
+    await admin.relate(key, with_.id, (await admin.card({ type: target })).id);
     const body = { source_mandatory: true };
-    const impact = await idle(t, patch(key, body, '?dry_run=true'));
+    const impact = await idle(patch(key, body, '?dry_run=true'));
     expect(impact.body).toMatchObject({ cards: 2, mandatory_sides: [{ side: 'source', missing: 1 }] });
     await patch(key, body)();
     expect((await storedCard(t, with_.id)).data_quality).toBe(20);
-    const approve = await refused(t, () =>
+    const approve = await refused(() =>
       admin.post(`/api/v1/cards/${without.id}/approval-status?action=approve`),
     );
     expect(approve.code).toBe('approval_blocked_mandatory_missing');
@@ -234,17 +214,16 @@ describe('DELETE and restore', () => {
   it('asks before relations are deleted, and scores their cards once', async () => {
     const [source, target] = await pair();
     const key = await makeRelationType(admin, source, target, { source_mandatory: true });
-    const card = await make(admin, { type: source });
-    const { id } = await relate(admin, key, card.id, (await make(admin, { type: target })).id);
+    const card = await admin.card({ type: source });
+    const { id } = await admin.relate(key, card.id, (await admin.card({ type: target })).id);
     expect((await admin.get(`${relationTypes}/${key}/instance-count`)).body).toEqual({
       key,
       instance_count: 1,
     });
-    const refusal = await refused(t, () => admin.delete(`${relationTypes}/${key}`));
-    expect(refusal).toMatchObject({
-      status: 409,
-      code: 'instances_present',
-      body: { key, instance_count: 1, message: expect.any(String) },
+    await expectRefused(() => admin.delete(`${relationTypes}/${key}`), 409, 'instances_present', {
+      key,
+      instance_count: 1,
+      message: expect.any(String),
     });
     expect((await storedCard(t, card.id)).data_quality).toBe(20);
     const { answer, kinds, events } = await eventsBy(t, () =>
@@ -255,7 +234,7 @@ describe('DELETE and restore', () => {
     expect(events[0]).toMatchObject({ event_type: 'relation.deleted', relation_id: id });
     expect((await storedCard(t, card.id)).data_quality).toBe(0);
     await expectProblem(admin.get(`${relationTypes}/${key}`), 404);
-    await expectRefused(t, () => admin.delete(`${relationTypes}/${key}`), 404);
+    await expectRefused(() => admin.delete(`${relationTypes}/${key}`), 404);
   });
 
   it('hides a built-in one, and restores it unless its place was taken', async () => {
@@ -266,21 +245,19 @@ describe('DELETE and restore', () => {
     expect(listed.text).not.toContain(key);
     const instead = await makeRelationType(admin, 'Provider', 'ITComponent');
     const restore = () => admin.post(`${relationTypes}/${key}/restore`);
-    await expectRefused(t, restore, 409, 'pair_taken');
+    await expectRefused(restore, 409, 'pair_taken');
     await admin.delete(`${relationTypes}/${instead}`);
     const { answer, kinds } = await eventsBy(t, restore);
     expect([answer.status, answer.body.is_hidden]).toEqual([200, false]);
     expect(kinds).toEqual({ 'relation_type.updated': 1 });
-    await expectRefused(t, restore, 409, 'wrong_state');
-    await expectRefused(t, () => admin.post(`${relationTypes}/nothing/restore`), 404);
+    await expectRefused(restore, 409, 'wrong_state');
   });
 
   it('keeps a type of the workspace from going while a built-in relation type joins it', async () => {
     const type = await makeType(admin, [field('a', 'text')]);
     const key = 'relProviderToInitiative';
     await ok(patch(key, { target_type_key: type })());
-    const refusal = await refused(t, () => admin.delete(`${types}/${type}`));
-    expect(refusal).toMatchObject({ status: 409, code: 'relation_types_present' });
+    await expectRefused(() => admin.delete(`${types}/${type}`), 409, 'relation_types_present');
     await ok(patch(key, { target_type_key: 'Initiative' })());
     await ok(admin.delete(`${types}/${type}`));
   });

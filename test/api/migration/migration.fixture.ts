@@ -1,9 +1,9 @@
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, ok, openApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
+import { form } from '../../support/forms.ts';
+import { closeAfterAll, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 export const url = '/api/v1/migration';
-const boundary = 'boundary-of-the-test';
 
 export interface Upload {
   source_key?: string;
@@ -15,11 +15,7 @@ export interface Upload {
 }
 
 /** Uploads a file as a client's form does. */
-export async function upload(
-  client: TestClient,
-  content: Buffer | string,
-  given: Upload = {},
-): Promise<TestAnswer> {
+export async function upload(client: TestClient, content: Buffer | string, given: Upload = {}) {
   const {
     source_key = 'leanix',
     name = 'Move',
@@ -28,17 +24,11 @@ export async function upload(
     more = {},
   } = given;
   const fields = { source_key, name, ...(include_archived ? { include_archived } : {}), ...more };
-  const payload = Buffer.concat([
-    ...Object.entries(fields).map(([field, value]) =>
-      Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`),
-    ),
-    Buffer.from(
-      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${fileName}"\r\n\r\n`,
-    ),
-    Buffer.from(content),
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ]);
-  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, ...given.headers };
+  const { payload, headers: own } = form(
+    ...Object.entries(fields).map(([field, value]) => ({ name: field, content: `${value}` })),
+    { filename: fileName, content },
+  );
+  const headers = { ...own, ...given.headers };
   return await client.request({ method: 'POST', url: `${url}/upload`, payload, headers });
 }
 

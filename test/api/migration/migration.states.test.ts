@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { it } from 'vitest';
 import { openApp } from '../../support/harness.ts';
 import { createStates } from '../../support/states.ts';
 

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import { openMigrations } from './migration.fixture.ts';
 import sheets from './migration.subscriptions.sheets.json' with { type: 'json' };

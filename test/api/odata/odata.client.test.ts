@@ -1,6 +1,5 @@
 import { parse } from '@sap-ux/edmx-parser';
 import odataQuery from 'odata-query';
-import { afterAll, expect, it } from 'vitest';
 import { pluck } from '../../support/harness.ts';
 import { createLandscape, namesOf, ROOT } from './odata.fixture.ts';
 

@@ -1,11 +1,6 @@
-import {
-  createTestApp,
-  pluck,
-  type TestAnswer,
-  type TestApp,
-  type TestClient,
-} from '../../support/harness.ts';
-import { make } from '../cards/write.fixture.ts';
+import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import { createTestApp, pluck } from '../../support/harness.ts';
+
 import rows from './odata.fixture.rows.json' with { type: 'json' };
 
 export const ROOT = '/odata/v4';
@@ -26,15 +21,15 @@ export async function createLandscape(): Promise<Landscape> {
   const admin = await t.as('admin');
   const ids: Record<string, string> = {};
   for (const [name, body] of Object.entries(applications)) {
-    ids[name] = (await make(admin, { name, ...body })).id;
+    ids[name] = (await admin.card({ name, ...body })).id;
   }
-  ids.Archived = (await make(admin, { name: 'Archived' })).id;
+  ids.Archived = (await admin.card({ name: 'Archived' })).id;
   await admin.post(`/api/v1/cards/${ids.Archived}/archive`);
   for (const name of ['Database', 'Server', 'Network']) {
-    ids[name] = (await make(admin, { type: 'ITComponent', name })).id;
+    ids[name] = (await admin.card({ type: 'ITComponent', name })).id;
   }
-  ids.Core = (await make(admin, { type: 'BusinessCapability', name: 'Core' })).id;
-  ids.Sales = (await make(admin, { type: 'BusinessCapability', name: 'Sales', parent_id: ids.Core })).id;
+  ids.Core = (await admin.card({ type: 'BusinessCapability', name: 'Core' })).id;
+  ids.Sales = (await admin.card({ type: 'BusinessCapability', name: 'Sales', parent_id: ids.Core })).id;
   for (const [source, target] of [
     ['Alpha', 'Database'],
     ['Alpha', 'Server'],
@@ -62,11 +57,7 @@ export async function ask(
 }
 
 /** The answer to a link, which holds the whole address. */
-export async function follow(
-  client: TestClient,
-  link: string,
-  headers: Record<string, string> = {},
-): Promise<TestAnswer> {
+export async function follow(client: TestClient, link: string, headers: Record<string, string> = {}) {
   const { pathname, search } = new URL(link);
   return await client.get(`${pathname}${search}`, headers);
 }

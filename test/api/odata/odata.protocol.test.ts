@@ -1,7 +1,6 @@
-import { afterAll, describe, expect, it } from 'vitest';
 import { basic } from '../../support/accounts.ts';
 import { ok, pluck } from '../../support/harness.ts';
-import { NOBODY } from '../cards/write.fixture.ts';
+import { NOBODY } from '../../support/writes.ts';
 import { ask, createLandscape, follow, namesOf } from './odata.fixture.ts';
 import type from './odata.protocol.type.json' with { type: 'json' };
 
@@ -166,42 +165,40 @@ describe('entities', () => {
   });
 });
 
-describe('headers', () => {
-  it('choose the protocol and how much is told', async () => {
-    const path = `/Application(${ids.Alpha})`;
-    const none = await ask(admin, path, { $select: 'name', $format: 'application/json;odata.metadata=none' });
-    expect(none.body).toEqual({ name: 'Alpha' });
-    const full = await ask(
-      admin,
-      path,
-      { $select: 'costTotalAnnual' },
-      { accept: 'application/json;metadata=full' },
-    );
-    expect(full.body).toMatchObject({
-      '@odata.type': '#Estate.Application',
-      'costTotalAnnual@odata.type': '#Decimal',
-      'RelAppToITC@odata.navigationLink': expect.stringContaining(`Application(${ids.Alpha})/RelAppToITC`),
-    });
-    const exact = await ask(admin, path, {}, { accept: 'application/json;IEEE754Compatible=true' });
-    expect(exact.body.costTotalAnnual).toBe('1000.5');
-    expect(await refusal(path, {}, { 'odata-maxversion': '3.0' })).toEqual([400, 'odata_invalid_query']);
-    expect(await refusal(path, {}, { accept: 'application/atom+xml' })).toEqual([406, 'not_acceptable']);
-    expect(await refusal(path, {}, { isolation: 'snapshot' })).toEqual([412, 'precondition_failed']);
+it('headers select the protocol version and the amount of metadata', async () => {
+  const path = `/Application(${ids.Alpha})`;
+  const none = await ask(admin, path, { $select: 'name', $format: 'application/json;odata.metadata=none' });
+  expect(none.body).toEqual({ name: 'Alpha' });
+  const full = await ask(
+    admin,
+    path,
+    { $select: 'costTotalAnnual' },
+    { accept: 'application/json;metadata=full' },
+  );
+  expect(full.body).toMatchObject({
+    '@odata.type': '#Estate.Application',
+    'costTotalAnnual@odata.type': '#Decimal',
+    'RelAppToITC@odata.navigationLink': expect.stringContaining(`Application(${ids.Alpha})/RelAppToITC`),
   });
+  const exact = await ask(admin, path, {}, { accept: 'application/json;IEEE754Compatible=true' });
+  expect(exact.body.costTotalAnnual).toBe('1000.5');
+  expect(await refusal(path, {}, { 'odata-maxversion': '3.0' })).toEqual([400, 'odata_invalid_query']);
+  expect(await refusal(path, {}, { accept: 'application/atom+xml' })).toEqual([406, 'not_acceptable']);
+  expect(await refusal(path, {}, { isolation: 'snapshot' })).toEqual([412, 'precondition_failed']);
+});
 
-  it('let spreadsheets in with a token as password', async () => {
-    const { body } = await admin.post('/api/v1/tokens', {
-      name: 'Excel',
-      scopes: ['inventory.view', 'inventory.export'],
-    });
-    await ok(t.anonymous.get('/odata/v4/Application?$top=1', basic('anything', body.token)));
-    const refused = await t.anonymous.get('/odata/v4/Application');
-    expect([refused.status, refused.headers['www-authenticate'], refused.body.error.code]).toEqual([
-      401,
-      'Bearer realm="estate", Basic realm="estate"',
-      'unauthorized',
-    ]);
+it('headers let spreadsheets in with a token as password', async () => {
+  const { body } = await admin.post('/api/v1/tokens', {
+    name: 'Excel',
+    scopes: ['inventory.view', 'inventory.export'],
   });
+  await ok(t.anonymous.get('/odata/v4/Application?$top=1', basic('anything', body.token)));
+  const refused = await t.anonymous.get('/odata/v4/Application');
+  expect([refused.status, refused.headers['www-authenticate'], refused.body.error.code]).toEqual([
+    401,
+    'Bearer realm="estate", Basic realm="estate"',
+    'unauthorized',
+  ]);
 });
 
 describe('pages', () => {

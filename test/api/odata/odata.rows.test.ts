@@ -1,6 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
 import { pluck } from '../../support/harness.ts';
-import { make, relate } from '../cards/write.fixture.ts';
 import { ask, createLandscape, follow } from './odata.fixture.ts';
 
 const { t, admin, ids } = await createLandscape();
@@ -10,13 +8,13 @@ afterAll(() => t.close());
 test('entities larger than a chunk of memory are whole, with those that they lead to', async () => {
   // control characters, quotes and letters of several bytes take more room as JSON
   const text = `${'"\\\u0001\n\t'.repeat(3_000)}${'é漢😀'.repeat(3_000)}`;
-  const large = await make(admin, { name: 'Large', description: text });
+  const large = await admin.card({ name: 'Large', description: text });
   const parts = await Promise.all(
     Array.from({ length: 12 }, (_, n) =>
-      make(admin, { type: 'ITComponent', name: `Part ${n}`, description: `${n}${text}` }),
+      admin.card({ type: 'ITComponent', name: `Part ${n}`, description: `${n}${text}` }),
     ),
   );
-  for (const { id } of parts) await relate(admin, 'relAppToITC', large.id, id);
+  for (const { id } of parts) await admin.relate('relAppToITC', large.id, id);
   const { body } = await ask(admin, '/Application', {
     $filter: "name eq 'Large'",
     $expand: 'RelAppToITC($orderby=id)',
@@ -32,7 +30,7 @@ test('entities larger than a chunk of memory are whole, with those that they lea
 });
 
 test('nested collections are bounded, and pages end by their size', async () => {
-  const { id: hub } = await make(admin, { type: 'ITComponent', name: 'Hub' });
+  const { id: hub } = await admin.card({ type: 'ITComponent', name: 'Hub' });
   const text = 'x'.repeat(1_000);
   await t.services.db.raw(
     `with made as (insert into cards (type, name, description, attributes, status)
@@ -59,7 +57,7 @@ test('nested collections are bounded, and pages end by their size', async () => 
 });
 
 test('values of other types than the metamodel says are shown as far as they can be', async () => {
-  const { id } = await make(admin, { name: 'Odd' });
+  const { id } = await admin.card({ name: 'Odd' });
   const odd = {
     numberOfUsers: 'many "users"',
     costTotalAnnual: null,
@@ -111,9 +109,11 @@ test('an entity of which nothing is asked is there all the same', async () => {
 });
 
 test('a page, an entity by itself and one property of it show the same', async () => {
+  // of the entities that differ only by their names one is enough
+  const $filter = "name ne 'Large' and (name eq 'Bulk 1' or not startswith(name,'Bulk'))";
   for (const metadata of ['none', 'minimal', 'full']) {
     const headers = { accept: `application/json;odata.metadata=${metadata}` };
-    const { body: page } = await ask(admin, '/Application', { $filter: "name ne 'Large'" }, headers);
+    const { body: page } = await ask(admin, '/Application', { $filter }, headers);
     for (const entity of page.value) {
       const { body } = await ask(admin, `/Application(${entity.id})`, {}, headers);
       delete body['@odata.context'];

@@ -1,6 +1,5 @@
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, test } from 'vitest';
 import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { errorCodes } from '../../../platform/errors.ts';
@@ -16,7 +15,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     operation,
   })),
 );
-const ajv = new Ajv.default({ strict: false, allErrors: true });
+const ajv = new Ajv.default({ strict: false, allErrors: true, code: { optimize: false } });
 addFormats.default(ajv, { mode: 'full' });
 ajv.addSchema({ $id: 'document', components: document.components });
 

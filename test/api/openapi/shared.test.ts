@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
 import type { OpenApiDocument, OpenApiOperation, Schema } from '../../../api/openapi/document.ts';
 import { schemaNames } from '../../../api/openapi/names.data.ts';
 import { plainSchemas } from '../../../api/openapi/plain-schemas.ts';
@@ -8,12 +7,8 @@ import { candidateKey, singular } from '../../../api/openapi/schema-names.ts';
 import { shareParameters } from '../../../api/openapi/shared.parameters.ts';
 import { shareResponses } from '../../../api/openapi/shared.responses.ts';
 import { shareSchemas } from '../../../api/openapi/shared.schemas.ts';
-import {
-  type MapSchema,
-  mapParts,
-  replaceInComponents,
-  replaceInOperations,
-} from '../../../api/openapi/walk.ts';
+import type { MapSchema } from '../../../api/openapi/walk.ts';
+import { mapParts, replaceInComponents, replaceInOperations } from '../../../api/openapi/walk.ts';
 import { openApp } from '../../support/harness.ts';
 
 const { t } = await openApp();
@@ -104,10 +99,10 @@ test('a schema that stands twice is a component, and what is said of its place s
     documentOf([operation('readRisk', { responses: { 200: { description: '', ...json(risk) } } })]),
   );
   expect(paths['/0']!.post!.responses['200']!.content!['application/json']!.schema.properties).toEqual({
-    impact: { $ref: '#/components/schemas/ReadRiskAnswerImpact', description: 'Before measures' },
-    residual: { $ref: '#/components/schemas/ReadRiskAnswerImpact' },
+    impact: { $ref: '#/components/schemas/ReadRiskResponseImpact', description: 'Before measures' },
+    residual: { $ref: '#/components/schemas/ReadRiskResponseImpact' },
   });
-  expect(components.schemas).toEqual({ ReadRiskAnswerImpact: level });
+  expect(components.schemas).toEqual({ ReadRiskResponseImpact: level });
 });
 
 test('bodies and lists have names, and copies of components refer to them', () => {
@@ -146,7 +141,7 @@ test('two schemas never have one name', () => {
     responses: { 202: answer(twice('string')), 203: answer(twice('number')) },
   });
   expect(() => shareSchemas(documentOf([one, other]))).toThrow(
-    'two schemas would have the name ReadThingAnswer: name ReadThingAnswer in names.data.ts',
+    'two schemas would have the name ReadThingResponse: name ReadThingResponse in names.data.ts',
   );
 });
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
 import type { TestApp, TestClient } from '../../support/harness.ts';
 
 export const url = '/api/v1/web-portals';
@@ -98,10 +97,7 @@ export async function createLandscape(admin: TestClient): Promise<Landscape> {
 }
 
 /** Makes a portal about products, published unless told otherwise. @returns its slug and id. */
-export async function makePortal(
-  admin: TestClient,
-  more: object = {},
-): Promise<{ slug: string; id: string }> {
+export async function makePortal(admin: TestClient, more: object = {}) {
   const slug = `portal-${randomUUID()}`;
   const body = { name: 'Products', slug, card_type: 'Product', is_published: true, ...more };
   const made = await admin.create(url, body);

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { palette } from '../../../api/exchange/portals/page/portal.document.ts';
-import { escapeHtml } from '../../../api/exchange/portals/page/portal.html.ts';
+import { escapeHtml, palette } from '../../../api/exchange/portals/page/portal.document.ts';
 import { openApp, type TestAnswer } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, uncounted } from './portals.fixture.ts';
 
@@ -194,6 +192,7 @@ describe('the page of a portal', () => {
     for (const query of ['?other=1', '?filter=name', '?filter=stakeholder.x:1', '?sort=-attributes.price']) {
       expect((await open(published.slug, query)).status, query).toBe(422);
     }
+    expect((await open(published.slug, '?utm_source=news&fbclid=1')).status).toBe(200);
   });
 
   it('has one main part, a header and a search, and fits a narrow screen (WCAG 2.2, 1.4.10)', async () => {

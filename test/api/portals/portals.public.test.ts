@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { throttleLimits } from '../../../domain/access/access.throttle.ts';
-import {
-  expectInvalid,
-  expectProblem,
-  ok,
-  openApp,
-  pluck,
-  refusal,
-  type TestAnswer,
-} from '../../support/harness.ts';
+import type { TestAnswer } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck, refusal } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, sections, uncounted, url } from './portals.fixture.ts';
 
 const { t, db, admin } = await openApp(['admin']);
@@ -263,14 +255,12 @@ describe('an answer', () => {
     const again = async (etag: string, rest: string) =>
       (await t.anonymous.get(`${url}/public/${slug}${rest}`, { 'if-none-match': etag })).status;
     expect(await again(first.headers.etag!, '/cards')).toBe(304);
-    const definition = await look(slug);
-    expect(await again(definition.headers.etag!, '')).toBe(304);
+    expect(await again((await look(slug)).headers.etag!, '')).toBe(304);
 
     const change = async (id: string, body: object) =>
       expect((await admin.patch(`/api/v1/cards/${id}`, body)).status).toBe(200);
     await change(land.ids.acme, { name: 'Acme & Sons' });
-    const second = await cards(slug);
-    expect(second.text).toContain('Acme & Sons');
+    expect((await cards(slug)).text).toContain('Acme & Sons');
     expect(await again(first.headers.etag!, '/cards')).toBe(200);
     await change(land.ids.beta, { description: 'New' });
     expect((await cards(slug)).text).toContain('"New"');

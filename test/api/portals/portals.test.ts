@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { expectProblem, ok, openApp, refusal, type TestClient } from '../../support/harness.ts';
+import { answered, expectProblem, ok, openApp, refusal, type TestClient } from '../../support/harness.ts';
 import { createLandscape, makePortal, url } from './portals.fixture.ts';
 
 const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
@@ -24,8 +23,7 @@ describe('a web portal', () => {
       display_fields: ['description', 'grade', 'attributes.seats', 'relations.soldBy'],
       card_config: { sort_by: 'attributes.seats', sort_dir: 'desc' },
     };
-    const made = await admin.post(url, body);
-    expect(made.status, made.text).toBe(201);
+    const made = await answered(admin.post(url, body), 201);
     expect(made.body).toMatchObject({
       ...body,
       name: 'Our products',
@@ -195,15 +193,13 @@ describe('a web portal', () => {
   });
 });
 
-describe('the author of a web portal', () => {
-  it('sees what it shows', async () => {
-    const keeper = await t.holding('web_portals.manage');
-    const body = { name: 'Seen', slug: 'seen', card_type: 'Product', is_published: true };
-    await expectProblem(keeper.post(url, body), 403, 'inventory.view');
-    const { id } = (await admin.post(url, { ...body, is_published: false })).body;
-    await expectProblem(keeper.patch(`${url}/${id}`, { is_published: true }), 403, 'inventory.view');
-    const reader = await t.holding('web_portals.manage', 'inventory.view', 'relations.view');
-    await ok(reader.patch(`${url}/${id}`, { is_published: true }));
-    await ok(keeper.delete(`${url}/${id}`), 204);
-  });
+it('the author of a web portal sees what it shows', async () => {
+  const keeper = await t.holding('web_portals.manage');
+  const body = { name: 'Seen', slug: 'seen', card_type: 'Product', is_published: true };
+  await expectProblem(keeper.post(url, body), 403, 'inventory.view');
+  const { id } = (await admin.post(url, { ...body, is_published: false })).body;
+  await expectProblem(keeper.patch(`${url}/${id}`, { is_published: true }), 403, 'inventory.view');
+  const reader = await t.holding('web_portals.manage', 'inventory.view', 'relations.view');
+  await ok(reader.patch(`${url}/${id}`, { is_published: true }));
+  await ok(keeper.delete(`${url}/${id}`), 204);
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { expectProblem, faults, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilReported } from '../../support/jobs.ts';
+import { forAllAsync } from '../../support/property.ts';
 import { merge } from '../cards/merge.fixture.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
@@ -19,103 +19,93 @@ const lastBatch = async (): Promise<string> =>
   (await db('events').whereNotNull('batch_id').orderBy('position', 'desc').first('batch_id')).batch_id;
 const since = async (position: string, client = admin) => await client.changes(position);
 
-describe('a status report', () => {
-  it('is added, listed newest first, changed and deleted, with an event for each', async () => {
-    const id = await initiative({ name: 'Harbour' });
-    const position = await admin.position();
-    const made = await member.post(url(id, 'reports'), { report_date: '2026-03-31', summary: 'Late.' });
-    expect(made.status, made.text).toBe(201);
-    expect(made.body).toMatchObject({
-      initiative_id: id,
-      reporter_id: member.userId,
-      reporter: { id: member.userId },
-      report_date: '2026-03-31',
-      schedule_health: 'onTrack',
-      cost_health: 'onTrack',
-      scope_health: 'onTrack',
-      summary: 'Late.',
-      accomplishments: null,
-    });
-    const older = await add(id, 'reports', { report_date: '2026-02-28', schedule_health: 'atRisk' });
-    const listed = (await viewer.get(url(id, 'reports'))).body.items;
-    expect(pluck(listed, 'id')).toEqual([made.body.id, older]);
-    expect(listed[0]).toEqual(made.body);
-    const one = `/api/v1/ppm/reports/${made.body.id}`;
-    const changed = await member.patch(
-      one,
-      { cost_health: 'offTrack', summary: null },
-      { 'if-match': made.headers.etag! },
-    );
-    expect(changed.body).toMatchObject({ cost_health: 'offTrack', summary: null });
-    await expectProblem(
-      member.patch(one, {}, { 'if-match': made.headers.etag! }),
-      412,
-      'precondition_failed',
-    );
-    await ok(member.delete(one), 204);
-    expect(pluck(await since(position, viewer), 'event_type')).toEqual([
-      'ppm_report.created',
-      'ppm_report.created',
-      'ppm_report.updated',
-      'ppm_report.deleted',
-    ]);
-    await admin.undo();
-    expect((await viewer.get(url(id, 'reports'))).body.items[0]).toMatchObject({
-      id: made.body.id,
-      cost_health: 'offTrack',
-    });
-    expect((await viewer.get(`/api/v1/cards/${id}/history`)).text).toContain('ppm_report.updated');
+it('a status report is added, listed newest first, changed and deleted, with an event for each', async () => {
+  const id = await initiative({ name: 'Harbour' });
+  const position = await admin.position();
+  const made = await member.post(url(id, 'reports'), { report_date: '2026-03-31', summary: 'Late.' });
+  expect(made.status, made.text).toBe(201);
+  expect(made.body).toMatchObject({
+    initiative_id: id,
+    reporter_id: member.userId,
+    reporter: { id: member.userId },
+    report_date: '2026-03-31',
+    schedule_health: 'onTrack',
+    cost_health: 'onTrack',
+    scope_health: 'onTrack',
+    summary: 'Late.',
+    accomplishments: null,
   });
-
-  it('is refused where it does not fit, and where there is no such initiative', async () => {
-    const id = await initiative();
-    expect(await faults(admin.post(url(id, 'reports'), { report_date: '0000-01-01' }))).toContain(
-      'report_date format',
-    );
-    expect(await faults(admin.post(url(id, 'reports'), { report_date: '1066-10-14' }))).toContain(
-      'report_date out_of_range',
-    );
-    await expectProblem(admin.post(url(id, 'reports'), {}), 422);
-    const app = (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() })).body.id;
-    for (const other of [app, randomUUID()]) {
-      await expectProblem(admin.get(url(other, 'reports')), 404, 'not_found');
-      await expectProblem(admin.post(url(other, 'reports'), { report_date: '2026-01-01' }), 404, 'not_found');
-    }
-    await expectProblem(admin.delete(`/api/v1/ppm/reports/${randomUUID()}`), 404, 'not_found');
-    await expectProblem(admin.get(url('7', 'reports')), 422);
+  const older = await add(id, 'reports', { report_date: '2026-02-28', schedule_health: 'atRisk' });
+  const listed = (await viewer.get(url(id, 'reports'))).body.items;
+  expect(pluck(listed, 'id')).toEqual([made.body.id, older]);
+  expect(listed[0]).toEqual(made.body);
+  const one = `/api/v1/ppm/reports/${made.body.id}`;
+  const changed = await member.patch(
+    one,
+    { cost_health: 'offTrack', summary: null },
+    { 'if-match': made.headers.etag! },
+  );
+  expect(changed.body).toMatchObject({ cost_health: 'offTrack', summary: null });
+  await expectProblem(member.patch(one, {}, { 'if-match': made.headers.etag! }), 412, 'precondition_failed');
+  await ok(member.delete(one), 204);
+  expect(pluck(await since(position, viewer), 'event_type')).toEqual([
+    'ppm_report.created',
+    'ppm_report.created',
+    'ppm_report.updated',
+    'ppm_report.deleted',
+  ]);
+  await admin.undo();
+  expect((await viewer.get(url(id, 'reports'))).body.items[0]).toMatchObject({
+    id: made.body.id,
+    cost_health: 'offTrack',
   });
+  expect((await viewer.get(`/api/v1/cards/${id}/history`)).text).toContain('ppm_report.updated');
 });
 
-describe('a project risk', () => {
-  it('has a score of probability times impact, and an owner who is an active user', async () => {
-    const id = await initiative();
-    const made = await admin.post(url(id, 'risks'), {
-      title: 'Late',
-      probability: 4,
-      impact: 5,
-      owner_id: member.userId,
-    });
-    expect(made.body).toMatchObject({ risk_score: 20, status: 'open', owner_id: member.userId });
-    expect(made.body.owner_name).not.toBeNull();
-    const other = await add(id, 'risks', { title: 'Small', probability: 1 });
-    const sorted = (await viewer.get(`${url(id, 'risks')}?sort_by=risk_score&fields=id,risk_score`)).body
-      .items;
-    expect(sorted).toEqual([
-      { id: other, risk_score: 3 },
-      { id: made.body.id, risk_score: 20 },
-    ]);
-    const patched = await admin.patch(`/api/v1/ppm/risks/${made.body.id}`, {
-      impact: 1,
-      status: 'closed',
-      owner_id: null,
-    });
-    expect(patched.body).toMatchObject({ risk_score: 4, status: 'closed', owner_name: null });
-    expect(await faults(admin.post(url(id, 'risks'), { title: ' ' }))).toContain('title required');
-    expect(await faults(admin.post(url(id, 'risks'), { title: 'R', owner_id: randomUUID() }))).toContain(
-      'owner_id unknown_user',
-    );
-    await expectProblem(admin.post(url(id, 'risks'), { title: 'R', impact: 6 }), 422);
+it('a status report is refused where it does not fit, and where there is no such initiative', async () => {
+  const id = await initiative();
+  expect(await faults(admin.post(url(id, 'reports'), { report_date: '0000-01-01' }))).toContain(
+    'report_date format',
+  );
+  expect(await faults(admin.post(url(id, 'reports'), { report_date: '1066-10-14' }))).toContain(
+    'report_date out_of_range',
+  );
+  await expectProblem(admin.post(url(id, 'reports'), {}), 422);
+  const app = (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() })).body.id;
+  for (const other of [app, randomUUID()]) {
+    await expectProblem(admin.get(url(other, 'reports')), 404, 'not_found');
+    await expectProblem(admin.post(url(other, 'reports'), { report_date: '2026-01-01' }), 404, 'not_found');
+  }
+  await expectProblem(admin.get(url('7', 'reports')), 422);
+});
+
+it('a project risk has a score of probability times impact, and an owner who is an active user', async () => {
+  const id = await initiative();
+  const made = await admin.post(url(id, 'risks'), {
+    title: 'Late',
+    probability: 4,
+    impact: 5,
+    owner_id: member.userId,
   });
+  expect(made.body).toMatchObject({ risk_score: 20, status: 'open', owner_id: member.userId });
+  expect(made.body.owner_name).not.toBeNull();
+  const other = await add(id, 'risks', { title: 'Small', probability: 1 });
+  const sorted = (await viewer.get(`${url(id, 'risks')}?sort_by=risk_score&fields=id,risk_score`)).body.items;
+  expect(sorted).toEqual([
+    { id: other, risk_score: 3 },
+    { id: made.body.id, risk_score: 20 },
+  ]);
+  const patched = await admin.patch(`/api/v1/ppm/risks/${made.body.id}`, {
+    impact: 1,
+    status: 'closed',
+    owner_id: null,
+  });
+  expect(patched.body).toMatchObject({ risk_score: 4, status: 'closed', owner_name: null });
+  expect(await faults(admin.post(url(id, 'risks'), { title: ' ' }))).toContain('title required');
+  expect(await faults(admin.post(url(id, 'risks'), { title: 'R', owner_id: randomUUID() }))).toContain(
+    'owner_id unknown_user',
+  );
+  await expectProblem(admin.post(url(id, 'risks'), { title: 'R', impact: 6 }), 422);
 });
 
 describe('cost and budget lines', () => {
@@ -181,8 +171,7 @@ describe('cost and budget lines', () => {
     expect(started.status, started.text).toBeLessThan(300);
     await admin.patch(`/api/v1/cards/${id}`, { name: randomUUID() });
     expect((await attributes(id)).costActual).toBe(40);
-    const free = await initiative();
-    expect((await attributes(free)).costActual).toBe(12);
+    expect((await attributes(await initiative())).costActual).toBe(12);
     await admin.delete(`/api/v1/ppm/costs/${line}`);
     await admin.patch(`/api/v1/cards/${id}`, { name: randomUUID() });
     expect((await attributes(id)).costActual).toBe(12);
@@ -294,35 +283,32 @@ describe('cost and budget lines', () => {
       const cents = [...amounts].reduce((total, amount) => total + Math.round(amount * 100), 0);
       return cents === 0 ? undefined : cents / 100;
     };
-    await fc.assert(
-      fc.asyncProperty(fc.array(write, { minLength: 8, maxLength: 12 }), async (writes) => {
-        const id = await initiative();
-        const lines = { costs: new Map<string, number>(), budgets: new Map<string, number>() };
-        const body = {
-          costs: spent,
-          budgets: (amount: number) => ({ fiscal_year: 2026, category: 'capex', amount }),
-        };
-        for (const { kind, act, at, amount } of writes) {
-          const there = lines[kind];
-          const one = [...there.keys()][at % Math.max(1, there.size)];
-          const before = new Map(there);
-          if (act === 'add' || !one) there.set(await add(id, kind, body[kind](amount)), amount);
-          else if (act === 'delete') {
-            await ok(admin.delete(`/api/v1/ppm/${kind}/${one}`), 204);
-            there.delete(one);
-          } else {
-            await ok(admin.patch(`/api/v1/ppm/${kind}/${one}`, body[kind](amount)));
-            there.set(one, amount);
-            if (act === 'undo' && before.get(one) !== amount) {
-              await admin.undo();
-              lines[kind] = before;
-            }
+    await forAllAsync(4, [fc.array(write, { minLength: 8, maxLength: 12 })], async (writes) => {
+      const id = await initiative();
+      const lines = { costs: new Map<string, number>(), budgets: new Map<string, number>() };
+      const body = {
+        costs: spent,
+        budgets: (amount: number) => ({ fiscal_year: 2026, category: 'capex', amount }),
+      };
+      for (const { kind, act, at, amount } of writes) {
+        const there = lines[kind];
+        const one = [...there.keys()][at % Math.max(1, there.size)];
+        const before = new Map(there);
+        if (act === 'add' || !one) there.set(await add(id, kind, body[kind](amount)), amount);
+        else if (act === 'delete') {
+          await ok(admin.delete(`/api/v1/ppm/${kind}/${one}`), 204);
+          there.delete(one);
+        } else {
+          await ok(admin.patch(`/api/v1/ppm/${kind}/${one}`, body[kind](amount)));
+          there.set(one, amount);
+          if (act === 'undo' && before.get(one) !== amount) {
+            await admin.undo();
+            lines[kind] = before;
           }
         }
-        const { costActual, costBudget } = await attributes(id);
-        expect([costActual, costBudget]).toEqual([sum(lines.costs.values()), sum(lines.budgets.values())]);
-      }),
-      { numRuns: 4 },
-    );
+      }
+      const { costActual, costBudget } = await attributes(id);
+      expect([costActual, costBudget]).toEqual([sum(lines.costs.values()), sum(lines.budgets.values())]);
+    });
   });
 });

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { ok, openApp, type TestClient } from '../../support/harness.ts';
 
 const section = (...fields: object[]) => [{ section: 'a', fields }];
@@ -7,13 +6,12 @@ const number = { key: 'number', label: 'Number', type: 'number' };
 const COST = 565_656.5;
 
 const { t, db, admin } = await openApp(['admin']);
-const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
-await db('roles').insert({
-  key: 'nocosts',
-  label: 'No costs',
-  permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
-});
-const noCosts = await t.as('nocosts');
+const noCosts = await t.holding(
+  'inventory.view',
+  'relations.view',
+  'reports.ea_dashboard',
+  'reports.portfolio',
+);
 await admin.post('/api/v1/metamodel/types', {
   key: 'Engine',
   label: 'Engine',

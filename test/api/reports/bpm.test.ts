@@ -1,8 +1,8 @@
 // @redis
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
-import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { answered, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { XLSX } from '../../support/workbook.ts';
 import { chain } from '../bpm/models.ts';
 
 /** Ids by name. */
@@ -52,178 +52,173 @@ await ok(
 
 const read = async (name: string, client = viewer) => await ok(client.get(`/api/v1/reports/bpm/${name}`));
 const csv = async (name: string, client = viewer): Promise<string[]> => {
-  const answer = await client.get(`/api/v1/reports/bpm/${name}`, { accept: 'text/csv' });
-  expect(answer.status, answer.text).toBe(200);
+  const answer = await answered(client.get(`/api/v1/reports/bpm/${name}`, { accept: 'text/csv' }));
   expect(answer.headers['content-disposition']).toContain(`bpm-${name.split('?')[0]}`);
   return answer.text.trim().split('\r\n');
 };
 
-describe('reports on processes', () => {
-  it('dashboard', async () => {
-    expect(await read('dashboard')).toMatchObject({
-      total_processes: 3,
-      by_process_type: { core: 1, support: 1 },
-      by_maturity: { initial: 1, unknown: 2 },
-      by_automation: { fullyAutomated: 1, unknown: 2 },
-      by_risk: { high: 1, critical: 1, unknown: 1 },
-      top_risk_processes: [
-        { id: ids.Collect, name: 'Collect', risk: 'critical', maturity: 'unknown' },
-        { id: ids.Bill, name: 'Bill', risk: 'high', maturity: 'initial' },
-      ],
-      diagram_coverage: { with_diagram: 1, total: 3, percentage: 33.3 },
-    });
-    expect(await csv('dashboard')).toContain('by_risk,critical,1');
+it('dashboard', async () => {
+  expect(await read('dashboard')).toMatchObject({
+    total_processes: 3,
+    by_process_type: { core: 1, support: 1 },
+    by_maturity: { initial: 1, unknown: 2 },
+    by_automation: { fullyAutomated: 1, unknown: 2 },
+    by_risk: { high: 1, critical: 1, unknown: 1 },
+    top_risk_processes: [
+      { id: ids.Collect, name: 'Collect', risk: 'critical', maturity: 'unknown' },
+      { id: ids.Bill, name: 'Bill', risk: 'high', maturity: 'initial' },
+    ],
+    diagram_coverage: { with_diagram: 1, total: 3, percentage: 33.3 },
   });
+  expect(await csv('dashboard')).toContain('by_risk,critical,1');
+});
 
-  it('capability-process-matrix', async () => {
-    const body = await read('capability-process-matrix');
-    expect(pluck(body.rows, 'name')).toEqual(['Bill', 'Collect', 'Rest']);
-    expect(pluck(body.columns, 'name')).toEqual(['Invoicing', 'Selling']);
-    expect(body.cells).toHaveLength(2);
-    expect(body.cells).toContainEqual({
-      process_id: ids.Bill,
-      capability_id: ids.Invoicing,
-      attributes: { supportType: 'leading' },
-    });
-    expect(await csv('capability-process-matrix')).toContain(`${ids.Bill},Bill,${ids.Invoicing},Invoicing`);
+it('capability-process-matrix', async () => {
+  const body = await read('capability-process-matrix');
+  expect(pluck(body.rows, 'name')).toEqual(['Bill', 'Collect', 'Rest']);
+  expect(pluck(body.columns, 'name')).toEqual(['Invoicing', 'Selling']);
+  expect(body.cells).toHaveLength(2);
+  expect(body.cells).toContainEqual({
+    process_id: ids.Bill,
+    capability_id: ids.Invoicing,
+    attributes: { supportType: 'leading' },
   });
+  expect(await csv('capability-process-matrix')).toContain(`${ids.Bill},Bill,${ids.Invoicing},Invoicing`);
+});
 
-  it('process-application-matrix', async () => {
-    const { cells } = await read('process-application-matrix');
-    const of = { process_id: ids.Bill };
-    expect(cells).toHaveLength(3);
-    expect(cells).toEqual(
-      expect.arrayContaining([
-        { ...of, application_id: ids.CRM, source: 'relation', attributes: { usageType: 'reads' } },
-        { ...of, application_id: ids.ERP, source: 'relation', attributes: {} },
-        { ...of, application_id: ids.ERP, source: 'element', element_name: 'Send', element_type: 'userTask' },
-      ]),
-    );
-    expect((await csv('process-application-matrix')).length).toBe(4);
-  });
+it('process-application-matrix', async () => {
+  const { cells } = await read('process-application-matrix');
+  const of = { process_id: ids.Bill };
+  expect(cells).toHaveLength(3);
+  expect(cells).toEqual(
+    expect.arrayContaining([
+      { ...of, application_id: ids.CRM, source: 'relation', attributes: { usageType: 'reads' } },
+      { ...of, application_id: ids.ERP, source: 'relation', attributes: {} },
+      { ...of, application_id: ids.ERP, source: 'element', element_name: 'Send', element_type: 'userTask' },
+    ]),
+  );
+  expect((await csv('process-application-matrix')).length).toBe(4);
+});
 
-  it('process-dependencies', async () => {
-    const { nodes, edges } = await read('process-dependencies');
-    expect(nodes).toHaveLength(3);
-    expect(edges).toMatchObject([{ source: ids.Collect, target: ids.Bill }]);
-    expect((await csv('process-dependencies')).length).toBe(2);
-  });
+it('process-dependencies', async () => {
+  const { nodes, edges } = await read('process-dependencies');
+  expect(nodes).toHaveLength(3);
+  expect(edges).toMatchObject([{ source: ids.Collect, target: ids.Bill }]);
+  expect((await csv('process-dependencies')).length).toBe(2);
+});
 
-  it('capability-heatmap', async () => {
-    const values = async (metric: string) =>
-      pluck((await read(`capability-heatmap?metric=${metric}`)).items, 'metric_value');
-    expect((await read('capability-heatmap')).items[0]).toMatchObject({
-      id: ids.Invoicing,
-      parent_id: null,
-      level: 'L1',
-      metric_value: 2,
-    });
-    expect(await values('high_risk_count')).toEqual([2, 0]);
-    expect(await values('low_maturity_count')).toEqual([1, 0]);
-    expect(await values('automated_count')).toEqual([1, 0]);
-    await expectProblem(viewer.get('/api/v1/reports/bpm/capability-heatmap?metric=x'), 422);
-    expect((await csv('capability-heatmap')).length).toBe(3);
+it('capability-heatmap', async () => {
+  const values = async (metric: string) =>
+    pluck((await read(`capability-heatmap?metric=${metric}`)).items, 'metric_value');
+  expect((await read('capability-heatmap')).items[0]).toMatchObject({
+    id: ids.Invoicing,
+    parent_id: null,
+    level: 'L1',
+    metric_value: 2,
   });
+  expect(await values('high_risk_count')).toEqual([2, 0]);
+  expect(await values('low_maturity_count')).toEqual([1, 0]);
+  expect(await values('automated_count')).toEqual([1, 0]);
+  await expectProblem(viewer.get('/api/v1/reports/bpm/capability-heatmap?metric=x'), 422);
+  expect((await csv('capability-heatmap')).length).toBe(3);
+});
 
-  it('element-application-map', async () => {
-    const { items } = await read('element-application-map');
-    const element = {
-      element_id: ids.element,
-      element_name: 'Send',
-      element_type: 'userTask',
-      lane_name: null,
-      process_id: ids.Bill,
-      process_name: 'Bill',
-    };
-    expect(items).toEqual([{ application_id: ids.ERP, application_name: 'ERP', elements: [element] }]);
-    expect((await csv('element-application-map')).length).toBe(2);
-  });
+it('element-application-map', async () => {
+  const { items } = await read('element-application-map');
+  const element = {
+    element_id: ids.element,
+    element_name: 'Send',
+    element_type: 'userTask',
+    lane_name: null,
+    process_id: ids.Bill,
+    process_name: 'Bill',
+  };
+  expect(items).toEqual([{ application_id: ids.ERP, application_name: 'ERP', elements: [element] }]);
+  expect((await csv('element-application-map')).length).toBe(2);
+});
 
-  it('process-map, with costs for those who may see them', async () => {
-    const { items, organizations, business_contexts } = await read('process-map', admin);
-    expect(items[0]).toMatchObject({
-      id: ids.Bill,
-      app_count: 2,
-      total_cost: 42,
-      apps: [
-        { name: 'CRM', attributes: { costTotalAnnual: 40 }, rel_attributes: { usageType: 'reads' } },
-        { name: 'ERP' },
-      ],
-      data_objects: [{ id: ids.Invoice, name: 'Invoice' }],
-      org_ids: [ids.Finance],
-      ctx_ids: [ids.Stream],
-      has_diagram: true,
-      element_count: 2,
-    });
-    expect(items[2]).toMatchObject({
-      app_count: 0,
-      total_cost: 0,
-      apps: [],
-      has_diagram: false,
-      element_count: 0,
-    });
-    expect(organizations).toEqual([{ id: ids.Finance, name: 'Finance' }]);
-    expect(business_contexts).toEqual([{ id: ids.Stream, name: 'Stream' }]);
-    const seen = await read('process-map');
-    expect(seen.items[0].total_cost).toBeUndefined();
-    expect(JSON.stringify(seen)).not.toContain('costTotalAnnual');
-    expect((await csv('process-map'))[0]).not.toContain('cost');
-    expect((await csv('process-map', admin))[0]).toContain('total_cost');
+it('process-map, with costs for those who may see them', async () => {
+  const { items, organizations, business_contexts } = await read('process-map', admin);
+  expect(items[0]).toMatchObject({
+    id: ids.Bill,
+    app_count: 2,
+    total_cost: 42,
+    apps: [
+      { name: 'CRM', attributes: { costTotalAnnual: 40 }, rel_attributes: { usageType: 'reads' } },
+      { name: 'ERP' },
+    ],
+    data_objects: [{ id: ids.Invoice, name: 'Invoice' }],
+    org_ids: [ids.Finance],
+    ctx_ids: [ids.Stream],
+    has_diagram: true,
+    element_count: 2,
   });
+  expect(items[2]).toMatchObject({
+    app_count: 0,
+    total_cost: 0,
+    apps: [],
+    has_diagram: false,
+    element_count: 0,
+  });
+  expect(organizations).toEqual([{ id: ids.Finance, name: 'Finance' }]);
+  expect(business_contexts).toEqual([{ id: ids.Stream, name: 'Stream' }]);
+  const seen = await read('process-map');
+  expect(seen.items[0].total_cost).toBeUndefined();
+  expect(JSON.stringify(seen)).not.toContain('costTotalAnnual');
+  expect((await csv('process-map'))[0]).not.toContain('cost');
+  expect((await csv('process-map', admin))[0]).toContain('total_cost');
+});
 
-  it('value-stream-matrix', async () => {
-    const { cells, contexts, unassigned } = await read('value-stream-matrix');
-    expect(contexts).toMatchObject([{ id: ids.Stream, sort_order: null, column_width: null }]);
-    const cell = cells[ids.Finance!];
-    expect(cell[ids.Stream!]).toMatchObject([{ id: ids.Bill, apps: [{ name: 'CRM' }, { name: 'ERP' }] }]);
-    expect(cell.__none__).toMatchObject([{ id: ids.Collect, apps: [] }]);
-    expect(unassigned).toMatchObject([{ id: ids.Rest }]);
-    expect((await csv('value-stream-matrix')).length).toBe(3);
-  });
+it('value-stream-matrix', async () => {
+  const { cells, contexts, unassigned } = await read('value-stream-matrix');
+  expect(contexts).toMatchObject([{ id: ids.Stream, sort_order: null, column_width: null }]);
+  const cell = cells[ids.Finance!];
+  expect(cell[ids.Stream!]).toMatchObject([{ id: ids.Bill, apps: [{ name: 'CRM' }, { name: 'ERP' }] }]);
+  expect(cell.__none__).toMatchObject([{ id: ids.Collect, apps: [] }]);
+  expect(unassigned).toMatchObject([{ id: ids.Rest }]);
+  expect((await csv('value-stream-matrix')).length).toBe(3);
+});
 
-  it('are drawn, each with what it tells', async () => {
-    const drawn: [name: string, ...texts: string[]][] = [
-      ['dashboard', 'Covered by diagrams', '33.3 %', 'Business Process by Risk Level', 'Critical', 'not set'],
-      ['capability-process-matrix', 'Business Process by Business Capability', 'Invoicing', 'Bill'],
-      ['process-application-matrix', 'Business Process by Application', 'CRM', 'ERP'],
-      ['process-dependencies', 'Dependencies of Business Process', 'Collect', '1 without dependencies'],
-      ['capability-heatmap?metric=high_risk_count', 'Processes of high or critical risk', 'Selling'],
-      ['element-application-map', 'Application in diagrams of processes', 'ERP'],
-      ['process-map', 'Business Process by applications', 'Rest'],
-      ['value-stream-matrix', 'Finance', 'Stream', 'No context', 'Not drawn: 1 without an organization'],
-    ];
-    for (const [name, ...told] of drawn) {
-      const svg = await viewer.get(`/api/v1/reports/bpm/${name}`, { accept: 'image/svg+xml' });
-      expect([svg.status, svg.headers['content-type']], svg.text).toEqual([
-        200,
-        'image/svg+xml; charset=utf-8',
-      ]);
-      const { texts } = readPicture(svg.text);
-      const all = texts.map(({ text, title }) => title ?? text).join('\n');
-      for (const text of told) expect(all, name).toContain(text);
-      expect(meeting(texts), name).toEqual([]);
-    }
-  });
+it('are drawn, each with its texts', async () => {
+  const drawn: [name: string, ...texts: string[]][] = [
+    ['dashboard', 'Covered by diagrams', '33.3 %', 'Business Process by Risk Level', 'Critical', 'not set'],
+    ['capability-process-matrix', 'Business Process by Business Capability', 'Invoicing', 'Bill'],
+    ['process-application-matrix', 'Business Process by Application', 'CRM', 'ERP'],
+    ['process-dependencies', 'Dependencies of Business Process', 'Collect', '1 without dependencies'],
+    ['capability-heatmap?metric=high_risk_count', 'Processes of high or critical risk', 'Selling'],
+    ['element-application-map', 'Application in diagrams of processes', 'ERP'],
+    ['process-map', 'Business Process by applications', 'Rest'],
+    ['value-stream-matrix', 'Finance', 'Stream', 'No context', 'Not drawn: 1 without an organization'],
+  ];
+  for (const [name, ...told] of drawn) {
+    const svg = await viewer.get(`/api/v1/reports/bpm/${name}`, { accept: 'image/svg+xml' });
+    expect([svg.status, svg.headers['content-type']], svg.text).toEqual([
+      200,
+      'image/svg+xml; charset=utf-8',
+    ]);
+    const { texts } = readPicture(svg.text);
+    const all = texts.map(({ text, title }) => title ?? text).join('\n');
+    for (const text of told) expect(all, name).toContain(text);
+    expect(meeting(texts), name).toEqual([]);
+  }
+});
 
-  it('follow every change, are filtered, looked at in the past, and made as workbooks', async () => {
-    const url = '/api/v1/reports/bpm';
-    expect((await read('element-application-map?filter=name%20%3D%20%22Rest%22')).items).toEqual([]);
-    for (const name of [
-      'capability-process-matrix',
-      'process-dependencies',
-      'capability-heatmap',
-      'value-stream-matrix',
-    ]) {
-      await ok(viewer.get(`${url}/${name}?as_of=${before}`));
-    }
-    const book = await viewer.get(`${url}/process-map`, {
-      accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    });
-    expect(book.raw.subarray(0, 2).toString()).toBe('PK');
-    await ok(admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {}));
-    expect((await read('element-application-map')).items).toEqual([]);
-    const name = randomUUID();
-    await admin.post('/api/v1/cards', { type: 'BusinessProcess', name });
-    expect((await read('dashboard')).total_processes).toBe(4);
-  });
+it('follow every change, are filtered, looked at in the past, and made as workbooks', async () => {
+  const url = '/api/v1/reports/bpm';
+  expect((await read('element-application-map?filter=name%20%3D%20%22Rest%22')).items).toEqual([]);
+  for (const name of [
+    'capability-process-matrix',
+    'process-dependencies',
+    'capability-heatmap',
+    'value-stream-matrix',
+  ]) {
+    await ok(viewer.get(`${url}/${name}?as_of=${before}`));
+  }
+  const book = await viewer.get(`${url}/process-map`, { accept: XLSX });
+  expect(book.raw.subarray(0, 2).toString()).toBe('PK');
+  await ok(admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {}));
+  expect((await read('element-application-map')).items).toEqual([]);
+  const name = randomUUID();
+  await admin.post('/api/v1/cards', { type: 'BusinessProcess', name });
+  expect((await read('dashboard')).total_processes).toBe(4);
 });

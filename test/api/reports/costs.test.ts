@@ -1,5 +1,3 @@
-import { describe, expect, it } from 'vitest';
-import { command } from '../../../domain/kernel/command.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import {
   costTreemapChart,
@@ -8,67 +6,50 @@ import {
 import type { TreemapChart } from '../../../reports/kernel/charts/charts.types.ts';
 import { waitForPosition } from '../../../reports/kernel/report.position.ts';
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { storeInventory } from '../../support/inventory.ts';
 
-const ids: Record<string, string> = {};
 const at = (path: string) => `/api/v1/reports/${path}`;
 
 const { t, db, admin } = await openApp(['admin']);
-const permissions = ['inventory.view', 'relations.view', 'reports.ea_dashboard', 'reports.portfolio'];
-await db('roles').insert({
-  key: 'nocosts',
-  label: 'No costs',
-  permissions: JSON.stringify(Object.fromEntries(permissions.map((key) => [key, true]))),
-});
-const noCosts = await t.as('nocosts');
-const app = (name: string, attributes: Record<string, unknown>, more: object = {}) => ({
-  type: 'Application',
-  name,
-  attributes: JSON.stringify(attributes),
-  lifecycle: null,
-  ...more,
-});
-await command(await t.ctx(), async ({ sql, raise }) => {
-  const cards = await sql('cards')
-    .insert([
-      app(
-        'crm',
-        {
+const noCosts = await t.holding(
+  'inventory.view',
+  'relations.view',
+  'reports.ea_dashboard',
+  'reports.portfolio',
+);
+const ids = await storeInventory(
+  t,
+  {
+    Application: {
+      crm: {
+        attributes: {
           costTotalAnnual: 100.5,
           businessCriticality: 'missionCritical',
           functionalSuitability: 'perfect',
         },
-        { lifecycle: JSON.stringify({ active: '2024-01-01', endOfLife: '2027-01-01' }) },
-      ),
-      app('=erp', { costTotalAnnual: 300, businessCriticality: 'missionCritical' }),
-      app('free', { businessCriticality: 'businessOperational' }),
-      app('gone', { costTotalAnnual: 1000 }, { status: 'ARCHIVED' }),
-      { ...app('server', { costTotalAnnual: 20 }), type: 'ITComponent' },
-      { ...app('cables', { costTotalAnnual: 5 }), type: 'ITComponent' },
-      { ...app('old server', { costTotalAnnual: 7000 }), type: 'ITComponent', status: 'ARCHIVED' },
-      { ...app('bought', {}), type: 'Organization' },
-      { ...app('accounts', {}), type: 'Organization' },
-    ])
-    .returning(['id', 'name', 'type']);
-  for (const card of cards) ids[card.name] = card.id;
-  await sql('cards').where({ id: ids.free }).update({ parent_id: ids.crm });
-  const link = (type: string, source: string, target: string) => ({
-    type,
-    source_id: ids[source],
-    target_id: ids[target],
-  });
-  await sql('relations').insert([
-    link('relAppToITC', 'crm', 'server'),
-    link('relAppToITC', 'crm', 'old server'),
-    link('relAppToITC', 'free', 'server'),
-    link('relAppToITC', 'free', 'cables'),
-    link('relOrgToApp', 'bought', 'crm'),
-    link('relOrgToApp', 'accounts', 'crm'),
-    link('relOrgToApp', 'bought', '=erp'),
-  ]);
-  for (const type of ['Application', 'ITComponent', 'Organization']) raise(`cards:${type}`);
-  raise('relations:relAppToITC');
-  raise('relations:relOrgToApp');
-});
+        lifecycle: { active: '2024-01-01', endOfLife: '2027-01-01' },
+      },
+      '=erp': { attributes: { costTotalAnnual: 300, businessCriticality: 'missionCritical' } },
+      free: { attributes: { businessCriticality: 'businessOperational' }, parent: 'crm' },
+      gone: { attributes: { costTotalAnnual: 1000 }, status: 'ARCHIVED' },
+    },
+    ITComponent: {
+      server: { attributes: { costTotalAnnual: 20 } },
+      cables: { attributes: { costTotalAnnual: 5 } },
+      'old server': { attributes: { costTotalAnnual: 7000 }, status: 'ARCHIVED' },
+    },
+    Organization: { bought: {}, accounts: {} },
+  },
+  [
+    ['relAppToITC', 'crm', 'server'],
+    ['relAppToITC', 'crm', 'old server'],
+    ['relAppToITC', 'free', 'server'],
+    ['relAppToITC', 'free', 'cables'],
+    ['relOrgToApp', 'bought', 'crm'],
+    ['relOrgToApp', 'accounts', 'crm'],
+    ['relOrgToApp', 'bought', '=erp'],
+  ],
+);
 
 describe('cost', () => {
   it('sums the cost fields of each card, the highest first', async () => {
@@ -144,8 +125,7 @@ describe('cost treemap', () => {
     ]);
     expect(byType.body.items[0]).toMatchObject({ group: 'bought', group_id: ids.bought });
     expect(byType.body.items[2]).toMatchObject({ group: 'Ungrouped', group_id: null });
-    const byField = await admin.get(at('cost-treemap?group_by=businessCriticality'));
-    expect(byField.body.groups).toEqual([
+    expect((await admin.get(at('cost-treemap?group_by=businessCriticality'))).body.groups).toEqual([
       { id: null, name: 'Mission Critical', parent_name: null, cost: 400.5 },
     ]);
     const csv = await admin.get(at('cost-treemap?group_by=businessCriticality&table=groups'), {
@@ -224,56 +204,50 @@ describe('cost treemap', () => {
   });
 });
 
-describe('roadmap', () => {
-  it('holds the cards with a date, costs cut for those who may not see them', async () => {
-    const full = await admin.get(at('roadmap'));
-    expect(full.body.items).toEqual([
-      {
-        id: ids.crm,
-        name: 'crm',
-        type: 'Application',
-        subtype: null,
-        lifecycle: { active: '2024-01-01', endOfLife: '2027-01-01' },
-        attributes: {
-          costTotalAnnual: 100.5,
-          businessCriticality: 'missionCritical',
-          functionalSuitability: 'perfect',
-        },
-      },
-    ]);
-    const cut = await noCosts.get(at('roadmap?type=Application'));
-    expect(cut.body.items[0].attributes).toEqual({
-      businessCriticality: 'missionCritical',
-      functionalSuitability: 'perfect',
-    });
-    expect((await admin.get(at('roadmap?type=ITComponent'))).body.items).toEqual([]);
-    const csv = await admin.get(at('roadmap'), { accept: 'text/csv' });
-    expect(csv.text).toContain(`${ids.crm},crm,Application,,,,2024-01-01,,2027-01-01\r\n`);
-  });
-});
-
-describe('portfolio', () => {
-  it('places the cards of a type by its fields', async () => {
-    const body = await ok(admin.get(at('portfolio')));
-    expect([body.x_axis, body.y_axis, body.items.length]).toEqual([
-      'functionalSuitability',
-      'technicalSuitability',
-      3,
-    ]);
-    expect(body.items.find((item: { name: string }) => item.name === 'crm')).toEqual({
+it('roadmap holds the cards with a date, costs cut for those who may not see them', async () => {
+  expect((await admin.get(at('roadmap'))).body.items).toEqual([
+    {
       id: ids.crm,
       name: 'crm',
-      x: 'perfect',
-      y: null,
-      size: 100.5,
-      color: 'missionCritical',
+      type: 'Application',
+      subtype: null,
       lifecycle: { active: '2024-01-01', endOfLife: '2027-01-01' },
-    });
-    const other = await noCosts.get(at('portfolio?size_field=numberOfUsers'));
-    expect([other.status, other.body.items[0].size]).toEqual([200, null]);
-    const unknown = await admin.get(at('portfolio?x_axis=functionalFit'));
-    expect([unknown.status, unknown.body.errors[0].field]).toEqual([422, 'x_axis']);
+      attributes: {
+        costTotalAnnual: 100.5,
+        businessCriticality: 'missionCritical',
+        functionalSuitability: 'perfect',
+      },
+    },
+  ]);
+  expect((await noCosts.get(at('roadmap?type=Application'))).body.items[0].attributes).toEqual({
+    businessCriticality: 'missionCritical',
+    functionalSuitability: 'perfect',
   });
+  expect((await admin.get(at('roadmap?type=ITComponent'))).body.items).toEqual([]);
+  const csv = await admin.get(at('roadmap'), { accept: 'text/csv' });
+  expect(csv.text).toContain(`${ids.crm},crm,Application,,,,2024-01-01,,2027-01-01\r\n`);
+});
+
+it('portfolio places the cards of a type by its fields', async () => {
+  const body = await ok(admin.get(at('portfolio')));
+  expect([body.x_axis, body.y_axis, body.items.length]).toEqual([
+    'functionalSuitability',
+    'technicalSuitability',
+    3,
+  ]);
+  expect(body.items.find((item: { name: string }) => item.name === 'crm')).toEqual({
+    id: ids.crm,
+    name: 'crm',
+    x: 'perfect',
+    y: null,
+    size: 100.5,
+    color: 'missionCritical',
+    lifecycle: { active: '2024-01-01', endOfLife: '2027-01-01' },
+  });
+  const other = await noCosts.get(at('portfolio?size_field=numberOfUsers'));
+  expect([other.status, other.body.items[0].size]).toEqual([200, null]);
+  const unknown = await admin.get(at('portfolio?x_axis=functionalFit'));
+  expect([unknown.status, unknown.body.errors[0].field]).toEqual([422, 'x_axis']);
 });
 
 describe('freshness and single flight', () => {

@@ -2,13 +2,11 @@
 
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { afterAll, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
-import { ok, openApp, type TestClient } from '../../support/harness.ts';
+import { answered, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
-import { readWorkbook } from '../../support/workbook.ts';
+import { readWorkbook, XLSX } from '../../support/workbook.ts';
 
-const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const SVG = 'image/svg+xml';
 const costs = '/api/v1/reports/cost?filter=name%20!%3D%20%22Three%22';
 const preferred = (accept: string) => ({ accept, prefer: 'respond-async' });
@@ -39,9 +37,7 @@ const body = { type: 'relAppToITC', source_id: ids[0], target_id: server.body.id
 await member.create('/api/v1/relations', body);
 const one = ids[0]!;
 
-afterAll(async () => {
-  await workers?.close(5_000);
-});
+afterAll(() => workers?.close(5_000));
 
 it('tells in every form of which moment it is', async () => {
   for (const report of ['cost', 'roadmap', 'dependencies']) {
@@ -72,8 +68,7 @@ const namesIn = (csv: Buffer): string[] =>
 /** Waits for the job and downloads its file. */
 async function download(client: TestClient, id: string) {
   const job = await untilStatus(t.services, id, 'succeeded');
-  const file = await client.get(`/api/v1/jobs/${id}/result`);
-  expect(file.status).toBe(200);
+  const file = await answered(client.get(`/api/v1/jobs/${id}/result`));
   expect(job.result).toMatchObject({
     position: expect.stringMatching(/^\d+$/),
     file: { size: file.raw.length, sha256: createHash('sha256').update(file.raw).digest('hex') },
@@ -147,12 +142,10 @@ it('is the answer that the request would have had, in each format', async () => 
   expect(csv.headers['content-disposition']).toMatch(/estate-cost-items-\d{4}-\d\d-\d\d\.csv/);
   expect(namesIn(csv.raw)).toEqual(["'=Two", 'One']);
   const { file: xlsx } = await download(member, ids.xlsx);
-  const book = await readWorkbook(xlsx.raw);
-  expect(book.getWorksheet('items')!.rowCount).toBe(3);
+  expect((await readWorkbook(xlsx.raw)).getWorksheet('items')!.rowCount).toBe(3);
   const { file: svg } = await download(member, ids.svg);
   expect(svg.raw.equals((await member.get(costs, { accept: SVG })).raw)).toBe(true);
-  const events = await t.services
-    .db('events')
+  const events = await db('events')
     .where({ event_type: 'report.started' })
     .whereRaw(`data->>'report_job_id' = ?`, [ids.csv]);
   expect(events).toMatchObject([{ data: { report: 'cost', format: 'csv', table: 'items' } }]);

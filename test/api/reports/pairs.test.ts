@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+/** Cards that several relations join. */
+
 import { openApp, pluck } from '../../support/harness.ts';
 
 const at = (path: string) => `/api/v1/reports/${path}`;
@@ -31,36 +32,34 @@ await join('relAppSuccessor', shop!, desk!);
 await join('appLeansOnApp', shop!, desk!);
 await join('appLeansOnApp', desk!, shop!);
 
-describe('cards that several relations join', () => {
-  it('are one pair of a matrix', async () => {
-    const other = await admin.get(at('matrix?row_type=Application&col_type=ITComponent'));
-    expect(other.body.intersections).toEqual([{ row_id: shop, col_id: server }]);
-    const same = await admin.get(at('matrix?row_type=Application&col_type=Application'));
-    expect(same.body.intersections).toEqual(
-      [
-        { row_id: shop, col_id: desk },
-        { row_id: desk, col_id: shop },
-      ].sort((a, b) => (a.row_id! < b.row_id! ? -1 : 1)),
-    );
-  });
+it('are one pair of a matrix', async () => {
+  const other = await admin.get(at('matrix?row_type=Application&col_type=ITComponent'));
+  expect(other.body.intersections).toEqual([{ row_id: shop, col_id: server }]);
+  const same = await admin.get(at('matrix?row_type=Application&col_type=Application'));
+  expect(same.body.intersections).toEqual(
+    [
+      { row_id: shop, col_id: desk },
+      { row_id: desk, col_id: shop },
+    ].sort((a, b) => (a.row_id! < b.row_id! ? -1 : 1)),
+  );
+});
 
-  it('stand once under each other', async () => {
-    const { body } = await admin.get(at('landscape?type=Application&group_by=ITComponent'));
-    expect(body.groups).toMatchObject([{ id: server, items: [{ id: shop }] }]);
-    expect(body.groups[0].items).toHaveLength(1);
-  });
+it('stand once under each other', async () => {
+  const { body } = await admin.get(at('landscape?type=Application&group_by=ITComponent'));
+  expect(body.groups).toMatchObject([{ id: server, items: [{ id: shop }] }]);
+  expect(body.groups[0].items).toHaveLength(1);
+});
 
-  it('are added once to the costs of each', async () => {
-    const costs = async (query: string) =>
-      pluck((await admin.get(at(`cost-treemap?${query}`))).body.items, 'name', 'cost');
-    expect(await costs('aggregate=ITComponent')).toEqual([
-      ['Shop', 107],
-      ['Desk', 10],
-    ]);
-    // of several types too, one of them joined by one relation only
-    expect(await costs('aggregate=ITComponent&aggregate=Application')).toEqual([
-      ['Shop', 117],
-      ['Desk', 110],
-    ]);
-  });
+it('are added once to the costs of each', async () => {
+  const costs = async (query: string) =>
+    pluck((await admin.get(at(`cost-treemap?${query}`))).body.items, 'name', 'cost');
+  expect(await costs('aggregate=ITComponent')).toEqual([
+    ['Shop', 107],
+    ['Desk', 10],
+  ]);
+  // of several types too, one of them joined by one relation only
+  expect(await costs('aggregate=ITComponent&aggregate=Application')).toEqual([
+    ['Shop', 117],
+    ['Desk', 110],
+  ]);
 });

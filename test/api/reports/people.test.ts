@@ -1,5 +1,4 @@
 // @redis
-import { describe, expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
@@ -95,65 +94,63 @@ describe('my workspace', () => {
   });
 });
 
-describe('the administrators’ dashboard', () => {
-  it('counts people, responsibilities, approvals and todos', async () => {
-    await db('users')
-      .where({ id: viewer.userId })
-      .update({ last_login: '2020-01-01T00:00:00Z', created_at: '2020-01-01T00:00:00Z' });
-    await db('users').where({ id: member.userId }).update({ last_login: new Date() });
-    const body = await ok(admin.get(`${url}/admin-dashboard`));
-    const [{ people }] = await db('users')
-      .where({ kind: 'person', is_active: true })
-      .select(db.raw('count(*)::int as people'));
-    expect(body.kpis).toMatchObject({
-      total_users: people,
-      cards_without_stakeholders: 1,
-      overdue_todos_total: 2,
-      stuck_approvals: 1,
-      broken_total: 1,
-    });
-    expect(body.kpis.active_users_30d).toBeGreaterThan(0);
-    expect(body.stakeholder_coverage).toEqual([
-      { type: 'Application', total: 3, with_stakeholders: 2, missing: 1 },
-      { type: 'ITComponent', total: 1, with_stakeholders: 1, missing: 0 },
-    ]);
-    expect(body.approval_pipeline).toEqual([
-      { type: 'Application', draft: 1, approved: 1, rejected: 0, broken: 1 },
-      { type: 'ITComponent', draft: 1, approved: 0, rejected: 0, broken: 0 },
-    ]);
-    expect(body.idle_users).toEqual([
-      expect.objectContaining({ id: viewer.userId, last_login: '2020-01-01T00:00:00.000Z' }),
-    ]);
-    expect(body.oldest_overdue_todos).toEqual([
-      expect.objectContaining({ description: 'The oldest', card_id: id.c, card_name: 'c' }),
-      expect.objectContaining({ due_date: '2020-01-03', card_id: id.b }),
-    ]);
-    const contributors = pluck(body.top_contributors, 'user_id');
-    expect(contributors.slice(0, 2).sort()).toEqual([admin.userId, member.userId].sort());
-    expect(body.recent_activity[0].event_type).toMatch(/^(card|tag|relation)\./);
-    expect((await admin.get(`${url}/admin-dashboard?top=0`)).body).toMatchObject({
-      recent_activity: [],
-      idle_users: [],
-      oldest_overdue_todos: [],
-    });
-    const csv = await admin.get(`${url}/admin-dashboard?table=approval_pipeline`, { accept: 'text/csv' });
-    expect(csv.text.split('\r\n')[1]).toBe('Application,1,1,0,1');
+it('the administrators’ dashboard counts people, responsibilities, approvals and todos', async () => {
+  await db('users')
+    .where({ id: viewer.userId })
+    .update({ last_login: '2020-01-01T00:00:00Z', created_at: '2020-01-01T00:00:00Z' });
+  await db('users').where({ id: member.userId }).update({ last_login: new Date() });
+  const body = await ok(admin.get(`${url}/admin-dashboard`));
+  const [{ people }] = await db('users')
+    .where({ kind: 'person', is_active: true })
+    .select(db.raw('count(*)::int as people'));
+  expect(body.kpis).toMatchObject({
+    total_users: people,
+    cards_without_stakeholders: 1,
+    overdue_todos_total: 2,
+    stuck_approvals: 1,
+    broken_total: 1,
   });
+  expect(body.kpis.active_users_30d).toBeGreaterThan(0);
+  expect(body.stakeholder_coverage).toEqual([
+    { type: 'Application', total: 3, with_stakeholders: 2, missing: 1 },
+    { type: 'ITComponent', total: 1, with_stakeholders: 1, missing: 0 },
+  ]);
+  expect(body.approval_pipeline).toEqual([
+    { type: 'Application', draft: 1, approved: 1, rejected: 0, broken: 1 },
+    { type: 'ITComponent', draft: 1, approved: 0, rejected: 0, broken: 0 },
+  ]);
+  expect(body.idle_users).toEqual([
+    expect.objectContaining({ id: viewer.userId, last_login: '2020-01-01T00:00:00.000Z' }),
+  ]);
+  expect(body.oldest_overdue_todos).toEqual([
+    expect.objectContaining({ description: 'The oldest', card_id: id.c, card_name: 'c' }),
+    expect.objectContaining({ due_date: '2020-01-03', card_id: id.b }),
+  ]);
+  const contributors = pluck(body.top_contributors, 'user_id');
+  expect(contributors.slice(0, 2).sort()).toEqual([admin.userId, member.userId].sort());
+  expect(body.recent_activity[0].event_type).toMatch(/^(card|tag|relation)\./);
+  expect((await admin.get(`${url}/admin-dashboard?top=0`)).body).toMatchObject({
+    recent_activity: [],
+    idle_users: [],
+    oldest_overdue_todos: [],
+  });
+  const csv = await admin.get(`${url}/admin-dashboard?table=approval_pipeline`, { accept: 'text/csv' });
+  expect(csv.text.split('\r\n')[1]).toBe('Application,1,1,0,1');
+});
 
-  it('is shown as it was', async () => {
-    const ofCards = async (query = '') => {
-      const body = await ok(admin.get(`${url}/admin-dashboard${query}`));
-      return [body.stakeholder_coverage, body.approval_pipeline, body.kpis.stuck_approvals];
-    };
-    const before = await ofCards();
-    const { rows } = await db.raw('select utc(max(at)) as at from events');
-    await ok(admin.patch(`/api/v1/cards/${id.b}`, { description: 'Looked at again' }));
-    expect((await ofCards()).at(-1)).toBe(0);
-    expect(await ofCards(`?as_of=${rows[0].at}`)).toEqual(before);
-    await card('later');
-    expect(await ofCards(`?as_of=${rows[0].at}`)).toEqual(before);
-    expect(before.at(-1)).toBe(1);
-  });
+it('the administrators’ dashboard is shown as it was', async () => {
+  const ofCards = async (query = '') => {
+    const body = await ok(admin.get(`${url}/admin-dashboard${query}`));
+    return [body.stakeholder_coverage, body.approval_pipeline, body.kpis.stuck_approvals];
+  };
+  const before = await ofCards();
+  const { rows } = await db.raw('select utc(max(at)) as at from events');
+  await ok(admin.patch(`/api/v1/cards/${id.b}`, { description: 'Looked at again' }));
+  expect((await ofCards()).at(-1)).toBe(0);
+  expect(await ofCards(`?as_of=${rows[0].at}`)).toEqual(before);
+  await card('later');
+  expect(await ofCards(`?as_of=${rows[0].at}`)).toEqual(before);
+  expect(before.at(-1)).toBe(1);
 });
 
 describe('the directory of stakeholders', () => {

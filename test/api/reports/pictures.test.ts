@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
 import { command } from '../../../domain/kernel/command.ts';
 import { readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
 import { KPI_TOPIC } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
-import { expectProblem, openApp } from '../../support/harness.ts';
+import { answered, expectProblem, openApp } from '../../support/harness.ts';
+import { XLSX } from '../../support/workbook.ts';
 
 const SVG = { accept: 'image/svg+xml' };
 const DAY = 86_400_000;
@@ -34,8 +34,7 @@ it('draws the key figures over time, with gaps where nothing was stored', async 
   const empty = await viewer.get('/api/v1/reports/kpis', SVG);
   expect([empty.status, empty.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8']);
   await snapshots([0, 1, 2, 3, 6, 7, 8]);
-  const ctx = await t.ctx();
-  const { points } = await readKpiSeries(ctx, undefined, undefined);
+  const { points } = await readKpiSeries(await t.ctx(), undefined, undefined);
   expect(points.map(({ at, figures }) => [at.slice(0, 13), figures?.total_cards ?? null])).toEqual([
     ['2020-01-01T00', 100],
     ['2020-01-02T00', 101],
@@ -119,13 +118,10 @@ it('gives the key figures as a table, with a column for each part of them', asyn
     ['2020-01-06', '', '', '', '', ''],
     ['2020-01-07', '1', '106', '50', '1', '105'],
   ]);
-  const stored = await viewer.get(path, { accept: 'text/csv' });
-  expect(stored.text.split('\r\n')).toHaveLength(4);
+  expect((await viewer.get(path, { accept: 'text/csv' })).text.split('\r\n')).toHaveLength(4);
   const empty = await viewer.get('/api/v1/reports/kpis?from=2050-01-01T00:00:00Z', { accept: 'text/csv' });
   expect(empty.text).toBe('slot,taken_at,position,total_cards,avg_data_quality\r\n');
-  const workbook = await viewer.get(path, {
-    accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  });
+  const workbook = await viewer.get(path, { accept: XLSX });
   expect([workbook.status, workbook.text.slice(0, 2)]).toEqual([200, 'PK']);
 });
 
@@ -153,8 +149,7 @@ it('draws the cards around one, nearest first, and of the whole graph the most r
     [2, 3, 4].map((n) => ({ type: 'relAppSuccessor', source_id: id(1), target_id: id(n) })),
   );
   await db.raw(`update topic_versions set version = version + 1`);
-  const whole = await viewer.get('/api/v1/reports/dependencies', SVG);
-  expect(whole.status, whole.text).toBe(200);
+  const whole = await answered(viewer.get('/api/v1/reports/dependencies', SVG));
   expect(whole.text).toContain('80 of 200 nodes joined by 3 lines');
   expect(whole.text).toContain('The first 80 of 200 are drawn');
   expect(whole.text).toContain('App 1<');

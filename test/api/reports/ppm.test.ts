@@ -1,12 +1,12 @@
 // @redis
 
-import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
-import { expectProblem, openApp, pluck } from '../../support/harness.ts';
-import { readWorkbook } from '../../support/workbook.ts';
+/** The portfolio of initiatives. */
 
-const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+import { randomUUID } from 'node:crypto';
+import { meeting, readPicture } from '../../reports/kernel/charts/boxes.ts';
+import { answered, expectProblem, openApp, pluck } from '../../support/harness.ts';
+import { readWorkbook, XLSX } from '../../support/workbook.ts';
+
 const at = (path: string) => `/api/v1/reports/ppm/${path}`;
 
 let app: string;
@@ -49,137 +49,127 @@ await admin.patch('/api/v1/settings/fiscal-year-start', { month: 10 });
 await db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
 await db.raw(`select raise_topics(array['cards:Initiative'])`);
 
-describe('the portfolio of initiatives', () => {
-  it('is grouped by the types that relation types join to it', async () => {
-    const { body } = await viewer.get(at('group-options'));
-    const keys = pluck(body.items, 'type_key');
-    expect(keys).toContain('Application');
-    expect(keys).not.toContain('Initiative');
-    expect(body.items.find((one: { type_key: string }) => one.type_key === 'Application').type_label).toBe(
-      'Application',
-    );
-  });
+it('is grouped by the types that relation types join to it', async () => {
+  const { body } = await viewer.get(at('group-options'));
+  const keys = pluck(body.items, 'type_key');
+  expect(keys).toContain('Application');
+  expect(keys).not.toContain('Initiative');
+  expect(body.items.find((one: { type_key: string }) => one.type_key === 'Application').type_label).toBe(
+    'Application',
+  );
+});
 
-  it('is counted by subtype, status and health, and summed by fiscal year', async () => {
-    const { body } = await admin.get(at('dashboard'));
-    expect(body).toMatchObject({
-      total_initiatives: 3,
-      by_subtype: { idea: 1, project: 1 },
-      by_status: { atRisk: 1, onTrack: 1 },
-      total_budget: 500,
-      total_actual: 42.5,
-      health_schedule: { onTrack: 0, atRisk: 0, offTrack: 1, noReport: 2 },
-      health_cost: { onTrack: 0, atRisk: 1, offTrack: 0, noReport: 2 },
-      health_scope: { onTrack: 1, atRisk: 0, offTrack: 0, noReport: 2 },
-      by_fiscal_year: [
-        { fiscal_year: 2026, budget: 0, planned: 100, actual: 40 },
-        { fiscal_year: 2027, budget: 500, planned: 100, actual: 2.5 },
-      ],
-    });
-    // kept until something changes
-    await admin.patch('/api/v1/settings/fiscal-year-start', { month: 1 });
-    expect((await admin.get(at('dashboard'))).body.by_fiscal_year).toEqual([
-      { fiscal_year: 2026, budget: 0, planned: 200, actual: 42.5 },
-      { fiscal_year: 2027, budget: 500, planned: 0, actual: 0 },
-    ]);
-    const csv = await admin.get(at('dashboard'), { accept: 'text/csv' });
-    expect(csv.text).toContain('health_schedule,offTrack,1\r\n');
-    const narrowed = await admin.get(`${at('dashboard')}?filter=${encodeURIComponent('subtype = "idea"')}`);
-    expect(narrowed.body).toMatchObject({ total_initiatives: 1, total_actual: 0 });
+it('is counted by subtype, status and health, and summed by fiscal year', async () => {
+  const { body } = await admin.get(at('dashboard'));
+  expect(body).toMatchObject({
+    total_initiatives: 3,
+    by_subtype: { idea: 1, project: 1 },
+    by_status: { atRisk: 1, onTrack: 1 },
+    total_budget: 500,
+    total_actual: 42.5,
+    health_schedule: { onTrack: 0, atRisk: 0, offTrack: 1, noReport: 2 },
+    health_cost: { onTrack: 0, atRisk: 1, offTrack: 0, noReport: 2 },
+    health_scope: { onTrack: 1, atRisk: 0, offTrack: 0, noReport: 2 },
+    by_fiscal_year: [
+      { fiscal_year: 2026, budget: 0, planned: 100, actual: 40 },
+      { fiscal_year: 2027, budget: 500, planned: 100, actual: 2.5 },
+    ],
   });
+  // kept until something changes
+  await admin.patch('/api/v1/settings/fiscal-year-start', { month: 1 });
+  expect((await admin.get(at('dashboard'))).body.by_fiscal_year).toEqual([
+    { fiscal_year: 2026, budget: 0, planned: 200, actual: 42.5 },
+    { fiscal_year: 2027, budget: 500, planned: 0, actual: 0 },
+  ]);
+  const csv = await admin.get(at('dashboard'), { accept: 'text/csv' });
+  expect(csv.text).toContain('health_schedule,offTrack,1\r\n');
+  const narrowed = await admin.get(`${at('dashboard')}?filter=${encodeURIComponent('subtype = "idea"')}`);
+  expect(narrowed.body).toMatchObject({ total_initiatives: 1, total_actual: 0 });
+});
 
-  it('is drawn: figures, health, money of those who may see it, and initiatives over time', async () => {
-    const textsOf = async (path: string, client = admin) => {
-      const svg = await client.get(at(path), { accept: 'image/svg+xml' });
-      expect(svg.status, svg.text).toBe(200);
-      const { texts } = readPicture(svg.text);
-      expect(meeting(texts)).toEqual([]);
-      return texts.map(({ text, title }) => title ?? text).join('\n');
-    };
-    const dashboard = await textsOf('dashboard');
-    for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'Costs by fiscal year', '2027'])
-      expect(dashboard).toContain(text);
-    const seen = await textsOf('dashboard', viewer);
-    for (const text of ['Budget', '$500', 'Money']) expect(seen).not.toContain(text);
-    const gantt = await textsOf('gantt?group_by=Application');
-    for (const text of ['Anchor: Harbour', 'Not drawn: 2 without a start or an end', 'From start to end'])
-      expect(gantt).toContain(text);
-    await expectProblem(viewer.get(at('group-options'), { accept: 'image/svg+xml' }), 406);
-  });
+it('is drawn: figures, health, money of those who may see it, and initiatives over time', async () => {
+  const textsOf = async (path: string, client = admin) => {
+    const svg = await answered(client.get(at(path), { accept: 'image/svg+xml' }));
+    const { texts } = readPicture(svg.text);
+    expect(meeting(texts)).toEqual([]);
+    return texts.map(({ text, title }) => title ?? text).join('\n');
+  };
+  const dashboard = await textsOf('dashboard');
+  for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'Costs by fiscal year', '2027'])
+    expect(dashboard).toContain(text);
+  const seen = await textsOf('dashboard', viewer);
+  for (const text of ['Budget', '$500', 'Money']) expect(seen).not.toContain(text);
+  const gantt = await textsOf('gantt?group_by=Application');
+  for (const text of ['Anchor: Harbour', 'Not drawn: 2 without a start or an end', 'From start to end'])
+    expect(gantt).toContain(text);
+  await expectProblem(viewer.get(at('group-options'), { accept: 'image/svg+xml' }), 406);
+});
 
-  it('lies over time, each initiative once, with money, people and the newest report', async () => {
-    const { body } = await admin.get(`${at('gantt')}?group_by=Application`);
-    expect(pluck(body.items, 'name')).toEqual(['Harbour', 'Bridge', 'Canal']);
-    expect(body.items[0]).toMatchObject({
-      id: harbour,
-      subtype: 'project',
-      status: 'atRisk',
-      start_date: '2026-01-01',
-      end_date: '2026-12-31',
-      cost_budget: 500,
-      cost_actual: 42.5,
-      capex_planned: 100,
-      capex_actual: 40,
-      opex_planned: 100,
-      opex_actual: 2.5,
-      group_id: app,
-      group_name: 'Anchor',
-      latest_report: { id: latest, schedule_health: 'offTrack', report_date: '2026-03-31' },
-      latest_report_id: latest,
-      stakeholders: [{ user_id: viewer.userId, role_key: 'observer' }],
-    });
-    expect(body.items[2]).toMatchObject({
-      parent_id: bridge,
-      latest_report: null,
-      cost_budget: null,
-      capex_planned: 0,
-    });
-    const plain = (await admin.get(at('gantt'))).body.items;
-    expect(pluck(plain, 'name', 'group_id')).toEqual([
-      ['Bridge', null],
-      ['Canal', null],
-      ['Harbour', null],
-    ]);
-    const other = await admin.get(`${at('gantt')}?group_by=Initiative`);
-    expect([other.status, other.body.errors[0].field]).toEqual([422, 'group_by']);
-    await on(bridge, 'reports', { report_date: '2026-04-30', summary: 'New.' });
-    expect((await admin.get(at('gantt'))).body.items[0].latest_report.summary).toBe('New.');
+it('lies over time, each initiative once, with money, people and the newest report', async () => {
+  const { body } = await admin.get(`${at('gantt')}?group_by=Application`);
+  expect(pluck(body.items, 'name')).toEqual(['Harbour', 'Bridge', 'Canal']);
+  expect(body.items[0]).toMatchObject({
+    id: harbour,
+    subtype: 'project',
+    status: 'atRisk',
+    start_date: '2026-01-01',
+    end_date: '2026-12-31',
+    cost_budget: 500,
+    cost_actual: 42.5,
+    capex_planned: 100,
+    capex_actual: 40,
+    opex_planned: 100,
+    opex_actual: 2.5,
+    group_id: app,
+    group_name: 'Anchor',
+    latest_report: { id: latest, schedule_health: 'offTrack', report_date: '2026-03-31' },
+    latest_report_id: latest,
+    stakeholders: [{ user_id: viewer.userId, role_key: 'observer' }],
   });
+  expect(body.items[2]).toMatchObject({
+    parent_id: bridge,
+    latest_report: null,
+    cost_budget: null,
+    capex_planned: 0,
+  });
+  expect(pluck((await admin.get(at('gantt'))).body.items, 'name', 'group_id')).toEqual([
+    ['Bridge', null],
+    ['Canal', null],
+    ['Harbour', null],
+  ]);
+  const other = await admin.get(`${at('gantt')}?group_by=Initiative`);
+  expect([other.status, other.body.errors[0].field]).toEqual([422, 'group_by']);
+  await on(bridge, 'reports', { report_date: '2026-04-30', summary: 'New.' });
+  expect((await admin.get(at('gantt'))).body.items[0].latest_report.summary).toBe('New.');
+});
 
-  it('is exported as a workbook with its reports and people', async () => {
-    const answer = await admin.request({ method: 'GET', url: at('gantt'), headers: { accept: XLSX } });
-    expect(answer.status).toBe(200);
-    const book = await readWorkbook(answer.raw);
-    expect(book.worksheets.map(({ name }) => name)).toEqual([
-      'initiatives',
-      'latest_reports',
-      'stakeholders',
-    ]);
-    const cells = book.getWorksheet('initiatives')!.getSheetValues().slice(1) as unknown[][];
-    const column = (cells[0] as string[]).indexOf('cost_actual');
-    expect(cells.map((row) => row[column])).toContain(42.5);
-  });
+it('is exported as a workbook with its reports and people', async () => {
+  const answer = await admin.request({ method: 'GET', url: at('gantt'), headers: { accept: XLSX } });
+  expect(answer.status, answer.text).toBe(200);
+  const book = await readWorkbook(answer.raw);
+  expect(book.worksheets.map(({ name }) => name)).toEqual(['initiatives', 'latest_reports', 'stakeholders']);
+  const cells = book.getWorksheet('initiatives')!.getSheetValues().slice(1) as unknown[][];
+  const column = (cells[0] as string[]).indexOf('cost_actual');
+  expect(cells.map((row) => row[column])).toContain(42.5);
+});
 
-  it('shows no money to those who see no costs, and nothing without both permissions', async () => {
-    const dashboard = await viewer.get(at('dashboard'));
-    expect(dashboard.body).toMatchObject({
-      total_initiatives: 3,
-      total_budget: null,
-      total_actual: null,
-      by_fiscal_year: null,
-    });
-    const gantt = await viewer.get(at('gantt'));
-    const money = Object.entries(gantt.body.items[2]).filter(([key]) => /^(cost|capex|opex)_/.test(key));
-    expect(money.map(([, value]) => value)).toEqual(Array(6).fill(null));
-    const csv = await viewer.get(at('gantt'), { accept: 'text/csv' });
-    expect(csv.text).not.toContain('42.5');
-    const half = await t.holding('inventory.view', 'ppm.view');
-    await expectProblem(half.get(at('gantt')), 403, 'reports.ppm_dashboard');
-    const alone = await t.holding('inventory.view', 'ppm.view', 'reports.ppm_dashboard');
-    await expectProblem(alone.get(`${at('gantt')}?group_by=Application`), 403, 'relations.view');
-    expect((await alone.get(at('gantt'))).body.items[2].stakeholders).toEqual([]);
-    const found = (await alone.get(`${at('gantt')}?filter=${encodeURIComponent(`name = "${randomUUID()}"`)}`))
-      .body;
-    expect(found.items).toEqual([]);
+it('shows no money to those who see no costs, and nothing without both permissions', async () => {
+  expect((await viewer.get(at('dashboard'))).body).toMatchObject({
+    total_initiatives: 3,
+    total_budget: null,
+    total_actual: null,
+    by_fiscal_year: null,
   });
+  const gantt = await viewer.get(at('gantt'));
+  const money = Object.entries(gantt.body.items[2]).filter(([key]) => /^(cost|capex|opex)_/.test(key));
+  expect(money.map(([, value]) => value)).toEqual(Array(6).fill(null));
+  expect((await viewer.get(at('gantt'), { accept: 'text/csv' })).text).not.toContain('42.5');
+  const half = await t.holding('inventory.view', 'ppm.view');
+  await expectProblem(half.get(at('gantt')), 403, 'reports.ppm_dashboard');
+  const alone = await t.holding('inventory.view', 'ppm.view', 'reports.ppm_dashboard');
+  await expectProblem(alone.get(`${at('gantt')}?group_by=Application`), 403, 'relations.view');
+  expect((await alone.get(at('gantt'))).body.items[2].stakeholders).toEqual([]);
+  const found = (await alone.get(`${at('gantt')}?filter=${encodeURIComponent(`name = "${randomUUID()}"`)}`))
+    .body;
+  expect(found.items).toEqual([]);
 });

@@ -1,9 +1,8 @@
-import { expect, it } from 'vitest';
 import type { PrintDocument } from '../../../reports/kernel/documents/document.types.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
 import { openApp } from '../../support/harness.ts';
 
-const { t } = await openApp();
+const { admin } = await openApp(['admin']);
 
 /** Its layout takes longer than a document may. */
 const slow: PrintDocument = {
@@ -18,7 +17,6 @@ const slow: PrintDocument = {
 };
 
 it('refuses the picture of a user of whom too many wait, and declares that', async () => {
-  const admin = await t.as('admin');
   const stop = new AbortController();
   // two are made, fifty wait
   const waiting = Array.from({ length: 52 }, () =>

@@ -1,17 +1,14 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
-import { hasOptionalBody } from '../../../api/operation.ts';
+import { hasOptionalBody } from '../../../api/operation.body.ts';
 import { bodyLimits, bodyMemoryLimits, watchBody } from '../../../api/plugins/bodies.ts';
 import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 const shipped = { ...bodyLimits };
 Object.assign(bodyLimits, { publicMs: 1_000, restMs: 500 });
-afterAll(() => {
-  Object.assign(bodyLimits, shipped);
-});
+afterAll(() => Object.assign(bodyLimits, shipped));
 const { t, admin } = await openApp(['admin']);
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
@@ -24,40 +21,36 @@ const writes = () =>
 /** Operations that the token of the test would not outlive. */
 const endsSessions = /^(logout|loginWith|login$|resetPassword|refreshToken)/;
 
-describe('a body that is not UTF-8', () => {
-  it.each([
-    ['POST', '/api/v1/cards', 'application/json'],
-    ['PATCH', `/api/v1/cards/${nowhere}`, 'application/merge-patch+json'],
-  ] as const)('is refused: %s %s', async (method, url, type) => {
-    const { statusCode, body } = await t.app.inject({
-      method,
-      url,
-      headers: { authorization: `Bearer ${admin.token}`, 'content-type': type },
-      payload: Buffer.from('{"type":"Application","name":"K\xe4se"}', 'latin1'),
-    });
-    expect([statusCode, JSON.parse(body)]).toMatchObject([400, { code: 'bad_body' }]);
-    expect(body).toContain('UTF-8');
+it.each([
+  ['POST', '/api/v1/cards', 'application/json'],
+  ['PATCH', `/api/v1/cards/${nowhere}`, 'application/merge-patch+json'],
+] as const)('a body that is not UTF-8 is refused: %s %s', async (method, url, type) => {
+  const { statusCode, body } = await t.app.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': type },
+    payload: Buffer.from('{"type":"Application","name":"K\xe4se"}', 'latin1'),
   });
+  expect([statusCode, JSON.parse(body)]).toMatchObject([400, { code: 'bad_body' }]);
+  expect(body).toContain('UTF-8');
 });
 
-describe('a body in another encoding', () => {
-  it.each([
-    ['content-encoding', 'gzip'],
-    ['content-encoding', 'br'],
-    ['content-type', 'application/json; charset=utf-16'],
-  ])('is refused by its header %s: %s', async (header, value) => {
-    const { statusCode, body } = await t.app.inject({
-      method: 'POST',
-      url: '/api/v1/cards',
-      headers: {
-        authorization: `Bearer ${admin.token}`,
-        'content-type': 'application/json',
-        [header]: value,
-      },
-      payload: '{"type":"Application","name":"Encoded"}',
-    });
-    expect([statusCode, JSON.parse(body)]).toMatchObject([415, { code: 'unsupported_media_type' }]);
+it.each([
+  ['content-encoding', 'gzip'],
+  ['content-encoding', 'br'],
+  ['content-type', 'application/json; charset=utf-16'],
+])('a body in another encoding is refused by its header %s: %s', async (header, value) => {
+  const { statusCode, body } = await t.app.inject({
+    method: 'POST',
+    url: '/api/v1/cards',
+    headers: {
+      authorization: `Bearer ${admin.token}`,
+      'content-type': 'application/json',
+      [header]: value,
+    },
+    payload: '{"type":"Application","name":"Encoded"}',
   });
+  expect([statusCode, JSON.parse(body)]).toMatchObject([415, { code: 'unsupported_media_type' }]);
 });
 
 describe('an empty body', () => {
@@ -101,37 +94,35 @@ describe('an empty body', () => {
   });
 });
 
-describe('media types', () => {
-  it('of merge patches are taken by PATCH as JSON is, and by nothing else', async () => {
-    const card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Merged' })).body;
-    const headers = { 'content-type': 'application/merge-patch+json' };
-    const patched = await ok(admin.patch(`/api/v1/cards/${card.id}`, { alias: 'By patch' }, headers));
-    expect(patched.alias).toBe('By patch');
-    await expectProblem(admin.post('/api/v1/cards', { type: 'Application', name: 'No' }, headers), 415);
-    const described = t.app.swagger() as unknown as {
-      paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>;
-    };
-    for (const [path, operations] of Object.entries(described.paths)) {
-      for (const [method, { requestBody }] of Object.entries(operations)) {
-        if (!requestBody?.content['application/json'] || path.startsWith('/scim')) continue;
-        const takes = 'application/merge-patch+json' in requestBody.content;
-        expect(`${method} ${path} ${takes}`).toBe(`${method} ${path} ${method === 'patch'}`);
-      }
+it('media types of merge patches are taken by PATCH as JSON is, and by nothing else', async () => {
+  const card = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Merged' })).body;
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const patched = await ok(admin.patch(`/api/v1/cards/${card.id}`, { alias: 'By patch' }, headers));
+  expect(patched.alias).toBe('By patch');
+  await expectProblem(admin.post('/api/v1/cards', { type: 'Application', name: 'No' }, headers), 415);
+  const described = t.app.swagger() as unknown as {
+    paths: Record<string, Record<string, { requestBody?: { content: Record<string, unknown> } }>>;
+  };
+  for (const [path, operations] of Object.entries(described.paths)) {
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      if (!requestBody?.content['application/json'] || path.startsWith('/scim')) continue;
+      const takes = 'application/merge-patch+json' in requestBody.content;
+      expect(`${method} ${path} ${takes}`).toBe(`${method} ${path} ${method === 'patch'}`);
     }
-  });
+  }
+});
 
-  it('other than these are refused', async () => {
-    for (const type of ['text/plain', 'text/xml', 'application/x-www-form-urlencoded']) {
-      const payload = '{"type":"Application","name":"No"}';
-      const options = {
-        method: 'POST',
-        url: '/api/v1/cards',
-        headers: { 'content-type': type },
-        payload,
-      } as const;
-      await expectProblem(admin.request(options), 415);
-    }
-  });
+it('media types other than these are refused', async () => {
+  for (const type of ['text/plain', 'text/xml', 'application/x-www-form-urlencoded']) {
+    const payload = '{"type":"Application","name":"No"}';
+    const options = {
+      method: 'POST',
+      url: '/api/v1/cards',
+      headers: { 'content-type': type },
+      payload,
+    } as const;
+    await expectProblem(admin.request(options), 415);
+  }
 });
 
 /** Sends the head of a request, and parts of its body when asked to; reads the answer. */

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import { describe, expect, it } from 'vitest';
 import { boundConnections, boundPublicRequests } from '../../../api/plugins/protocol.ts';
 import type { App } from '../../../api/types.ts';
 import { ok, openApp } from '../../support/harness.ts';
@@ -40,64 +39,49 @@ const request = (head: string, more = '') => `${head}\r\nConnection: close\r\n${
 const host = 'Host: estate.example\r\n';
 
 describe('what the HTTP server refuses is a problem document', () => {
-  it.each([
-    ['a method that is none', request('FOO /api/health HTTP/1.1', host), 400, 'bad_request'],
-    ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
-    ['a broken header', request('GET /api/health HTTP/1.1', `${host}no colon\r\n`), 400, 'bad_request'],
-    ['no host', request('GET /api/health HTTP/1.1'), 400, 'bad_request'],
-    ['two hosts', request('GET /api/health HTTP/1.1', `${host}Host: other\r\n`), 400, 'bad_request'],
-    [
-      'two lengths',
-      request('POST /api/v1/auth/login HTTP/1.1', `${host}Content-Length: 1\r\nContent-Length: 2\r\n`),
-      400,
-      'bad_request',
-    ],
-    [
-      'headers that are too large',
-      request('GET /api/health HTTP/1.1', `${host}X-Long: ${'x'.repeat(20_000)}\r\n`),
-      431,
-      'headers_too_large',
-    ],
-    [
-      'an address that is too long',
-      request(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host),
-      431,
-      'headers_too_large',
-    ],
-    [
-      'an unknown expectation',
-      request('GET /api/health HTTP/1.1', `${host}Expect: miracles\r\n`),
-      417,
-      'expectation_failed',
-    ],
-    ['a tunnel', request('CONNECT estate.example:443 HTTP/1.1', host), 405, 'method_not_allowed'],
-    ['a method of WebDAV', request('PROPFIND /api/health HTTP/1.1', host), 405, 'method_not_allowed'],
-    ['a trace', request('TRACE /api/health HTTP/1.1', host), 405, 'method_not_allowed'],
-    ['broken escapes', request('GET /api/v1/cards/%zz HTTP/1.1', host), 422, 'validation_failed'],
-    ['an escape that is no text', request('GET /api/v1/cards/%ff HTTP/1.1', host), 422, 'validation_failed'],
-    ['nothing there', request('GET /nowhere HTTP/1.1', host), 404, 'not_found'],
-    [
-      'a body that is too large where no login is needed',
-      request(
-        'POST /api/v1/auth/login HTTP/1.1',
-        `${host}Content-Type: application/json\r\nContent-Length: 70000\r\n`,
-      ),
-      413,
-      'payload_too_large',
-    ],
-    [
-      'a body where nothing is',
-      request('POST /nowhere HTTP/1.1', `${host}Content-Type: application/json\r\nContent-Length: 9\r\n`),
-      404,
-      'not_found',
-    ],
-    [
-      'chunks that are none',
-      `${request('POST /api/v1/auth/login HTTP/1.1', `${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n`)}zz\r\n`,
-      400,
-      'bad_request',
-    ],
-  ])('%s', async (_what, text, status, code) => {
+  const json = `${host}Content-Type: application/json\r\n`;
+  const login = 'POST /api/v1/auth/login HTTP/1.1';
+  const health = 'GET /api/health HTTP/1.1';
+  const refused: Record<string, Record<string, string>> = {
+    '400 bad_request': {
+      'a method that is none': request('FOO /api/health HTTP/1.1', host),
+      'no HTTP': 'hello\r\n\r\n',
+      'a broken header': request(health, `${host}no colon\r\n`),
+      'no host': request(health),
+      'two hosts': request(health, `${host}Host: other\r\n`),
+      'two lengths': request(login, `${host}Content-Length: 1\r\nContent-Length: 2\r\n`),
+      'chunks that are none': `${request(login, `${json}Transfer-Encoding: chunked\r\n`)}zz\r\n`,
+    },
+    '431 headers_too_large': {
+      'headers that are too large': request(health, `${host}X-Long: ${'x'.repeat(20_000)}\r\n`),
+      'an address that is too long': request(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host),
+    },
+    '417 expectation_failed': {
+      'an unknown expectation': request(health, `${host}Expect: miracles\r\n`),
+    },
+    '405 method_not_allowed': {
+      'a tunnel': request('CONNECT estate.example:443 HTTP/1.1', host),
+      'a method of WebDAV': request('PROPFIND /api/health HTTP/1.1', host),
+      'a trace': request('TRACE /api/health HTTP/1.1', host),
+    },
+    '422 validation_failed': {
+      'broken escapes': request('GET /api/v1/cards/%zz HTTP/1.1', host),
+      'an escape that is no text': request('GET /api/v1/cards/%ff HTTP/1.1', host),
+    },
+    '404 not_found': {
+      'nothing there': request('GET /nowhere HTTP/1.1', host),
+      'a body where nothing is': request('POST /nowhere HTTP/1.1', `${json}Content-Length: 9\r\n`),
+    },
+    '413 payload_too_large': {
+      'a body that is too large where no login is needed': request(login, `${json}Content-Length: 70000\r\n`),
+    },
+  };
+  const cases = Object.entries(refused).flatMap(([outcome, texts]) =>
+    Object.entries(texts).map(([what, text]) => [what, outcome, text] as const),
+  );
+
+  it.each(cases)('%s: %s', async (_what, outcome, text) => {
+    const [status, code] = [Number(outcome.slice(0, 3)), outcome.slice(4)];
     const answer = await exchange(text);
     expect(answer).toMatchObject({
       status,
@@ -123,70 +107,66 @@ describe('what the HTTP server refuses is a problem document', () => {
   });
 });
 
-describe('open requests without a login', () => {
-  it('are bounded by the client that a proxy names', async () => {
-    const app = fastify({ trustProxy: '127.0.0.1' });
-    boundPublicRequests(app as unknown as App, { perAddress: 2 });
-    let answer: () => void = () => undefined;
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    app.get('/slow', { config: { permission: 'public' } as never }, async () => await answered);
-    app.get('/fast', { config: { permission: 'public' } as never }, async () => 'ok');
-    app.get('/known', { config: { permission: 'login' } as never }, async () => 'ok');
-    const ask = async (url: string, client: string) =>
-      (await app.inject({ url, headers: { 'x-forwarded-for': client } })).statusCode;
-    // more than the bound, one after the other
-    for (let n = 0; n < 4; n += 1) expect(await ask('/fast', '198.51.100.1')).toBe(200);
-    const slow = ['2001:db8::1', '2001:db8::2', '198.51.100.1'].map((client) => ask('/slow', client));
-    expect(await ask('/fast', '2001:db8::3')).toBe(429);
-    expect(await ask('/known', '2001:db8::3')).toBe(200);
-    expect(await ask('/fast', '198.51.100.1')).toBe(200);
-    answer();
-    expect(await Promise.all(slow)).toEqual([200, 200, 200]);
-    expect(await ask('/fast', '2001:db8::3')).toBe(200);
-    await app.close();
+it('open requests without a login are bounded by the client that a proxy names', async () => {
+  const app = fastify({ trustProxy: '127.0.0.1' });
+  boundPublicRequests(app as unknown as App, { perAddress: 2 });
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
   });
+  app.get('/slow', { config: { permission: 'public' } as never }, async () => await answered);
+  app.get('/fast', { config: { permission: 'public' } as never }, async () => 'ok');
+  app.get('/known', { config: { permission: 'login' } as never }, async () => 'ok');
+  const ask = async (url: string, client: string) =>
+    (await app.inject({ url, headers: { 'x-forwarded-for': client } })).statusCode;
+  // more than the bound, one after the other
+  for (let n = 0; n < 4; n += 1) expect(await ask('/fast', '198.51.100.1')).toBe(200);
+  const slow = ['2001:db8::1', '2001:db8::2', '198.51.100.1'].map((client) => ask('/slow', client));
+  expect(await ask('/fast', '2001:db8::3')).toBe(429);
+  expect(await ask('/known', '2001:db8::3')).toBe(200);
+  expect(await ask('/fast', '198.51.100.1')).toBe(200);
+  answer();
+  expect(await Promise.all(slow)).toEqual([200, 200, 200]);
+  expect(await ask('/fast', '2001:db8::3')).toBe(200);
+  await app.close();
 });
 
-describe('connections', () => {
-  it('are bounded by address, except for proxies, and in total', async () => {
-    const server = http.createServer((_request, response) => response.end('ok'));
-    boundConnections(server, [], { perAddress: 2, total: 10 });
-    const proxied = http.createServer((_request, response) => response.end('ok'));
-    boundConnections(proxied, ['127.0.0.0/8'], { perAddress: 1, total: 3 });
-    const sockets: net.Socket[] = [];
-    const open = async (to: http.Server, count: number) => {
-      for (let n = 0; n < count; n += 1) {
-        const socket = net.connect((to.address() as AddressInfo).port, '127.0.0.1');
-        sockets.push(socket);
-        await once(socket, 'connect');
-      }
-    };
-    for (const one of [server, proxied]) {
-      one.listen(0, '127.0.0.1');
-      await once(one, 'listening');
+it('connections are bounded by address, except for proxies, and in total', async () => {
+  const server = http.createServer((_request, response) => response.end('ok'));
+  boundConnections(server, [], { perAddress: 2, total: 10 });
+  const proxied = http.createServer((_request, response) => response.end('ok'));
+  boundConnections(proxied, ['127.0.0.0/8'], { perAddress: 1, total: 3 });
+  const sockets: net.Socket[] = [];
+  const open = async (to: http.Server, count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      const socket = net.connect((to.address() as AddressInfo).port, '127.0.0.1');
+      sockets.push(socket);
+      await once(socket, 'connect');
     }
-    const ask = (to: http.Server) =>
-      exchange(request('GET / HTTP/1.1', host), (to.address() as AddressInfo).port);
+  };
+  for (const one of [server, proxied]) {
+    one.listen(0, '127.0.0.1');
+    await once(one, 'listening');
+  }
+  const ask = (to: http.Server) =>
+    exchange(request('GET / HTTP/1.1', host), (to.address() as AddressInfo).port);
 
-    await open(server, 2);
-    const byAddress = await ask(server);
-    expect(byAddress.status).toBe(429);
-    expect(byAddress.headers['retry-after']).toBe('5');
-    expect(JSON.parse(byAddress.text).code).toBe('too_many_requests');
-    await open(proxied, 2);
-    await ok(ask(proxied));
-    await until('the connection to be closed', async () => (await ask(proxied)).status === 200);
-    await open(proxied, 1);
-    const inTotal = await ask(proxied);
-    expect(inTotal.status).toBe(503);
-    expect(JSON.parse(inTotal.text).code).toBe('unavailable');
+  await open(server, 2);
+  const byAddress = await ask(server);
+  expect(byAddress.status).toBe(429);
+  expect(byAddress.headers['retry-after']).toBe('5');
+  expect(JSON.parse(byAddress.text).code).toBe('too_many_requests');
+  await open(proxied, 2);
+  await ok(ask(proxied));
+  await until('the connection to be closed', async () => (await ask(proxied)).status === 200);
+  await open(proxied, 1);
+  const inTotal = await ask(proxied);
+  expect(inTotal.status).toBe(503);
+  expect(JSON.parse(inTotal.text).code).toBe('unavailable');
 
-    sockets[0]!.destroy();
-    await until('a connection to be free again', async () => (await ask(server)).status === 200);
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    proxied.close();
-  });
+  sockets[0]!.destroy();
+  await until('a connection to be free again', async () => (await ask(server)).status === 200);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  proxied.close();
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, expect, it } from 'vitest';
 import { bodyLimits } from '../../../api/plugins/bodies.ts';
 import { openApp } from '../../support/harness.ts';
 
@@ -12,9 +11,7 @@ const { t } = await openApp();
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
 
-afterAll(async () => {
-  Object.assign(bodyLimits, shipped);
-});
+afterAll(() => Object.assign(bodyLimits, shipped));
 
 const BOUNDARY = 'part-of-the-form';
 const csv = 'type,name\n';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
@@ -22,119 +21,115 @@ const told = async (client: TestClient, id: string) =>
     'event_type',
   );
 
-describe('a saved report', () => {
-  it('is made, read, changed and deleted, told to its owner alone', async () => {
-    const body = given({ thumbnail: 'data:image/png;base64,iVBORw0KGgo=', description: 'For the board' });
-    const { status, body: report, headers } = await member.post(url, body);
-    expect(status).toBe(201);
-    expect(report).toMatchObject({
-      ...body,
-      owner_id: member.userId,
-      is_owner: true,
-      visibility: 'private',
-      shared_with: [],
-      shared_with_users: [],
-    });
-    const one = `${url}/${report.id}`;
-    expect((await member.get(one)).body).toEqual(report);
-    await ok(member.get(one, { 'if-none-match': headers.etag as string }), 304);
-    const changed = await member.patch(one, { name: ' Mine ', thumbnail: null, config: { a: 1 } });
-    expect(changed.body).toMatchObject({ name: 'Mine', thumbnail: null, config: { a: 1 } });
-    await expectProblem(member.patch(one, { name: 'x' }, { 'if-match': '"old"' }), 412);
-    for (const other of [viewer, admin]) {
-      await expectProblem(other.get(one), 404);
-      await expectProblem(other.patch(one, { name: 'x' }), 404);
-      await expectProblem(other.delete(one), 404);
-      expect(await ids(other, 'filter=all')).not.toContain(report.id);
-    }
-    await ok(member.delete(one), 204);
-    await expectProblem(member.get(one), 404);
-    await expectProblem(member.delete(one), 404);
-    const events = ['saved_report.created', 'saved_report.updated', 'saved_report.deleted'];
-    expect(await told(member, report.id)).toEqual(events);
-    expect(await told(admin, report.id)).toEqual([]);
+it('is created, read, changed and deleted, with events for its owner alone', async () => {
+  const body = given({ thumbnail: 'data:image/png;base64,iVBORw0KGgo=', description: 'For the board' });
+  const { status, body: report, headers } = await member.post(url, body);
+  expect(status).toBe(201);
+  expect(report).toMatchObject({
+    ...body,
+    owner_id: member.userId,
+    is_owner: true,
+    visibility: 'private',
+    shared_with: [],
+    shared_with_users: [],
   });
+  const one = `${url}/${report.id}`;
+  expect((await member.get(one)).body).toEqual(report);
+  await ok(member.get(one, { 'if-none-match': headers.etag as string }), 304);
+  const changed = await member.patch(one, { name: ' Mine ', thumbnail: null, config: { a: 1 } });
+  expect(changed.body).toMatchObject({ name: 'Mine', thumbnail: null, config: { a: 1 } });
+  for (const other of [viewer, admin]) {
+    await expectProblem(other.get(one), 404);
+    await expectProblem(other.patch(one, { name: 'x' }), 404);
+    await expectProblem(other.delete(one), 404);
+    expect(await ids(other, 'filter=all')).not.toContain(report.id);
+  }
+  await ok(member.delete(one), 204);
+  await expectProblem(member.get(one), 404);
+  await expectProblem(member.delete(one), 404);
+  const events = ['saved_report.created', 'saved_report.updated', 'saved_report.deleted'];
+  expect(await told(member, report.id)).toEqual(events);
+  expect(await told(admin, report.id)).toEqual([]);
+});
 
-  it('is shared with named people, or public', async () => {
-    const shared_with = [viewer.userId, admin.userId];
-    const shared = await made(member, { visibility: 'shared', shared_with });
-    const open = await made(member, { visibility: 'public' });
-    const kept = await made(member, { shared_with, report_type: 'eol' });
-    expect(new Set(shared.shared_with)).toEqual(new Set(shared_with));
-    const seen = (await viewer.get(`${url}/${shared.id}`)).body;
-    expect(seen).toMatchObject({ is_owner: false, shared_with: [viewer.userId] });
-    expect(seen.shared_with_users).toEqual([{ id: viewer.userId, display_name: expect.any(String) }]);
-    expect(await ids(viewer, 'filter=shared')).toEqual([shared.id]);
-    expect(await ids(viewer, 'filter=public')).toEqual([open.id]);
-    expect(await ids(viewer, 'filter=my')).toEqual([]);
-    expect(await ids(viewer, '')).toEqual(expect.arrayContaining([shared.id, open.id]));
-    expect(await ids(viewer, '')).not.toContain(kept.id);
-    expect(await ids(member, 'filter=my&report_type=eol')).toEqual([kept.id]);
-    for (const id of [shared.id, open.id]) {
-      await expectProblem(viewer.patch(`${url}/${id}`, { name: 'x' }), 403);
-      await expectProblem(admin.delete(`${url}/${id}`), 403);
-    }
-    await member.patch(`${url}/${shared.id}`, { visibility: 'private' });
-    await expectProblem(viewer.get(`${url}/${shared.id}`), 404);
-  });
+it('is shared with named people, or public', async () => {
+  const shared_with = [viewer.userId, admin.userId];
+  const shared = await made(member, { visibility: 'shared', shared_with });
+  const open = await made(member, { visibility: 'public' });
+  const kept = await made(member, { shared_with, report_type: 'eol' });
+  expect(new Set(shared.shared_with)).toEqual(new Set(shared_with));
+  const seen = (await viewer.get(`${url}/${shared.id}`)).body;
+  expect(seen).toMatchObject({ is_owner: false, shared_with: [viewer.userId] });
+  expect(seen.shared_with_users).toEqual([{ id: viewer.userId, display_name: expect.any(String) }]);
+  expect(await ids(viewer, 'filter=shared')).toEqual([shared.id]);
+  expect(await ids(viewer, 'filter=public')).toEqual([open.id]);
+  expect(await ids(viewer, 'filter=my')).toEqual([]);
+  expect(await ids(viewer, '')).toEqual(expect.arrayContaining([shared.id, open.id]));
+  expect(await ids(viewer, '')).not.toContain(kept.id);
+  expect(await ids(member, 'filter=my&report_type=eol')).toEqual([kept.id]);
+  for (const id of [shared.id, open.id]) {
+    await expectProblem(viewer.patch(`${url}/${id}`, { name: 'x' }), 403);
+    await expectProblem(admin.delete(`${url}/${id}`), 403);
+  }
+  await member.patch(`${url}/${shared.id}`, { visibility: 'private' });
+  await expectProblem(viewer.get(`${url}/${shared.id}`), 404);
+});
 
-  it('shows its picture to others only if they see the costs that its owner saw', async () => {
-    const thumbnail = 'data:image/png;base64,iVBORw0KGgo=';
-    const reporter = await t.holding('inventory.view', 'saved_reports.create');
-    const shown = async (client: TestClient, id: string) => {
-      const listed = (await client.get(`${url}?page_size=200&fields=id,thumbnail`)).body.items;
-      const one = (await client.get(`${url}/${id}`)).body.thumbnail;
-      expect(listed.find((item: { id: string }) => item.id === id).thumbnail).toBe(one);
-      return one;
-    };
-    const { id } = await made(member, { visibility: 'public', thumbnail });
-    expect(await shown(member, id)).toBe(thumbnail);
-    expect(await shown(admin, id)).toBe(thumbnail);
-    expect(await shown(reporter, id)).toBeNull();
+it('shows its picture to others only if they see the costs that its owner saw', async () => {
+  const thumbnail = 'data:image/png;base64,iVBORw0KGgo=';
+  const reporter = await t.holding('inventory.view', 'saved_reports.create');
+  const shown = async (client: TestClient, id: string) => {
+    const listed = (await client.get(`${url}?page_size=200&fields=id,thumbnail`)).body.items;
+    const one = (await client.get(`${url}/${id}`)).body.thumbnail;
+    expect(listed.find((item: { id: string }) => item.id === id).thumbnail).toBe(one);
+    return one;
+  };
+  const { id } = await made(member, { visibility: 'public', thumbnail });
+  expect(await shown(member, id)).toBe(thumbnail);
+  expect(await shown(admin, id)).toBe(thumbnail);
+  expect(await shown(reporter, id)).toBeNull();
 
-    const plain = await made(reporter, { visibility: 'public', thumbnail });
-    expect(await shown(viewer, plain.id)).toBe(thumbnail);
-    // from now on the owner sees the costs of one card
-    const card = await admin.post('/api/v1/cards', { type: 'Application', name: `Card ${randomUUID()}` });
-    const role = { card_id: card.body.id, user_id: reporter.userId, role: 'responsible' };
-    await db('stakeholders').insert(role);
-    await reporter.patch(`${url}/${plain.id}`, { name: 'Renamed' });
-    expect(await shown(viewer, plain.id)).toBe(thumbnail);
-    await reporter.patch(`${url}/${plain.id}`, { thumbnail: 'data:image/png;base64,AAAA' });
-    expect(await shown(viewer, plain.id)).toBeNull();
-    expect(await shown(reporter, plain.id)).toBe('data:image/png;base64,AAAA');
-  });
+  const plain = await made(reporter, { visibility: 'public', thumbnail });
+  expect(await shown(viewer, plain.id)).toBe(thumbnail);
+  // from now on the owner sees the costs of one card
+  const card = await admin.post('/api/v1/cards', { type: 'Application', name: `Card ${randomUUID()}` });
+  const role = { card_id: card.body.id, user_id: reporter.userId, role: 'responsible' };
+  await db('stakeholders').insert(role);
+  await reporter.patch(`${url}/${plain.id}`, { name: 'Renamed' });
+  expect(await shown(viewer, plain.id)).toBe(thumbnail);
+  await reporter.patch(`${url}/${plain.id}`, { thumbnail: 'data:image/png;base64,AAAA' });
+  expect(await shown(viewer, plain.id)).toBeNull();
+  expect(await shown(reporter, plain.id)).toBe('data:image/png;base64,AAAA');
+});
 
-  it('is refused where it is not what the description says', async () => {
-    const refused = async (body: object) => {
-      const answer = await member.post(url, body);
-      return [answer.status, answer.body.errors?.[0].field];
-    };
-    expect(await refused(given({ report_type: 'nothing' }))).toEqual([422, 'report_type']);
-    expect(await refused(given({ name: ' ' }))).toEqual([422, 'name']);
-    expect(await refused({ name: 'x', report_type: 'cost' })).toEqual([422, 'config']);
-    expect(await refused(given({ config: [] }))).toEqual([422, 'config']);
-    expect(await refused(given({ config: { a: 'x'.repeat(100_000) } }))).toEqual([422, 'config']);
-    const script = 'data:image/svg+xml;base64,AAAA';
-    expect(await refused(given({ thumbnail: script }))).toEqual([422, 'thumbnail']);
-    expect(await refused(given({ shared_with: [randomUUID()] }))).toEqual([422, 'shared_with.0']);
-    expect(await refused(given({ shared_with: [member.userId] }))).toEqual([422, 'shared_with.0']);
-    const { id } = await made(member);
-    await expectProblem(member.patch(`${url}/${id}`, { report_type: 'cost' }), 422);
-    await expectProblem(member.get(`${url}/nothing`), 422);
-    await expectProblem(viewer.post(url, given()), 403, 'saved_reports.create');
-  });
+it('is refused where it is not what the description says', async () => {
+  const refused = async (body: object) => {
+    const answer = await member.post(url, body);
+    return [answer.status, answer.body.errors?.[0].field];
+  };
+  expect(await refused(given({ report_type: 'nothing' }))).toEqual([422, 'report_type']);
+  expect(await refused(given({ name: ' ' }))).toEqual([422, 'name']);
+  expect(await refused({ name: 'x', report_type: 'cost' })).toEqual([422, 'config']);
+  expect(await refused(given({ config: [] }))).toEqual([422, 'config']);
+  expect(await refused(given({ config: { a: 'x'.repeat(100_000) } }))).toEqual([422, 'config']);
+  const script = 'data:image/svg+xml;base64,AAAA';
+  expect(await refused(given({ thumbnail: script }))).toEqual([422, 'thumbnail']);
+  expect(await refused(given({ shared_with: [randomUUID()] }))).toEqual([422, 'shared_with.0']);
+  expect(await refused(given({ shared_with: [member.userId] }))).toEqual([422, 'shared_with.0']);
+  const { id } = await made(member);
+  await expectProblem(member.patch(`${url}/${id}`, { report_type: 'cost' }), 422);
+  await expectProblem(viewer.post(url, given()), 403, 'saved_reports.create');
+});
 
-  it('comes back when its batch is rolled back', async () => {
-    const report = await made(member, { visibility: 'public', shared_with: [viewer.userId] });
-    const { body: batch } = await member.post('/api/v1/mutation-batches', { tool_name: 'Saved reports' });
-    const joined = { 'x-mutation-batch': batch.id };
-    await ok(member.patch(`${url}/${report.id}`, { name: 'Other' }, joined));
-    const gone = { method: 'DELETE', url: `${url}/${report.id}`, headers: joined } as const;
-    await ok(member.request(gone), 204);
-    await member.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
-    await admin.undo(batch.id);
-    const { updated_at: _, ...before } = report;
-    expect((await member.get(`${url}/${report.id}`)).body).toMatchObject(before);
-  });
+it('comes back when its batch is rolled back', async () => {
+  const report = await made(member, { visibility: 'public', shared_with: [viewer.userId] });
+  const { body: batch } = await member.post('/api/v1/mutation-batches', { tool_name: 'Saved reports' });
+  const joined = { 'x-mutation-batch': batch.id };
+  await ok(member.patch(`${url}/${report.id}`, { name: 'Other' }, joined));
+  const gone = { method: 'DELETE', url: `${url}/${report.id}`, headers: joined } as const;
+  await ok(member.request(gone), 204);
+  await member.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
+  await admin.undo(batch.id);
+  const { updated_at: _, ...before } = report;
+  expect((await member.get(`${url}/${report.id}`)).body).toMatchObject(before);
 });

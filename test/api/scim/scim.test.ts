@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
 import { eventsOf } from '../../support/accounts.ts';
-import { expectProblem, ok, pluck } from '../../support/harness.ts';
+import { answered, expectProblem, ok, pluck } from '../../support/harness.ts';
 import { GROUP, type Provisioned, patch, provisioned, USER } from '../../support/scim.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -13,8 +12,7 @@ afterAll(() => t.close());
 
 test('a session of Microsoft Entra ID: look for, create, change, deactivate, delete', async () => {
   // the test of the connection
-  const none = await filtered('Users', 'userName eq "c0ffee00-1234"');
-  expect(none.status).toBe(200);
+  const none = await answered(filtered('Users', 'userName eq "c0ffee00-1234"'));
   expect(none.headers['content-type']).toMatch(/^application\/scim\+json/);
   expect(none.body).toEqual({
     schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
@@ -36,7 +34,7 @@ test('a session of Microsoft Entra ID: look for, create, change, deactivate, del
     roles: [],
     [ENTERPRISE]: { department: 'Sales' },
   });
-  expect(created.status).toBe(201);
+  expect(created.status, created.text).toBe(201);
   const { id, meta } = created.body;
   expect(created.headers.location).toBe(created.body.meta.location);
   expect(created.headers.etag).toBe(meta.version);

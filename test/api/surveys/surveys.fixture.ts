@@ -4,37 +4,22 @@ const url = '/api/v1/surveys';
 export const surveys = url;
 
 /** What the tests of surveys do over and over, as the administrator. */
-export interface Desk {
-  t: TestApp;
-  admin: TestClient;
-  /** An application on which each of the clients is responsible. */
-  card(values?: Record<string, unknown>, ...holders: TestClient[]): Promise<string>;
-  /** A draft that asks about the cards for criticality (to confirm), time model and cost. */
-  draft(cards: string[], more?: Record<string, unknown>): Promise<string>;
-  /** A survey that was sent. */
-  sent(cards: string[], more?: Record<string, unknown>): Promise<string>;
-  answer(client: TestClient, survey: string, card: string, responses: unknown): Promise<TestAnswer>;
-  apply(survey: string, ids: string[], more?: Record<string, unknown>): Promise<TestAnswer>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
-  responses(survey: string): Promise<any[]>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read members of many shapes
-  events(since: string, types: string, client?: TestClient): Promise<any[]>;
-}
-
-export async function openDesk(t: TestApp): Promise<Desk> {
+export async function openDesk(t: TestApp) {
   const admin = await t.as('admin');
   const made = async (path: string, body: unknown): Promise<string> => (await admin.create(path, body)).id;
-  const desk: Desk = {
+  const desk = {
     t,
     admin,
-    async card(values = {}, ...holders) {
+    /** An application on which each of the clients is responsible. */
+    async card(values: Record<string, unknown> = {}, ...holders: TestClient[]): Promise<string> {
       const { id } = await admin.card(values);
       for (const { userId } of holders) {
         await made(`/api/v1/cards/${id}/stakeholders`, { user_id: userId, role: 'responsible' });
       }
       return id;
     },
-    draft: (cards, more = {}) =>
+    /** A draft that asks about the cards for criticality (to confirm), time model and cost. */
+    draft: (cards: string[], more: Record<string, unknown> = {}) =>
       made(url, {
         name: 'Owners?',
         target_type_key: 'Application',
@@ -47,16 +32,19 @@ export async function openDesk(t: TestApp): Promise<Desk> {
         ],
         ...more,
       }),
-    async sent(cards, more = {}) {
+    /** A survey that was sent. */
+    async sent(cards: string[], more: Record<string, unknown> = {}): Promise<string> {
       const id = await desk.draft(cards, more);
       await ok(admin.post(`${url}/${id}/send`));
       return id;
     },
-    answer: (client, survey, card, responses) =>
+    answer: (client: TestClient, survey: string, card: string, responses: unknown) =>
       client.post(`${url}/${survey}/respond/${card}`, { responses }),
-    apply: (survey, ids, more = {}) => admin.post(`${url}/${survey}/apply`, { response_ids: ids, ...more }),
-    responses: async (survey) => (await admin.get(`${url}/${survey}/responses`)).body.items,
-    events: async (since, types, client = admin) =>
+    apply: (survey: string, ids: string[], more: Record<string, unknown> = {}) =>
+      admin.post(`${url}/${survey}/apply`, { response_ids: ids, ...more }),
+    responses: async (survey: string): Promise<TestAnswer['body'][]> =>
+      (await admin.get(`${url}/${survey}/responses`)).body.items,
+    events: async (since: string, types: string, client = admin): Promise<TestAnswer['body'][]> =>
       (await client.get(`/api/v1/changes?after=${since}&event_type=${types}`)).body.items,
   };
   return desk;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { ok, openApp, pluck } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { openDesk, surveys as url } from './surveys.fixture.ts';
@@ -28,10 +27,6 @@ describe('a draft', () => {
       { 'if-match': read.headers.etag! },
     );
     expect(patched.body).toMatchObject({ message: 'Please.', description: null, fields: read.body.fields });
-    expect(await code(admin.patch(`${url}/${id}`, {}, { 'if-match': '"old"' }))).toEqual([
-      412,
-      'precondition_failed',
-    ]);
     const list = await admin.get(`${url}?status=draft&search=owners&fields=id,status`);
     expect(list.body.items).toContainEqual({ id, status: 'draft' });
     expect((await admin.get(`${url}?cursor=&page_size=1`)).body.items).toHaveLength(1);
@@ -85,63 +80,55 @@ describe('a draft', () => {
     expect(pluck(answer.body.errors, 'field')).toContain('fields.0.key');
     const moved = await admin.patch(`${url}/${id}`, { target_type_key: 'Provider', fields: null });
     expect(moved.body).toMatchObject({ target_type_key: 'Provider', fields: [] });
-    expect(await code(admin.patch(`${url}/${randomUUID()}`, { name: 'X' }))).toEqual([404, 'not_found']);
-    expect(await code(admin.get(`${url}/${randomUUID()}`))).toEqual([404, 'not_found']);
-    expect(await code(admin.delete(`${url}/${randomUUID()}`))).toEqual([404, 'not_found']);
   });
 });
 
-describe('targets', () => {
-  it('are the active cards that the filters select, with the people who hold a role on them', async () => {
-    const both = await d.card(
-      { name: 'Alpha', attributes: { timeModel: 'invest', numberOfUsers: 9 } },
-      ann,
-      bob,
-    );
-    const one = await d.card({ name: 'Beta', attributes: { numberOfUsers: 1 } }, bob);
-    const away = await d.card({}, ann);
-    await admin.post(`/api/v1/cards/${away}/archive`);
-    const nobody = await d.card();
-    const cards = [both, one, away, nobody];
-    const preview = async (filters: object, page = '') => {
-      const id = await d.draft([], { target_filters: { card_ids: cards, ...filters } });
-      return (await admin.post(`${url}/${id}/preview${page}`)).body;
-    };
-    const all = await preview({});
-    expect(all).toMatchObject({
-      total_cards: 2,
-      total_users: 2,
-      targets: [
-        {
-          card_id: both,
-          card_name: 'Alpha',
-          card_type: 'Application',
-          users: [{ user_id: ann.userId, display_name: 'Ann', role: 'responsible' }, { user_id: bob.userId }],
-        },
-        { card_id: one, users: [{ user_id: bob.userId }] },
-      ],
-    });
-    const second = await preview({}, '?page=2&page_size=1');
-    expect(second).toMatchObject({ total_cards: 2, page: 2, page_size: 1, targets: [{ card_id: one }] });
-    const ids = async (filters: object) => pluck((await preview(filters)).targets, 'card_id');
-    const by = (key: string, op: string, value?: unknown) => ({ attribute_filters: [{ key, op, value }] });
-    expect(await ids(by('timeModel', 'eq', 'invest'))).toEqual([both]);
-    expect(await ids(by('timeModel', 'is_empty'))).toEqual([one]);
-    expect(await ids(by('numberOfUsers', 'lt', 5))).toEqual([one]);
-    expect(await ids({ filter: 'attributes.numberOfUsers > 5' })).toEqual([both]);
-    const server = await d.card({ type: 'ITComponent' });
-    const path = { type: 'relAppToITC', source_id: one, target_id: server };
-    await admin.create('/api/v1/relations', path);
-    expect(await ids({ related_ids: [server] })).toEqual([one]);
-    // a role on the card is enough to be asked, and to answer; whoever has left is not asked
-    await db('roles').insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
-    await db('users').where({ id: bob.userId }).update({ role: 'nothing' });
-    expect((await preview({})).total_users).toBe(2);
-    await db('users').where({ id: bob.userId }).update({ is_active: false });
-    expect((await preview({})).total_users).toBe(1);
-    await db('users').where({ id: bob.userId }).update({ role: 'viewer', is_active: true });
-    expect(await code(admin.post(`${url}/${randomUUID()}/preview`))).toEqual([404, 'not_found']);
+it('targets are the active cards that the filters select, with those who hold a role on them', async () => {
+  const both = await d.card(
+    { name: 'Alpha', attributes: { timeModel: 'invest', numberOfUsers: 9 } },
+    ann,
+    bob,
+  );
+  const one = await d.card({ name: 'Beta', attributes: { numberOfUsers: 1 } }, bob);
+  const away = await d.card({}, ann);
+  await admin.post(`/api/v1/cards/${away}/archive`);
+  const cards = [both, one, away, await d.card()];
+  const preview = async (filters: object, page = '') => {
+    const id = await d.draft([], { target_filters: { card_ids: cards, ...filters } });
+    return (await admin.post(`${url}/${id}/preview${page}`)).body;
+  };
+  expect(await preview({})).toMatchObject({
+    total_cards: 2,
+    total_users: 2,
+    targets: [
+      {
+        card_id: both,
+        card_name: 'Alpha',
+        card_type: 'Application',
+        users: [{ user_id: ann.userId, display_name: 'Ann', role: 'responsible' }, { user_id: bob.userId }],
+      },
+      { card_id: one, users: [{ user_id: bob.userId }] },
+    ],
   });
+  const second = await preview({}, '?page=2&page_size=1');
+  expect(second).toMatchObject({ total_cards: 2, page: 2, page_size: 1, targets: [{ card_id: one }] });
+  const ids = async (filters: object) => pluck((await preview(filters)).targets, 'card_id');
+  const by = (key: string, op: string, value?: unknown) => ({ attribute_filters: [{ key, op, value }] });
+  expect(await ids(by('timeModel', 'eq', 'invest'))).toEqual([both]);
+  expect(await ids(by('timeModel', 'is_empty'))).toEqual([one]);
+  expect(await ids(by('numberOfUsers', 'lt', 5))).toEqual([one]);
+  expect(await ids({ filter: 'attributes.numberOfUsers > 5' })).toEqual([both]);
+  const server = await d.card({ type: 'ITComponent' });
+  const path = { type: 'relAppToITC', source_id: one, target_id: server };
+  await admin.create('/api/v1/relations', path);
+  expect(await ids({ related_ids: [server] })).toEqual([one]);
+  // a role on the card is enough to be asked, and to answer; whoever has left is not asked
+  await db('roles').insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
+  await db('users').where({ id: bob.userId }).update({ role: 'nothing' });
+  expect((await preview({})).total_users).toBe(2);
+  await db('users').where({ id: bob.userId }).update({ is_active: false });
+  expect((await preview({})).total_users).toBe(1);
+  await db('users').where({ id: bob.userId }).update({ role: 'viewer', is_active: true });
 });
 
 describe('sending', () => {
@@ -162,8 +149,7 @@ describe('sending', () => {
     );
 
     const mine = await bob.get(`${url}/my`);
-    const item = mine.body.items.find((entry: { survey_id: string }) => entry.survey_id === id);
-    expect(item).toMatchObject({
+    expect(mine.body.items.find((entry: { survey_id: string }) => entry.survey_id === id)).toMatchObject({
       survey_name: 'Owners?',
       survey_message: 'Please.',
       survey_status: 'active',
@@ -178,8 +164,7 @@ describe('sending', () => {
     const waiting = await badge();
     expect((await d.answer(bob, id, cards[1]!, {})).body.status).toBe('completed');
     expect(await badge()).toBe(waiting - 1);
-    const answers = await d.responses(id);
-    expect(answers).toHaveLength(3);
+    expect(await d.responses(id)).toHaveLength(3);
     const done = await admin.get(`${url}/${id}/responses?status=completed`);
     expect(done.body.items).toMatchObject([
       { card_id: cards[1], card_name: 'Two', user_id: bob.userId, user_display_name: 'Bob', responses: {} },
@@ -199,8 +184,6 @@ describe('sending', () => {
     expect(await code(d.answer(bob, id, cards[0]!, {}))).toEqual([409, 'wrong_state']);
     expect(await code(bob.get(`${url}/${id}/respond/${cards[0]}`))).toEqual([404, 'not_found']);
     expect((await d.events(since, 'survey.closed')).length).toBe(1);
-    expect(await code(admin.post(`${url}/${randomUUID()}/close`))).toEqual([404, 'not_found']);
-    expect(await code(admin.get(`${url}/${randomUUID()}/responses`))).toEqual([404, 'not_found']);
   });
 
   it('is refused for a draft that lacks something', async () => {
@@ -212,7 +195,6 @@ describe('sending', () => {
     expect(await missing({ fields: [] })).toEqual(['survey_incomplete', 'fields']);
     expect(await missing({ target_roles: [] })).toEqual(['survey_incomplete', 'target_roles']);
     expect(await missing({ target_roles: ['observer'] })).toEqual(['survey_incomplete', 'targets']);
-    expect(await code(admin.post(`${url}/${randomUUID()}/send`))).toEqual([404, 'not_found']);
   });
 
   it('writes thousands of questions in sets, with an event for each', async () => {
@@ -233,8 +215,7 @@ describe('sending', () => {
     });
     const sent = await admin.post(`${url}/${id}/send`);
     expect(sent.body.targets_created, sent.text).toBe(2500);
-    const told = await d.events(since, 'survey_response.created&limit=10000');
-    expect(told).toHaveLength(2500);
+    expect(await d.events(since, 'survey_response.created&limit=10000')).toHaveLength(2500);
     const list = await ann.get(`${url}/my`);
     const item = list.body.items.find((entry: { survey_id: string }) => entry.survey_id === id);
     expect([item.pending_count, item.items.length]).toEqual([2500, 500]);

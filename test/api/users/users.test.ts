@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
 import { bearer, eventsOf, loginAs, person } from '../../support/accounts.ts';
 import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const missing = '00000000-0000-4000-8000-000000000000';
 
-const { t, db } = await openApp();
+const { t, db, viewer } = await openApp(['viewer']);
 const [admin, inviter] = await t.clients('admin', 'bpm_admin');
 
 const someone = (more: Record<string, unknown> = {}) => ({
@@ -18,29 +17,27 @@ const refusal = async (answer: Promise<{ status: number; body: { permission?: st
   return [status, body.permission ?? body.code];
 };
 
-describe('reading users', () => {
-  it('shows last logins and second factors only to the user and with admin.users', async () => {
-    const [viewer, other] = [await t.as('viewer'), await t.as('member')];
-    for (const { userId } of [viewer, other])
-      await db('users').where({ id: userId }).update({ last_login: new Date() });
-    const seen = async (client: TestClient, id: string) => {
-      const { body } = await client.get(`/api/v1/users/${id}`);
-      const list = await client.get('/api/v1/users?page_size=200&fields=id,last_login,two_factor_enabled');
-      const { last_login, two_factor_enabled } = body;
-      expect(list.body.items.find((item: { id: string }) => item.id === id)).toEqual({
-        id,
-        last_login,
-        two_factor_enabled,
-      });
-      return [last_login === null, two_factor_enabled];
-    };
-    expect(await seen(admin, other.userId)).toEqual([false, false]);
-    expect(await seen(other, other.userId)).toEqual([false, false]);
-    expect(await seen(viewer, other.userId)).toEqual([true, null]);
-    const sorted = '/api/v1/users?sort_by=last_login';
-    await expectProblem(viewer.get(sorted), 403, 'admin.users');
-    await ok(admin.get(sorted));
-  });
+it('reading users shows last logins and second factors only to the user and with admin.users', async () => {
+  const [viewer, other] = [await t.as('viewer'), await t.as('member')];
+  for (const { userId } of [viewer, other])
+    await db('users').where({ id: userId }).update({ last_login: new Date() });
+  const seen = async (client: TestClient, id: string) => {
+    const { body } = await client.get(`/api/v1/users/${id}`);
+    const list = await client.get('/api/v1/users?page_size=200&fields=id,last_login,two_factor_enabled');
+    const { last_login, two_factor_enabled } = body;
+    expect(list.body.items.find((item: { id: string }) => item.id === id)).toEqual({
+      id,
+      last_login,
+      two_factor_enabled,
+    });
+    return [last_login === null, two_factor_enabled];
+  };
+  expect(await seen(admin, other.userId)).toEqual([false, false]);
+  expect(await seen(other, other.userId)).toEqual([false, false]);
+  expect(await seen(viewer, other.userId)).toEqual([true, null]);
+  const sorted = '/api/v1/users?sort_by=last_login';
+  await expectProblem(viewer.get(sorted), 403, 'admin.users');
+  await ok(admin.get(sorted));
 });
 
 describe('creating users', () => {
@@ -133,18 +130,15 @@ describe('changing users', () => {
     const back = await admin.patch(url, { auth_provider: 'local', password: 'another quiet horse' });
     expect(back.body).toMatchObject({ auth_provider: 'local', has_password: true });
     await ok(loginAs(t, back.body, { password: 'another quiet horse' }));
-    await expectProblem(admin.patch(`/api/v1/users/${missing}`, { display_name: 'N' }), 404);
     await expectProblem(admin.patch(`/api/v1/users/${missing}`, { password: 'another quiet horse' }), 404);
   });
 
   it('takes ids in either case', async () => {
-    const viewer = await t.as('viewer');
     const own = await viewer.patch(`/api/v1/users/${viewer.userId.toUpperCase()}`, { display_name: 'V' });
     expect([own.status, own.body.id]).toEqual([200, viewer.userId]);
   });
 
   it('keeps the own preferences', async () => {
-    const viewer = await t.as('viewer');
     const url = '/api/v1/users/me/ui-preferences';
     expect((await viewer.get(url)).body).toEqual({ dashboard_default_tab: 'overview' });
     expect((await viewer.patch(url, { dashboard_default_tab: 'admin' })).body).toEqual({
@@ -211,89 +205,81 @@ describe('many users at once', () => {
   });
 });
 
-describe('personal data', () => {
-  it('is read by the person and by administrators, without secrets', async () => {
-    const who = await person(t);
-    const token = bearer((await loginAs(t, who)).body.access_token);
-    await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
-    const url = `/api/v1/accounts/${who.id}/personal-data`;
-    const own = await t.anonymous.get(url, token);
-    expect(own.body).toMatchObject({
-      account: { id: who.id, email: who.email },
-      tokens: [{ name: 'Mine' }],
-      sign_ins: [{ event_type: 'auth.login', address: '127.0.0.1' }],
-      writes: { 'api_token.created': 1, 'auth.login': 1 },
-    });
-    expect(own.text).not.toMatch(/scrypt|hash/);
-    expect((await admin.get(url)).body.account.id).toBe(who.id);
-    await expectProblem(inviter.get(url), 403, 'admin.users');
-    await expectProblem(admin.get(`/api/v1/accounts/${missing}/personal-data`), 404);
+it('personal data is read by the person and by administrators, without secrets', async () => {
+  const who = await person(t);
+  const token = bearer((await loginAs(t, who)).body.access_token);
+  await t.anonymous.post('/api/v1/tokens', { name: 'Mine' }, token);
+  const url = `/api/v1/accounts/${who.id}/personal-data`;
+  const own = await t.anonymous.get(url, token);
+  expect(own.body).toMatchObject({
+    account: { id: who.id, email: who.email },
+    tokens: [{ name: 'Mine' }],
+    sign_ins: [{ event_type: 'auth.login', address: '127.0.0.1' }],
+    writes: { 'api_token.created': 1, 'auth.login': 1 },
   });
+  expect(own.text).not.toMatch(/scrypt|hash/);
+  expect((await admin.get(url)).body.account.id).toBe(who.id);
+  await expectProblem(inviter.get(url), 403, 'admin.users');
 });
 
-describe('deleting a user', () => {
-  it('ends the roles on cards with their events, and leaves the history', async () => {
-    const author = await person(t);
-    const token = bearer((await loginAs(t, author)).body.access_token);
-    const card = await t.anonymous.post(
-      '/api/v1/cards',
-      { type: 'Application', name: `Card ${randomUUID()}` },
-      token,
-    );
-    await db('stakeholders').insert({ card_id: card.body.id, user_id: author.id, role: 'responsible' });
-    await ok(admin.delete(`/api/v1/users/${author.id}`), 204);
-    await expectProblem(t.anonymous.get('/api/v1/auth/me', token), 401);
-    const history = await admin.get(`/api/v1/cards/${card.body.id}/history`);
-    const types = pluck(history.body.items, 'event_type');
-    expect(types).toEqual(expect.arrayContaining(['card.created', 'stakeholder.removed']));
-    const removed = (await eventsOf(t, 'stakeholder.removed')).at(-1);
-    expect(removed.data).toMatchObject({
-      user_display_name: 'Somebody',
-      changes: { user_id: { old: author.id, new: null }, role: { old: 'responsible', new: null } },
-    });
-    expect((await admin.get(`/api/v1/cards/${card.body.id}`)).body.stakeholders).toEqual([]);
-    await expectProblem(admin.delete(`/api/v1/users/${author.id}`), 404);
+it('deleting a user ends the roles on cards with their events, and leaves the history', async () => {
+  const author = await person(t);
+  const token = bearer((await loginAs(t, author)).body.access_token);
+  const card = await t.anonymous.post(
+    '/api/v1/cards',
+    { type: 'Application', name: `Card ${randomUUID()}` },
+    token,
+  );
+  await db('stakeholders').insert({ card_id: card.body.id, user_id: author.id, role: 'responsible' });
+  await ok(admin.delete(`/api/v1/users/${author.id}`), 204);
+  await expectProblem(t.anonymous.get('/api/v1/auth/me', token), 401);
+  const history = await admin.get(`/api/v1/cards/${card.body.id}/history`);
+  const types = pluck(history.body.items, 'event_type');
+  expect(types).toEqual(expect.arrayContaining(['card.created', 'stakeholder.removed']));
+  expect((await eventsOf(t, 'stakeholder.removed')).at(-1).data).toMatchObject({
+    user_display_name: 'Somebody',
+    changes: { user_id: { old: author.id, new: null }, role: { old: 'responsible', new: null } },
   });
-
-  it('is refused for oneself', async () => {
-    await expectProblem(admin.delete(`/api/v1/users/${admin.userId}`), 409, 'conflict');
-  });
+  expect((await admin.get(`/api/v1/cards/${card.body.id}`)).body.stakeholders).toEqual([]);
+  await expectProblem(admin.delete(`/api/v1/users/${author.id}`), 404);
 });
 
-describe('the last administrator', () => {
-  it('stays, also when two take away each other at the same moment', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const a = await t.as('admin', `a${round}`);
-      const b = await t.as('admin', `b${round}`);
-      await db('users')
-        .where({ role: 'admin' })
-        .whereNotIn('id', [a.userId, b.userId])
-        .update({ role: 'member' });
-      const ways: ((by: TestClient, whom: TestClient) => ReturnType<TestClient['get']>)[] = [
-        (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { role: 'viewer' }),
-        (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { is_active: false }),
-        (by, whom) => by.delete(`/api/v1/users/${whom.userId}`),
-        (by, whom) => by.patch('/api/v1/users/bulk', { ids: [whom.userId], updates: { is_active: false } }),
-        (by, whom) => by.post(`/api/v1/accounts/${whom.userId}/erase`),
-      ];
-      await Promise.all([ways[round]!(a, b), ways[(round + 1) % 5]!(b, a)]);
-      const [left] = await db('users').where({ role: 'admin', is_active: true }).count('* as n');
-      expect(left!.n, `round ${round}`).toBeGreaterThanOrEqual(1);
-    }
-    const [last] = await db('users').where({ role: 'admin', is_active: true }).orderBy('created_at');
+it('deleting a user is refused for oneself', async () => {
+  await expectProblem(admin.delete(`/api/v1/users/${admin.userId}`), 409, 'conflict');
+});
+
+it('the last administrator stays, also when two take away each other at the same moment', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const a = await t.as('admin', `a${round}`);
+    const b = await t.as('admin', `b${round}`);
     await db('users')
-      .where({ role: 'admin', is_active: true })
-      .whereNot({ id: last.id })
+      .where({ role: 'admin' })
+      .whereNotIn('id', [a.userId, b.userId])
       .update({ role: 'member' });
-    // an administrator of users who is not one of all
-    const keys = Object.keys((await (await t.as('viewer')).get('/api/v1/auth/me')).body.permissions);
-    const manager = await t.holding(...keys);
-    const url = `/api/v1/users/${last.id}`;
-    await expectProblem(manager.patch(url, { role: 'viewer' }), 409, 'conflict');
-    await expectProblem(manager.patch(url, { is_active: false }), 409, 'conflict');
-    await expectProblem(manager.delete(url), 409, 'conflict');
-    await expectProblem(manager.post(`/api/v1/accounts/${last.id}/erase`), 409, 'conflict');
-    const bulk = await manager.patch('/api/v1/users/bulk', { ids: [last.id], updates: { role: 'viewer' } });
-    expect(bulk.body).toEqual({ updated: 0, skipped: [{ id: last.id, reason: 'last_administrator' }] });
-  });
+    const ways: ((by: TestClient, whom: TestClient) => ReturnType<TestClient['get']>)[] = [
+      (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { role: 'viewer' }),
+      (by, whom) => by.patch(`/api/v1/users/${whom.userId}`, { is_active: false }),
+      (by, whom) => by.delete(`/api/v1/users/${whom.userId}`),
+      (by, whom) => by.patch('/api/v1/users/bulk', { ids: [whom.userId], updates: { is_active: false } }),
+      (by, whom) => by.post(`/api/v1/accounts/${whom.userId}/erase`),
+    ];
+    await Promise.all([ways[round]!(a, b), ways[(round + 1) % 5]!(b, a)]);
+    const [left] = await db('users').where({ role: 'admin', is_active: true }).count('* as n');
+    expect(left!.n, `round ${round}`).toBeGreaterThanOrEqual(1);
+  }
+  const [last] = await db('users').where({ role: 'admin', is_active: true }).orderBy('created_at');
+  await db('users')
+    .where({ role: 'admin', is_active: true })
+    .whereNot({ id: last.id })
+    .update({ role: 'member' });
+  // an administrator of users who is not one of all
+  const keys = Object.keys((await (await t.as('viewer')).get('/api/v1/auth/me')).body.permissions);
+  const manager = await t.holding(...keys);
+  const url = `/api/v1/users/${last.id}`;
+  await expectProblem(manager.patch(url, { role: 'viewer' }), 409, 'conflict');
+  await expectProblem(manager.patch(url, { is_active: false }), 409, 'conflict');
+  await expectProblem(manager.delete(url), 409, 'conflict');
+  await expectProblem(manager.post(`/api/v1/accounts/${last.id}/erase`), 409, 'conflict');
+  const bulk = await manager.patch('/api/v1/users/bulk', { ids: [last.id], updates: { role: 'viewer' } });
+  expect(bulk.body).toEqual({ updated: 0, skipped: [{ id: last.id, reason: 'last_administrator' }] });
 });

@@ -1,17 +1,15 @@
-import { expect, it } from 'vitest';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import { pack, unpack } from '../../support/archives.ts';
+import { form } from '../../support/forms.ts';
 import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
 const url = '/api/v1/admin/workspace';
-const boundary = 'boundary-of-the-test';
 
-const { t, db } = await openApp();
+const { t, db, admin } = await openApp(['admin']);
 closeAfterAll(await startWorkers(t.services));
-const admin = await t.as('admin');
 await admin.post('/api/v1/cards', {
   type: 'Application',
   name: 'Payroll',
@@ -24,19 +22,11 @@ const upload = (
   field = 'file',
   headers: Record<string, string> = {},
   client = admin,
-) =>
-  client.request({
-    method: 'POST',
-    url: `${url}/import`,
-    headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
-    payload: Buffer.concat([
-      Buffer.from(
-        `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="my <w>.zip"\r\ncontent-type: application/zip\r\n\r\n`,
-      ),
-      Buffer.from(content),
-      Buffer.from(`\r\n--${boundary}--\r\n`),
-    ]),
-  });
+) => {
+  const sent = form({ name: field, filename: 'my <w>.zip', type: 'application/zip', content });
+  const options = { ...sent, headers: { ...sent.headers, ...headers } };
+  return client.request({ method: 'POST', url: `${url}/import`, ...options });
+};
 const read = (id: string) => admin.get(`${url}/import/${id}`);
 const ended = (id: string, status: string) =>
   until(`the transfer to be ${status}`, async () => {
@@ -53,8 +43,7 @@ it('sends the archive at once, and notes that it went out', async () => {
     'cache-control': 'no-store',
   });
   const parts = await unpack(answer.raw);
-  const manifest = JSON.parse(parts.get('manifest.json')!.toString());
-  expect(manifest).toMatchObject({
+  expect(JSON.parse(parts.get('manifest.json')!.toString())).toMatchObject({
     format: 'estate-workspace',
     include_archived: true,
     position: answer.headers['x-position'],
@@ -83,8 +72,7 @@ it('reads an archive, tells what it would change, writes it and forgets it', asy
   expect(previewed.diff.kinds.cards).toEqual({ create: 0, update: 0, unchanged: 1, conflict: 0 });
   const applied = await admin.post(`${url}/import/${id}/apply`);
   expect([applied.status, applied.body.status]).toEqual([202, 'applying']);
-  const done = await ended(id, 'applied');
-  expect(done.result).toMatchObject({ left: [], totals: { create: 0 } });
+  expect((await ended(id, 'applied')).result).toMatchObject({ left: [], totals: { create: 0 } });
   const again = await admin.post(`${url}/import/${id}/apply`);
   expect([again.status, again.body.code, again.body.status_now]).toEqual([409, 'wrong_state', 'applied']);
   await ok(admin.delete(`${url}/import/${id}`), 204);

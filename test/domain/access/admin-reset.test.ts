@@ -1,12 +1,10 @@
-import { expect, it } from 'vitest';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
 import { bearer, loginAs, password, person } from '../../support/accounts.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 
 it('lets an administrator in again: new password, active, unlocked, without a second factor', async () => {
-  const { db } = t.services;
   const who = await person(t, { role: 'admin' });
   const token = bearer((await loginAs(t, who)).body.access_token);
   const made = await t.anonymous.post('/api/v1/tokens', { name: 'N' }, token);

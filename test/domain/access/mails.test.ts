@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { invitationMail, passwordResetMail } from '../../../domain/access/access.mails.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { closeAfterAll, createTestServices } from '../../support/harness.ts';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSessionReader } from '../../../domain/access/access.sessions.ts';
 import type { TokenClaims } from '../../../domain/kernel/sessions.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { closeAfterAll, createTestApp } from '../../support/harness.ts';
+import { openApp } from '../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
+const { t, db } = await openApp();
 
 it('tells every reader versions that are no older than its call, while reads overtake each other', async () => {
   const sessions = createSessionReader(t.services.db);
@@ -15,7 +14,7 @@ it('tells every reader versions that are no older than its call, while reads ove
   let writing = true;
   const write = async () => {
     for (let version = 1; version <= 300; version++) {
-      await t.services.db.raw(
+      await db.raw(
         `insert into topic_versions (topic, version) values (?, ?)
          on conflict (topic) do update set version = excluded.version`,
         [topic, version],
@@ -44,7 +43,7 @@ it('tells every reader versions that are no older than its call, while reads ove
 /** A login of a user of the test's own. */
 async function login(role = 'member'): Promise<TokenClaims> {
   const user = await t.as(role);
-  const { token_version: tv } = await t.services.db('users').where({ id: user.userId }).first();
+  const { token_version: tv } = await db('users').where({ id: user.userId }).first();
   return { sub: user.userId, jti: randomUUID(), tv, exp: Date.now() / 1000 + 3600, iat: Date.now() / 1000 };
 }
 
@@ -59,11 +58,11 @@ const tokenFor = async (userId: string, columns: Record<string, unknown> = {}) =
     ...key,
     ...columns,
   };
-  await t.services.db('api_tokens').insert(row);
+  await db('api_tokens').insert(row);
   return { id: row.id, key };
 };
 
-const soon = (ms: number) => t.services.db.raw(`now() + interval '${ms} milliseconds'`);
+const soon = (ms: number) => db.raw(`now() + interval '${ms} milliseconds'`);
 
 describe('what the database has been told', () => {
   it('shows in the first read after the commit, however long the transaction was open', async () => {
@@ -73,7 +72,7 @@ describe('what the database has been told', () => {
     const name = async () => (await sessions.read(claims)).caller?.displayName;
     for (let turn = 0; turn < 20; turn += 1) {
       // reads before, within and after a change of which each sees nothing before its end
-      const trx = await t.services.db.transaction();
+      const trx = await db.transaction();
       await mayBeSilent(trx);
       onTestFinished(async () => void (await trx.rollback()));
       const before = await name();
@@ -82,8 +81,7 @@ describe('what the database has been told', () => {
         .update({ display_name: `Turn ${turn}` });
       expect([await name(), await name()]).toEqual([before, before]);
       // another one that begins later and ends before
-      await t.services
-        .db('users')
+      await db('users')
         .where({ id: other.sub })
         .update({ display_name: `Other ${turn}` });
       expect(await name()).toBe(before);
@@ -113,7 +111,6 @@ describe('what the database has been told', () => {
   });
 
   it('is asked for again where another server answers, even with the same snapshot and sum', async () => {
-    const { db } = t.services;
     const ask = async (...known: (string | number | null)[]) => {
       const { rows } = await db.raw("select session_state(?, ?, ?, '{}', '{}', '{}', '{}') as answer", known);
       return JSON.parse(rows[0].answer);
@@ -147,7 +144,7 @@ describe('an API token, while nothing is written', () => {
     const sessions = createSessionReader(t.services.db);
     const { sub } = await login();
     const { id, key } = await tokenFor(sub, { last_used_at: soon(-59_500) });
-    const used = async () => (await t.services.db('api_tokens').where({ id }).first()).last_used_at;
+    const used = async () => (await db('api_tokens').where({ id }).first()).last_used_at;
     const first = await used();
     await sessions.read(key);
     await sessions.read(key);

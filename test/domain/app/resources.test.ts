@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { resources } from '../../../domain/app/resources.ts';
 import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 

@@ -1,5 +1,4 @@
 import ExcelJS from 'exceljs';
-import { describe, expect, it } from 'vitest';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
 import { archive, jpeg, officeMembers, pdf, png, svg } from './samples.ts';
 
@@ -119,6 +118,19 @@ describe('a file is refused', () => {
       'a lie about the list of types',
       [{ ...members[0]!, content: Buffer.alloc(3_000_000, 0x20), said: 100 }, members[1]!],
       /unsupported_file/,
+    ],
+    [
+      'a lie about another part',
+      [...members, { name: 'word/big.xml', content: Buffer.alloc(3_000_000, 0x20), said: 100 }],
+      /unsupported_file/,
+    ],
+    [
+      'a document type',
+      [
+        ...members,
+        { name: 'word/a.xml', content: '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a/>' },
+      ],
+      /document type/,
     ],
     [
       'too many parts',

@@ -13,10 +13,7 @@ type Expression = (read: (field: string) => string | number) => unknown;
 const token = /\s+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|NOT\s+(?:IN|LIKE)\b|[A-Za-z_]\w*|\d+|[!<>]=|./gis;
 
 /** Reads `SELECT class [AS alias] [WHERE condition]`. @throws Error in the words of the product. */
-export function parseOql(
-  oql: string,
-  { now, isField }: { now: () => string; isField: (className: string, field: string) => boolean },
-): Query {
+export function parseOql(oql: string, isField: (className: string, field: string) => boolean): Query {
   const tokens = (oql.match(token) ?? []).map((part) => part.trim()).filter((part) => part !== '');
   let at = 0;
   const peek = (): string => (tokens[at] ?? '').toUpperCase().replace(/\s+/, ' ');
@@ -49,11 +46,6 @@ export function parseOql(
     if (/^['"]/.test(part)) {
       const value = part.slice(1, -1).replace(/\\(.)/gs, '$1');
       return () => value;
-    }
-    if (/^NOW$/i.test(part)) {
-      take('(');
-      take(')');
-      return () => now();
     }
     let field = part;
     if (peek() === '.') {

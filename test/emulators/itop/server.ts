@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
-import { type Reaction, type Received, serveAnswers } from '../http.ts';
+import { type Reaction, type Received, serveResponses } from '../http.ts';
 import { holdBack, type VirtualClock } from '../virtual-clock.ts';
 import { type CallKind, createFaults, type Faults } from './faults.ts';
-import { type Account, type Answer, type Asked, Service, type Write } from './service.ts';
+import { type Account, type Asked, type Response, Service, type Write } from './service.ts';
 import { type Item, Store } from './store.ts';
 
 /** How long a slow page is held back, in milliseconds. */
@@ -16,8 +16,6 @@ export interface Options {
   clock?: Clock | VirtualClock;
   /** The zone of PHP, of times in answers; Europe/Paris unless given. */
   timeZone?: string;
-  /** The zone of its database; UTC unless given. */
-  databaseZone?: string;
   accounts?: (Partial<Account> & { login: string })[];
   tls?: ServerOptions;
 }
@@ -58,7 +56,7 @@ export const databaseMessage = (code: number, text: string): string =>
 /** Starts an instance of its own on loopback, with one account `estate`/`secret` unless others are given. */
 export async function startItop(options: Options = {}): Promise<ItopEmulator> {
   const clock = options.clock ?? systemClock;
-  const store = new Store(clock, options.timeZone ?? 'Europe/Paris', options.databaseZone ?? 'UTC');
+  const store = new Store(clock, options.timeZone ?? 'Europe/Paris');
   const service = new Service(store);
   const accounts = new Map(
     (options.accounts ?? [{ login: 'estate' }]).map((given) => [
@@ -66,7 +64,7 @@ export async function startItop(options: Options = {}): Promise<ItopEmulator> {
       { password: 'secret', denied: new Set<string>(), ...given },
     ]),
   );
-  const { origin, close } = await serveAnswers((received) => receive(emulator, service, received), {
+  const { origin, close } = await serveResponses((received) => receive(emulator, service, received), {
     tls: options.tls,
     now: () => clock.now(),
   });
@@ -125,7 +123,7 @@ async function receive(emulator: ItopEmulator, service: Service, received: Recei
 }
 
 /** After a page an object on it is deleted, one changes its name, and one is created. */
-function shuffle(emulator: ItopEmulator, { class: className = '' }: Asked, answer: Answer): void {
+function shuffle(emulator: ItopEmulator, { class: className = '' }: Asked, answer: Response): void {
   if (className !== 'Server') return;
   const [gone, changed] = Object.keys(answer.objects ?? {}).map((id) =>
     emulator.store.find(className, Number(id.split('::')[1])),

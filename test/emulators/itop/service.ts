@@ -26,7 +26,7 @@ export interface Asked {
   simulate?: boolean;
 }
 
-export interface Answer {
+export interface Response {
   code: number;
   message: string;
   objects?: Record<string, unknown> | null;
@@ -59,7 +59,7 @@ export class Service {
     this.store = store;
   }
 
-  answer(account: Account, asked: Asked): Answer {
+  answer(account: Account, asked: Asked): Response {
     try {
       return this.#operate(account, asked);
     } catch (error) {
@@ -68,7 +68,7 @@ export class Service {
     }
   }
 
-  #operate(account: Account, asked: Asked): Answer {
+  #operate(account: Account, asked: Asked): Response {
     switch (asked.operation) {
       case 'core/get': {
         const found = this.#find(account, asked, 'read', 'reading');
@@ -145,10 +145,7 @@ export class Service {
     if (typeof key === 'number' || /^\d+$/.test(String(key))) {
       query.fits = (read) => read('id') === Number(key);
     } else if (typeof key === 'string') {
-      query = parseOql(key, {
-        now: () => this.store.databaseNow(),
-        isField: (one, field) => this.#fieldsOf(one).includes(field),
-      });
+      query = parseOql(key, (one, field) => this.#fieldsOf(one).includes(field));
     } else throw internal(`Missing parameter 'key'`);
     this.#allow(account, action, query.class, words);
     const { organisations } = account;

@@ -15,17 +15,10 @@ export class Store {
   readonly #clock: Clock;
   /** The zone of PHP, which the instance writes its history in. */
   readonly timeZone: string;
-  readonly #databaseZone: string;
 
-  constructor(clock: Clock, timeZone: string, databaseZone: string) {
+  constructor(clock: Clock, timeZone: string) {
     this.#clock = clock;
     this.timeZone = timeZone;
-    this.#databaseZone = databaseZone;
-  }
-
-  /** What NOW() of a query is: the time of the database, whose zone is its own. */
-  databaseNow(): string {
-    return new Date(this.#clock.now()).toLocaleString('sv-SE', { timeZone: this.#databaseZone });
   }
 
   /** `2026-01-31 23:59:59` by the clocks of the instance. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../http.ts';
+import type { Response } from '../http.ts';
 import type { NetBox } from './instance.ts';
 import { filtered, filterNames, ordered } from './query.ts';
 import { render } from './render.ts';
@@ -13,7 +13,7 @@ interface Asked {
   ifMatch: string | undefined;
 }
 
-const detail = (status: number, text: string): Answer => ({ status, body: { detail: text } });
+const detail = (status: number, text: string): Response => ({ status, body: { detail: text } });
 const noRight = detail(403, 'You do not have permission to perform this action.');
 const nothing = detail(404, 'Not found.');
 
@@ -23,7 +23,7 @@ const later = (version: string, major: number, minor: number): boolean => {
 };
 
 /** Answers what nothing has gone wrong with. */
-export function serve(netbox: NetBox, asked: Asked): Answer {
+export function serve(netbox: NetBox, asked: Asked): Response {
   const { path } = asked;
   if (path === '' || Object.keys(schema).some((table) => table.startsWith(`${path}/`)))
     return listing(netbox, path);
@@ -41,7 +41,7 @@ export function serve(netbox: NetBox, asked: Asked): Answer {
   return key === undefined ? onTable(netbox, asked, table) : onObject(netbox, asked, table, Number(key));
 }
 
-function onTable(netbox: NetBox, asked: Asked, table: string): Answer {
+function onTable(netbox: NetBox, asked: Asked, table: string): Response {
   const { store } = netbox;
   switch (asked.method) {
     case 'OPTIONS':
@@ -60,7 +60,7 @@ function onTable(netbox: NetBox, asked: Asked, table: string): Answer {
   }
 }
 
-function onObject(netbox: NetBox, asked: Asked, table: string, id: number): Answer {
+function onObject(netbox: NetBox, asked: Asked, table: string, id: number): Response {
   const { store } = netbox;
   const row = store.tables.get(table)!.get(id);
   const action = { GET: 'view', PATCH: 'change', DELETE: 'delete' }[asked.method] ?? '';
@@ -88,7 +88,7 @@ function onObject(netbox: NetBox, asked: Asked, table: string, id: number): Answ
 
 const etagOf = (row: Row): string => `W/"${timestampOf(row.at).replace('Z', '+00:00')}"`;
 
-function shown(netbox: NetBox, asked: Asked, table: string, row: Row): Answer {
+function shown(netbox: NetBox, asked: Asked, table: string, row: Row): Response {
   const body = projected(render(netbox.store, netbox.base, table, row), asked.query);
   const headers: Record<string, string> = later(netbox.version, 4, 6) ? { etag: etagOf(row) } : {};
   return { status: 200, headers, body };
@@ -105,7 +105,7 @@ function listed(
   table: string,
   all: Row[],
   show: (row: Row) => Record<string, unknown>,
-): Answer {
+): Response {
   if (table !== '' && !netbox.may(table, 'view')) return noRight;
   const type: ObjectType | undefined = schema[table];
   const references = Object.entries(type?.columns ?? {}).filter(([, { target }]) => target);
@@ -204,7 +204,7 @@ function actionsOf(netbox: NetBox, table: string): Record<string, unknown> {
 }
 
 /** The apps, the endpoints of one, or those of a plugin. */
-function listing({ base }: NetBox, path: string): Answer {
+function listing({ base }: NetBox, path: string): Response {
   const under = path === '' ? '' : `${path}/`;
   const parts = new Set(
     Object.keys(schema)
@@ -216,7 +216,7 @@ function listing({ base }: NetBox, path: string): Answer {
   return { status: 200, body: Object.fromEntries(addresses) };
 }
 
-function described(): Answer {
+function described(): Response {
   const paths = Object.entries(schema).map(([table, { columns }]) => {
     const references = Object.keys(columns).filter((name) => columns[name]!.target);
     const names = filterNames(Object.keys(columns), references);

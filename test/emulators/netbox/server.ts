@@ -1,6 +1,6 @@
 import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
-import { type Reaction, type Received, serveAnswers } from '../http.ts';
+import { type Reaction, type Received, serveResponses } from '../http.ts';
 import { holdBack, type VirtualClock } from '../virtual-clock.ts';
 import { type CallKind, createFaults } from './faults.ts';
 import type { NetBox } from './instance.ts';
@@ -12,8 +12,6 @@ const hibernating = '<html><head><title>Maintenance</title></head><body>Back soo
 
 export interface NetBoxOptions {
   clock?: Clock | VirtualClock;
-  version?: string;
-  maxPageSize?: number;
   tls?: ServerOptions;
 }
 
@@ -27,15 +25,15 @@ const kinds: Record<string, CallKind> = {
 /** Starts an instance on loopback that knows the token `nbt_estate.secret`. */
 export async function startNetBox(options: NetBoxOptions = {}): Promise<NetBox> {
   const clock = options.clock ?? systemClock;
-  const { origin, close } = await serveAnswers((received) => react(netbox, received), {
+  const { origin, close } = await serveResponses((received) => react(netbox, received), {
     tls: options.tls,
     now: () => clock.now(),
   });
   const netbox: NetBox = {
     base: origin,
     clock,
-    version: options.version ?? '4.6',
-    maxPageSize: options.maxPageSize ?? 1_000,
+    version: '4.6',
+    maxPageSize: 1_000,
     store: new Store(() => clock.now()),
     faults: createFaults(),
     hides: () => false,

@@ -1,11 +1,11 @@
-import type { Answer } from '../http.ts';
+import type { Response } from '../http.ts';
 import { failure, malformed, type Request, readObject, textsOf } from './http.ts';
 import { type Instance, write } from './instance.ts';
 import type { Row } from './store.ts';
 import type { Account } from './users.ts';
 
 /** POST /api/now/import/{stagingTableName} */
-export function importCall(instance: Instance, account: Account, request: Request, staging: string): Answer {
+export function importCall(instance: Instance, account: Account, request: Request, staging: string) {
   const set = instance.importSets[staging];
   if (request.method !== 'POST') return failure(405, 'Method not supported', null);
   if (!set) return failure(400, `Invalid table ${staging}`, null);
@@ -16,7 +16,7 @@ export function importCall(instance: Instance, account: Account, request: Reques
   if (!body) return malformed;
   const values = textsOf(body);
   const { store } = instance;
-  const answer = (status: string, more: Record<string, string>): Answer => ({
+  const answer = (status: string, more: Record<string, string>): Response => ({
     status: 201,
     body: {
       import_set: `ISET${String(instance.writes.length).padStart(7, '0')}`,
@@ -61,7 +61,7 @@ interface Outcome {
 }
 
 /** POST /api/now/identifyreconcile */
-export function reconcileCall(instance: Instance, account: Account, request: Request): Answer {
+export function reconcileCall(instance: Instance, account: Account, request: Request): Response {
   if (request.method !== 'POST') return failure(405, 'Method not supported', null);
   if (!['itil', 'asset', 'admin'].some((role) => account.roles.has(role))) {
     return failure(403, 'User Not Authorized', 'Failed API level ACL Validation');

@@ -1,11 +1,11 @@
 import { ScriptedFaults } from '../scripted-faults.ts';
 
 /** What a request asks for. */
-export type CallKind = 'list' | 'one' | 'create' | 'update' | 'delete' | 'import' | 'reconcile' | 'token';
+export type CallKind = 'list' | 'create' | 'update' | 'delete' | 'import' | 'reconcile' | 'token';
 
 const reads: CallKind[] = ['list'];
 const writes: CallKind[] = ['create', 'update', 'delete', 'import', 'reconcile'];
-const all: CallKind[] = ['list', 'one', ...writes];
+const all: CallKind[] = ['list', ...writes];
 
 /** What can be made to go wrong, alone or together, and the calls that it can affect; none for states of the instance. */
 const affected = {
@@ -15,7 +15,7 @@ const affected = {
   token_expired: all,
   server_error: all,
   html_answer: all,
-  truncated_json: ['list', 'one', 'create', 'update', 'import', 'reconcile'],
+  truncated_json: ['list', 'create', 'update', 'import', 'reconcile'],
   error_after_part: reads,
   rows_between_pages: reads,
   equal_timestamps: [],

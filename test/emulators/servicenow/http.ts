@@ -1,4 +1,4 @@
-import type { Answer } from '../http.ts';
+import type { Response } from '../http.ts';
 
 /** A request as the parts of an instance see it. */
 export interface Request {
@@ -9,7 +9,7 @@ export interface Request {
 }
 
 /** The form of every refusal of the REST APIs. */
-export const failure = (status: number, message: string, detail: string | null): Answer => ({
+export const failure = (status: number, message: string, detail: string | null): Response => ({
   status,
   body: { error: { message, detail }, status: 'failure' },
 });

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
-import type { Answer } from '../http.ts';
+import type { Response } from '../http.ts';
 import type { CallKind, Faults } from './faults.ts';
 import type { Oauth } from './oauth.ts';
 import type { RateRules } from './rate.ts';
@@ -49,15 +49,15 @@ export interface Instance {
   rate: RateRules;
   faults: Faults;
   importSets: Record<string, ImportSet>;
-  /** Milliseconds that a page, a single record and a write take, and the answer to a write that is done. */
-  latency: { list: number; one: number; write: number; answer: number };
+  /** Milliseconds that a page and a write take, and the answer to a write that is done. */
+  latency: { list: number; write: number; answer: number };
   calls: Call[];
   /** Called with each call before it is answered. */
   watch?: ((call: Call) => void) | undefined;
   /** How many further pages of a table show their first row in place of the second one, too. */
   repeats?: { table: string; pages: number } | undefined;
   /** Answers a call in place of the instance, as one that is starting or restricted does. */
-  instead?: ((call: Call) => Answer | undefined) | undefined;
+  instead?: ((call: Call) => Response | undefined) | undefined;
   writes: Write[];
   /** By record that a list has shown alone: how many writes there were then. */
   looks: Map<string, number>;

@@ -1,4 +1,4 @@
-import type { Answer, Reaction, Received } from '../http.ts';
+import type { Reaction, Received, Response } from '../http.ts';
 import { holdBack } from '../virtual-clock.ts';
 import { importCall, reconcileCall } from './creating-apis.ts';
 import type { CallKind, Fault } from './faults.ts';
@@ -39,7 +39,7 @@ function routeOf({ method, path }: Request): Route | undefined {
   const [what, table = '', id] = /^v\d+$/.test(rest[0] ?? '') ? rest.slice(1) : rest;
   switch (what) {
     case 'table':
-      return { kind: tableKinds[method] ?? (id ? 'one' : 'list'), table, id };
+      return { kind: tableKinds[method] ?? 'list', table, id };
     case 'import':
       return { kind: 'import', table, id: undefined };
     case 'identifyreconcile':
@@ -55,7 +55,7 @@ export async function receive(instance: Instance, received: Received): Promise<R
   const request: Request = { method, path: url.pathname, query: url.searchParams, body };
   const route = routeOf(request);
   const call: Call = {
-    kind: route?.kind ?? 'one',
+    kind: route?.kind ?? 'list',
     table: route?.table ?? '',
     user: '',
     at: instance.clock.now(),
@@ -89,21 +89,20 @@ async function answer(
   const instead = refusal(strikes) ?? instance.instead?.(call);
   if (instead) return instead;
 
-  const isRead = route.kind === 'list' || route.kind === 'one';
-  const usual = route.kind === 'list' || route.kind === 'one' ? latency[route.kind] : latency.write;
-  const wait = strikes('slow_page') ? SLOW_MS : usual;
+  const isRead = route.kind === 'list';
+  const wait = strikes('slow_page') ? SLOW_MS : isRead ? latency.list : latency.write;
   if (wait > 0) await holdBack(clock, wait, gone);
   if (strikes('acl_change')) restrict(instance, account);
   const given = serve(instance, account, request, route);
   if (strikes('reset_after_write')) return 'reset';
   if (!isRead && latency.answer > 0) await holdBack(clock, latency.answer, gone);
-  if (route.kind === 'list' && given.status === 200) alterPage(instance, call, given, strikes);
+  if (isRead && given.status === 200) alterPage(instance, call, given, strikes);
   const isCut = given.body !== undefined && strikes('truncated_json');
   return { ...given, headers: { ...given.headers, ...rate.headers }, isCut };
 }
 
 /** What is answered without anything being done. */
-function refusal(strikes: (fault: Fault) => boolean): Answer | undefined {
+function refusal(strikes: (fault: Fault) => boolean): Response | undefined {
   if (strikes('limited_with_wait')) return { ...limited, headers: { 'retry-after': '7' } };
   if (strikes('limited_without_wait')) return limited;
   if (strikes('server_error')) return failure(500, 'java.lang.NullPointerException', null);
@@ -118,22 +117,21 @@ function restrict({ store }: Instance, account: Account): void {
   account.hidesField = (_table, field) => field === 'short_description';
 }
 
-function serve(instance: Instance, account: Account, request: Request, { kind, table, id }: Route): Answer {
+function serve(instance: Instance, account: Account, request: Request, { kind, table, id }: Route): Response {
   if (kind === 'import') return importCall(instance, account, request, table);
   if (kind === 'reconcile') return reconcileCall(instance, account, request);
   return tableCall(instance, account, request, table, id);
 }
 
-type Page = { result: { sys_id?: string | { value: string } }[] };
+type Page = { result: { sys_id?: string }[] };
 
-const idOf = ({ sys_id }: Page['result'][number]): string =>
-  (typeof sys_id === 'object' ? sys_id.value : sys_id) ?? '';
+const idOf = ({ sys_id = '' }: Page['result'][number]): string => sys_id;
 
 /** Changes a page, and what lies behind it for the next. */
 function alterPage(
   instance: Instance,
   { table }: Call,
-  answer: Answer,
+  answer: Response,
   strikes: (fault: Fault) => boolean,
 ): void {
   const { result } = answer.body as Page;

@@ -1,11 +1,11 @@
 import type { ServerOptions } from 'node:https';
 import { type Clock, systemClock } from '../../../integrations/exchange/itsm/remote.ts';
-import { serveAnswers } from '../http.ts';
+import { serveResponses } from '../http.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { changeField, describeTables } from './dictionary.ts';
 import { type CallKind, createFaults, type Fault } from './faults.ts';
 import { ELSEWHERE, type ImportSet, type Instance, write } from './instance.ts';
-import { Oauth, type OauthClient } from './oauth.ts';
+import { Oauth } from './oauth.ts';
 import { RateRules } from './rate.ts';
 import { receive } from './requests.ts';
 import { baseSchema, type FieldSchema } from './schema.ts';
@@ -17,7 +17,6 @@ export interface Options {
   /** Ids of rows are made from it. */
   seed?: string;
   accounts?: (Partial<Account> & { userName: string; password: string })[];
-  clients?: OauthClient[];
   importSets?: Record<string, ImportSet>;
   latency?: Partial<Instance['latency']>;
   /** Serves https; `requestCert` and `ca` ask for a client certificate. */
@@ -45,13 +44,6 @@ export interface ServiceNowEmulator extends Instance {
 /** How far ahead the time of an instance with a wrong clock is. */
 const SKEW_MS = 7 * 60_000;
 
-const defaultClient: OauthClient = {
-  id: 'estate-client',
-  secret: 'client secret',
-  grants: ['password', 'refresh_token', 'client_credentials'],
-  user: 'estate',
-};
-
 /** Starts an instance of its own on loopback, with one account `estate`/`secret` unless others are given. */
 export async function startServiceNow(options: Options = {}): Promise<ServiceNowEmulator> {
   const clock = options.clock ?? systemClock;
@@ -63,8 +55,7 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
       createAccount(store, given),
     ]),
   );
-  const clients = options.clients ?? [defaultClient];
-  const { origin, close } = await serveAnswers((received) => receive(emulator, received), {
+  const { origin, close } = await serveResponses((received) => receive(emulator, received), {
     tls: options.tls,
     now: () => store.now(),
   });
@@ -73,11 +64,11 @@ export async function startServiceNow(options: Options = {}): Promise<ServiceNow
     clock,
     store,
     accounts,
-    oauth: new Oauth(clock, clients, (user, password) => accounts.get(user)?.password === password),
+    oauth: new Oauth(clock, (user, password) => accounts.get(user)?.password === password),
     rate: new RateRules(clock, () => store.skew),
     faults: createFaults(),
     importSets: options.importSets ?? {},
-    latency: { list: 0, one: 0, write: 0, answer: 0, ...options.latency },
+    latency: { list: 0, write: 0, answer: 0, ...options.latency },
     calls: [],
     writes: [],
     looks: new Map(),

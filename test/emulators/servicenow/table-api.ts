@@ -1,8 +1,7 @@
-import type { Answer } from '../http.ts';
+import type { Response } from '../http.ts';
 import { failure, malformed, type Request, readObject, textsOf } from './http.ts';
 import { type Instance, write } from './instance.ts';
 import { comparer, compileQuery, lowerBound, parseQuery } from './query.ts';
-import { type Rendering, renderRow } from './render.ts';
 import { place, type Row } from './store.ts';
 import { type Account, mayDo, type Operation } from './users.ts';
 
@@ -15,7 +14,7 @@ export function tableCall(
   request: Request,
   table: string,
   id: string | undefined,
-): Answer {
+): Response {
   if (!instance.store.tables.has(table)) return failure(400, `Invalid table ${table}`, null);
   const operations: Record<string, Operation> = {
     GET: 'read',
@@ -24,7 +23,7 @@ export function tableCall(
     DELETE: 'delete',
   };
   const operation = operations[request.method];
-  if (!operation || (id === undefined) !== ['GET', 'POST'].includes(id === undefined ? request.method : '')) {
+  if (!operation || (id === undefined) !== ['GET', 'POST'].includes(request.method)) {
     return failure(405, 'Method not supported', null);
   }
   if (!mayDo(instance.store, account, table, operation)) {
@@ -40,8 +39,6 @@ export function tableCall(
   if (!row || account.hidesRow(row)) {
     return failure(404, 'No Record found', "Record doesn't exist or ACL restricts the record retrieval");
   }
-  if (request.method === 'GET')
-    return { status: 200, body: { result: renderRow(renderingOf(instance, account, request), row) } };
   if (request.method === 'DELETE') {
     write.remove(instance, row, account.userName);
     return { status: 204 };
@@ -49,20 +46,20 @@ export function tableCall(
   const values = readBody(instance, request, row.table);
   if (!values) return malformed;
   write.update(instance, row, values, account.userName);
-  return { status: 200, body: { result: renderRow(renderingOf(instance, account, request), row) } };
+  return { status: 200, body: { result: rendered(instance, account, request, row) } };
 }
 
-function renderingOf({ store }: Instance, account: Account, { query }: Request): Rendering {
-  const fields = query.get('sysparm_fields');
-  return {
-    store,
-    account,
-    hasDisplay: query.get('sysparm_display_value') === 'all',
-    fields: fields ? fields.split(',').map((name) => name.trim()) : undefined,
-  };
+/** The stored values of a row, without links of references; of all columns unless the request names some. */
+function rendered({ store }: Instance, account: Account, { query }: Request, row: Row) {
+  const names = query.get('sysparm_fields')?.split(',') ?? [...store.fields(row.table).keys()];
+  return Object.fromEntries(
+    names
+      .filter((name) => store.field(row.table, name))
+      .map((name) => [name, account.hidesField(row.table, name) ? '' : store.value(row, name)]),
+  );
 }
 
-function list(instance: Instance, account: Account, request: Request, table: string): Answer {
+function list(instance: Instance, account: Account, request: Request, table: string): Response {
   const { query } = request;
   const limit = Number(query.get('sysparm_limit') ?? DEFAULT_LIMIT);
   const offset = Number(query.get('sysparm_offset') ?? 0);
@@ -70,11 +67,10 @@ function list(instance: Instance, account: Account, request: Request, table: str
   const found = search(instance, table, queryOf(instance, account, query), offset, limit, counted);
   // access controls act after the query: an answer may be shorter than the page it is
   const visible = found.rows.filter((row) => !account.hidesRow(row));
-  const rendering = renderingOf(instance, account, request);
   return {
     status: 200,
     headers: counted ? { 'x-total-count': String(found.total) } : {},
-    body: { result: visible.map((row) => renderRow(rendering, row)) },
+    body: { result: visible.map((row) => rendered(instance, account, request, row)) },
   };
 }
 
@@ -105,7 +101,6 @@ function search(
   const fits = compileQuery<Row>(parsed, {
     field: (name) => store.field(table, name),
     value: (row, name) => store.value(row, name),
-    instanceOf: (className, ancestor) => store.instanceOf(className, ancestor),
   });
   const ids = store.ids(table);
   const bound = lowerBound(parsed);
@@ -135,7 +130,7 @@ function search(
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
 }
 
-function create(instance: Instance, account: Account, request: Request, table: string): Answer {
+function create(instance: Instance, account: Account, request: Request, table: string): Response {
   const { store } = instance;
   const values = readBody(instance, request, table);
   if (!values) return malformed;
@@ -147,7 +142,7 @@ function create(instance: Instance, account: Account, request: Request, table: s
   return {
     status: 201,
     headers: { location: `${instance.base}/api/now/v2/table/${table}/${row.values.sys_id}` },
-    body: { result: renderRow(renderingOf(instance, account, request), row) },
+    body: { result: rendered(instance, account, request, row) },
   };
 }
 

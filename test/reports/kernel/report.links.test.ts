@@ -1,6 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { sumDecimals } from '../../../reports/inventory/capability-heatmap/capability-heatmap.parts.ts';
 import { ReportBody } from '../../../reports/kernel/report.body.ts';
-import { sumDecimals } from '../../../reports/kernel/report.decimals.ts';
 import { IdNumbers } from '../../../reports/kernel/report.ids.ts';
 import { type Ends, listsOf, pairsOfPaths } from '../../../reports/kernel/report.links.ts';
 
@@ -82,27 +81,23 @@ describe('lists of what is linked', () => {
   });
 });
 
-describe('sums of decimals', () => {
-  it('are exact', () => {
-    const sum = (...texts: string[]) => sumDecimals(texts);
-    expect(sum('0.1', '0.2')).toBe('0.3');
-    expect(sum('100', '20.50', '-0.5')).toBe('120.00');
-    expect(sum('0.01', '-0.03')).toBe('-0.02');
-    expect(sum('9007199254740993', '1')).toBe('9007199254740994');
-    expect(sum()).toBe('0');
-  });
+it('sums of decimals are exact', () => {
+  const sum = (...texts: string[]) => sumDecimals(texts);
+  expect(sum('0.1', '0.2')).toBe('0.3');
+  expect(sum('100', '20.50', '-0.5')).toBe('120.00');
+  expect(sum('0.01', '-0.03')).toBe('-0.02');
+  expect(sum('9007199254740993', '1')).toBe('9007199254740994');
+  expect(sum()).toBe('0');
 });
 
-describe('the body of an answer', () => {
-  it('grows beyond what was expected', () => {
-    const body = new ReportBody(4);
-    body.text('é[');
-    body.ids(numbered(A, C), Int32Array.of(1, 0), 0, 2);
-    const to = body.length;
-    body.copy(Buffer.from('-x-'), 1, 2);
-    body.again(2, to);
-    body.copy(Buffer.alloc(100, 'y'));
-    body.takeBack(100);
-    expect(body.whole().toString()).toBe(`é["${C}","${A}"x["${C}","${A}"`);
-  });
+it('the body of an answer grows beyond what was expected', () => {
+  const body = new ReportBody(4);
+  body.text('é[');
+  body.ids(numbered(A, C), Int32Array.of(1, 0), 0, 2);
+  const to = body.length;
+  body.copy(Buffer.from('-x-'), 1, 2);
+  body.again(2, to);
+  body.copy(Buffer.alloc(100, 'y'));
+  body.takeBack(100);
+  expect(body.whole().toString()).toBe(`é["${C}","${A}"x["${C}","${A}"`);
 });

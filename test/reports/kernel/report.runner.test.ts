@@ -1,5 +1,4 @@
 // @redis
-import { expect, it } from 'vitest';
 import { createMemoryCache } from '../../../platform/cache.ts';
 import { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import type { Report } from '../../../reports/kernel/report.ts';

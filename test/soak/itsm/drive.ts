@@ -3,7 +3,7 @@ import { JobInterrupted, type JobProcessor } from '../../../domain/kernel/jobs/j
 import type { Services } from '../../../domain/kernel/services.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { openDatabase } from '../../../platform/database.ts';
-import { processesRuns } from '../../../workers/itsm-run.ts';
+import { processesRuns } from '../../../workers/exchange/itsm-run.ts';
 import { createRunner } from '../../../workers/runner.ts';
 import type { VirtualClock } from '../../emulators/virtual-clock.ts';
 import { begin, type Ended, type Parts, readRun } from './world.ts';

@@ -1,10 +1,10 @@
 import { EstateError } from '../../../platform/errors.ts';
 import { pick, type Random } from '../../bench/landscape/random.ts';
 import type { Fault } from '../../emulators/servicenow/faults.ts';
-import { checkItem } from './check.ts';
-import { type Item, openJournal, paths, type SideName, sides } from './journal.ts';
-import { applications, components, type Kind } from './landscape.ts';
-import { askedAbout, readLocal, readRemote, type Side, type World } from './world.ts';
+import type { Item, Path, SideName, Written } from './journal.ts';
+import { NOTHING, openJournal, paths, sides } from './journal.ts';
+import { applications, components, type Kind, texts } from './landscape.ts';
+import { askedAbout, readSides, type Side, type World } from './world.ts';
 
 /** What must be there in the end, by what people have done. */
 export interface Expectations {
@@ -95,8 +95,7 @@ export async function createExpectations(world: World): Promise<Expectations> {
     async check(fired) {
       await journal.read();
       const faults = [...troubles.splice(0), ...journal.check()];
-      const local = await readLocal(world);
-      const remote = readRemote(world);
+      const found = await readSides(world);
       const questions = await askedAbout(world, 'remote_id');
       for (const item of journal.items.values()) {
         const result = checkItem(item, questions.has(item.remote.id ?? ''), fired);
@@ -104,13 +103,8 @@ export async function createExpectations(world: World): Promise<Expectations> {
         if (result.disputed) disputed.add(item.name);
         else disputed.delete(item.name);
       }
-      for (const [name, side] of [
-        ['local', local],
-        ['remote', remote],
-      ] as const) {
-        faults.push(...compareWithJournal(side, name, journal.items));
-      }
-      checkRelations(local, remote, faults);
+      for (const side of sides) faults.push(...compareWithJournal(found[side], side, journal.items));
+      checkRelations(found, faults);
       journal.settle();
       relatedLately = new Set();
       leaving = { local: new Set(), remote: new Set() };
@@ -119,14 +113,14 @@ export async function createExpectations(world: World): Promise<Expectations> {
     },
   };
 
-  function checkRelations(local: Side, remote: Side, faults: string[]): void {
+  function checkRelations(present: Record<SideName, Side>, faults: string[]): void {
     const isPlain = (ends: string) =>
       ends.split(' > ').every((name) => {
         const item = journal.items.get(name);
         return item?.local.there && item.remote.there;
       });
     const expected = [...relations].filter(isPlain).sort();
-    for (const [side, { relations: found }] of Object.entries({ local, remote })) {
+    for (const [side, { relations: found }] of Object.entries(present)) {
       const shown = found.filter(isPlain);
       for (const ends of expected)
         if (!shown.includes(ends)) faults.push(`relation ${ends} is missing (${side})`);
@@ -156,3 +150,103 @@ function compareWithJournal(side: Side, name: SideName, items: ReadonlyMap<strin
     if (!inJournal.has(one)) faults.push(`'${one}' is there, and its journal does not contain it (${name})`);
   return faults;
 }
+
+/** Faults by which the answer to a write is lost that was done. */
+const losing: readonly Fault[] = ['reset_after_write', 'truncated_json'];
+
+const other = (side: SideName): SideName => (side === 'local' ? 'remote' : 'local');
+
+/** The side whose value wins where both have written one without knowing of the other's. */
+const winnerOf = (path: Path): SideName =>
+  texts.find(({ card_field }) => card_field === path)!.direction === 'remote_leads' ? 'remote' : 'local';
+
+/**
+ * Judges one thing now that both sides are at rest.
+ * @param asked whether a question about its removal is open.
+ * @param fired faults of the remote meanwhile.
+ * @returns `disputed`: it is left on one side, rightly, until a person has said what is to become of it.
+ */
+function checkItem(item: Item, asked: boolean, fired: ReadonlySet<Fault>) {
+  const { name, local, remote, root } = item;
+  const faults: string[] = [];
+  const verdict = { faults, disputed: false };
+  if (root === undefined) faults.push(`'${name}' was made by nobody`);
+  const removers = sides.filter((side) => item[side].removedBy === 'person');
+  for (const side of sides) {
+    if (removers.includes(side) && item[side].there)
+      faults.push(`'${name}' is there again, though somebody has removed it (${side})`);
+  }
+  if (removers.length === 0) {
+    for (const side of sides) if (!item[side].there) faults.push(`'${name}' is missing (${side})`);
+    if (local.there && remote.there) for (const path of paths) checkField(item, path, fired, faults);
+    return verdict;
+  }
+  if (removers.length === 2) return verdict;
+  const left = other(removers[0]!);
+  const unseen = paths.filter((path) => isUnseen(item, left, path));
+  if (item[left].there) {
+    verdict.disputed = true;
+    if (!asked) faults.push(`'${name}' is left, and nobody is asked about it (${left})`);
+    else if (unseen.length === 0 && !hasWritten(item, left))
+      faults.push(`'${name}' is left, though nobody has changed it (${left})`);
+  } else if (unseen.length > 0 && !item[left].removedUnseen) {
+    const lost = unseen.map((path) => `${path} ${item[left].held[path]}`).join(', ');
+    faults.push(`'${name}' was removed though somebody had changed it: ${lost} (${left})`);
+  }
+  return verdict;
+}
+
+const hasWritten = (item: Item, side: SideName): boolean =>
+  paths.some((path) => [...item.written[path].values()].some((one) => one.side === side && !one.atFirst));
+
+/** Whether a value that a person has written on a side has never come to the other. */
+function isUnseen(item: Item, side: SideName, path: Path): boolean {
+  const value = item[side].held[path];
+  return item.written[path].get(value)?.side === side && !item[other(side)].ever[path].has(value);
+}
+
+/**
+ * A field holds the same on both sides: a value that nobody has replaced. Any other such value has given way to one of
+ * the side that leads, of which its writer did not know.
+ */
+function checkField(item: Item, path: Path, fired: ReadonlySet<Fault>, faults: string[]): void {
+  const { name, local, remote, root } = item;
+  const written = item.written[path];
+  const [here, outside] = [local.held[path], remote.held[path]];
+  if (here !== outside) {
+    faults.push(
+      `${path} of '${name}' differs: ${here} here, ${outside} outside; ${valuesWritten(item, path)}`,
+    );
+    return;
+  }
+  const replaced = new Set([...written.values()].map(({ seen }) => seen));
+  const standing = [root?.[path] ?? NOTHING, ...written.keys()].filter((value) => !replaced.has(value));
+  const winner = winnerOf(path);
+  const lostBefore = losing.some((fault) => fired.has(fault));
+  const isBefore = (earlier: string, later: string) => ancestors(written, later).includes(earlier);
+  for (const value of standing) {
+    if (value === here) continue;
+    const loser = written.get(value)?.side === other(winner);
+    const to = [here, ...ancestors(written, here)].find((one) => {
+      const by = written.get(one);
+      // a write whose answer was lost cannot be distinguished from one that was not done when its value was replaced there since
+      if (lostBefore && by && written.get(value)?.side === 'remote' && isBefore(one, value)) return true;
+      return by?.side === winner && !isBefore(one, value) && !isBefore(value, one);
+    });
+    if (!loser || to === undefined)
+      faults.push(`${path} of '${name}' lost ${value} and is ${here}; ${valuesWritten(item, path)}`);
+  }
+  if (!standing.includes(here) && !lostBefore)
+    faults.push(`${path} of '${name}' went back to ${here}; ${valuesWritten(item, path)}`);
+}
+
+/** The values that led to one, newest first. */
+function ancestors(written: ReadonlyMap<string, Written>, value: string): string[] {
+  const found: string[] = [];
+  for (let one = written.get(value); one && !found.includes(one.seen); one = written.get(one.seen))
+    found.push(one.seen);
+  return found;
+}
+
+const valuesWritten = ({ root, written }: Item, path: Path): string =>
+  `at first '${root?.[path]}'${[...written[path]].map(([value, { side, seen }]) => `, ${side} '${seen}' > '${value}'`).join('')}`;

@@ -2,27 +2,29 @@ import { advice, type RemoteErrorCode } from '../../../integrations/exchange/its
 import type { Fault } from '../../emulators/servicenow/faults.ts';
 import type { Ended } from './world.ts';
 
-/** What a run may fail with when the remote fails so; nothing where it recovers. */
-export const failsWith: Record<Fault, RemoteErrorCode[]> = {
-  limited_with_wait: ['limited'],
-  limited_without_wait: ['limited'],
-  unauthorised: ['credentials_refused'],
-  token_expired: ['credentials_refused'],
-  server_error: ['outage'],
-  html_answer: ['unreadable_response'],
-  truncated_json: ['incomplete_response'],
-  error_after_part: ['incomplete_response'],
-  rows_between_pages: [],
-  equal_timestamps: [],
-  clock_skew: [],
-  duplicate_ids: [],
-  slow_page: ['timed_out'],
-  reset_after_write: ['response_lost'],
-  acl_change: [],
+/** What the page about remotes names each fault, and what a run may fail with; nothing where it recovers. */
+const described: Record<Fault, [name: string, code?: RemoteErrorCode]> = {
+  limited_with_wait: ['returns 429 with Retry-After', 'rate_limited'],
+  limited_without_wait: ['returns 429 without Retry-After', 'rate_limited'],
+  unauthorised: ['returns 401 during a run', 'credentials_refused'],
+  token_expired: ['expires a token early', 'credentials_refused'],
+  server_error: ['returns 500', 'unavailable'],
+  html_answer: ['returns a web page with status 200', 'unreadable_response'],
+  truncated_json: ['truncates JSON', 'incomplete_response'],
+  error_after_part: ['returns some rows and an error', 'incomplete_response'],
+  rows_between_pages: ['creates and deletes rows between pages'],
+  equal_timestamps: ['changes more rows at the same time than fit on a page'],
+  clock_skew: ['has a wrong clock'],
+  duplicate_ids: ['returns a row twice'],
+  slow_page: ['takes minutes for a page', 'timed_out'],
+  reset_after_write: ['executes a write and closes the connection', 'response_lost'],
+  acl_change: ['starts to hide rows or a column'],
 };
+export const nameInDocs = (fault: Fault): string => described[fault][0];
+export const failsWith = (fault: Fault): RemoteErrorCode[] => described[fault].slice(1) as RemoteErrorCode[];
 
 /** Whatever fails may open the circuit, and may leave open whether a write was done. */
-const besides: RemoteErrorCode[] = ['outage', 'response_lost'];
+const besides: RemoteErrorCode[] = ['unavailable', 'response_lost'];
 
 /** Whether a line of a run's log reports a failure, final or not. */
 export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>
@@ -31,7 +33,7 @@ export const isFailure = ({ level, message }: Ended['log'][number]): boolean =>
 /** Compares the failures in the log of a run with those that the faults may cause. @returns the differences. */
 export function checkFailures({ run, log }: Ended, faults: readonly Fault[]): string[] {
   const wrong: string[] = [];
-  const allowed = faults.flatMap((fault) => failsWith[fault]);
+  const allowed = faults.flatMap(failsWith);
   const known = allowed.length > 0 ? [...allowed, ...besides] : [];
   const failures = log.filter(isFailure);
   for (const { message } of failures) {
@@ -68,22 +70,3 @@ export function documentedFaults(guide: string): DocumentedFault[] {
     }),
   );
 }
-
-/** What the page about remotes names each fault. */
-export const nameInDocs: Record<Fault, string> = {
-  limited_with_wait: 'returns 429 with Retry-After',
-  limited_without_wait: 'returns 429 without Retry-After',
-  unauthorised: 'returns 401 during a run',
-  token_expired: 'expires a token early',
-  server_error: 'returns 500',
-  html_answer: 'returns a web page with status 200',
-  truncated_json: 'truncates JSON',
-  error_after_part: 'returns some rows and an error',
-  rows_between_pages: 'creates and deletes rows between pages',
-  equal_timestamps: 'changes more rows at the same time than fit on a page',
-  clock_skew: 'has a wrong clock',
-  duplicate_ids: 'returns a row twice',
-  slow_page: 'takes minutes for a page',
-  reset_after_write: 'executes a write and closes the connection',
-  acl_change: 'starts to hide rows or a column',
-};

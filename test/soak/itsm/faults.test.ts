@@ -1,9 +1,7 @@
-import { expect, it } from 'vitest';
 import { faults } from '../../emulators/servicenow/faults.ts';
 import { createTestApp, createTestServices } from '../../support/harness.ts';
 import { runRemoteScenarios } from './remotes.ts';
-import { runScenarios } from './scenarios.run.ts';
-import { combinations } from './scenarios.ts';
+import { combinations, runScenarios } from './scenarios.ts';
 
 /** After so many scenarios every fault and every two of them have affected calls. */
 const ENOUGH = 500;

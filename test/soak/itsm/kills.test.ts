@@ -1,4 +1,3 @@
-import { expect, it, vi } from 'vitest';
 import { mix, mulberry32 } from '../../bench/landscape/random.ts';
 import { createTestServices } from '../../support/harness.ts';
 import { cancelRuns } from './kills/cancel.ts';

@@ -5,12 +5,14 @@ export interface Kind {
   key: 'component' | 'application';
   cardType: string;
   table: string;
+  /** What names begin with. */
+  noun: string;
 }
 
 export const kinds: readonly Kind[] = [
   // those that relations lead to come first, so that they have cards by then
-  { key: 'component', cardType: 'ITComponent', table: 'cmdb_ci_server' },
-  { key: 'application', cardType: 'Application', table: 'cmdb_ci_business_app' },
+  { key: 'component', cardType: 'ITComponent', table: 'cmdb_ci_server', noun: 'Server' },
+  { key: 'application', cardType: 'Application', table: 'cmdb_ci_business_app', noun: 'Application' },
 ];
 export const [components, applications] = kinds as readonly [Kind, Kind];
 
@@ -44,13 +46,13 @@ export function populate({ store }: ServiceNowEmulator, size: Size): string {
     { name: RELATION_KIND, parent_descriptor, child_descriptor },
     'admin',
   ).values.sys_id!;
-  const idsOf = (table: string, noun: string, count: number) =>
+  const idsOf = ({ table, noun }: Kind, count: number) =>
     Array.from({ length: count }, (_, at) => {
       const values = { name: `${noun} ${at}`, short_description: `${noun} number ${at}`, version: `${at}.0` };
       return store.insert(table, values, 'admin').values.sys_id!;
     });
-  const parents = idsOf(applications.table, 'Application', size.applications);
-  const children = idsOf(components.table, 'Server', size.components);
+  const parents = idsOf(applications, size.applications);
+  const children = idsOf(components, size.components);
   for (let at = 0; at < size.relations; at += 1) {
     const parent = parents[at % parents.length]!;
     const child = children[(at + Math.floor(at / parents.length)) % children.length]!;

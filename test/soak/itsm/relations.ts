@@ -1,9 +1,10 @@
-import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
 import { mix, mulberry32, pick, type Random } from '../../bench/landscape/random.ts';
 import type { VirtualClock } from '../../emulators/virtual-clock.ts';
+import { relate, remove, unrelate } from './actions.ts';
 import { createDriver, type Driver, type Kill } from './drive.ts';
-import { kinds, relationType, type Size } from './landscape.ts';
-import { createWorld, type Ended, type Parts, readLocal, readRemote, type World } from './world.ts';
+import type { SideName } from './journal.ts';
+import { applications, components, type Kind, kinds, type Size } from './landscape.ts';
+import { createWorld, type Ended, type Parts, readRemote, readSides, type World } from './world.ts';
 
 export const RELATIONS = 'cmdb_rel_ci';
 const SIZE: Size = { applications: 5, components: 4, relations: 9 };
@@ -19,95 +20,52 @@ class Disagreement extends Error {}
 /** What people do to relations, on either side. @returns what was done. */
 type RelationAct = (world: World, random: Random) => Promise<string>;
 
-const relationsOf = ({ instance }: World) => instance.store.of(RELATIONS).map(({ values }) => values);
-const recordsOf = ({ instance }: World, key: string) =>
-  instance.store.of(kinds.find((kind) => kind.key === key)!.table).map(({ values }) => values.sys_id!);
+/** The names of things that are on a side. */
+const named = (things: Map<string, unknown>, { noun }: Kind): string[] =>
+  [...things.keys()].filter((name) => name.startsWith(noun)).sort();
 
-const localRelations = async ({ services: { db } }: World): Promise<{ id: string }[]> =>
-  await db('relations').where({ type: relationType }).orderBy('id');
-const cardsOf = async ({ services: { db } }: World, type: string): Promise<string[]> =>
-  await db('cards').where({ type, status: 'ACTIVE' }).orderBy('name').pluck('id');
-
-/** An act on one relation at the remote. */
-const onRemote =
-  (
-    act: (
-      world: World,
-      id: string,
-      ends: Record<'parent' | 'child' | 'type', string>,
-      random: Random,
-    ) => string,
-  ): RelationAct =>
+const add =
+  (side: SideName): RelationAct =>
   async (world, random) => {
-    const all = relationsOf(world);
-    if (all.length === 0) return 'no relation at the remote';
-    const { sys_id = '', parent = '', child = '', type = '' } = pick(random, all);
-    return `${act(world, sys_id, { parent, child, type }, random)} ${parent} > ${child}`;
+    const { things, relations } = (await readSides(world))[side];
+    const [source, target] = [applications, components].map((kind) => pick(random, named(things, kind)));
+    if (!source || !target || relations.includes(`${source} > ${target}`)) return 'nothing to relate';
+    await relate[side](world, source, target);
+    return `added (${side}): ${source} > ${target}`;
+  };
+const drop =
+  (side: SideName): RelationAct =>
+  async (world, random) => {
+    const { relations } = (await readSides(world))[side];
+    if (relations.length === 0) return 'no relation to remove';
+    const ends = pick(random, relations);
+    await unrelate[side](world, ...(ends.split(' > ') as [string, string]));
+    return `removed (${side}): ${ends}`;
   };
 
-const removeThere = onRemote(({ instance }, id) => {
-  instance.elsewhere.remove(id);
-  return `removed there: ${id}`;
-});
-
-const replaceThere = onRemote(({ instance: { elsewhere } }, id, ends, random) => {
-  const isFirst = random() < 0.5;
-  if (isFirst) elsewhere.remove(id);
-  const made = elsewhere.insert(RELATIONS, ends).values.sys_id;
-  if (!isFirst) elsewhere.remove(id);
-  return `replaced there: ${id} by ${made}`;
-});
-
-const restoreThere = onRemote(({ instance }, id, ends) => {
-  instance.elsewhere.remove(id);
-  instance.store.insert(RELATIONS, ends, 'admin', id);
-  return `removed and restored there: ${id}`;
-});
-
-const addThere: RelationAct = async (world, random) => {
-  const [parent, child] = [
-    pick(random, recordsOf(world, 'application')),
-    pick(random, recordsOf(world, 'component')),
-  ];
-  if (!parent || !child) return 'nothing to relate there';
-  if (relationsOf(world).some((one) => one.parent === parent && one.child === child)) return 'there already';
-  world.instance.elsewhere.insert(RELATIONS, { parent, child, type: world.relationKind });
-  return `added there: ${parent} > ${child}`;
+/** Removes a relation at the remote, which then exists again: under another key before or after that, or under its own. */
+const replace: RelationAct = async ({ instance: { elsewhere, store } }, random) => {
+  const all = store.of(RELATIONS);
+  if (all.length === 0) return 'no relation at the remote';
+  const { sys_id: id = '', parent = '', child = '', type = '' } = pick(random, all).values;
+  const ends = { parent, child, type };
+  const way = pick(random, ['before', 'after', 'own'] as const);
+  if (way === 'before') elsewhere.insert(RELATIONS, ends);
+  elsewhere.remove(id);
+  if (way === 'after') elsewhere.insert(RELATIONS, ends);
+  if (way === 'own') store.insert(RELATIONS, ends, 'admin', id);
+  return `replaced (remote): ${id} of ${parent} > ${child}, ${way}`;
 };
-
 const removeRecord: RelationAct = async (world, random) => {
-  const ids = recordsOf(world, pick(random, ['application', 'component']));
-  if (ids.length < 3) return 'too few records';
-  const id = pick(random, ids);
-  world.instance.elsewhere.remove(id);
-  return `removed record ${id}`;
+  const names = named(readRemote(world).things, pick(random, kinds));
+  if (names.length < 3) return 'too few records';
+  const name = pick(random, names);
+  await remove.remote(world, name);
+  return `removed record ${name}`;
 };
-
-const removeHere: RelationAct = async (world, random) => {
-  const all = await localRelations(world);
-  if (all.length === 0) return 'nothing to remove here';
-  const { id } = pick(random, all);
-  await deleteRelation(world.ctx, id);
-  return `removed here: ${id}`;
-};
-
-const addHere: RelationAct = async (world, random) => {
-  const [source_id, target_id] = [
-    pick(random, await cardsOf(world, 'Application')),
-    pick(random, await cardsOf(world, 'ITComponent')),
-  ];
-  if (!source_id || !target_id) return 'nothing to relate here';
-  try {
-    await createRelation(world.ctx, { type: relationType, source_id, target_id });
-  } catch {
-    return 'here already';
-  }
-  return `added here: ${source_id} > ${target_id}`;
-};
-
 const all: RelationAct[] = [
-  ...[removeThere, removeThere, replaceThere, replaceThere, restoreThere, addThere],
-  ...[removeHere, addHere, removeRecord],
+  ...[drop('remote'), drop('remote'), replace, replace, replace, add('remote')],
+  ...[drop('local'), add('local'), removeRecord],
 ];
 
 /** How often a run is undone instead of another being made. */
@@ -148,10 +106,10 @@ export async function relatedWorld(
 }
 
 /** Relations of both sides. */
-export const relatedOf = async (world: World) => ({
-  here: (await readLocal(world)).relations,
-  there: readRemote(world).relations,
-});
+export async function relatedOf(world: World) {
+  const { local, remote } = await readSides(world);
+  return { here: local.relations, there: remote.relations };
+}
 
 /** Lives one history through. @throws Disagreement */
 async function liveRelations(histories: RelationHistories, seed: number): Promise<void> {
@@ -232,11 +190,7 @@ async function liveRelations(histories: RelationHistories, seed: number): Promis
 }
 
 /** @throws Disagreement of the first history that ends with one. */
-export async function liveManyRelations(
-  histories: RelationHistories,
-  count: number,
-  seed: number,
-): Promise<void> {
+export async function liveManyRelations(histories: RelationHistories, count: number, seed: number) {
   for (let at = 0; at < count; at += 1) {
     const own = mix(seed, at);
     await liveRelations(histories, own).catch((error: Error) => {

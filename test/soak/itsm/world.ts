@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { secretContext } from '../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
+import { storeConnection, storeMapping } from '../../support/itsm.ts';
 import { applications, components, fields, kinds, populate, relationType, type Size } from './landscape.ts';
 
 /** The inventory, an emulated remote, and two mappings that keep them in step. */
@@ -27,53 +29,32 @@ export async function createWorld({ services, ctx }: Parts, size: Size, options:
   await db.raw('truncate itsm_connections, itsm_account_limits, cards, jobs cascade');
   const instance = await startServiceNow(options);
   const relationKind = populate(instance, size);
-  const { rows } = await db.raw('select uuidv7() as id');
-  const connectionId: string = rows[0].id;
+  const id = randomUUID();
   const secrets = { password: 'secret', client_secret: 'client secret' };
-  const [owner] = await db('users')
-    .insert({ email: `${connectionId}@estate.example`, display_name: 'Owner', role: 'admin' })
-    .returning('id');
-  await db('itsm_connections').insert({
-    id: connectionId,
-    owner_id: owner.id,
-    name: instance.base,
-    kind: 'servicenow',
+  const connectionId = await storeConnection(db, {
+    id,
     instance_url: instance.base,
     auth_type: 'oauth2',
     grant_type: 'password',
     client_id: 'estate-client',
-    username: 'estate',
-    secrets: services.secrets.seal(JSON.stringify(secrets), secretContext(connectionId)),
+    secrets: services.secrets.seal(JSON.stringify(secrets), secretContext(id)),
   });
   const mappings = {} as World['mappings'];
   for (const { key, cardType, table } of kinds) {
-    const [{ id }] = await db('itsm_mappings')
-      .insert({
-        connection_id: connectionId,
-        card_type_key: cardType,
-        remote_table: table,
-        sync_direction: 'bidirectional',
-        sync_mode: 'strict',
-        max_deletions: 1_000,
-        max_deletion_ratio: 1,
-        quarantine_minutes: 0,
-        complete_reads: 0,
-        auto_apply: true,
-        complete_every_hours: 8_760,
-      })
-      .returning('id');
-    mappings[key] = id;
-    await db('itsm_field_mappings').insert(
-      fields.map((field, position) => ({ mapping_id: id, position, transform_type: 'direct', ...field })),
+    const target_mapping_id = mappings.component;
+    const relation = { relation_type_key: relationType, remote_type: relationKind, target_mapping_id };
+    mappings[key] = await storeMapping(
+      { services },
+      {
+        connectionId,
+        cardType,
+        table,
+        fields,
+        relations: key === 'application' ? [relation] : [],
+        more: { max_deletions: 1_000, max_deletion_ratio: 1, complete_every_hours: 8_760 },
+      },
     );
   }
-  await db('itsm_relation_mappings').insert({
-    mapping_id: mappings.application,
-    position: 0,
-    relation_type_key: relationType,
-    remote_type: relationKind,
-    target_mapping_id: mappings.component,
-  });
   return { services, ctx, instance, relationKind, mappings, close: () => instance.close() };
 }
 
@@ -83,8 +64,7 @@ export async function begin(
   mappingId: string,
   more: { complete?: boolean; direction?: 'pull' | 'push' } = {},
 ): Promise<string> {
-  const id = await startRun(ctx, { mappingId, trigger: 'manual', autoApply: true, ...more });
-  return id!;
+  return (await startRun(ctx, { mappingId, trigger: 'manual', autoApply: true, ...more }))!;
 }
 
 /** How a run ended, and its log. */
@@ -177,6 +157,11 @@ export function readRemote({ instance: { store } }: Pick<World, 'instance'>): Si
     .map(({ values }) => `${nameOf(values.parent)} > ${nameOf(values.child)}`);
   return sideOf(rows, relations);
 }
+
+export const readSides = async (world: Pick<World, 'services' | 'instance'>) => ({
+  local: await readLocal(world),
+  remote: readRemote(world),
+});
 
 /** Records, or cards, of which a person has to say what is to become, since one side has removed them. */
 export async function askedAbout(

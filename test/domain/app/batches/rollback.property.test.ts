@@ -1,25 +1,17 @@
-import { expect, it } from 'vitest';
 import { noRuns } from '../../../../domain/inventory/calculations/calculations.follow.ts';
 import { seedsOfType } from '../../../../domain/inventory/calculations/recalculate.ts';
 import { loadCards } from '../../../../domain/inventory/cards/cards.load.ts';
 import { saveCards } from '../../../../domain/inventory/cards/cards.save.ts';
 import { dataQuality, qualityFacts } from '../../../../domain/inventory/cards/rules/quality.ts';
-import { command } from '../../../../domain/kernel/command.ts';
+import { command, commandWith } from '../../../../domain/kernel/command.ts';
 import type { Work } from '../../../../domain/kernel/context.ts';
-import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
+import { openApp } from '../../../support/harness.ts';
 import { tablesOf } from '../../../support/tables.ts';
-import { askedActs } from './acts/asked.ts';
-import { attachedActs, onCardActs } from './acts/attached.ts';
-import { bpmActs } from './acts/bpm.ts';
-import { cardActs, plainCardActs } from './acts/cards.ts';
-import { decisionActs } from './acts/decisions.ts';
-import { diagramActs } from './acts/diagrams.ts';
-import { findingActs } from './acts/findings.ts';
-import { type Act, createHand, type Tally } from './acts/hand.ts';
+import { workspaceWide } from './acts/all.ts';
+import { onCardActs } from './acts/attached.ts';
+import { plainCardActs } from './acts/cards.ts';
+import { type Act, type Acts, createHand, type Tally } from './acts/hand.ts';
 import { portalActs } from './acts/portals.ts';
-import { ppmActs } from './acts/ppm.ts';
-import { riskActs } from './acts/risks.ts';
-import { workspaceActs } from './acts/workspace.ts';
 
 /*
  * Batches of random writes of every kind are rolled back, and the rollbacks too: every table is what it was. So the
@@ -29,27 +21,14 @@ const ROUNDS = Number(process.env.ROLLBACK_ROUNDS ?? 6);
 const SEED = Number(process.env.ROLLBACK_SEED ?? 20);
 const WRITES = 40;
 
-const chosen = (...kinds: [Act, number][][]): Act[] =>
+const chosen = (...kinds: Acts[]): Act[] =>
   kinds.flat().flatMap(([act, often]) => Array<Act>(often).fill(act));
-const all = chosen(
-  cardActs,
-  attachedActs,
-  workspaceActs,
-  askedActs,
-  findingActs,
-  decisionActs,
-  diagramActs,
-  ppmActs,
-  riskActs,
-  bpmActs,
-  portalActs,
-);
+const all = chosen(...workspaceWide, portalActs);
 /** Batches of these alone let what they attached go with the cards that they made. */
 const plain = chosen(plainCardActs, onCardActs);
 const url = '/api/v1/mutation-batches';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 const people = [admin.userId, (await t.as('member')).userId, (await t.as('viewer')).userId];
 
 async function batchOf(seed: number, tally: Tally, said: string[]): Promise<string> {
@@ -86,7 +65,7 @@ async function laggingValues(): Promise<number> {
     await saveCards(work, ctx, [], { seeds: seedsOfType(work, 'Application', ids), runs });
     return runs.updated;
   };
-  return await command(ctx, lagging, { dryRun: true });
+  return await commandWith(ctx, { dryRun: true }, lagging);
 }
 
 /** Rolls back in earnest, after a try that tells the same. @returns the rollback's own batch. */

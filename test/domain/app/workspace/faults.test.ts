@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
 import type { ArchivePart } from '../../../../domain/app/workspace/workspace.archive.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
@@ -16,9 +15,10 @@ import {
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const t = closeAfterAll(await createTestServices());
+const { db } = t.services;
 closeAfterAll(await startWorkers(t.services));
 await loadDemo(await t.ctx(), '2026-01-15');
-await t.services.db.raw(
+await db.raw(
   `insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
    insert into comments (id, card_id, user_id, thread_id, content)
      select c.id, c.id, u.id, c.id, 'Said' from cards c, users u order by c.id limit 1;
@@ -33,9 +33,13 @@ function withManifest(change: (manifest: ReturnType<typeof manifestOf>) => unkno
   return new Map([...parts, ['manifest.json', Buffer.from(JSON.stringify(changed))]]);
 }
 
+/** An archive with another manifest. */
+const withOther = (change: Parameters<typeof withManifest>[0]) => () => pack(withManifest(change));
 /** An archive whose manifest says something else of a part. */
-const withFile = (at: number, change: (part: ArchivePart) => object) => () =>
-  pack(withManifest((m) => void Object.assign(m.files[at]!, change(m.files[at]!))));
+const withFile = (at: number, change: (part: ArchivePart) => object) =>
+  withOther((m) => void Object.assign(m.files[at]!, change(m.files[at]!)));
+/** An archive with a part more. */
+const withPart = (name: string, content: Buffer) => () => pack(new Map([...parts, [name, content]]));
 
 const CARDS = 'content/cards.ndjson';
 const without = (name: string): Parts => new Map([...parts].filter(([part]) => part !== name));
@@ -44,10 +48,10 @@ const cards = (change: (rows: string[]) => string[]) => rewrite(parts, CARDS, ch
 const numbered = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
 async function refused(archive: Buffer): Promise<string | null> {
-  const before = await t.services.db('cards').count('* as n');
+  const before = await db('cards').count('* as n');
   const { status, error_message, diff } = await uploadArchive(t.services, await t.ctx(), archive);
   expect([status, diff]).toEqual(['failed', null]);
-  expect(await t.services.db('cards').count('* as n')).toEqual(before);
+  expect(await db('cards').count('* as n')).toEqual(before);
   return error_message;
 }
 
@@ -79,41 +83,27 @@ describe('an archive is refused', () => {
     ],
     [
       'whose manifest is not UTF-8',
-      async () => {
+      () => {
         const text = Buffer.from(parts.get('manifest.json')!).toString('latin1');
-        return await pack(
-          new Map([...parts, ['manifest.json', Buffer.from(text.replace('{', '{"K\xe4se": 1,'), 'latin1')]]),
-        );
+        return withPart('manifest.json', Buffer.from(text.replace('{', '{"K\xe4se": 1,'), 'latin1'))();
       },
       /^manifest\.json is no UTF-8\.$/,
     ],
     ['that ends early', async () => (await pack(parts)).subarray(0, -200), /cannot be read/],
     ['without a manifest', () => pack(without('manifest.json')), /no manifest/],
-    [
-      'of something else',
-      () => pack(withManifest((m) => ({ ...m, format: 'other' }))),
-      /no archive of a workspace/,
-    ],
+    ['of something else', withOther((m) => ({ ...m, format: 'other' })), /no archive of a workspace/],
     [
       'of a newer format',
-      () => pack(withManifest((m) => ({ ...m, format_version: '1.1' }))),
+      withOther((m) => ({ ...m, format_version: '1.1' })),
       /format 1\.1.*up to 1\.0.*newer version/,
     ],
     [
       'of a newer schema',
-      () => pack(withManifest((m) => ({ ...m, schema_version: '9999-x' }))),
+      withOther((m) => ({ ...m, schema_version: '9999-x' })),
       /newer version \(schema 9999-x/,
     ],
-    [
-      'with a broken manifest',
-      () => pack(withManifest((m) => ({ ...m, files: 3 }))),
-      /manifest\.json\/files/,
-    ],
-    [
-      'with a part too many',
-      () => pack(new Map([...parts, ['content/more.ndjson', Buffer.from('')]])),
-      /does not name/,
-    ],
+    ['with a broken manifest', withOther((m) => ({ ...m, files: 3 })), /manifest\.json\/files/],
+    ['with a part too many', withPart('content/more.ndjson', Buffer.from('')), /does not name/],
     ['with a part missing', () => pack(without(CARDS)), /is not in the archive/],
     [
       'with a part that leads elsewhere',
@@ -129,11 +119,7 @@ describe('an archive is refused', () => {
       withFile(1, ({ columns }) => ({ columns: [...columns!, 'evil'] })),
       /does not support/,
     ],
-    [
-      'that becomes far too large',
-      () => pack(new Map([...parts, ['content/bomb.ndjson', Buffer.alloc(2 ** 24)]])),
-      /250 times/,
-    ],
+    ['that becomes far too large', withPart('content/bomb.ndjson', Buffer.alloc(2 ** 24)), /250 times/],
     [
       'with an encrypted part',
       () => listedAs(CARDS, (entry) => entry.writeUInt16LE(entry.readUInt16LE(8) | 1, 8)),
@@ -143,7 +129,7 @@ describe('an archive is refused', () => {
       'with a part of a name twice',
       async () => {
         const twin = 'content/carts.ndjson';
-        const archive = await pack(new Map([...parts, [twin, Buffer.from('')]]));
+        const archive = await withPart(twin, Buffer.from(''))();
         for (let at = archive.indexOf(twin); at >= 0; at = archive.indexOf(twin, at + 1)) {
           archive.write(CARDS, at);
         }
@@ -209,8 +195,7 @@ it('leaves alone what does not fit, and says why', async () => {
     ]);
     const { status, diff } = await preview(other, broken);
     expect(status).toBe('previewed');
-    const codes = diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`);
-    expect(codes).toEqual(
+    expect(diff!.conflicts.map(({ kind, code }) => `${kind} ${code}`)).toEqual(
       expect.arrayContaining([
         'cards unknown_attribute',
         'cards unknown_reference',

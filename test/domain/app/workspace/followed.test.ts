@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { systemCaller } from '../../../../domain/kernel/context.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { chain } from '../../../api/bpm/models.ts';
@@ -15,14 +14,12 @@ import {
   unpack,
   uploadArchive,
 } from '../../../support/archives.ts';
-import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
+import { closeAfterAll, openApp } from '../../../support/harness.ts';
 
 /* A service takes its own archive with other roles in it. */
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db, admin } = await openApp(['admin']);
 closeAfterAll(await startWorkers(t.services));
-const admin = await t.as('admin');
 
 it('follows roles and owners that an archive changes: nothing waits for who can no longer see to it', async () => {
   const ctx = await t.ctx();

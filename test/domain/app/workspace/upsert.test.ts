@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
 import { appPermissions } from '../../../../domain/kernel/permissions/permissions.data.ts';
 import { addRows, archiveRows, changeRows, preview } from '../../../support/archive-rows.ts';
@@ -10,6 +9,7 @@ import {
   transferOf,
   unpack,
 } from '../../../support/archives.ts';
+import { postFile } from '../../../support/forms.ts';
 import { until } from '../../../support/until.ts';
 
 /* An archive of one demo goes into a service with a demo of its own: other ids, the same landscape. */
@@ -96,8 +96,7 @@ it('names what others take while it waits, and writes the rest', async () => {
     external_id: `LATE-${n}`,
     name: `Late ${n}`,
   }));
-  const more = addRows(parts, 'cards', late);
-  const { id, diff } = await preview(target, more);
+  const { id, diff } = await preview(target, addRows(parts, 'cards', late));
   expect(diff!.kinds.cards).toMatchObject({ create: 3 });
   const { type } = archiveRows(parts, 'cards')[0]!;
   expect((await admin.post('/api/v1/cards', { type, name: 'Late 2' })).status).toBe(201);
@@ -125,19 +124,7 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
     permissions: Object.fromEntries(Object.keys(appPermissions).map((key) => [key, true])),
   });
   const mover = await target.as('mover');
-  const boundary = 'boundary-of-the-test';
-  const sent = await mover.request({
-    method: 'POST',
-    url: '/api/v1/admin/workspace/import',
-    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    payload: Buffer.concat([
-      Buffer.from(
-        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="w.zip"\r\ncontent-type: application/zip\r\n\r\n`,
-      ),
-      await pack(roles),
-      Buffer.from(`\r\n--${boundary}--\r\n`),
-    ]),
-  });
+  const sent = await postFile(mover, '/api/v1/admin/workspace/import', 'w.zip', await pack(roles));
   const ctx = await target.ctx();
   const read = await until('the transfer to be read', async () => {
     const transfer = await transferOf(ctx, sent.body.id);
@@ -149,8 +136,7 @@ it('lets nobody give by an archive what he does not hold himself', async () => {
   expect(read.diff!.conflicts).toContainEqual(expect.objectContaining({ kind: 'roles', key: 'boundless' }));
   expect(read.diff!.kinds.roles).toMatchObject({ create: 1 });
   // not even an administrator brings a second role with the wildcard
-  const byAdmin = await preview(target, roles);
-  expect(byAdmin.diff!.conflicts).toContainEqual(
+  expect((await preview(target, roles)).diff!.conflicts).toContainEqual(
     expect.objectContaining({ kind: 'roles', key: 'boundless' }),
   );
 }, 60_000);

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import {
   collectReferences,
   deriveNotifications,
@@ -125,6 +124,7 @@ describe('a to-do', () => {
       more,
     );
   const set = (value: unknown) => ({ old: null, new: value });
+  const update = { event_type: 'todo.updated' };
 
   it('is told to whom it was assigned, with its date as the workspace writes it', () => {
     const made = todo(
@@ -141,40 +141,28 @@ describe('a to-do', () => {
         count: 1,
       },
     ]);
-    const moved = todo(
-      { assigned_to: EVE },
-      { assigned_to: { old: BOB, new: EVE } },
-      { event_type: 'todo.updated', card_id: null },
-    );
+    const handedOver = { assigned_to: { old: BOB, new: EVE } };
+    const moved = todo({ assigned_to: EVE }, handedOver, { ...update, card_id: null });
     expect(told([moved])).toMatchObject([{ userId: EVE, message: 'Ann: Check the contract' }]);
-    const renamed = todo(
-      { assigned_to: EVE },
-      { description: { old: 'A', new: 'B' } },
-      { event_type: 'todo.updated' },
-    );
+    const renamed = todo({ assigned_to: EVE }, { description: { old: 'A', new: 'B' } }, update);
     expect(told([renamed])).toEqual([]);
   });
 
   it('that one gave oneself is no news, unless a rule of others did', () => {
     const own = { assigned_to: set(ANN), created_by: set(ANN), status: set('open') };
     expect(told([todo({ assigned_to: ANN }, own)])).toEqual([]);
-    expect(
-      told([todo({ assigned_to: ANN, is_system: true }, { ...own, created_by: set(null) })]),
-    ).toHaveLength(1);
+    const ruled = todo({ assigned_to: ANN, is_system: true }, { ...own, created_by: set(null) });
+    expect(told([ruled])).toHaveLength(1);
     expect(told([todo({ assigned_to: ANN }, { ...own, created_by: set(BOB) })])).toHaveLength(1);
   });
 
   it('that recurs is told when it opens', () => {
     const next = { assigned_to: set(BOB), created_by: set(EVE), status: set('scheduled') };
     expect(told([todo({ assigned_to: BOB }, next)])).toEqual([]);
-    const opened = todo(
-      { assigned_to: BOB },
-      { status: { old: 'scheduled', new: 'open' } },
-      { event_type: 'todo.updated', user_id: null, user_display_name: null },
-    );
-    expect(told([opened])).toMatchObject([
-      { userId: BOB, message: 'Estate: Check the contract (Claims Desk)' },
-    ]);
+    const begun = { status: { old: 'scheduled', new: 'open' } };
+    const opened = todo({ assigned_to: BOB }, begun, { ...update, user_id: null, user_display_name: null });
+    const message = 'Estate: Check the contract (Claims Desk)';
+    expect(told([opened])).toMatchObject([{ userId: BOB, message }]);
   });
 
   it('of one batch and user are one notification', () => {
@@ -201,17 +189,10 @@ it('a survey is told to those who are asked, but not to who has sent it', () => 
 });
 
 it('costs are named by no text', () => {
-  const changes = {
-    'attributes.costTotalAnnual': { old: 1, new: 2 },
-    'attributes.businessCriticality': { old: null, new: 'x' },
-  };
-  const changed = event('card.updated', { id: CARD, changes }, { cost_keys: ['attributes.costTotalAnnual'] });
-  const [note] = told([changed]);
-  expect(note!.message).toBe('Ann has changed Business Criticality.');
-  const onlyCost = event(
-    'card.updated',
-    { id: CARD, changes: { 'attributes.costTotalAnnual': { old: 1, new: 2 } } },
-    { cost_keys: ['attributes.costTotalAnnual'] },
-  );
-  expect(told([onlyCost])[0]!.message).toBe('Ann has changed it.');
+  const cost = { 'attributes.costTotalAnnual': { old: 1, new: 2 } };
+  const messageOf = (changes: object) =>
+    told([event('card.updated', { id: CARD, changes }, { cost_keys: Object.keys(cost) })])[0]!.message;
+  const both = { ...cost, 'attributes.businessCriticality': { old: null, new: 'x' } };
+  expect(messageOf(both)).toBe('Ann has changed Business Criticality.');
+  expect(messageOf(cost)).toBe('Ann has changed it.');
 });

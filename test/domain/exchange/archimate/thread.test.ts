@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { NAMESPACE } from '../../../../domain/exchange/archimate/archimate.map.ts';
 import { readModelInThread } from '../../../../domain/exchange/archimate/archimate.thread.ts';
 

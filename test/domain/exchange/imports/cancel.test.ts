@@ -1,5 +1,4 @@
 // @redis
-import { expect, it } from 'vitest';
 import { cancelJob, retryJob } from '../../../../domain/kernel/jobs/jobs.commands.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';

@@ -1,6 +1,5 @@
 // @redis
 
-import { describe, expect, it } from 'vitest';
 import { openImports } from '../../../support/imports.ts';
 import expectedFaults from './cards.faults.json' with { type: 'json' };
 
@@ -198,8 +197,7 @@ describe('a new card', () => {
     const rows = [app('N-8', { id }), app('N-9', { parent_id: id })];
     expect((await imports.run(rows)).job.counts).toMatchObject({ created: 2 });
     expect(await imports.card('N-9')).toMatchObject({ parent_id: id });
-    const again = await imports.run([app('N-10', { id })]);
-    expect(again.faults).toEqual({ 1: ['id id_taken'] });
+    expect((await imports.run([app('N-10', { id })])).faults).toEqual({ 1: ['id id_taken'] });
     const unknown = await imports.run([{ id: id.replace('0f', '1f'), type: 'Application', name: 'x' }], {
       mode: 'upsert',
     });
@@ -254,8 +252,7 @@ describe('an existing card', () => {
     });
     const csv =
       'type,external_id,alias,attributes.costTotalAnnual,attributes.version,tags\nApplication,E-1,,,,\n';
-    const left = await imports.run(csv, { mode: 'upsert' });
-    expect(left.job.counts).toMatchObject({ unchanged: 1 });
+    expect((await imports.run(csv, { mode: 'upsert' })).job.counts).toMatchObject({ unchanged: 1 });
     const cleared = await imports.run(csv, { mode: 'upsert', empty: 'clear' });
     expect(cleared.job.counts).toMatchObject({ updated: 1 });
     expect(await imports.card('E-1')).toMatchObject({

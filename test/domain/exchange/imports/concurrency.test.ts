@@ -1,6 +1,8 @@
 // @redis
+
+/** Writes of others between plan and batch. */
+
 import type { Knex } from 'knex';
-import { describe, expect, it } from 'vitest';
 import { lockHierarchy } from '../../../../domain/inventory/cards/cards.load.ts';
 import { mayBeSilent } from '../../../support/database.ts';
 import { askImport, importResult, ndjson, openImports } from '../../../support/imports.ts';
@@ -39,90 +41,88 @@ const app = (external_id: string, more: object = {}) => ({
   ...more,
 });
 
-describe('writes of others between plan and batch', () => {
-  it('fail only the rows whose keys or names they take', async () => {
-    const { faults, job } = await overtaken(
-      [app('K-1'), app('K-2'), app('K-3', { parent_external_id: 'K-2' }), app('K-4'), app('K-5')],
-      'create',
-      (trx) =>
-        trx('cards').insert([
-          { type: 'Application', name: 'other', external_id: 'K-2' },
-          { type: 'Application', name: 'k-4' },
-        ]),
-    );
-    expect(faults).toEqual({
-      2: ['external_id external_id_taken'],
-      3: ['parent_external_id parent_failed'],
-      4: ['name sibling_name_taken'],
-    });
-    expect(job.counts).toMatchObject({ created: 2, failed: 3 });
+it('fail only the rows whose keys or names they take', async () => {
+  const { faults, job } = await overtaken(
+    [app('K-1'), app('K-2'), app('K-3', { parent_external_id: 'K-2' }), app('K-4'), app('K-5')],
+    'create',
+    (trx) =>
+      trx('cards').insert([
+        { type: 'Application', name: 'other', external_id: 'K-2' },
+        { type: 'Application', name: 'k-4' },
+      ]),
+  );
+  expect(faults).toEqual({
+    2: ['external_id external_id_taken'],
+    3: ['parent_external_id parent_failed'],
+    4: ['name sibling_name_taken'],
   });
+  expect(job.counts).toMatchObject({ created: 2, failed: 3 });
+});
 
-  it('fail only the rows whose parents or cards they delete, archive or move', async () => {
-    await imports.run([
-      ...['D-1', 'D-2', 'D-3', 'D-4', 'D-5', 'D-6'].map((id) => app(id)),
-      { ...app('D-7'), type: 'BusinessCapability' },
-      { ...app('D-8'), type: 'BusinessCapability' },
-    ]);
-    const { faults, job } = await overtaken(
-      [
-        app('D-11', { parent_external_id: 'D-1' }),
-        app('D-12', { parent_external_id: 'D-2' }),
-        app('D-3', { description: 'changed' }),
-        app('D-4', { parent_external_id: 'D-5' }),
-        app('D-6', { status: 'ARCHIVED' }),
-        { ...app('D-17'), type: 'BusinessCapability', parent_external_id: 'D-7' },
-        app('D-18'),
-      ],
-      'upsert',
-      async (trx) => {
-        const id = async (external_id: string) => (await trx('cards').where({ external_id }).first('id')).id;
-        await trx('cards').where({ external_id: 'D-1' }).delete();
-        await trx('cards').where({ external_id: 'D-2' }).update({ status: 'ARCHIVED' });
-        await trx('cards').where({ external_id: 'D-3' }).delete();
-        await trx('cards')
-          .where({ external_id: 'D-5' })
-          .update({ parent_id: await id('D-4') });
-        await trx('cards').insert({ type: 'Application', name: 'child', parent_id: await id('D-6') });
-        await trx('cards')
-          .where({ external_id: 'D-7' })
-          .update({ parent_id: await id('D-8'), attributes: JSON.stringify({ capabilityLevel: 'L2' }) });
-      },
-    );
-    expect(faults).toEqual({
-      1: ['parent_external_id unknown_parent'],
-      2: ['parent_external_id parent_archived'],
-      3: ['id unknown_id'],
-      4: ['parent_external_id parent_cycle'],
-      5: ['status children_present'],
-      6: ['parent_external_id conflict'],
-    });
-    expect(job.counts).toMatchObject({ created: 1, failed: 6 });
+it('fail only the rows whose parents or cards they delete, archive or move', async () => {
+  await imports.run([
+    ...['D-1', 'D-2', 'D-3', 'D-4', 'D-5', 'D-6'].map((id) => app(id)),
+    { ...app('D-7'), type: 'BusinessCapability' },
+    { ...app('D-8'), type: 'BusinessCapability' },
+  ]);
+  const { faults, job } = await overtaken(
+    [
+      app('D-11', { parent_external_id: 'D-1' }),
+      app('D-12', { parent_external_id: 'D-2' }),
+      app('D-3', { description: 'changed' }),
+      app('D-4', { parent_external_id: 'D-5' }),
+      app('D-6', { status: 'ARCHIVED' }),
+      { ...app('D-17'), type: 'BusinessCapability', parent_external_id: 'D-7' },
+      app('D-18'),
+    ],
+    'upsert',
+    async (trx) => {
+      const id = async (external_id: string) => (await trx('cards').where({ external_id }).first('id')).id;
+      await trx('cards').where({ external_id: 'D-1' }).delete();
+      await trx('cards').where({ external_id: 'D-2' }).update({ status: 'ARCHIVED' });
+      await trx('cards').where({ external_id: 'D-3' }).delete();
+      await trx('cards')
+        .where({ external_id: 'D-5' })
+        .update({ parent_id: await id('D-4') });
+      await trx('cards').insert({ type: 'Application', name: 'child', parent_id: await id('D-6') });
+      await trx('cards')
+        .where({ external_id: 'D-7' })
+        .update({ parent_id: await id('D-8'), attributes: JSON.stringify({ capabilityLevel: 'L2' }) });
+    },
+  );
+  expect(faults).toEqual({
+    1: ['parent_external_id unknown_parent'],
+    2: ['parent_external_id parent_archived'],
+    3: ['id unknown_id'],
+    4: ['parent_external_id parent_cycle'],
+    5: ['status children_present'],
+    6: ['parent_external_id conflict'],
   });
+  expect(job.counts).toMatchObject({ created: 1, failed: 6 });
+});
 
-  it('fail only the relations that they make or whose cards they delete', async () => {
-    await imports.run([
-      ...['R-1', 'R-2', 'R-3'].map((id) => app(id)),
-      { type: 'ITComponent', external_id: 'R-1', name: 'R-1' },
-    ]);
-    const relation = (source: string) => ({
-      type: 'relAppToITC',
-      source_external_id: source,
-      target_external_id: 'R-1',
-    });
-    const { faults, job } = await overtaken(
-      [relation('R-1'), relation('R-2'), relation('R-3')],
-      'create',
-      async (trx) => {
-        await trx('cards').where({ type: 'Application', external_id: 'R-2' }).delete();
-        await trx.raw(
-          `insert into relations (type, source_id, target_id) select 'relAppToITC', a.id, c.id from cards a, cards c
+it('fail only the relations that they make or whose cards they delete', async () => {
+  await imports.run([
+    ...['R-1', 'R-2', 'R-3'].map((id) => app(id)),
+    { type: 'ITComponent', external_id: 'R-1', name: 'R-1' },
+  ]);
+  const relation = (source: string) => ({
+    type: 'relAppToITC',
+    source_external_id: source,
+    target_external_id: 'R-1',
+  });
+  const { faults, job } = await overtaken(
+    [relation('R-1'), relation('R-2'), relation('R-3')],
+    'create',
+    async (trx) => {
+      await trx('cards').where({ type: 'Application', external_id: 'R-2' }).delete();
+      await trx.raw(
+        `insert into relations (type, source_id, target_id) select 'relAppToITC', a.id, c.id from cards a, cards c
            where a.type = 'Application' and a.external_id = 'R-1' and c.type = 'ITComponent' and c.external_id = 'R-1'`,
-        );
-      },
-      'relations',
-    );
-    expect(faults).toEqual({ 1: ['row duplicate_relation'], 2: ['row not_found'] });
-    expect(job.counts).toMatchObject({ created: 1, failed: 2 });
-  });
+      );
+    },
+    'relations',
+  );
+  expect(faults).toEqual({ 1: ['row duplicate_relation'], 2: ['row not_found'] });
+  expect(job.counts).toMatchObject({ created: 1, failed: 2 });
 });

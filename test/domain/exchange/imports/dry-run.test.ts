@@ -1,7 +1,7 @@
 // @redis
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { openImports } from '../../../support/imports.ts';
+import { forAllAsync } from '../../../support/property.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
 const { t, imports } = await openImports([smallImports(3)]);
@@ -84,30 +84,30 @@ const nothing = async () => {
 };
 
 it('says beforehand what becomes of each row, and writes nothing', async () => {
-  await fc.assert(
-    fc.asyncProperty(
+  await forAllAsync(
+    Number(process.env.IMPORT_RUNS ?? 25),
+    [
       fc.array(cardRow, { minLength: 1, maxLength: 16 }),
       fc.array(relationRow, { maxLength: 8 }),
       fc.constantFrom<'create' | 'upsert'>('create', 'upsert', 'upsert'),
       fc.constantFrom(false, false, true),
-      async (cards, relations, mode, atomic) => {
-        for (const [kind, rows] of [
-          ['cards', cards],
-          ['relations', relations],
-        ] as const) {
-          const before = await state();
-          const dry = await imports.run(rows, { kind, mode, atomic, dry_run: true, report: 'all' });
-          expect(await state()).toEqual(before);
-          const real = await imports.run(rows, { kind, mode, atomic, report: 'all' });
-          expect(dry.report).toEqual(real.report);
-          expect(dry.job.counts).toEqual(real.job.counts);
-          expect(await nothing()).toEqual([]);
-          const { created, updated } = real.job.counts!;
-          if (created! + updated! === 0) expect(await state()).toEqual(before);
-        }
-      },
-    ),
-    { numRuns: Number(process.env.IMPORT_RUNS ?? 25) },
+    ],
+    async (cards, relations, mode, atomic) => {
+      for (const [kind, rows] of [
+        ['cards', cards],
+        ['relations', relations],
+      ] as const) {
+        const before = await state();
+        const dry = await imports.run(rows, { kind, mode, atomic, dry_run: true, report: 'all' });
+        expect(await state()).toEqual(before);
+        const real = await imports.run(rows, { kind, mode, atomic, report: 'all' });
+        expect(dry.report).toEqual(real.report);
+        expect(dry.job.counts).toEqual(real.job.counts);
+        expect(await nothing()).toEqual([]);
+        const { created, updated } = real.job.counts!;
+        if (created! + updated! === 0) expect(await state()).toEqual(before);
+      }
+    },
   );
 }, 300_000);
 

@@ -1,5 +1,7 @@
 // @redis
-import { describe, expect, it } from 'vitest';
+
+/** Imports without the right. */
+
 import type { Caller, Ctx } from '../../../../domain/kernel/context.ts';
 import type { AppPermission } from '../../../../domain/kernel/permissions/permissions.data.ts';
 import { askImport, openImports } from '../../../support/imports.ts';
@@ -50,101 +52,98 @@ const app = (external_id: string, more: object) => ({
   ...more,
 });
 
-describe('without the right', () => {
-  it('costs, archiving, approval and stakeholders are refused row by row, naming the permission', async () => {
-    const { faults, report } = await imports.run(
-      [
-        app('3', { attributes: { costTotalAnnual: 1 } }),
-        app('4', { status: 'ARCHIVED' }),
-        app('5', { approval_status: 'APPROVED' }),
-        app('6', { stakeholders: ['responsible:clerk@estate.example'] }),
-        app('7', { approval_status: 'DRAFT', status: 'ACTIVE', stakeholders: [] }),
-        app('1', { attributes: { costTotalAnnual: 5 } }),
-        app('2', { attributes: { costTotalAnnual: 6 } }),
-      ],
-      { mode: 'upsert' },
-      clerk,
-    );
-    expect(faults).toEqual({
-      1: ['attributes.costTotalAnnual forbidden'],
-      2: ['status forbidden'],
-      3: ['approval_status forbidden'],
-      4: ['stakeholders forbidden'],
-      6: ['attributes.costTotalAnnual forbidden'],
-    });
-    expect(report.map(({ errors }) => errors[0]!.message)).toEqual([
-      'needs the permission costs.view',
-      'needs the permission inventory.archive',
-      'needs the permission inventory.approval_status',
-      'needs the permission stakeholders.manage',
-      'needs the permission costs.view',
-    ]);
-    // a stakeholder sees and sets the costs of the own card
-    expect((await imports.card('2')).attributes).toMatchObject({ costTotalAnnual: 6 });
-    const relations = await imports.run(
-      [
-        {
-          type: 'relAppToITC',
-          source_external_id: '1',
-          target_external_id: '1',
-          attributes: { costTotalAnnual: 1 },
-        },
-      ],
-      { kind: 'relations' },
-      clerk,
-    );
-    expect(relations.faults).toEqual({ 1: ['attributes.costTotalAnnual forbidden'] });
+it('costs, archiving, approval and stakeholders are refused row by row, naming the permission', async () => {
+  const { faults, report } = await imports.run(
+    [
+      app('3', { attributes: { costTotalAnnual: 1 } }),
+      app('4', { status: 'ARCHIVED' }),
+      app('5', { approval_status: 'APPROVED' }),
+      app('6', { stakeholders: ['responsible:clerk@estate.example'] }),
+      app('7', { approval_status: 'DRAFT', status: 'ACTIVE', stakeholders: [] }),
+      app('1', { attributes: { costTotalAnnual: 5 } }),
+      app('2', { attributes: { costTotalAnnual: 6 } }),
+    ],
+    { mode: 'upsert' },
+    clerk,
+  );
+  expect(faults).toEqual({
+    1: ['attributes.costTotalAnnual forbidden'],
+    2: ['status forbidden'],
+    3: ['approval_status forbidden'],
+    4: ['stakeholders forbidden'],
+    6: ['attributes.costTotalAnnual forbidden'],
   });
+  expect(report.map(({ errors }) => errors[0]!.message)).toEqual([
+    'needs the permission costs.view',
+    'needs the permission inventory.archive',
+    'needs the permission inventory.approval_status',
+    'needs the permission stakeholders.manage',
+    'needs the permission costs.view',
+  ]);
+  // a stakeholder sees and sets the costs of the own card
+  expect((await imports.card('2')).attributes).toMatchObject({ costTotalAnnual: 6 });
+  const relations = await imports.run(
+    [
+      {
+        type: 'relAppToITC',
+        source_external_id: '1',
+        target_external_id: '1',
+        attributes: { costTotalAnnual: 1 },
+      },
+    ],
+    { kind: 'relations' },
+    clerk,
+  );
+  expect(relations.faults).toEqual({ 1: ['attributes.costTotalAnnual forbidden'] });
+});
 
-  it('roles on cards, which show their costs, are not given', async () => {
-    await t.services
-      .db('roles')
-      .where({ key: 'clerk' })
-      .update({
-        permissions: JSON.stringify(
-          Object.fromEntries([...permissions, 'stakeholders.manage'].map((key) => [key, true])),
-        ),
-      });
-    const keys = new Set([...permissions, 'stakeholders.manage'] as const);
-    const keeper: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: keys } };
-    const { faults, report } = await imports.run(
-      [
-        app('8', { stakeholders: ['responsible:clerk@estate.example'] }),
-        app('9', { stakeholders: ['observer:clerk@estate.example'] }),
-        app('1', { stakeholders: ['responsible:clerk@estate.example'] }),
-      ],
-      { mode: 'upsert' },
-      keeper,
-    );
-    expect(faults).toEqual({ 1: ['stakeholders forbidden'], 3: ['stakeholders forbidden'] });
-    expect(report.map(({ errors }) => errors[0]!.message)).toEqual([
-      'needs the permission costs.view',
-      'needs the permission costs.view',
-    ]);
-  });
-
-  it('clearing leaves hidden costs as they are', async () => {
-    await imports.run([app('1', { attributes: null })], { mode: 'upsert' }, clerk);
-    expect((await imports.card('1')).attributes).toEqual({ costTotalAnnual: 5 });
-  });
-
-  it('an import is neither started nor carried out', async () => {
-    const viewer: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: new Set(['inventory.create']) } };
-    await expect(
-      askImport(viewer, t.services, '{}', { format: 'ndjson', mode: 'upsert' }),
-    ).rejects.toMatchObject({
-      code: 'forbidden',
-      extra: { permission: 'inventory.edit' },
+it('roles on cards, which show their costs, are not given', async () => {
+  await t.services
+    .db('roles')
+    .where({ key: 'clerk' })
+    .update({
+      permissions: JSON.stringify(
+        Object.fromEntries([...permissions, 'stakeholders.manage'].map((key) => [key, true])),
+      ),
     });
-    await expect(
-      askImport(viewer, t.services, '{}', { format: 'ndjson', kind: 'relations' }),
-    ).rejects.toMatchObject({ extra: { permission: 'relations.manage' } });
-    await t.services.db('roles').where({ key: 'clerk' }).update({ permissions: '{}' });
-    const id = await askImport(clerk, t.services, '{"type":"Application","name":"x"}', { format: 'ndjson' });
-    const job = await untilStatus(t.services, id, 'failed');
-    expect(job.error).toEqual({
-      code: 'forbidden',
-      message: 'You need the permission inventory.create.',
-    });
+  const keys = new Set([...permissions, 'stakeholders.manage'] as const);
+  const keeper: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: keys } };
+  const { faults, report } = await imports.run(
+    [
+      app('8', { stakeholders: ['responsible:clerk@estate.example'] }),
+      app('9', { stakeholders: ['observer:clerk@estate.example'] }),
+      app('1', { stakeholders: ['responsible:clerk@estate.example'] }),
+    ],
+    { mode: 'upsert' },
+    keeper,
+  );
+  expect(faults).toEqual({ 1: ['stakeholders forbidden'], 3: ['stakeholders forbidden'] });
+  expect(report.map(({ errors }) => errors[0]!.message)).toEqual([
+    'needs the permission costs.view',
+    'needs the permission costs.view',
+  ]);
+});
+
+it('clearing leaves hidden costs as they are', async () => {
+  await imports.run([app('1', { attributes: null })], { mode: 'upsert' }, clerk);
+  expect((await imports.card('1')).attributes).toEqual({ costTotalAnnual: 5 });
+});
+
+it('an import is neither started nor carried out', async () => {
+  const viewer: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: new Set(['inventory.create']) } };
+  await expect(
+    askImport(viewer, t.services, '{}', { format: 'ndjson', mode: 'upsert' }),
+  ).rejects.toMatchObject({
+    code: 'forbidden',
+    extra: { permission: 'inventory.edit' },
+  });
+  await expect(
+    askImport(viewer, t.services, '{}', { format: 'ndjson', kind: 'relations' }),
+  ).rejects.toMatchObject({ extra: { permission: 'relations.manage' } });
+  await t.services.db('roles').where({ key: 'clerk' }).update({ permissions: '{}' });
+  const id = await askImport(clerk, t.services, '{"type":"Application","name":"x"}', { format: 'ndjson' });
+  expect((await untilStatus(t.services, id, 'failed')).error).toEqual({
+    code: 'forbidden',
+    message: 'You need the permission inventory.create.',
   });
 });

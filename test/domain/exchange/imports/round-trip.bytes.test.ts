@@ -1,15 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadDemo } from '../../../../domain/app/demo/demo.load.ts';
-import {
-  carryOver,
-  openWorkspace,
-  storedValues,
-  type TripFormat,
-  type Workspace,
-} from '../../../support/round-trip.ts';
+import type { TripFormat, Workspace } from '../../../support/round-trip.ts';
+import { carryOver, openWorkspace, storedValues } from '../../../support/round-trip.ts';
 
 /** Texts that spreadsheets, parsers, terminals and databases have stumbled over. */
 const hostile = [

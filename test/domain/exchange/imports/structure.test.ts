@@ -1,5 +1,4 @@
 // @redis
-import { describe, expect, it } from 'vitest';
 import { createCard, patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { openImports } from '../../../support/imports.ts';
 
@@ -136,124 +135,115 @@ describe('moves', () => {
   });
 });
 
-describe('capability levels', () => {
-  it('follow from the place, below a Macro one less, and down to cards that the file does not name', async () => {
-    await imports.run([
-      cap('C-0', undefined, { attributes: { capabilityLevel: 'Macro' } }),
-      cap('C-1', 'C-0'),
-      cap('C-2', 'C-1', { attributes: { capabilityLevel: 'L5' } }),
-      cap('C-3', 'C-2'),
-      cap('C-9'),
-    ]);
-    const before = { 'C-0': '- Macro', 'C-1': 'C-0 L1', 'C-2': 'C-1 L2', 'C-3': 'C-2 L3', 'C-9': '- L1' };
-    expect(await tree('C-')).toEqual(before);
-    await upsert([cap('C-1', 'C-9'), cap('C-4', 'C-3')]);
-    expect(await tree('C-')).toEqual({
-      ...before,
-      'C-1': 'C-9 L2',
-      'C-2': 'C-1 L3',
-      'C-3': 'C-2 L4',
-      'C-4': 'C-3 L5',
-    });
-    const changes = (await imports.events()).map(({ data }) => [data.name, Object.keys(data.changes)]);
-    expect(changes).toContainEqual(['C-3', ['attributes.capabilityLevel']]);
-    const deep = await upsert([cap('C-9', 'C-8'), cap('C-8'), cap('C-5', 'C-4')]);
-    expect(deep.faults).toEqual({
-      1: ['parent_external_id capability_too_deep'],
-      3: ['parent_external_id capability_too_deep'],
-    });
-    await upsert([cap('C-9', undefined, { attributes: { capabilityLevel: 'Macro' } })]);
-    expect(await tree('C-')).toMatchObject({ 'C-9': '- Macro', 'C-1': 'C-9 L1', 'C-4': 'C-3 L4' });
-    const macro = await upsert([
-      cap('C-9', 'C-0'),
-      cap('C-7', 'C-0', { attributes: { capabilityLevel: 'Macro' } }),
-      cap('C-6', undefined, { attributes: { capabilityLevel: 'L9' } }),
-    ]);
-    expect(macro.faults).toEqual({
-      1: ['attributes.capabilityLevel macro_not_root'],
-      2: ['attributes.capabilityLevel macro_not_root'],
-      3: ['attributes.capabilityLevel unknown_option'],
-    });
+it('capability levels follow from the place, below a Macro one less, also of cards not in the file', async () => {
+  await imports.run([
+    cap('C-0', undefined, { attributes: { capabilityLevel: 'Macro' } }),
+    cap('C-1', 'C-0'),
+    cap('C-2', 'C-1', { attributes: { capabilityLevel: 'L5' } }),
+    cap('C-3', 'C-2'),
+    cap('C-9'),
+  ]);
+  const before = { 'C-0': '- Macro', 'C-1': 'C-0 L1', 'C-2': 'C-1 L2', 'C-3': 'C-2 L3', 'C-9': '- L1' };
+  expect(await tree('C-')).toEqual(before);
+  await upsert([cap('C-1', 'C-9'), cap('C-4', 'C-3')]);
+  expect(await tree('C-')).toEqual({
+    ...before,
+    'C-1': 'C-9 L2',
+    'C-2': 'C-1 L3',
+    'C-3': 'C-2 L4',
+    'C-4': 'C-3 L5',
+  });
+  const changes = (await imports.events()).map(({ data }) => [data.name, Object.keys(data.changes)]);
+  expect(changes).toContainEqual(['C-3', ['attributes.capabilityLevel']]);
+  expect((await upsert([cap('C-9', 'C-8'), cap('C-8'), cap('C-5', 'C-4')])).faults).toEqual({
+    1: ['parent_external_id capability_too_deep'],
+    3: ['parent_external_id capability_too_deep'],
+  });
+  await upsert([cap('C-9', undefined, { attributes: { capabilityLevel: 'Macro' } })]);
+  expect(await tree('C-')).toMatchObject({ 'C-9': '- Macro', 'C-1': 'C-9 L1', 'C-4': 'C-3 L4' });
+  const macro = await upsert([
+    cap('C-9', 'C-0'),
+    cap('C-7', 'C-0', { attributes: { capabilityLevel: 'Macro' } }),
+    cap('C-6', undefined, { attributes: { capabilityLevel: 'L9' } }),
+  ]);
+  expect(macro.faults).toEqual({
+    1: ['attributes.capabilityLevel macro_not_root'],
+    2: ['attributes.capabilityLevel macro_not_root'],
+    3: ['attributes.capabilityLevel unknown_option'],
   });
 });
 
-describe('names', () => {
-  it('are unique among active siblings, whatever stands in the file or has failed', async () => {
-    await imports.run([app('S-0'), app('S-1', 'S-0', { name: 'Taken' })]);
-    const { faults } = await imports.run([
-      app('S-2', 'S-0', { name: ' TAKEN' }),
-      app('S-3', undefined, { name: 'Same', lifecycle: { active: 'never' } }),
-      app('S-4', undefined, { name: 'same' }),
-      app('S-5', undefined, { name: 'SAME ' }),
-      app('S-6', 'S-0', { name: 'same' }),
-      app('S-7', undefined, { name: 'same', status: 'ARCHIVED' }),
-      row('Provider', 'S-8', undefined, { name: 'same' }),
-    ]);
-    expect(faults).toEqual({
-      1: ['name sibling_name_taken'],
-      2: ['lifecycle.active bad_date'],
-      4: ['name sibling_name_taken'],
-    });
+it('names are unique among active siblings, whatever stands in the file or has failed', async () => {
+  await imports.run([app('S-0'), app('S-1', 'S-0', { name: 'Taken' })]);
+  const { faults } = await imports.run([
+    app('S-2', 'S-0', { name: ' TAKEN' }),
+    app('S-3', undefined, { name: 'Same', lifecycle: { active: 'never' } }),
+    app('S-4', undefined, { name: 'same' }),
+    app('S-5', undefined, { name: 'SAME ' }),
+    app('S-6', 'S-0', { name: 'same' }),
+    app('S-7', undefined, { name: 'same', status: 'ARCHIVED' }),
+    row('Provider', 'S-8', undefined, { name: 'same' }),
+  ]);
+  expect(faults).toEqual({
+    1: ['name sibling_name_taken'],
+    2: ['lifecycle.active bad_date'],
+    4: ['name sibling_name_taken'],
   });
 });
 
-describe('status', () => {
-  it('archives with all children or not at all, and restores', async () => {
-    await imports.run([app('A-1'), app('A-2', 'A-1'), app('A-3', 'A-2'), app('A-4', 'A-1')]);
-    const archived = { status: 'ARCHIVED' };
-    const part = await upsert([app('A-1', undefined, archived), app('A-2', undefined, archived)]);
-    expect(part.faults).toEqual({ 1: ['status children_present'], 2: ['status children_present'] });
-    const all = await upsert([
-      app('A-1', undefined, archived),
-      app('A-2', undefined, archived),
-      app('A-3', undefined, { ...archived, description: 'gone' }),
-      app('A-4', null),
-      app('A-5', 'A-2'),
-    ]);
-    expect(all.faults).toEqual({ 5: ['parent_external_id parent_archived'] });
-    const events = await imports.events();
-    expect(events.map(({ event_type, data }) => `${event_type} ${data.name}`).sort()).toEqual([
-      'card.archived A-1',
-      'card.archived A-2',
-      'card.archived A-3',
-      'card.updated A-4',
-    ]);
-    const one = await imports.card('A-3');
-    expect(one.archived_at).not.toBeNull();
-    expect(one.archive_batch_id).toBe((await imports.card('A-1')).archive_batch_id);
-    const active = { status: 'ACTIVE' };
-    const wrong = await upsert([app('A-3', undefined, active)]);
-    expect(wrong.faults).toEqual({ 1: ['parent_id parent_archived'] });
-    const restored = await upsert([app('A-2', undefined, active), app('A-1', undefined, active)]);
-    expect(restored.job.counts).toMatchObject({ updated: 2 });
-    expect((await imports.events()).map(({ event_type }) => event_type)).toEqual([
-      'card.restored',
-      'card.restored',
-    ]);
-  });
+it('status archives with all children or not at all, and restores', async () => {
+  await imports.run([app('A-1'), app('A-2', 'A-1'), app('A-3', 'A-2'), app('A-4', 'A-1')]);
+  const archived = { status: 'ARCHIVED' };
+  const part = await upsert([app('A-1', undefined, archived), app('A-2', undefined, archived)]);
+  expect(part.faults).toEqual({ 1: ['status children_present'], 2: ['status children_present'] });
+  const all = await upsert([
+    app('A-1', undefined, archived),
+    app('A-2', undefined, archived),
+    app('A-3', undefined, { ...archived, description: 'gone' }),
+    app('A-4', null),
+    app('A-5', 'A-2'),
+  ]);
+  expect(all.faults).toEqual({ 5: ['parent_external_id parent_archived'] });
+  const events = await imports.events();
+  expect(events.map(({ event_type, data }) => `${event_type} ${data.name}`).sort()).toEqual([
+    'card.archived A-1',
+    'card.archived A-2',
+    'card.archived A-3',
+    'card.updated A-4',
+  ]);
+  const one = await imports.card('A-3');
+  expect(one.archived_at).not.toBeNull();
+  expect(one.archive_batch_id).toBe((await imports.card('A-1')).archive_batch_id);
+  const active = { status: 'ACTIVE' };
+  const wrong = await upsert([app('A-3', undefined, active)]);
+  expect(wrong.faults).toEqual({ 1: ['parent_id parent_archived'] });
+  const restored = await upsert([app('A-2', undefined, active), app('A-1', undefined, active)]);
+  expect(restored.job.counts).toMatchObject({ updated: 2 });
+  expect((await imports.events()).map(({ event_type }) => event_type)).toEqual([
+    'card.restored',
+    'card.restored',
+  ]);
 });
 
-describe('hierarchies of any type', () => {
-  it('have at most 100 levels, by rows, by new cards and by moves', async () => {
-    const chain = Array.from({ length: 102 }, (_, n) => app(`D-${n + 1}`, n === 0 ? undefined : `D-${n}`));
-    const { faults, job } = await imports.run(chain);
-    expect(job.counts).toMatchObject({ created: 100, failed: 2 });
-    expect(faults).toEqual({
-      101: ['parent_external_id too_deep'],
-      102: ['parent_external_id too_deep'],
-    });
-    const ctx = await t.ctx();
-    const tooDeep = { errors: [expect.objectContaining({ field: 'parent_id', code: 'too_deep' })] };
-    const last = await imports.card('D-100');
-    const leaf = { type: 'Application', name: 'D-leaf' };
-    await expect(createCard(ctx, { ...leaf, parent_id: last.id })).rejects.toMatchObject(tooDeep);
-
-    await imports.run([app('D-top')]);
-    const top = await imports.card('D-top');
-    const root = await imports.card('D-1');
-    await expect(patchCard(ctx, root.id, { parent_id: top.id })).rejects.toMatchObject(tooDeep);
-    expect((await upsert([app('D-1', 'D-top')])).faults).toEqual({ 1: ['parent_external_id too_deep'] });
-    await patchCard(ctx, (await imports.card('D-2')).id, { parent_id: top.id });
-    expect((await tree('D-'))['D-2']).toBe('D-top');
+it('hierarchies of any type have at most 100 levels, by rows, by new cards and by moves', async () => {
+  const chain = Array.from({ length: 102 }, (_, n) => app(`D-${n + 1}`, n === 0 ? undefined : `D-${n}`));
+  const { faults, job } = await imports.run(chain);
+  expect(job.counts).toMatchObject({ created: 100, failed: 2 });
+  expect(faults).toEqual({
+    101: ['parent_external_id too_deep'],
+    102: ['parent_external_id too_deep'],
   });
+  const ctx = await t.ctx();
+  const tooDeep = { errors: [expect.objectContaining({ field: 'parent_id', code: 'too_deep' })] };
+  const last = await imports.card('D-100');
+  const leaf = { type: 'Application', name: 'D-leaf' };
+  await expect(createCard(ctx, { ...leaf, parent_id: last.id })).rejects.toMatchObject(tooDeep);
+
+  await imports.run([app('D-top')]);
+  const top = await imports.card('D-top');
+  const root = await imports.card('D-1');
+  await expect(patchCard(ctx, root.id, { parent_id: top.id })).rejects.toMatchObject(tooDeep);
+  expect((await upsert([app('D-1', 'D-top')])).faults).toEqual({ 1: ['parent_external_id too_deep'] });
+  await patchCard(ctx, (await imports.card('D-2')).id, { parent_id: top.id });
+  expect((await tree('D-'))['D-2']).toBe('D-top');
 });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { convertRow } from '../../../../domain/exchange/migration/convert.ts';
 import { addressesOf } from '../../../../domain/exchange/migration/convert.values.ts';
 import { guessType } from '../../../../domain/exchange/migration/mapping.guess.ts';
@@ -35,21 +34,19 @@ const mapped = (
 const targets = (blocks: SourceBlock[], saved?: Parameters<typeof mapBlocks>[3]) =>
   Object.fromEntries(mapped(blocks, saved ?? null)[0]!.columns);
 
-describe('kinds of things', () => {
-  it.each([
-    ['Application', 'Application'],
-    ['applications', 'Application'],
-    ['IT Component', 'ITComponent'],
-    ['BusinessCapabilities', 'BusinessCapability'],
-    ['Process', 'BusinessProcess'],
-    ['UserGroup', 'Organization'],
-    ['Project', 'Initiative'],
-    ['TechnicalStack', 'TechCategory'],
-    ['constructor', undefined],
-    ['Microservice', undefined],
-  ])('%s is %s', (native, type) => {
-    expect(guessType(metamodel, native)).toBe(type);
-  });
+it.each([
+  ['Application', 'Application'],
+  ['applications', 'Application'],
+  ['IT Component', 'ITComponent'],
+  ['BusinessCapabilities', 'BusinessCapability'],
+  ['Process', 'BusinessProcess'],
+  ['UserGroup', 'Organization'],
+  ['Project', 'Initiative'],
+  ['TechnicalStack', 'TechCategory'],
+  ['constructor', undefined],
+  ['Microservice', undefined],
+])('kinds of things: %s is %s', (native, type) => {
+  expect(guessType(metamodel, native)).toBe(type);
 });
 
 describe('columns', () => {
@@ -169,6 +166,15 @@ describe('a row', () => {
     ]);
     expect(convert(false).refs.relations![0]!.values).toEqual({ description: 'Fast' });
     expect(convert(false).left_out[0]).toMatchObject({ code: 'forbidden' });
+  });
+
+  it('leaves out a value that its field does not take, and keeps the others', () => {
+    const cells = { name: 'Hire', documentationUrl: 'javascript:alert(1)', regulatoryRelevance: 'yes' };
+    const [one] = mapped([block('BusinessProcess', ...Object.keys(cells))]);
+    const row = { line: 1, sheet: 'S', row: 2, native_type: 'BusinessProcess', cells };
+    const { payload, left_out } = convertRow({ ...one!, type: one!.type! }, row, true);
+    expect(payload.attributes).toEqual({ regulatoryRelevance: true });
+    expect(left_out).toMatchObject([{ field: 'documentationUrl', code: 'bad_url' }]);
   });
 
   const convert = (cells: Record<string, string>, seesCosts = true) => {

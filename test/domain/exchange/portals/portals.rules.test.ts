@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { WebPortal } from '../../../../domain/exchange/portals/portals.model.ts';
+import { forAll } from '../../../support/property.ts';
 
 it('a slug is lower-case words and digits joined by single hyphens', () => {
   const slug = new RegExp((WebPortal.columns.slug as { pattern?: string }).pattern!);
@@ -9,8 +9,5 @@ it('a slug is lower-case words and digits joined by single hyphens', () => {
     expect(slug.test(bad), bad).toBe(false);
   }
   const word = fc.stringMatching(/^[a-z0-9]{1,5}$/);
-  fc.assert(
-    fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => slug.test(words.join('-'))),
-    { numRuns: 50 },
-  );
+  forAll(50, [fc.array(word, { minLength: 1, maxLength: 5 })], (words) => slug.test(words.join('-')));
 });

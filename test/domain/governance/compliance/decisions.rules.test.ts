@@ -1,10 +1,6 @@
-import { expect, it } from 'vitest';
 import { decisions } from '../../../../domain/governance/compliance/compliance.model.ts';
-import {
-  type Decider,
-  needsNote,
-  nextDecisions,
-} from '../../../../domain/governance/compliance/decisions.rules.ts';
+import type { Decider } from '../../../../domain/governance/compliance/decisions.rules.ts';
+import { needsNote, nextDecisions } from '../../../../domain/governance/compliance/decisions.rules.ts';
 
 /** Rows: from; columns in the same order: to; `+` may follow. */
 const tables: Record<Decider, string[]> = {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { scoreOf } from '../../../../domain/analysis/compliance/scans.queries.ts';
 import { findingStatuses, scores } from '../../../../domain/governance/compliance/compliance.model.ts';
 import { readingSets, ruleSets } from '../../../../domain/governance/compliance/rules/rule-sets.ts';
@@ -6,6 +5,7 @@ import { compileApplies, compileRule } from '../../../../domain/governance/compl
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const t = closeAfterAll(await createTestServices());
+const { db } = t.services;
 
 const all = [...ruleSets].flatMap(([regulation, rules]) =>
   rules.map((rule) => ({ name: `${regulation} ${rule.key}`, rule })),
@@ -13,10 +13,7 @@ const all = [...ruleSets].flatMap(([regulation, rules]) =>
 
 describe('the rules of the built-in regulations', () => {
   it('are there for each of them', async () => {
-    const builtIn: string[] = await t.services
-      .db('compliance_regulations')
-      .where({ built_in: true })
-      .pluck('key');
+    const builtIn: string[] = await db('compliance_regulations').where({ built_in: true }).pluck('key');
     expect([...ruleSets.keys()].sort()).toEqual(builtIn.sort());
     for (const [regulation, rules] of ruleSets) {
       expect(new Set(rules.map(({ key }) => key)).size, regulation).toBe(rules.length);
@@ -27,7 +24,7 @@ describe('the rules of the built-in regulations', () => {
     const { metamodel } = await t.ctx();
     for (const { name, rule } of all) {
       const { gap, applies, severity, facts } = compileRule(metamodel, rule, '2026-01-31');
-      const { rows } = await t.services.db.raw(
+      const { rows } = await db.raw(
         `select ${severity.sql} as severity, ${facts.sql} as facts, (${applies.sql}) as applies
          from cards c where ${gap.sql} limit 1`,
         [...severity.bindings, ...facts.bindings, ...applies.bindings, ...gap.bindings],
@@ -44,7 +41,7 @@ describe('the rules of the built-in regulations', () => {
       expect(new Set(keys).size, regulation).toBe(keys.length);
       for (const { key, applies, question } of rules) {
         const { sql, bindings } = compileApplies(metamodel, applies, '2026-01-31');
-        await t.services.db.raw(`select from cards c where ${sql} limit 1`, bindings);
+        await db.raw(`select from cards c where ${sql} limit 1`, bindings);
         expect(question, key).toMatch(/\?/);
       }
     }

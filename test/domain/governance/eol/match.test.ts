@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { bundledFacts } from '../../../../domain/governance/eol/eol.facts.ts';
 import { createMatcher } from '../../../../domain/governance/eol/eol.match.ts';
 import { isDay } from '../../../../domain/kernel/dates.ts';

@@ -1,9 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import {
-  type ImportReferences,
-  type ImportRow,
-  planImport,
-} from '../../../../domain/governance/risks/risks.import.ts';
+import type { ImportReferences, ImportRow } from '../../../../domain/governance/risks/risks.import.ts';
+import { planImport } from '../../../../domain/governance/risks/risks.import.ts';
 
 const known: ImportReferences = {
   byReference: new Map([['R-000007', { id: 'seven', reference: 'R-000007' }]]),
@@ -36,66 +32,60 @@ const row = (more: Partial<ImportRow>): ImportRow => ({
 });
 const one = (more: Partial<ImportRow>) => planImport([row(more)], known, 'me')[0]!;
 
-describe('a row of an import', () => {
-  it('is created with what it names', () => {
-    const more = { title: ' Flood ', owner_email: 'ANN@estate.example', card_names: ['Payroll', 'payroll'] };
-    expect(one(more)).toMatchObject({
-      status: 'created',
-      warnings: [],
-      draft: {
-        values: { title: 'Flood', owner_id: 'ann', status: 'identified' },
-        cards: [{ id: 'payroll', type: 'Application' }],
-      },
-    });
+it('is created with what it names', () => {
+  const more = { title: ' Flood ', owner_email: 'ANN@estate.example', card_names: ['Payroll', 'payroll'] };
+  expect(one(more)).toMatchObject({
+    status: 'created',
+    warnings: [],
+    draft: {
+      values: { title: 'Flood', owner_id: 'ann', status: 'identified' },
+      cards: [{ id: 'payroll', type: 'Application' }],
+    },
   });
+});
 
-  it('warns of owners and cards that it cannot tell', () => {
-    expect(one({ owner_email: 'no@estate.example', owner_name: 'Bo' })).toMatchObject({
-      warnings: [],
-      draft: { values: { owner_id: 'bo' } },
-    });
-    expect(one({ owner_name: 'Cy' }).warnings).toEqual(['several users are called Cy: nobody owns the risk']);
-    expect(one({ owner_email: 'no@estate.example' }).warnings).toEqual([
-      'no active user is no@estate.example',
-    ]);
-    expect(one({ card_names: ['CRM', 'ERP'] })).toMatchObject({
-      warnings: ['several cards are called CRM', 'no active card is called ERP'],
-      draft: { cards: [] },
-    });
+it('warns of owners and cards that it cannot identify', () => {
+  expect(one({ owner_email: 'no@estate.example', owner_name: 'Bo' })).toMatchObject({
+    warnings: [],
+    draft: { values: { owner_id: 'bo' } },
   });
-
-  it('is skipped where the register, or a row before, has it', () => {
-    expect(one({ title: 'Fire' })).toMatchObject({ status: 'skipped', known: { id: 'seven' } });
-    expect(one({ reference: 'r-000007' })).toMatchObject({ status: 'skipped', known: { id: 'seven' } });
-    const rows = [
-      row({}),
-      row({ title: 'FLOOD' }),
-      row({ title: 'Theft', reference: 'X' }),
-      row({ title: 'Loss', reference: 'x' }),
-    ];
-    expect(planImport(rows, known, null).map(({ status }) => status)).toEqual([
-      'created',
-      'skipped',
-      'created',
-      'skipped',
-    ]);
+  expect(one({ owner_name: 'Cy' }).warnings).toEqual(['several users are called Cy: nobody owns the risk']);
+  expect(one({ owner_email: 'no@estate.example' }).warnings).toEqual(['no active user is no@estate.example']);
+  expect(one({ card_names: ['CRM', 'ERP'] })).toMatchObject({
+    warnings: ['several cards are called CRM', 'no active card is called ERP'],
+    draft: { cards: [] },
   });
+});
 
-  it('fails for what the register does not know, and then keeps no title', () => {
-    const failed = row({ title: 'Flood', category: 'weather', residual_impact: 'huge' });
-    const [first, second] = planImport([failed, row({})], known, null);
-    expect(first).toMatchObject({ status: 'failed' });
-    expect((first as { error: string }).error).toMatch(
-      /^category: is none of .*; residual_impact: is none of/,
-    );
-    expect(second!.status).toBe('created');
-    expect(one({ title: '  ' })).toMatchObject({ status: 'failed', error: 'title: must not be blank' });
-  });
+it('is skipped where the register, or a row before, has it', () => {
+  expect(one({ title: 'Fire' })).toMatchObject({ status: 'skipped', known: { id: 'seven' } });
+  expect(one({ reference: 'r-000007' })).toMatchObject({ status: 'skipped', known: { id: 'seven' } });
+  const rows = [
+    row({}),
+    row({ title: 'FLOOD' }),
+    row({ title: 'Theft', reference: 'X' }),
+    row({ title: 'Loss', reference: 'x' }),
+  ];
+  expect(planImport(rows, known, null).map(({ status }) => status)).toEqual([
+    'created',
+    'skipped',
+    'created',
+    'skipped',
+  ]);
+});
 
-  it('that is accepted already is accepted in the name of the importing user', () => {
-    expect(one({ status: 'accepted' })).toMatchObject({
-      draft: { values: { accepted_by: 'me', acceptance_rationale: 'Accepted before it was imported.' } },
-      warnings: ['accepted in the name of the importing user, because the row has no rationale'],
-    });
+it('fails for what the register does not know, and then keeps no title', () => {
+  const failed = row({ title: 'Flood', category: 'weather', residual_impact: 'huge' });
+  const [first, second] = planImport([failed, row({})], known, null);
+  expect(first).toMatchObject({ status: 'failed' });
+  expect((first as { error: string }).error).toMatch(/^category: is none of .*; residual_impact: is none of/);
+  expect(second!.status).toBe('created');
+  expect(one({ title: '  ' })).toMatchObject({ status: 'failed', error: 'title: must not be blank' });
+});
+
+it('that is accepted already is accepted in the name of the importing user', () => {
+  expect(one({ status: 'accepted' })).toMatchObject({
+    draft: { values: { accepted_by: 'me', acceptance_rationale: 'Accepted before it was imported.' } },
+    warnings: ['accepted in the name of the importing user, because the row has no rationale'],
   });
 });

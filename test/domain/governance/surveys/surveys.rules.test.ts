@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import type { SurveyField } from '../../../../domain/governance/surveys/surveys.model.ts';
 import {
   applyAnswer,

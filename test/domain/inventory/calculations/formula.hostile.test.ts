@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { computeValue } from '../../../../domain/inventory/calculations/calculations.inputs.ts';
 import { compileCalculations } from '../../../../domain/kernel/formulas/calculations.plan.ts';
 import type { FormulaNames } from '../../../../domain/kernel/formulas/formula.evaluate.ts';
@@ -6,10 +5,8 @@ import { parseFormula } from '../../../../domain/kernel/formulas/formula.parse.t
 import { formulaLimits } from '../../../../domain/kernel/formulas/formula.values.ts';
 import type { CompiledField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 
-const uses = Array.from({ length: 16_000 }, (_, n) => ({
-  id: `${n}`,
-  attributes: { cost: 1e308, long: `${'b'.repeat(20_000)}x` },
-}));
+const long = `${'b'.repeat(20_000)}x`;
+const uses = Array.from({ length: 16_000 }, (_, n) => ({ id: `${n}`, attributes: { cost: 1e308, long } }));
 const names: FormulaNames = {
   data: {
     left: `${'b'.repeat(1_000_000)}x`,
@@ -141,6 +138,22 @@ describe('formulas that read each other', () => {
       Array.from({ length: 6_000 }, (_, n) => `f${5_999 - n}`),
     );
   }, 60_000);
+
+  it('of one field: the first is run', () => {
+    const row = { target_type_key: 'T', target_field_key: 'f', formula: '1', execution_order: 0 };
+    const { formulas, broken } = compileCalculations(
+      [
+        { ...row, id: 'a' },
+        { ...row, id: 'b', execution_order: -1 },
+      ],
+      {
+        cardTypes: new Map([['T', { fields: new Map([['f', { type: 'number' }]]) }]]),
+        relationTypes: new Map(),
+      },
+    );
+    expect(formulas.map(({ id }) => id)).toEqual(['b']);
+    expect([...broken]).toEqual([['a', 'Another active formula computes T.f.']]);
+  });
 
   it('in a circle are not run, and others are', () => {
     const { formulas, broken } = compile([

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { computeValue } from '../../../../domain/inventory/calculations/calculations.inputs.ts';
 import { evaluateFormula, type FormulaNames } from '../../../../domain/kernel/formulas/formula.evaluate.ts';
 import { parseFormula, readsOf } from '../../../../domain/kernel/formulas/formula.parse.ts';

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import {
   archiveCards,
@@ -14,6 +13,7 @@ import { createRelation } from '../../../../domain/inventory/relations/relations
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';
+import { forAllAsync } from '../../../support/property.ts';
 
 /*
  * Two workspaces hold the same cards. In one a bulk operation is carried out, in the other the single operations that it
@@ -205,39 +205,36 @@ async function carryOutSingly(
 it('comes to the same as single operations on each card, in tables and in events', async () => {
   let serial = 0;
   let done = 0;
-  await fc.assert(
-    fc.asyncProperty(forest, act, async (tree, one) => {
-      serial += 1;
-      const tag = `Forest ${serial}`;
-      const ctxs = { many: await many.ctx(), single: await single.ctx() };
-      const ids = { many: await plant(ctxs.many, tree, tag), single: await plant(ctxs.single, tree, tag) };
-      expect(await picture(many, tag)).toEqual(await picture(single, tag));
-      const pick = (all: string[]) => [...new Set(one.chosen.map((n) => all[n % all.length]!))];
-      const before = { many: await position(many), single: await position(single) };
-      const refusal = await carryOutMany(ctxs.many, one, pick(ids.many), ids.many, tag).then(
+  await forAllAsync({ numRuns: 30, endOnFailure: true }, [forest, act], async (tree, one) => {
+    serial += 1;
+    const tag = `Forest ${serial}`;
+    const ctxs = { many: await many.ctx(), single: await single.ctx() };
+    const ids = { many: await plant(ctxs.many, tree, tag), single: await plant(ctxs.single, tree, tag) };
+    expect(await picture(many, tag)).toEqual(await picture(single, tag));
+    const pick = (all: string[]) => [...new Set(one.chosen.map((n) => all[n % all.length]!))];
+    const before = { many: await position(many), single: await position(single) };
+    const refusal = await carryOutMany(ctxs.many, one, pick(ids.many), ids.many, tag).then(
+      () => undefined,
+      codeOf,
+    );
+    if (refusal !== undefined) {
+      // all or none: and some single operation is refused as well
+      expect(await position(many)).toBe(before.many);
+      const alone = await carryOutSingly(ctxs.single, one, pick(ids.single), ids.single, tag).then(
         () => undefined,
         codeOf,
       );
-      if (refusal !== undefined) {
-        // all or none: and some single operation is refused as well
-        expect(await position(many)).toBe(before.many);
-        const alone = await carryOutSingly(ctxs.single, one, pick(ids.single), ids.single, tag).then(
-          () => undefined,
-          codeOf,
-        );
-        expect([refusal, alone !== undefined]).toEqual([refusal, true]);
-        return;
-      }
-      await carryOutSingly(ctxs.single, one, pick(ids.single), ids.single, tag);
-      expect(await picture(many, tag)).toEqual(await picture(single, tag));
-      const names = (all: string[]) => new Map(all.map((id, n) => [id, `${tag} ${n}`]));
-      expect(await told(many, before.many, names(ids.many))).toEqual(
-        await told(single, before.single, names(ids.single)),
-      );
-      done += 1;
-    }),
-    { numRuns: 30, endOnFailure: true },
-  );
+      expect([refusal, alone !== undefined]).toEqual([refusal, true]);
+      return;
+    }
+    await carryOutSingly(ctxs.single, one, pick(ids.single), ids.single, tag);
+    expect(await picture(many, tag)).toEqual(await picture(single, tag));
+    const names = (all: string[]) => new Map(all.map((id, n) => [id, `${tag} ${n}`]));
+    expect(await told(many, before.many, names(ids.many))).toEqual(
+      await told(single, before.single, names(ids.single)),
+    );
+    done += 1;
+  });
   // refusals alone would prove nothing
   expect(done).toBeGreaterThan(12);
 });

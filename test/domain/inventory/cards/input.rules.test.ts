@@ -1,23 +1,11 @@
-import { describe, expect, it } from 'vitest';
 import type { CardInput } from '../../../../domain/inventory/cards/rules/diff.ts';
 import { cleanCardInput, validateCardInput } from '../../../../domain/inventory/cards/rules/values.ts';
 import type { FieldType } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
+import { field, options, schema } from '../../../api/metamodel/metamodel.fixture.ts';
 import { seededMetamodel } from './seeded-metamodel.ts';
 
-const fieldOf = (type: FieldType) => ({
-  key: type,
-  label: type,
-  type,
-  weight: 1,
-  ...(type.endsWith('select')
-    ? {
-        options: [
-          { key: 'one', label: 'One' },
-          { key: 'two', label: 'Two' },
-        ],
-      }
-    : {}),
-});
+const fieldOf = (type: FieldType, key: string = type, more: Record<string, unknown> = {}) =>
+  field(key, type, { ...(type.endsWith('select') ? { options: options('one', 'two') } : {}), ...more });
 const everyType: FieldType[] = [
   'text',
   'multiline_text',
@@ -32,12 +20,10 @@ const everyType: FieldType[] = [
 const metamodel = seededMetamodel({
   cardTypes: {
     Objective: {
-      fields_schema: [
-        {
-          section: 'All',
-          fields: [...everyType.map(fieldOf), { ...fieldOf('text'), key: 'computed', readonly: true }],
-        },
-      ],
+      fields_schema: schema(
+        ...everyType.map((type) => fieldOf(type)),
+        fieldOf('text', 'computed', { readonly: true }),
+      ),
     },
     Provider: { is_hidden: true },
   },
@@ -51,26 +37,17 @@ function faultsOf(type: string, input: CardInput, checks = {}): string[] {
 
 describe('card input', () => {
   it('takes a full, valid card', () => {
-    expect(
-      faultsOf(
-        'Application',
-        {
-          name: '  Claims  ',
-          subtype: 'businessApplication',
-          alias: 'CLM',
-          description: 'two\nlines',
-          external_id: 'A-1',
-          parent_id: null,
-          lifecycle: { plan: '2020-01-01', active: '2020-01-01', endOfLife: '2030-12-31' },
-          attributes: {
-            businessCriticality: 'missionCritical',
-            costTotalAnnual: 1200.5,
-            hasAiFeatures: false,
-          },
-        },
-        { creating: true },
-      ),
-    ).toEqual([]);
+    const full: CardInput = {
+      name: '  Claims  ',
+      subtype: 'businessApplication',
+      alias: 'CLM',
+      description: 'two\nlines',
+      external_id: 'A-1',
+      parent_id: null,
+      lifecycle: { plan: '2020-01-01', active: '2020-01-01', endOfLife: '2030-12-31' },
+      attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 1200.5, hasAiFeatures: false },
+    };
+    expect(faultsOf('Application', full, { creating: true })).toEqual([]);
   });
 
   it.each([
@@ -105,13 +82,8 @@ describe('card input', () => {
   });
 
   it('names every fault at once, and needs a name only when creating', () => {
-    expect(
-      faultsOf(
-        'Application',
-        { subtype: 'x', lifecycle: { begin: 1 }, attributes: { a: 1, timeModel: 2 } },
-        { creating: true },
-      ),
-    ).toEqual([
+    const faulty = { subtype: 'x', lifecycle: { begin: 1 }, attributes: { a: 1, timeModel: 2 } };
+    expect(faultsOf('Application', faulty, { creating: true })).toEqual([
       'name: required',
       'subtype: unknown_subtype',
       'lifecycle.begin: unknown_phase',

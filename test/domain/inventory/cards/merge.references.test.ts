@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { extensions } from '../../../../domain/app/extensions.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { checkLevel, levelAt, maxDepth } from '../../../../domain/inventory/cards/rules/capability.ts';
 import { type CardState, costKeysIn, diffCard } from '../../../../domain/inventory/cards/rules/diff.ts';
 import {
@@ -16,6 +15,7 @@ import {
   qualityFacts,
 } from '../../../../domain/inventory/cards/rules/quality.ts';
 import { checkLifecycleOrder } from '../../../../domain/inventory/cards/rules/values.ts';
+import { forAll } from '../../../support/property.ts';
 import { seededMetamodel } from './seeded-metamodel.ts';
 
 const card: CardState = {
@@ -40,14 +40,12 @@ describe('merging', () => {
   it('is RFC 7396 for flat objects', () => {
     const flat = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.integer());
     const patch = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.option(fc.integer()));
-    fc.assert(
-      fc.property(flat, patch, (stored, sent) => {
-        const merged: Record<string, unknown> = { ...stored, ...sent };
-        for (const key of Object.keys(merged)) if (merged[key] === null) delete merged[key];
-        expect(mergeAttributes(stored, sent)).toEqual(merged);
-        expect(mergeAttributes(mergeAttributes(stored, sent), sent)).toEqual(merged);
-      }),
-    );
+    forAll(100, [flat, patch], (stored, sent) => {
+      const merged: Record<string, unknown> = { ...stored, ...sent };
+      for (const key of Object.keys(merged)) if (merged[key] === null) delete merged[key];
+      expect(mergeAttributes(stored, sent)).toEqual(merged);
+      expect(mergeAttributes(mergeAttributes(stored, sent), sent)).toEqual(merged);
+    });
   });
 
   it('merges a lifecycle phase by phase, null when none is left', () => {
@@ -74,57 +72,53 @@ describe('merging', () => {
   });
 });
 
-describe('lifecycle order', () => {
-  it('names each phase that lies before an earlier one', () => {
-    expect(
-      checkLifecycleOrder({ plan: '2020-01-01', active: '2020-01-01', endOfLife: '2021-01-01' }),
-    ).toEqual([]);
-    expect(
-      checkLifecycleOrder({ plan: '2022-01-01', active: '2020-01-01', endOfLife: '2021-01-01' }).map(
-        (fault) => fault.field,
-      ),
-    ).toEqual(['lifecycle.active', 'lifecycle.endOfLife']);
-  });
+it('names each phase that lies before an earlier one', () => {
+  expect(checkLifecycleOrder({ plan: '2020-01-01', active: '2020-01-01', endOfLife: '2021-01-01' })).toEqual(
+    [],
+  );
+  expect(
+    checkLifecycleOrder({ plan: '2022-01-01', active: '2020-01-01', endOfLife: '2021-01-01' }).map(
+      (fault) => fault.field,
+    ),
+  ).toEqual(['lifecycle.active', 'lifecycle.endOfLife']);
 });
 
-describe('differences', () => {
-  it('tells changes, creations and deletions in one form', () => {
-    const after = {
-      ...card,
-      name: 'Claims 2',
-      lifecycle: { active: '2020-01-01' },
-      attributes: { costTotalAnnual: 6 },
-    };
-    const changes = diffCard(card, after);
-    expect(changes).toEqual({
-      name: { old: 'Claims', new: 'Claims 2' },
-      'lifecycle.active': { old: null, new: '2020-01-01' },
-      'attributes.timeModel': { old: 'invest', new: null },
-      'attributes.costTotalAnnual': { old: 5, new: 6 },
-    });
-    expect(costKeysIn(changes, ['costTotalAnnual'])).toEqual(['attributes.costTotalAnnual']);
-    expect(costKeysIn({}, ['costTotalAnnual'])).toBeNull();
-    expect(diffCard(null, card)).toEqual({
-      name: { old: null, new: 'Claims' },
-      status: { old: null, new: 'ACTIVE' },
-      approval_status: { old: null, new: 'DRAFT' },
-      data_quality: { old: null, new: 20 },
-      'attributes.timeModel': { old: null, new: 'invest' },
-      'attributes.costTotalAnnual': { old: null, new: 5 },
-    });
-    const gone = diffCard(card, null);
-    expect(gone.name).toEqual({ old: 'Claims', new: null });
-    expect(Object.keys(gone)).toEqual(Object.keys(diffCard(null, card)));
-    expect(diffCard(card, { ...card, attributes: { ...card.attributes } })).toEqual({});
+it('differences lists changes, creations and deletions in one form', () => {
+  const after = {
+    ...card,
+    name: 'Claims 2',
+    lifecycle: { active: '2020-01-01' },
+    attributes: { costTotalAnnual: 6 },
+  };
+  const changes = diffCard(card, after);
+  expect(changes).toEqual({
+    name: { old: 'Claims', new: 'Claims 2' },
+    'lifecycle.active': { old: null, new: '2020-01-01' },
+    'attributes.timeModel': { old: 'invest', new: null },
+    'attributes.costTotalAnnual': { old: 5, new: 6 },
   });
+  expect(costKeysIn(changes, ['costTotalAnnual'])).toEqual(['attributes.costTotalAnnual']);
+  expect(costKeysIn({}, ['costTotalAnnual'])).toBeNull();
+  expect(diffCard(null, card)).toEqual({
+    name: { old: null, new: 'Claims' },
+    status: { old: null, new: 'ACTIVE' },
+    approval_status: { old: null, new: 'DRAFT' },
+    data_quality: { old: null, new: 20 },
+    'attributes.timeModel': { old: null, new: 'invest' },
+    'attributes.costTotalAnnual': { old: null, new: 5 },
+  });
+  const gone = diffCard(card, null);
+  expect(gone.name).toEqual({ old: 'Claims', new: null });
+  expect(Object.keys(gone)).toEqual(Object.keys(diffCard(null, card)));
+  expect(diffCard(card, { ...card, attributes: { ...card.attributes } })).toEqual({});
+});
 
-  it('compares lists by their items, and never looks into prototypes', () => {
-    const withList = { ...card, attributes: { list: ['a', 'b'] } };
-    expect(diffCard(withList, { ...card, attributes: { list: ['a', 'b'] } })).toEqual({});
-    expect(diffCard(withList, { ...card, attributes: { list: ['b', 'a'] } })).not.toEqual({});
-    expect(diffCard({ ...card, attributes: {} }, { ...card, attributes: { constructor: 'x' } })).toEqual({
-      'attributes.constructor': { old: null, new: 'x' },
-    });
+it('differences compares lists by their items, and never looks into prototypes', () => {
+  const withList = { ...card, attributes: { list: ['a', 'b'] } };
+  expect(diffCard(withList, { ...card, attributes: { list: ['a', 'b'] } })).toEqual({});
+  expect(diffCard(withList, { ...card, attributes: { list: ['b', 'a'] } })).not.toEqual({});
+  expect(diffCard({ ...card, attributes: {} }, { ...card, attributes: { constructor: 'x' } })).toEqual({
+    'attributes.constructor': { old: null, new: 'x' },
   });
 });
 
@@ -183,24 +177,22 @@ describe('approval', () => {
   });
 });
 
-describe('capability levels', () => {
-  it('follow from the depth, one less below a Macro', () => {
-    const levels = (underMacro: boolean) =>
-      Array.from({ length: maxDepth(underMacro) }, (_, n) => levelAt({ depth: n + 1, underMacro }));
-    expect(levels(false)).toEqual(['L1', 'L2', 'L3', 'L4', 'L5']);
-    expect(levels(true)).toEqual(['Macro', 'L1', 'L2', 'L3', 'L4', 'L5']);
-  });
+it('capability levels follow from the depth, one less below a Macro', () => {
+  const levels = (underMacro: boolean) =>
+    Array.from({ length: maxDepth(underMacro) }, (_, n) => levelAt({ depth: n + 1, underMacro }));
+  expect(levels(false)).toEqual(['L1', 'L2', 'L3', 'L4', 'L5']);
+  expect(levels(true)).toEqual(['Macro', 'L1', 'L2', 'L3', 'L4', 'L5']);
+});
 
-  it('take Macro on roots alone, and what they are anyway', () => {
-    const codes = (sent: unknown, depth: number, underMacro = false) =>
-      checkLevel(sent, levelAt({ depth, underMacro })).map((fault) => fault.code);
-    expect(codes('Macro', 1, true)).toEqual([]);
-    expect(codes('Macro', 2)).toEqual(['macro_not_root']);
-    expect(codes('L2', 2)).toEqual([]);
-    expect(codes('L3', 2)).toEqual(['readonly']);
-    expect(codes(null, 2)).toEqual([]);
-    expect(codes(undefined, 2)).toEqual([]);
-  });
+it('capability levels take Macro on roots alone, and what they are anyway', () => {
+  const codes = (sent: unknown, depth: number, underMacro = false) =>
+    checkLevel(sent, levelAt({ depth, underMacro })).map((fault) => fault.code);
+  expect(codes('Macro', 1, true)).toEqual([]);
+  expect(codes('Macro', 2)).toEqual(['macro_not_root']);
+  expect(codes('L2', 2)).toEqual([]);
+  expect(codes('L3', 2)).toEqual(['readonly']);
+  expect(codes(null, 2)).toEqual([]);
+  expect(codes(undefined, 2)).toEqual([]);
 });
 
 describe('data quality', () => {

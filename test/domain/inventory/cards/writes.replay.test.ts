@@ -1,30 +1,20 @@
-import { expect, it } from 'vitest';
 import { loadCards } from '../../../../domain/inventory/cards/cards.load.ts';
 import { dataQuality, qualityFacts } from '../../../../domain/inventory/cards/rules/quality.ts';
 import { command } from '../../../../domain/kernel/command.ts';
-import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
-import {
-  applyEvent,
-  cardFields,
-  emptyInventory,
-  flatten,
-  type Inventory,
-  relationFields,
-  type Values,
-} from '../../../support/replay.ts';
+import { openApp } from '../../../support/harness.ts';
+import type { Inventory, Values } from '../../../support/replay.ts';
+import { applyEvent, cardFields, emptyInventory, flatten, relationFields } from '../../../support/replay.ts';
 import { cardActs } from '../../app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../app/batches/acts/hand.ts';
 
 const ROUNDS = 12;
 const WRITES = 50;
 
-const t = closeAfterAll(await createTestApp());
-const { db } = t.services;
+const { t, db, admin } = await openApp(['admin']);
 await db('relation_types')
   .where({ key: 'relAppToBC' })
   .update({ source_mandatory: true, cardinality: '1:n' });
 await db.raw(`select raise_topics(array['metamodel'])`);
-const admin = await t.as('admin');
 
 const setLevel: Act = async (hand) => {
   const card = await hand.row('cards', "type = 'BusinessCapability'");

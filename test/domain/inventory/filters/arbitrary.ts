@@ -12,10 +12,7 @@ const figure = fc.oneof(
 const anyValue = fc.oneof(word, quoted, figure);
 
 /** A way to write a condition on one of the fields, with values of its own or any other. */
-export function writtenCondition(
-  field: fc.Arbitrary<string>,
-  value: fc.Arbitrary<string> = anyValue,
-): fc.Arbitrary<string> {
+export function writtenCondition(field: fc.Arbitrary<string>, value: fc.Arbitrary<string> = anyValue) {
   return fc
     .tuple(
       field,

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { type CheckedCondition, checkFilter } from '../../../../domain/inventory/filters/filters.check.ts';
 import { parseFilter } from '../../../../domain/inventory/filters/filters.parser.ts';
 import { EstateError } from '../../../../platform/errors.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { parseFilter } from '../../../../domain/inventory/filters/filters.parser.ts';
 import { EstateError } from '../../../../platform/errors.ts';
+import { forAll } from '../../../support/property.ts';
 import { fieldPath, tokenSoup, writtenCondition, writtenFilter } from './arbitrary.ts';
 import refusals from './filters.parser.refusals.json' with { type: 'json' };
 import spellings from './filters.parser.spellings.json' with { type: 'json' };
@@ -101,12 +101,12 @@ describe('any text', () => {
   };
 
   it('is read or refused, never a crash', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), readOrRefused), { numRuns: 2_000 });
-    fc.assert(fc.property(tokenSoup, readOrRefused), { numRuns: 5_000 });
+    forAll(2_000, [fc.string({ unit: 'binary', maxLength: 200 })], readOrRefused);
+    forAll(5_000, [tokenSoup], readOrRefused);
   });
 
   it('prints to a text that reads the same', () => {
     const filter = writtenFilter(writtenCondition(fieldPath));
-    fc.assert(fc.property(filter, readOrRefused), { numRuns: 3_000 });
+    forAll(3_000, [filter], readOrRefused);
   });
 });

@@ -1,7 +1,5 @@
-import {
-  createFilterSchema,
-  type FilterSchema,
-} from '../../../../domain/inventory/filters/filters.schema.ts';
+import type { FilterSchema } from '../../../../domain/inventory/filters/filters.schema.ts';
+import { createFilterSchema } from '../../../../domain/inventory/filters/filters.schema.ts';
 import {
   cardTypeSeeds,
   relationTypeSeeds,

@@ -1,6 +1,11 @@
-import { expect, it } from 'vitest';
 import { undoSpecs } from '../../../../domain/app/resources.ts';
-import { command } from '../../../../domain/kernel/command.ts';
+import { commandWith } from '../../../../domain/kernel/command.ts';
+import {
+  acceptedLanguages,
+  canonicalLanguage,
+  chooseLanguage,
+  fallbacks,
+} from '../../../../domain/kernel/metamodel/languages.ts';
 import type { UndoneEvent, UndoRefusal } from '../../../../domain/kernel/undo/undo.types.ts';
 import {
   field,
@@ -11,14 +16,12 @@ import {
   schema,
   types,
 } from '../../../api/metamodel/metamodel.fixture.ts';
-import { closeAfterAll, createTestApp, type TestAnswer } from '../../../support/harness.ts';
+import { openApp, type TestAnswer } from '../../../support/harness.ts';
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
-
+const { t, db, admin } = await openApp(['admin']);
 /** The tables of the metamodel, but for when rows were written last. */
 async function state(): Promise<string> {
-  const { rows } = await t.services.db.raw(`
+  const { rows } = await db.raw(`
     select json_build_array(
       (select json_agg(to_jsonb(c) - 'updated_at' order by key) from card_types c),
       (select json_agg(to_jsonb(r) - 'updated_at' order by key) from relation_types r),
@@ -27,28 +30,24 @@ async function state(): Promise<string> {
 }
 
 const newest = async (): Promise<number> => {
-  const { rows } = await t.services.db.raw('select coalesce(max(position), 0) as newest from events');
+  const { rows } = await db.raw('select coalesce(max(position), 0) as newest from events');
   return rows[0].newest;
 };
 
 /** Undoes what was written after the position, event by event, the newest first. @returns what could not be. */
 async function undoAfter(position: number): Promise<UndoRefusal[]> {
-  const written = await t.services.db('events').where('position', '>', position).orderBy('position', 'desc');
+  const written = await db('events').where('position', '>', position).orderBy('position', 'desc');
   const ctx = await t.ctx();
-  return await command(
-    ctx,
-    async (work) => {
-      const refusals: UndoRefusal[] = [];
-      for (const event of written) {
-        const spec = undoSpecs.find(({ events }) => Object.values(events).flat().includes(event.event_type));
-        if (!spec?.undo) continue;
-        const refusal = await spec.undo(work, ctx, { ...event, id: event.data.id } as UndoneEvent);
-        if (refusal) refusals.push(refusal);
-      }
-      return refusals;
-    },
-    { changesMetamodel: true },
-  );
+  return await commandWith(ctx, { changesMetamodel: true }, async (work) => {
+    const refusals: UndoRefusal[] = [];
+    for (const event of written) {
+      const spec = undoSpecs.find(({ events }) => Object.values(events).flat().includes(event.event_type));
+      if (!spec?.undo) continue;
+      const refusal = await spec.undo(work, ctx, { ...event, id: event.data.id } as UndoneEvent);
+      if (refusal) refusals.push(refusal);
+    }
+    return refusals;
+  });
 }
 
 const deletable = async () => {
@@ -125,4 +124,41 @@ it('what has come to be used since is not undone', async () => {
   await admin.post('/api/v1/cards', { type: key, name: 'In use' });
   expect(await undoAfter(start)).toContainEqual(expect.objectContaining({ code: 'cards_present' }));
   expect((await admin.get(`${types}/${key}`)).status).toBe(200);
+});
+
+it.each([
+  [undefined, []],
+  ['', []],
+  ['de', ['de']],
+  ['fr;q=0.5, DE-at, en;q=0.8', ['de-AT', 'en', 'fr']],
+  ['de;q=0, fr', ['fr']],
+  ['*', ['en']],
+  ['de;q=0.5,*;q=0.7', ['en', 'de']],
+  ['zh-hant-tw', ['zh-Hant-TW']],
+  ['de;q=2, fr;q=x, it; q=0.1', ['it']],
+  ['label, __proto__, 12, de_AT', []],
+  [`${'x-'.repeat(5000)}, de`, ['de']],
+  ['de, de;q=0.1', ['de']],
+])('%j wants %j', (header, wanted) => {
+  expect(acceptedLanguages(header)).toEqual(wanted);
+});
+
+it.each([
+  [['de-AT', 'fr'], ['de', 'fr'], 'de'],
+  [['de-AT'], ['de-AT', 'de'], 'de-AT'],
+  [['it', 'fr'], ['fr'], 'fr'],
+  [['it', 'en', 'fr'], ['fr'], 'en'],
+  [['en-GB', 'fr'], ['fr'], 'en'],
+  [['en-GB', 'fr'], ['en-GB'], 'en-GB'],
+  [['it'], ['fr'], 'en'],
+  [[], ['fr'], 'en'],
+])('%j of %j is answered in %s', (wanted, translated, language) => {
+  expect(chooseLanguage(wanted, new Set(translated))).toBe(language);
+});
+
+it('falls back part by part, and spells tags in one way', () => {
+  expect(fallbacks('zh-Hant-TW')).toEqual(['zh-Hant-TW', 'zh-Hant', 'zh']);
+  expect(canonicalLanguage('PT-br')).toBe('pt-BR');
+  expect(canonicalLanguage('deutsch')).toBeUndefined();
+  expect(canonicalLanguage("de'}")).toBeUndefined();
 });

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { checkAttributes, checkValue } from '../../../../domain/inventory/cards/rules/values.ts';
 import {
   convertAttributes,
@@ -8,6 +7,7 @@ import {
 } from '../../../../domain/inventory/metamodel/changes/values.diff.ts';
 import { type CompiledField, compileField } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { type FieldType, fieldTypes } from '../../../../domain/kernel/metamodel/metamodel.types.ts';
+import { forAll } from '../../../support/property.ts';
 
 const field = (type: FieldType, key = 'f', keys = ['a', 'b']): CompiledField =>
   compileField({
@@ -77,73 +77,67 @@ describe('convertValue', () => {
       fc.boolean(),
       fc.array(fc.constantFrom('a', 'b', 'c')),
     );
-    fc.assert(
-      fc.property(fc.constantFrom(...fieldTypes), value, (type, stored) => {
-        const to = field(type);
-        const result = convertValue(to, stored);
-        expect(result === undefined || checkValue(to, 'f', result) === undefined).toBe(true);
-      }),
-    );
+    forAll(100, [fc.constantFrom(...fieldTypes), value], (type, stored) => {
+      const to = field(type);
+      const result = convertValue(to, stored);
+      expect(result === undefined || checkValue(to, 'f', result) === undefined).toBe(true);
+    });
   });
 });
 
-describe('convertAttributes', () => {
-  it('leaves attributes that the new fields take, whatever the fields were', () => {
-    const fields = fc
-      .uniqueArray(
-        fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), type: fc.constantFrom(...fieldTypes) }),
-        { selector: ({ key }) => key },
-      )
-      .chain((list) =>
-        fc.tuple(
-          ...list.map(({ key, type }) =>
-            fc.subarray(['a', 'b', 'c'], { minLength: 1 }).map((keys) => field(type, key, keys)),
-          ),
-        ),
-      )
-      .map((list) => new Map((list as CompiledField[]).map((one) => [one.key, one])));
-    const storedUnder = ({ type, options }: CompiledField): fc.Arbitrary<unknown> => {
-      const keys = [...options];
-      switch (type) {
-        case 'number':
-        case 'cost':
-          return fc.double({ min: -1e15, max: 1e15, noNaN: true });
-        case 'boolean':
-          return fc.boolean();
-        case 'date':
-          return fc.constantFrom('2026-01-01', '0001-12-31');
-        case 'url':
-          return fc.constant('https://example.org/a');
-        case 'single_select':
-          return fc.constantFrom(...keys);
-        case 'multiple_select':
-          return fc.subarray(keys, { minLength: 1 });
-        default:
-          return fc.constantFrom('a', 'Is b', '7', 'true', '2026-01-01', 'anything');
-      }
-    };
-    const stored = fields.chain((before) =>
+it('convertAttributes leaves attributes that the new fields take, whatever the fields were', () => {
+  const fields = fc
+    .uniqueArray(
+      fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), type: fc.constantFrom(...fieldTypes) }),
+      { selector: ({ key }) => key },
+    )
+    .chain((list) =>
       fc.tuple(
-        fc.constant(before),
-        fc.record(Object.fromEntries([...before.values()].map((one) => [one.key, storedUnder(one)])), {
-          requiredKeys: [],
-        }),
-        fields,
+        ...list.map(({ key, type }) =>
+          fc.subarray(['a', 'b', 'c'], { minLength: 1 }).map((keys) => field(type, key, keys)),
+        ),
       ),
-    );
-    fc.assert(
-      fc.property(stored, ([before, attributes, after]) => {
-        expect(checkAttributes(before, attributes)).toEqual([]);
-        const restated = convertAttributes(attributes, valueChanges(before, after));
-        expect(checkAttributes(after, restated)).toEqual([]);
-        // and touches nothing that fits as it is
-        for (const [key, value] of Object.entries(attributes)) {
-          const same = before.get(key)!.type === after.get(key)?.type;
-          if (same && checkValue(after.get(key)!, key, value) === undefined) {
-            expect(restated[key]).toEqual(value);
-          }
-        }
+    )
+    .map((list) => new Map((list as CompiledField[]).map((one) => [one.key, one])));
+  const storedUnder = ({ type, options }: CompiledField): fc.Arbitrary<unknown> => {
+    const keys = [...options];
+    switch (type) {
+      case 'number':
+      case 'cost':
+        return fc.double({ min: -1e15, max: 1e15, noNaN: true });
+      case 'boolean':
+        return fc.boolean();
+      case 'date':
+        return fc.constantFrom('2026-01-01', '0001-12-31');
+      case 'url':
+        return fc.constant('https://example.org/a');
+      case 'single_select':
+        return fc.constantFrom(...keys);
+      case 'multiple_select':
+        return fc.subarray(keys, { minLength: 1 });
+      default:
+        return fc.constantFrom('a', 'Is b', '7', 'true', '2026-01-01', 'anything');
+    }
+  };
+  const stored = fields.chain((before) =>
+    fc.tuple(
+      fc.constant(before),
+      fc.record(Object.fromEntries([...before.values()].map((one) => [one.key, storedUnder(one)])), {
+        requiredKeys: [],
       }),
-    );
+      fields,
+    ),
+  );
+  forAll(100, [stored], ([before, attributes, after]) => {
+    expect(checkAttributes(before, attributes)).toEqual([]);
+    const restated = convertAttributes(attributes, valueChanges(before, after));
+    expect(checkAttributes(after, restated)).toEqual([]);
+    // and touches nothing that fits as it is
+    for (const [key, value] of Object.entries(attributes)) {
+      const same = before.get(key)!.type === after.get(key)?.type;
+      if (same && checkValue(after.get(key)!, key, value) === undefined) {
+        expect(restated[key]).toEqual(value);
+      }
+    }
   });
 });

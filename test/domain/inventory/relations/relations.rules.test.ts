@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import type { RelationEnd, StoredRelation } from '../../../../domain/inventory/relations/relations.model.ts';
 import {
   diffRelation,
@@ -11,6 +10,7 @@ import {
 } from '../../../../domain/inventory/relations/relations.rules.ts';
 import { createWorkingSet } from '../../../../domain/inventory/relations/relations.working-set.ts';
 import { EstateError } from '../../../../platform/errors.ts';
+import { forAll } from '../../../support/property.ts';
 import { seededMetamodel } from '../cards/seeded-metamodel.ts';
 
 const metamodel = seededMetamodel({
@@ -137,26 +137,24 @@ describe('the workingSet of relations', () => {
       target_id: fc.constantFrom('x', 'y', 'z'),
       remove: fc.boolean(),
     });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const workingSet = createWorkingSet([]);
-        steps.forEach(({ remove, ...ends }, n) => {
-          const there = workingSet.find(ends);
-          if (there && remove) workingSet.remove(there);
-          if (there || refusal(() => workingSet.requireRoom(typeOf(ends.type), ends)).length > 0) return;
-          workingSet.put(relation(String(n), ends.type, ends.source_id, ends.target_id));
-        });
-        const left = workingSet.writes().map((write) => write.after!);
-        for (const [type, sides] of [
-          ['relOrgToApp', ['target_id']],
-          ['relPlatformToApp', ['source_id', 'target_id']],
-        ] as const) {
-          for (const side of sides) {
-            const ids = left.filter((one) => one.type === type).map((one) => one[side]);
-            expect(new Set(ids).size).toBe(ids.length);
-          }
+    forAll(100, [fc.array(step, { maxLength: 60 })], (steps) => {
+      const workingSet = createWorkingSet([]);
+      steps.forEach(({ remove, ...ends }, n) => {
+        const there = workingSet.find(ends);
+        if (there && remove) workingSet.remove(there);
+        if (there || refusal(() => workingSet.requireRoom(typeOf(ends.type), ends)).length > 0) return;
+        workingSet.put(relation(String(n), ends.type, ends.source_id, ends.target_id));
+      });
+      const left = workingSet.writes().map((write) => write.after!);
+      for (const [type, sides] of [
+        ['relOrgToApp', ['target_id']],
+        ['relPlatformToApp', ['source_id', 'target_id']],
+      ] as const) {
+        for (const side of sides) {
+          const ids = left.filter((one) => one.type === type).map((one) => one[side]);
+          expect(new Set(ids).size).toBe(ids.length);
         }
-      }),
-    );
+      }
+    });
   });
 });

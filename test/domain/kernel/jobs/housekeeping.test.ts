@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { expect, it } from 'vitest';
 import { cleanUp } from '../../../../domain/app/housekeeping.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import { feedEnds } from '../../../../domain/kernel/events/changes.ts';
 import { storeContent, storeFile } from '../../../../domain/kernel/files/files.store.ts';
 import { storeMapping } from '../../../integrations/exchange/itsm/stored.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { storeRun } from '../../../support/itsm.ts';
 
 const t = closeAfterAll(await createTestServices());
 const { db } = t.services;
@@ -16,13 +16,22 @@ const { db } = t.services;
 const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 const run = async () => await cleanUp(t.services.db, t.services.blobs, new AbortController().signal);
 
+const key = (name: string, hours: number) => ({
+  user_id: randomUUID(),
+  key: name,
+  request_hash: 'x',
+  created_at: ago(hours),
+});
+const job = (kind: string, days: number, more = {}) => ({
+  kind,
+  queue: 'bulk',
+  status: 'succeeded',
+  finished_at: ago(days * 24),
+  ...more,
+});
+const facts = { name: 'x.csv', mediaType: 'text/csv', ownerId: null, withCosts: false, needs: [] };
+
 it('removes expired rows and keeps the others', async () => {
-  const key = (name: string, hours: number) => ({
-    user_id: randomUUID(),
-    key: name,
-    request_hash: 'x',
-    created_at: ago(hours),
-  });
   await db('idempotency_keys').insert([key('old', 25), key('young', 23)]);
   await db('revoked_tokens').insert([
     { jti: randomUUID(), expires_at: ago(1) },
@@ -51,21 +60,7 @@ it('removes expired rows and keeps the others', async () => {
 });
 
 it('removes finished jobs after the days of their kind, with their files', async () => {
-  const file = await storeFile(t.services, Readable.from(['x']), {
-    name: 'x.csv',
-    mediaType: 'text/csv',
-    ownerId: null,
-    withCosts: false,
-    needs: [],
-    expiresAt: null,
-  });
-  const job = (kind: string, days: number, more = {}) => ({
-    kind,
-    queue: 'bulk',
-    status: 'succeeded',
-    finished_at: ago(days * 24),
-    ...more,
-  });
+  const file = await storeFile(t.services, Readable.from(['x']), { ...facts, expiresAt: null });
   await db('jobs').insert([
     job('export', 31, { result_file_id: file.id }),
     job('export', 29),
@@ -75,8 +70,7 @@ it('removes finished jobs after the days of their kind, with their files', async
     job('kind of another version', 91),
     { kind: 'export', queue: 'bulk', created_at: ago(24_000) },
   ]);
-  const counts = await run();
-  expect(counts).toMatchObject({ jobs: 3, files: 1 });
+  expect(await run()).toMatchObject({ jobs: 3, files: 1 });
   await expect(t.services.blobs.get(file.id)).rejects.toThrow();
   expect(await db('jobs').count().first()).toEqual({ count: 4 });
 });
@@ -110,7 +104,6 @@ it('removes the oldest events and tells readers where the feed begins', async ()
 
 it('removes abandoned contents, and those of expired files', async () => {
   const { services } = t;
-  const facts = { name: 'x', mediaType: 'text/csv', ownerId: null, withCosts: false, needs: [] };
   const expired = await storeFile(services, Readable.from(['1']), { ...facts, expiresAt: ago(1) });
   const kept = await storeFile(services, Readable.from(['2']), { ...facts, expiresAt: null });
   const abandoned = await storeContent(services.blobs, Readable.from(['3']));
@@ -141,19 +134,7 @@ it('keeps things as long as the settings say', async () => {
       batches_days: 3,
     }),
   });
-  const key = (name: string, hours: number) => ({
-    user_id: randomUUID(),
-    key: name,
-    request_hash: 'x',
-    created_at: ago(hours),
-  });
   await db('idempotency_keys').insert([key('old', 49), key('young', 47)]);
-  const job = (kind: string, days: number) => ({
-    kind,
-    queue: 'bulk',
-    status: 'succeeded',
-    finished_at: ago(days * 24),
-  });
   // housekeeping itself is remembered for a week only
   await db('jobs').insert([job('import', 11), job('import', 9), job('housekeeping', 8)]);
   await db('mutation_batches').delete();
@@ -164,39 +145,23 @@ it('keeps things as long as the settings say', async () => {
     created_at: ago(days * 24),
   });
   await db('mutation_batches').insert([batch(4), batch(2)]);
-  await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: {} }));
-  await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: {} }));
-  const positions: number[] = await db('events').orderBy('position').pluck('position');
-  await db('events')
-    .where({ position: positions[0] })
-    .update({ at: ago(501 * 24) });
-  await db('events')
-    .where({ position: positions[1] })
-    .update({ at: ago(450 * 24) });
+  for (const days of [501, 450]) {
+    await command(await t.ctx(), async ({ emit }) => emit({ event_type: 'auth.login', data: {} }));
+    const { position } = (await db('events').max('position as position').first())!;
+    await db('events')
+      .where({ position })
+      .update({ at: ago(days * 24) });
+  }
   expect(await run()).toMatchObject({ idempotency_keys: 1, jobs: 2, batches: 1, events: 1 });
 });
 
 it('removes old runs of synchronisations, but for those that are still needed', async () => {
   const plain = { card_type_key: 'Application', remote_table: 'x', sync_direction: 'pull' } as const;
-  const { connectionId: connection_id, mappingId: mapping_id } = await storeMapping(db, plain);
+  const { mappingId: mapping_id } = await storeMapping(db, plain);
   const past = async (name: string, days: number, more: Record<string, unknown> = {}) => {
-    const [{ id }] = await db('itsm_runs')
-      .insert({
-        connection_id,
-        mapping_id,
-        direction: 'pull',
-        trigger: 'manual',
-        status: 'completed',
-        stage: 'done',
-        complete: true,
-        auto_apply: false,
-        error_message: name,
-        completed_at: ago(days * 24),
-        stats: JSON.stringify({ planned: { create: 30_000 } }),
-        ...more,
-      })
-      .returning('id');
-    return id as string;
+    const stats = JSON.stringify({ planned: { create: 30_000 } });
+    const ended = { status: 'completed', stage: 'done', completed_at: ago(days * 24) };
+    return await storeRun(db, mapping_id, { ...ended, error_message: name, stats, ...more });
   };
   const applied = async (run_id: string) =>
     await db('itsm_plan_rows').insert({ run_id, no: 0, action: 'create', row: {}, progress: 'applied' });
@@ -253,7 +218,6 @@ it('removes old runs of analyses, but for those of which something shown comes, 
     row(kept.running, 'compliance', 'running', null),
     row(kept.searched, 'duplicates', 'cancelled', old),
   ]);
-  await db('analysis_parts').insert({ run_id: gone[0], part: 'names', content: Buffer.from('x') });
   const model = (id: string, learned_at: Date) => ({
     id,
     card_type: 'Application',
@@ -282,5 +246,4 @@ it('removes old runs of analyses, but for those of which something shown comes, 
   expect(await run()).toMatchObject({ analysis_runs: 2, duplicate_models: 1, compliance_readings: 1 });
   expect((await db('analysis_runs').pluck('id')).sort()).toEqual(Object.values(kept).sort());
   expect((await db('duplicate_models').pluck('id')).sort()).toEqual(['new', 'used']);
-  expect(await db('analysis_parts')).toEqual([]);
 });

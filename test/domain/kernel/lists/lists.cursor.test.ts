@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { runList } from '../../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, ListSpec } from '../../../../domain/kernel/lists/lists.types.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
+import { forAllAsync } from '../../../support/property.ts';
 
 const OWNER = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
@@ -35,6 +35,10 @@ beforeEach(async () => {
 const put = (rows: { id: number; name: string | null; weight?: number; made?: string }[]) =>
   t.services.db('things').insert(rows.map((row) => ({ weight: 0, ...row })));
 
+/** Rows n1, n2 and so on. */
+const number = (most: number) =>
+  put(Array.from({ length: most }, (_, n) => ({ id: n + 1, name: `n${n + 1}` })));
+
 interface Page {
   items: { id: number; name: string | null }[];
   next_cursor: string | null;
@@ -59,6 +63,23 @@ const page = async (
   ) as Page;
 };
 
+const idsOf = ({ items }: Page) => items.map(({ id }) => id);
+
+/** All ids, page by page; `between` is called after each page. */
+async function traverse(request: Request, between = async () => {}): Promise<number[]> {
+  const seen: number[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const part: Page = await page(cursor, request);
+    seen.push(...idsOf(part));
+    cursor = part.next_cursor;
+    await between();
+  }
+  return seen;
+}
+
+const mismatch = [422, 'cursor_mismatch', 'cursor_mismatch'];
+const expired = [422, 'cursor_expired', 'cursor_expired'];
+
 const rejected = async (promise: Promise<unknown>) => {
   const error = await promise.then(
     () => undefined,
@@ -72,8 +93,9 @@ describe('a traversal by cursor', () => {
   it.each(['name', 'made', 'weight'])(
     'along %s shows every row that is there throughout exactly once, whatever is written meanwhile',
     async (sortBy) => {
-      await fc.assert(
-        fc.asyncProperty(
+      await forAllAsync(
+        25,
+        [
           fc.array(fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', null), weight: fc.nat(3) }), {
             maxLength: 25,
           }),
@@ -85,63 +107,51 @@ describe('a traversal by cursor', () => {
           ),
           fc.integer({ min: 1, max: 4 }),
           fc.constantFrom('asc' as const, 'desc' as const),
-          async (rows, writes, pageSize, dir) => {
-            await t.services.db.raw('truncate things, list_snapshots cascade');
-            if (rows.length > 0) await put(rows.map((row, n) => ({ id: n, ...row })));
-            const throughout = new Set(rows.map((_, n) => n));
-            const seen: number[] = [];
-            let added = 1000;
-            for (let cursor: string | null = ''; cursor !== null; ) {
-              const answer: Page = await page(cursor, {
-                sort_by: sortBy,
-                sort_dir: dir,
-                page_size: pageSize,
-              });
-              seen.push(...answer.items.map((item) => item.id));
-              cursor = answer.next_cursor;
-              const write = writes.pop();
-              if (!write) continue;
-              if (write.gone) {
-                await t.services.db('things').where({ id: write.row }).delete();
-                throughout.delete(write.row);
-                await put([{ id: added, name: write.name }]);
-                added += 1;
-              } else {
-                await t.services.db('things').where({ id: write.row }).update({ name: write.name });
-              }
+        ],
+        async (rows, writes, pageSize, dir) => {
+          await t.services.db.raw('truncate things, list_snapshots cascade');
+          if (rows.length > 0) await put(rows.map((row, n) => ({ id: n, ...row })));
+          const throughout = new Set(rows.map((_, n) => n));
+          let added = 1000;
+          const request = { sort_by: sortBy, sort_dir: dir, page_size: pageSize };
+          const seen = await traverse(request, async () => {
+            const write = writes.pop();
+            if (!write) return;
+            if (write.gone) {
+              await t.services.db('things').where({ id: write.row }).delete();
+              throughout.delete(write.row);
+              await put([{ id: added, name: write.name }]);
+              added += 1;
+            } else {
+              await t.services.db('things').where({ id: write.row }).update({ name: write.name });
             }
-            expect(new Set(seen).size).toBe(seen.length);
-            for (const id of throughout) expect(seen).toContain(id);
-          },
-        ),
-        { numRuns: 25 },
+          });
+          expect(new Set(seen).size).toBe(seen.length);
+          for (const id of throughout) expect(seen).toContain(id);
+        },
       );
     },
   );
 
   it('keeps the order that it began with', async () => {
-    await put([1, 2, 3, 4, 5, 6, 7].map((id) => ({ id, name: `n${id}` })));
+    await number(7);
     const first = await page('');
     await t.services.db('things').where({ id: 7 }).update({ name: 'a' });
     await t.services.db('things').where({ id: 1 }).update({ name: 'z' });
     await t.services.db('things').where({ id: 5 }).delete();
     const second = await page(first.next_cursor!);
     const third = await page(second.next_cursor!);
-    expect([first, second, third].map((part) => part.items.map((item) => item.id))).toEqual([
-      [1, 2, 3],
-      [4, 6],
-      [7],
-    ]);
+    expect([first, second, third].map(idsOf)).toEqual([[1, 2, 3], [4, 6], [7]]);
     expect(third.next_cursor).toBeNull();
     expect(third.items[0]!.name).toBe('a');
   });
 
   it('passes over pages that are gone as a whole', async () => {
-    await put([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) => ({ id, name: `n${id}` })));
+    await number(10);
     const first = await page('', { sort_by: 'name' });
     await t.services.db('things').whereIn('name', ['n3', 'n4', 'n5']).delete();
-    expect(first.items.map((item) => item.id)).toEqual([1, 10, 2]);
-    expect((await page(first.next_cursor!)).items.map((item) => item.id)).toEqual([6, 7, 8]);
+    expect(idsOf(first)).toEqual([1, 10, 2]);
+    expect(idsOf(await page(first.next_cursor!))).toEqual([6, 7, 8]);
   });
 
   it('stores nothing where all fits on one page', async () => {
@@ -151,34 +161,28 @@ describe('a traversal by cursor', () => {
   });
 
   it('leaves out what the caller may no longer see, and goes on when only rights have changed', async () => {
-    await put([1, 2, 3, 4, 5, 6].map((id) => ({ id, name: `n${id}` })));
+    await number(6);
     const seen = (least: number): Condition[] => [
       { sql: 't.id > ?', bindings: [least], visibility: true },
       { sql: 't.weight = ?', bindings: [0] },
     ];
     const first = await page('', {}, OWNER, seen(0));
-    expect((await page(first.next_cursor!, {}, OWNER, seen(5))).items.map((item) => item.id)).toEqual([6]);
-    expect(await rejected(page(first.next_cursor!, {}, OWNER, seen(0).slice(0, 1)))).toEqual([
-      422,
-      'cursor_mismatch',
-      'cursor_mismatch',
-    ]);
+    expect(idsOf(await page(first.next_cursor!, {}, OWNER, seen(5)))).toEqual([6]);
+    expect(await rejected(page(first.next_cursor!, {}, OWNER, seen(0).slice(0, 1)))).toEqual(mismatch);
   });
 
   it('belongs to its filter, its order and its user', async () => {
-    await put([1, 2, 3, 4, 5, 6].map((id) => ({ id, name: `n${id}` })));
+    await number(6);
     const { next_cursor } = await page('');
-    const mismatch = [422, 'cursor_mismatch', 'cursor_mismatch'];
     expect(await rejected(page(next_cursor!, { sort_dir: 'desc' }))).toEqual(mismatch);
     expect(await rejected(page(next_cursor!, { sort_by: 'made' }))).toEqual(mismatch);
     expect(await rejected(page(next_cursor!, { search: 'n' }))).toEqual(mismatch);
-    expect(await rejected(page(next_cursor!, {}, OTHER))).toEqual([422, 'cursor_expired', 'cursor_expired']);
+    expect(await rejected(page(next_cursor!, {}, OTHER))).toEqual(expired);
     expect((await page(next_cursor!, { page_size: 1 })).items).toHaveLength(1);
   });
 
   it('ends an hour after its last use, and when its user has begun twenty others', async () => {
-    await put([1, 2, 3, 4, 5, 6].map((id) => ({ id, name: `n${id}` })));
-    const expired = [422, 'cursor_expired', 'cursor_expired'];
+    await number(6);
     const first = await page('');
     await t.services.db.raw(`update list_snapshots set used_at = now() - interval '59 minutes'`);
     expect((await page(first.next_cursor!)).items).toHaveLength(3);
@@ -202,13 +206,7 @@ describe('a traversal by cursor', () => {
     await t.services.db.raw(
       `insert into things (id, name, weight) select n, lpad(n::text, 6, '0'), 0 from generate_series(1, 2500) n`,
     );
-    const seen: number[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const answer: Page = await page(cursor, { page_size: 170 });
-      seen.push(...answer.items.map((item) => item.id));
-      cursor = answer.next_cursor;
-    }
-    expect(seen).toEqual(Array.from({ length: 2500 }, (_, n) => n + 1));
+    expect(await traverse({ page_size: 170 })).toEqual(Array.from({ length: 2500 }, (_, n) => n + 1));
   });
 });
 
@@ -219,7 +217,7 @@ describe('a cursor that was tampered with', () => {
     return JSON.parse(Buffer.from(next_cursor!, 'base64url').toString())[0] as string;
   };
 
-  beforeEach(() => put([1, 2, 3, 4, 5, 6].map((id) => ({ id, name: `n${id}` }))));
+  beforeEach(() => number(6));
 
   it('is 422, never a failure', async () => {
     for (const sort_by of ['name', 'made', 'weight']) {
@@ -245,47 +243,38 @@ describe('a cursor that was tampered with', () => {
           'malformed',
         ]);
       }
-      expect(await rejected(page(forge([bound, 's', OTHER, '3']), { sort_by }))).toEqual([
-        422,
-        'cursor_expired',
-        'cursor_expired',
-      ]);
+      expect(await rejected(page(forge([bound, 's', OTHER, '3']), { sort_by }))).toEqual(expired);
     }
   });
 
   it('is 422 for any text', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ minLength: 1 }), async (text) => {
-        expect((await rejected(page(text)))[0]).toBe(422);
-      }),
-      { numRuns: 50 },
-    );
+    await forAllAsync(50, [fc.string({ minLength: 1 })], async (text) => {
+      expect((await rejected(page(text)))[0]).toBe(422);
+    });
   });
 });
 
-describe('pages', () => {
-  it('show every row once, from either end, empty values last', async () => {
-    await put([
-      { id: 1, name: 'b' },
-      { id: 2, name: null },
-      { id: 3, name: 'a' },
-      { id: 4, name: 'b' },
-      { id: 5, name: null },
-    ]);
-    for (const [sort_dir, expected] of [
-      ['asc', [3, 1, 4, 2, 5]],
-      ['desc', [4, 1, 3, 5, 2]],
-    ] as const) {
-      const seen: number[] = [];
-      for (let n = 1; n <= 6; n += 1) {
-        const params = { page: n, page_size: 1, sort_dir };
-        const answer = JSON.parse(
-          await runList({ db: t.services.db, caller: { userId: null } }, spec, [], params),
-        );
-        expect(answer).toMatchObject({ total: 5, page: n, page_size: 1 });
-        seen.push(...answer.items.map((item: { id: number }) => item.id));
-      }
-      expect(seen).toEqual(expected);
+it('pages show every row once, from either end, empty values last', async () => {
+  await put([
+    { id: 1, name: 'b' },
+    { id: 2, name: null },
+    { id: 3, name: 'a' },
+    { id: 4, name: 'b' },
+    { id: 5, name: null },
+  ]);
+  for (const [sort_dir, expected] of [
+    ['asc', [3, 1, 4, 2, 5]],
+    ['desc', [4, 1, 3, 5, 2]],
+  ] as const) {
+    const seen: number[] = [];
+    for (let n = 1; n <= 6; n += 1) {
+      const params = { page: n, page_size: 1, sort_dir };
+      const answer = JSON.parse(
+        await runList({ db: t.services.db, caller: { userId: null } }, spec, [], params),
+      );
+      expect(answer).toMatchObject({ total: 5, page: n, page_size: 1 });
+      seen.push(...answer.items.map((item: { id: number }) => item.id));
     }
-  });
+    expect(seen).toEqual(expected);
+  }
 });

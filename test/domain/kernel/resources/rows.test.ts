@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { expect, it } from 'vitest';
 import {
   deleteRows,
   findRows,
@@ -48,8 +47,7 @@ it('writes and reads rows as PostgreSQL has them as JSON', async () => {
   expect(row).toMatchObject({ ...values, parent_id: null });
   expect(row.created_at).toMatch(/\.\d{4,6}\+00:00$/);
 
-  const locked = await db.transaction((trx) => lockRow(trx, Sample, { id: row.id }));
-  expect(locked).toEqual(row);
+  expect(await db.transaction((trx) => lockRow(trx, Sample, { id: row.id }))).toEqual(row);
 
   const updated = await updateRow(db, Sample, { id: row.id }, { parts: [], labels: [], amount: null });
   expect(updated).toEqual(await stored(row.id));

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { readCardHeader, readRelationHeader } from '../../../../domain/kernel/transfer/columns.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 
@@ -62,19 +61,17 @@ describe('the header of a file of cards', () => {
   });
 });
 
-describe('the header of a file of relations', () => {
-  it('needs an id, or the type and both ends', () => {
-    expect(faults(() => readRelationHeader(['id', 'description'], keys))).toEqual([]);
-    expect(faults(() => readRelationHeader(['type', 'source_id', 'target_external_id'], keys))).toEqual([]);
-    expect(faults(() => readRelationHeader(['description', 'source_id'], keys))).toEqual([
-      { field: 'type', code: 'missing_column' },
-      { field: 'target_external_id', code: 'missing_column' },
-    ]);
-  });
+it('the header of a file of relations needs an id, or the type and both ends', () => {
+  expect(faults(() => readRelationHeader(['id', 'description'], keys))).toEqual([]);
+  expect(faults(() => readRelationHeader(['type', 'source_id', 'target_external_id'], keys))).toEqual([]);
+  expect(faults(() => readRelationHeader(['description', 'source_id'], keys))).toEqual([
+    { field: 'type', code: 'missing_column' },
+    { field: 'target_external_id', code: 'missing_column' },
+  ]);
+});
 
-  it('has no lifecycle', () => {
-    expect(
-      faults(() => readRelationHeader(['id', 'lifecycle.active', 'attributes.timeModel'], keys)),
-    ).toEqual([{ field: 'lifecycle.active', code: 'unknown_column' }]);
-  });
+it('the header of a file of relations has no lifecycle', () => {
+  expect(faults(() => readRelationHeader(['id', 'lifecycle.active', 'attributes.timeModel'], keys))).toEqual([
+    { field: 'lifecycle.active', code: 'unknown_column' },
+  ]);
 });

@@ -1,5 +1,4 @@
 import { Resvg } from '@resvg/resvg-js';
-import { describe, expect, it } from 'vitest';
 import type { ModelElement } from '../../../../domain/modelling/bpm/bpm.model.ts';
 import { decodeXml, modelLimits } from '../../../../domain/modelling/bpm/bpmn.model.ts';
 import { readModelFile, readModelText, readThumbnail } from '../../../../domain/modelling/bpm/bpmn.read.ts';

@@ -7,7 +7,7 @@ import { evaluate, mappingOf } from './histories/landscape.ts';
 import { type Journal, memoryPort, type Sides } from './histories/memory.port.ts';
 import { createSides } from './histories/memory.sides.ts';
 import { type Disruption, type Setting, usualSetting } from './histories/steps.ts';
-import { planAtOnce, undoPlan } from './reference.ts';
+import { planInMemory, undoPlan } from './memory.plans.ts';
 
 const usual: Setting = { ...usualSetting, rules: ['remote_leads', 'remote_leads', 'remote_leads'] };
 export const mapping = mappingOf(usual);
@@ -22,7 +22,7 @@ export function landscape(over: Partial<Setting> = {}) {
   const journal: Journal = new Map();
   const outcomes = new Map<number, Outcome>();
   let plans = 0;
-  const plan = (over: Partial<typeof mapping> = {}, resolutions: Resolution[] = []): Plan => {
+  const plan = async (over: Partial<typeof mapping> = {}, resolutions: Resolution[] = []): Promise<Plan> => {
     plans += 1;
     journal.clear();
     outcomes.clear();
@@ -35,13 +35,17 @@ export function landscape(over: Partial<Setting> = {}) {
     };
     const local = { cards: structuredClone(sides.cards), redirects: sides.redirects };
     const seen = { remote, local, resolutions, decisions: [], now: sides.tick(), remoteClockAheadMs: 0 };
-    return planAtOnce(`p${plans}`, { ...mapping, ...over }, syncState, seen, { score: () => [], evaluate });
+    return await planInMemory(`p${plans}`, { ...mapping, ...over }, syncState, seen, {
+      score: () => [],
+      evaluate,
+    });
   };
   const apply = async (
-    of: Plan,
+    made: Plan | Promise<Plan>,
     disruptions: Disruption[] = [],
     { approvals, chunk = 1, ...options }: Applied = {},
   ) => {
+    const of = await made;
     const commit = (changes: Parameters<typeof applyChanges>[1]) => applyChanges(syncState, changes);
     const act = async () => {};
     const port = memoryPort(
@@ -76,7 +80,7 @@ export function landscape(over: Partial<Setting> = {}) {
   };
   /** Undoes an applied plan. @param ends its outcomes; default: those of the plan that was applied last. */
   const undo = async (of: Plan, { id = 'undo', ends = new Map(outcomes) } = {}) => {
-    const back = undoPlan(id, of, ends, syncState, sides.now());
+    const back = undoPlan(id, of, ends, syncState);
     journal.clear();
     return { plan: back, counts: (await apply(back)).counts };
   };

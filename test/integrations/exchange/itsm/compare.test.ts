@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import type { FieldMapping, FieldRule, Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import {
   canonical,

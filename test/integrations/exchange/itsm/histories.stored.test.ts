@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { everyStoredHistoryConverges } from './histories/convergence.stored.ts';
 import { prepareInventory } from './histories/stored.ts';

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { Divergence, everyHistoryConverges, expectConvergence } from './histories/convergence.ts';
 import type { Mutant } from './histories/memory.port.ts';
 import { createMemory } from './histories/memory.ts';
@@ -50,7 +49,6 @@ it('a decision restores an archived card beside a card of the same key, which st
   const [first, second, ...others] = await landscape.objects('local');
   expect(others).toEqual([]);
   expect(first!.fields['attributes.key']).toBe(second!.fields['attributes.key']);
-  const pairs = await landscape.pairs();
-  expect(pairs).toMatchObject([{ cardId: second!.id, state: { kind: 'linked' } }]);
+  expect(await landscape.pairs()).toMatchObject([{ cardId: second!.id, state: { kind: 'linked' } }]);
   expect(await landscape.isStaged(first!.id)).toBe(true);
 });

@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
 import type { Connector } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
-import { connectHttp, type HttpAuth } from '../../../../integrations/exchange/itsm/connectors/http/http.ts';
+import { connectHttp } from '../../../../integrations/exchange/itsm/connectors/http/http.ts';
+import type { PlainAuth } from '../../../../integrations/exchange/itsm/connectors/transport.ts';
 import { type Lists, startLists } from '../../../emulators/http-lists.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
-import { memoryLimiterStore } from '../../../support/memory-limiter.ts';
-import { allPages, codeOf, expectError, failure } from './remote.ts';
+import { codeOf, expectError, failure, partsOn, readAll as readPages } from './remote.ts';
 
 let clock: VirtualClock;
 let lists: Lists;
@@ -46,15 +45,12 @@ const byLink: HttpSource = {
 };
 
 const connect = (
-  auth: HttpAuth = { kind: 'none' },
+  auth: PlainAuth = { kind: 'none' },
   sources = [file, dated, sites, byKey, byCursor, byLink],
 ) =>
   connectHttp({
     config: { url: `${lists.base}/exports`, auth, sources },
-    outboundAllow: ['127.0.0.1:*'],
-    limits: memoryLimiterStore(),
-    clock,
-    random: () => 0.5,
+    ...partsOn(clock),
   });
 
 const start = Date.UTC(2026, 0, 5, 7);
@@ -77,26 +73,10 @@ afterEach(async () => {
   await lists.close();
 });
 
-async function readAll(
+const readAll = (
   table: string,
-  {
-    fields = ['name'],
-    filter,
-    since,
-    limit = 2,
-  }: { fields?: string[]; filter?: string; since?: string; limit?: number } = {},
-) {
-  const request = { table, fields, limit, filter };
-  const pages = await allPages((cursor) =>
-    since === undefined
-      ? remote.readPage({ ...request, cursor })
-      : remote.readSince({ ...request, since, cursor }),
-  );
-  return {
-    records: pages.flatMap(({ records }) => records),
-    hasHiddenRows: pages.some((one) => one.hasHiddenRows),
-  };
-}
+  { limit = 2, ...more }: { limit?: number } & Parameters<typeof readPages>[3] = {},
+) => readPages(remote, table, limit, more);
 
 describe('a file', () => {
   test('is fetched once and read by key, with references as ids of the other source', async () => {

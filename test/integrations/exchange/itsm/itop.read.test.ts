@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   earliestLocalTime,
   fromLocal,
@@ -13,18 +12,17 @@ import {
 import { populate } from '../../../emulators/itop/landscape.ts';
 import { type ItopEmulator, startItop } from '../../../emulators/itop/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
-import { type Connected, connectTo } from './itop.remote.ts';
-import { allPages, expectError, failure, readAll } from './remote.ts';
+import { allPages, connectToItop, expectError, failure, readAll } from './remote.ts';
 
 let clock: VirtualClock;
 let instance: ItopEmulator;
-let remote: Connected;
+let remote: ReturnType<typeof connectToItop>;
 let land: ReturnType<typeof populate>;
 beforeEach(async () => {
   clock = createVirtualClock();
   instance = await startItop({ clock });
   land = populate(instance, { servers: 60, applications: 8 });
-  remote = connectTo(instance);
+  remote = connectToItop(instance);
 });
 afterEach(async () => {
   await remote.close();
@@ -153,7 +151,7 @@ describe('a delta', () => {
   test.each(['Asia/Tokyo', 'Pacific/Kiritimati'])(
     'misses no change with the time zone %s, in which the history has earlier times',
     async (timeZone) => {
-      const wrong = connectTo(instance, { timeZone });
+      const wrong = connectToItop(instance, { timeZone });
       const since = new Date(clock.now()).toISOString();
       clock.advance(60_000);
       instance.elsewhere.update(land.servers[0]!, { name: 'renamed' });
@@ -174,7 +172,7 @@ describe('a delta', () => {
   );
 
   test('detects a history in another time zone than configured', async () => {
-    const wrong = connectTo(instance, { timeZone: 'UTC' });
+    const wrong = connectToItop(instance, { timeZone: 'UTC' });
     clock.advance(60_000);
     instance.elsewhere.update(land.servers[0]!, { name: 'renamed' });
     const page = wrong.readSince({
@@ -226,8 +224,7 @@ test('links are relations, with full reads, deltas and deletions', async () => {
     applicationsolution_id: land.applications[1]!.id,
     functionalci_id: land.servers[5]!.id,
   });
-  const later = new Date(clock.now()).toISOString();
-  expect((await read(later)).map(({ id }) => id)).toEqual([
+  expect((await read(new Date(clock.now()).toISOString())).map(({ id }) => id)).toEqual([
     `lnkApplicationSolutionToFunctionalCI::${made.id}`,
   ]);
   expect((await remote.readRelationDeletions(since)).map(({ id }) => id)).toContain(all[0]![0]);
@@ -306,7 +303,7 @@ describe('the schema of the remote', () => {
       ['UTC', false],
       ['Asia/Tokyo', null],
     ] as const) {
-      const elsewhere = connectTo(instance, { timeZone });
+      const elsewhere = connectToItop(instance, { timeZone });
       expect(await granted(elsewhere)).toContain(`read CMDBChangeOp ${found}`);
       await elsewhere.close();
     }

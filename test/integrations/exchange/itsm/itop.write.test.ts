@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readResponse } from '../../../../integrations/exchange/itsm/connectors/itop/transport.ts';
-import { type Fault, faults } from '../../../emulators/itop/faults.ts';
 import { populate } from '../../../emulators/itop/landscape.ts';
 import { databaseMessage, type ItopEmulator, startItop } from '../../../emulators/itop/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
-import { type Connected, connectTo } from './itop.remote.ts';
-import { expectError, failure, readAll } from './remote.ts';
+import { connectToItop, expectError, failure } from './remote.ts';
 
 let instance: ItopEmulator;
-let remote: Connected;
+let remote: ReturnType<typeof connectToItop>;
 let land: ReturnType<typeof populate>;
 beforeEach(async () => {
   instance = await startItop({
@@ -18,7 +15,7 @@ beforeEach(async () => {
     accounts: [{ login: 'estate', token: 't-4711' }],
   });
   land = populate(instance, { servers: 30, applications: 2 });
-  remote = connectTo(instance);
+  remote = connectToItop(instance);
 });
 afterEach(async () => {
   await remote.close();
@@ -88,7 +85,7 @@ test('a referenced object may be given by its name if that is unique', async () 
 describe('with reconciliation keys', () => {
   beforeEach(async () => {
     await remote.close();
-    remote = connectTo(instance, { reconciliation: { Server: ['name', 'org_id'] } });
+    remote = connectToItop(instance, { reconciliation: { Server: ['name', 'org_id'] } });
   });
   const made = () => instance.writes.filter(({ kind }) => kind === 'create');
 
@@ -143,81 +140,7 @@ test('a relation is created once, although the response is lost, and deleted', a
   await expectError(remote.createRelation(type, from, 'x'), 'not_found');
 });
 
-describe.each(['reset_after_write', 'truncated_json', 'refused_after_write', 'html_answer'] as const)(
-  'with %s',
-  (fault) => {
-    test('each write is executed once', async () => {
-      const lose = () => instance.faults.arm({ fault, kinds: ['create', 'update', 'delete'], times: 1 });
-      lose();
-      const made = await remote.create('Server', { name: 'web', org_id: org() }, 'estate:1');
-      instance.faults.clear();
-      lose();
-      await remote.update('Server', made.record.id, { name: 'web 2' });
-      instance.faults.clear();
-      lose();
-      // the object is deleted, whatever the response says
-      await remote.delete('Server', made.record.id);
-      expect(instance.writes.map(({ kind }) => kind)).toEqual(['create', 'update', 'delete']);
-    });
-  },
-);
-
-/** Reads a class while objects are created, changed and deleted; nothing may be lost, duplicated or invented. */
-async function exercise(run: string): Promise<void> {
-  const before = land.servers.map(({ id }) => `Server::${id}`);
-  const read = readAll(remote, 'Server', 7);
-  const made: string[] = [];
-  for (let at = 0; at < 2; at += 1) {
-    const { record } = await remote.create('Server', { name: `${run} ${at}`, org_id: org() }, `${run}:${at}`);
-    made.push(record.id);
-  }
-  await remote.update('Server', made[0]!, { name: `${run} changed` });
-  await remote.delete('Server', made[1]!);
-  const met = (await read).records.map(({ id }) => id);
-  expect(new Set(met).size, 'a record came twice').toBe(met.length);
-  const there = new Set(instance.store.of('Server').map(({ id }) => `Server::${id}`));
-  expect(
-    before.filter((id) => there.has(id) && !met.includes(id)),
-    'records were missed',
-  ).toEqual([]);
-  expect(instance.writes.map(({ kind }) => kind).sort(), 'writes were lost or doubled').toEqual([
-    'create',
-    'create',
-    'delete',
-    'update',
-  ]);
-}
-
-test.each(faults)('nothing is lost, duplicated or invented with %s', async (fault) => {
-  instance.faults.arm({ fault, nth: 2, times: 2 });
-  await exercise('alone');
-  expect(instance.faults.fired.get(fault)).toBeGreaterThan(0);
-});
-
-const pairs = faults.flatMap((one, at) => faults.slice(at + 1).map((other) => [one, other] as const));
-test.each(pairs.filter((_, at) => at % 4 === 0))('nor with %s and %s', async (one, other) => {
-  instance.faults.arm({ fault: one, nth: 2, times: 2 });
-  instance.faults.arm({ fault: other, nth: 3, times: 2 });
-  await exercise('pair');
-});
-
-describe('an error contains what failed, where and what to do', () => {
-  test.each([
-    ['limited', 'limited'],
-    ['unauthorised', 'credentials_refused'],
-    ['server_error', 'outage'],
-    ['database_error', 'outage'],
-    ['html_answer', 'unreadable_response'],
-    ['truncated_json', 'incomplete_response'],
-    ['slow_page', 'timed_out'],
-  ] as const satisfies readonly (readonly [Fault, string])[])('%s ends as %s', async (fault, code) => {
-    instance.faults.arm({ fault, times: 99 });
-    const failed = await failure(remote.readPage(request));
-    expect(failed.code).toBe(code);
-    expect(failed.where).toContain(instance.base);
-    expect(failed.what).toContain('Reading Server');
-  });
-
+describe('an error', () => {
   test.each([
     [1040, 'Too many connections'],
     [1205, 'Lock wait timeout exceeded; try restarting transaction'],
@@ -233,7 +156,7 @@ describe('an error contains what failed, where and what to do', () => {
     await remote.create('Server', { name: 'x', org_id: org() }, 'estate:1');
     expect(instance.writes).toHaveLength(1);
     instance.faults.arm({ fault: 'database_error', times: 99 });
-    await expectError(remote.readPage(request), 'outage');
+    await expectError(remote.readPage(request), 'unavailable');
   });
 
   test('a database error about a value is refused immediately', async () => {
@@ -247,7 +170,7 @@ describe('an error contains what failed, where and what to do', () => {
   });
 
   test('a token or password is accepted; wrong ones and wrong addresses are not', async () => {
-    const open = (config: Parameters<typeof connectTo>[1]) => connectTo(instance, config);
+    const open = (config: Parameters<typeof connectToItop>[1]) => connectToItop(instance, config);
     const token = open({ auth: { kind: 'token', token: 't-4711' } });
     expect((await token.readPage(request)).records.length).toBeGreaterThan(0);
     const stranger = open({ auth: { kind: 'token', token: 'none' } });

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { createLimiter, limiterBounds } from '../../../../integrations/exchange/itsm/limiter/limiter.ts';
 import { RateRules } from '../../../emulators/servicenow/rate.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
@@ -63,7 +62,7 @@ async function push(
         }
         const wait = headers['retry-after'];
         await limiter.recordOutcome({
-          kind: 'limited',
+          kind: 'rate_limited',
           ...more,
           ...(wait ? { retryAfterMs: Number(wait) * 1000 } : {}),
         });
@@ -127,22 +126,23 @@ describe('a limiter', () => {
 
   test('respects the Retry-After of any user of the account', async () => {
     const { clock, limiter, other } = make();
-    await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 30_000 });
+    await limiter.recordOutcome({ kind: 'rate_limited', retryAfterMs: 30_000 });
     const before = clock.now();
     expect(await other.acquire(60_000)).toEqual({ kind: 'acquired' });
     expect(clock.now() - before).toBeGreaterThanOrEqual(30_000);
-    await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 900_000 });
-    expect(await other.acquire(60_000)).toMatchObject({ kind: 'wait_too_long', reason: 'limited' });
+    await limiter.recordOutcome({ kind: 'rate_limited', retryAfterMs: 900_000 });
+    expect(await other.acquire(60_000)).toMatchObject({ kind: 'wait_too_long', reason: 'rate_limited' });
   });
 
   test('pauses after several outages, and longer each time', async () => {
     const { clock, limiter } = make();
-    for (let at = 0; at < limiterBounds.outages; at += 1) await limiter.recordOutcome({ kind: 'outage' });
-    expect(await limiter.acquire(1_000)).toMatchObject({ kind: 'wait_too_long', reason: 'outage' });
+    for (let at = 0; at < limiterBounds.outages; at += 1)
+      await limiter.recordOutcome({ kind: 'unavailable' });
+    expect(await limiter.acquire(1_000)).toMatchObject({ kind: 'wait_too_long', reason: 'unavailable' });
     const first = clock.now();
     expect(await limiter.acquire(60_000)).toEqual({ kind: 'acquired' });
     expect(clock.now() - first).toBe(limiterBounds.openMs);
-    await limiter.recordOutcome({ kind: 'outage' });
+    await limiter.recordOutcome({ kind: 'unavailable' });
     expect(await limiter.acquire(limiterBounds.openMs)).toMatchObject({ kind: 'wait_too_long' });
     await limiter.acquire(limiterBounds.openMs * 2);
     await limiter.recordOutcome({ kind: 'passed' });
@@ -151,9 +151,10 @@ describe('a limiter', () => {
 
   test('counts an outage long after the others as the first', async () => {
     const { clock, limiter } = make();
-    for (let at = 0; at < limiterBounds.outages; at += 1) await limiter.recordOutcome({ kind: 'outage' });
+    for (let at = 0; at < limiterBounds.outages; at += 1)
+      await limiter.recordOutcome({ kind: 'unavailable' });
     clock.advance(limiterBounds.openMs + limiterBounds.maxOpenMs + 1_000);
-    await limiter.recordOutcome({ kind: 'outage' });
+    await limiter.recordOutcome({ kind: 'unavailable' });
     expect(await limiter.acquire(1_000)).toEqual({ kind: 'acquired' });
     expect(await limiter.state()).toMatchObject({ outages: 1, openings: 0 });
   });
@@ -206,7 +207,7 @@ describe('a limiter', () => {
       const { clock, limiter } = await learnt();
       const { rate } = await limiter.state();
       const refuse = async () => {
-        await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 500, rate: told(clock) });
+        await limiter.recordOutcome({ kind: 'rate_limited', retryAfterMs: 500, rate: told(clock) });
         return (await limiter.state()).rate;
       };
       clock.advance(60_000);
@@ -221,7 +222,7 @@ describe('a limiter', () => {
 
   test('stops waiting when it is aborted', async () => {
     const { limiter } = make();
-    await limiter.recordOutcome({ kind: 'limited', retryAfterMs: 30_000 });
+    await limiter.recordOutcome({ kind: 'rate_limited', retryAfterMs: 30_000 });
     const stop = new AbortController();
     const waiting = limiter.acquire(60_000, stop.signal);
     stop.abort(new Error('stopped'));

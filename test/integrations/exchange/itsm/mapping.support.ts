@@ -32,11 +32,7 @@ export const plainMapping = (over: Partial<Mapping> = {}): Mapping => ({
 });
 
 /** A field that is mapped as it is, with the rule `manual`. */
-export const mappedField = (
-  card_field: string,
-  remote_field: string,
-  over: Partial<FieldMapping> = {},
-): FieldMapping =>
+export const mappedField = (card_field: string, remote_field: string, over: Partial<FieldMapping> = {}) =>
   ({
     card_field,
     remote_field,

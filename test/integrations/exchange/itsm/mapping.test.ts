@@ -1,10 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import {
-  type TransformContext,
-  toLocal,
-  toRemote,
-} from '../../../../integrations/exchange/itsm/engine/fields.ts';
-import { createEvaluate } from '../../../../integrations/exchange/itsm/mappings/expressions.ts';
+import { createEvaluate } from '../../../../domain/exchange/itsm/mappings.rules.ts';
+import type { TransformContext } from '../../../../integrations/exchange/itsm/engine/fields.ts';
+import { toLocal, toRemote } from '../../../../integrations/exchange/itsm/engine/fields.ts';
 import { mappedField } from './mapping.support.ts';
 
 const evaluate = createEvaluate();

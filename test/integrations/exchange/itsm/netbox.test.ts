@@ -1,10 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { faults } from '../../../emulators/netbox/faults.ts';
 import type { NetBox } from '../../../emulators/netbox/instance.ts';
+import { populate } from '../../../emulators/netbox/landscape.ts';
 import { levelTimes, startNetBox } from '../../../emulators/netbox/server.ts';
 import { createVirtualClock, type VirtualClock } from '../../../emulators/virtual-clock.ts';
-import { connect, populate } from './netbox.remote.ts';
-import { allPages, codeOf, expectError, failure } from './remote.ts';
+import {
+  allPages,
+  codeOf,
+  connectToNetBox as connect,
+  expectError,
+  failure,
+  readAll as readPages,
+} from './remote.ts';
 
 const table = 'dcim/devices';
 let clock: VirtualClock;
@@ -25,24 +30,14 @@ afterEach(async () => {
 
 const ids = (of = table): string[] => netbox.store.rows(of).map(({ id }) => `${of}/${id}`);
 
-async function readAll(
-  { limit = 10, filter, since }: { limit?: number; filter?: string; since?: string } = {},
-  fields = ['name'],
-) {
-  const request = { table, fields, limit, filter };
-  const pages = await allPages((cursor) =>
-    since === undefined
-      ? remote.readPage({ ...request, cursor })
-      : remote.readSince({ ...request, since, cursor }),
-  );
-  return pages.flatMap(({ records }) => records);
-}
+const readAll = async ({ limit = 10, ...more }: { limit?: number } & Parameters<typeof readPages>[3] = {}) =>
+  (await readPages(remote, table, limit, more)).records;
 
 describe('a full read', () => {
   const fields = ['name', 'site', 'site.slug', 'status', 'tags', 'custom_fields.owner', 'no_such_column'];
 
   test('returns each object once, with choices, references, tags and custom fields', async () => {
-    const records = await readAll({}, fields);
+    const records = await readAll({ fields });
     expect(records.map(({ id }) => id)).toEqual(ids());
     const [first] = netbox.store.rows(table);
     const site = `dcim/sites/${built.sites[0]!.id}`;
@@ -92,23 +87,21 @@ describe('a full read', () => {
   });
 });
 
-describe('a delta', () => {
-  test('is sorted by the time of change, with equal times over more than a page', async () => {
-    clock.advance(3_600_000);
-    levelTimes(netbox);
-    const since = new Date(clock.now()).toISOString();
-    clock.advance(5_000);
-    const [first] = netbox.store.rows(table);
-    netbox.store.update(table, first!.id, { name: 'renamed' });
-    const seen = await readAll({ limit: 4, since });
-    expect(seen.map(({ id }) => id)).toEqual([...ids().slice(1), ids()[0]]);
-    expect(seen.at(-1)!.updatedAt).toBe('2026-01-05T09:00:05.000Z');
-  });
+test('a delta is sorted by the time of change, with equal times over more than a page', async () => {
+  clock.advance(3_600_000);
+  levelTimes(netbox);
+  const since = new Date(clock.now()).toISOString();
+  clock.advance(5_000);
+  const [first] = netbox.store.rows(table);
+  netbox.store.update(table, first!.id, { name: 'renamed' });
+  const seen = await readAll({ limit: 4, since });
+  expect(seen.map(({ id }) => id)).toEqual([...ids().slice(1), ids()[0]]);
+  expect(seen.at(-1)!.updatedAt).toBe('2026-01-05T09:00:05.000Z');
+});
 
-  test('needs one request if nothing has changed', async () => {
-    expect(await readAll({ since: new Date(clock.now() + 3_600_000).toISOString() })).toEqual([]);
-    expect(remote.calls()).toBe(1);
-  });
+test('a delta needs one request if nothing has changed', async () => {
+  expect(await readAll({ since: new Date(clock.now() + 3_600_000).toISOString() })).toEqual([]);
+  expect(remote.calls()).toBe(1);
 });
 
 describe('a deleted object', () => {
@@ -158,8 +151,7 @@ describe('relations', () => {
     );
     const [left, right] = ends.map(({ id }) => [{ table: 'dcim/interfaces', id }]);
     netbox.store.insert('dcim/cables', { a_terminations: left, b_terminations: right });
-    const types = await remote.describeRelationTypes();
-    expect(types).toContainEqual({
+    expect(await remote.describeRelationTypes()).toContainEqual({
       id: 'dcim/devices:site',
       name: 'dcim/devices site',
       forward: 'is located at',
@@ -251,8 +243,8 @@ describe('writes', () => {
     const version = await look();
     expect(version).toMatch(/^W\/"2026-01-05T08:00:00\.000\d{3}\+00:00"$/);
     netbox.store.update(table, netbox.store.rows(table)[0]!.id, { serial: 'moved' });
-    await expectError(remote.update(table, id!, { name: 'x' }, version), 'changed_meanwhile');
-    await expectError(remote.delete(table, id!, version), 'changed_meanwhile');
+    await expectError(remote.update(table, id!, { name: 'x' }, version), 'changed_concurrently');
+    await expectError(remote.delete(table, id!, version), 'changed_concurrently');
     expect((await remote.update(table, id!, { name: 'x' }, await look())).record.version).toBe(await look());
   });
 
@@ -266,34 +258,14 @@ describe('writes', () => {
     const before = await seen();
     netbox.store.update(table, netbox.store.rows(table)[0]!.id, { serial: 'moved' });
     const writes = netbox.store.writes.length;
-    await expectError(remote.update(table, id!, { name: 'x' }, before), 'changed_meanwhile');
-    await expectError(remote.delete(table, id!, before), 'changed_meanwhile');
+    await expectError(remote.update(table, id!, { name: 'x' }, before), 'changed_concurrently');
+    await expectError(remote.delete(table, id!, before), 'changed_concurrently');
     expect(netbox.store.writes).toHaveLength(writes);
     const { record } = await remote.update(table, id!, { name: 'x' }, await seen());
     expect(record.fields.name).toEqual({ value: 'x' });
     expect(await remote.delete(table, id!, await seen())).toBe(true);
     expect(await remote.delete(table, id!, before)).toBe(false);
   });
-
-  test.each(['reset_after_write', 'truncated_json', 'slow_page'] as const)(
-    'are executed once with %s',
-    async (fault) => {
-      const lose = () => netbox.faults.arm({ fault, kinds: ['create', 'update', 'delete'], times: 1 });
-      const before = netbox.store.writes.length;
-      await remote.describeFields(table);
-      lose();
-      const { record } = await remote.create(table, values(), 'plan:1');
-      lose();
-      await remote.update(table, record.id, { name: 'changed' });
-      lose();
-      expect(await remote.delete(table, record.id)).toBe(true);
-      expect(netbox.store.writes.slice(before).map(({ action }) => action)).toEqual([
-        'create',
-        'update',
-        'delete',
-      ]);
-    },
-  );
 
   test('are refused before they are sent if they could not be looked up later', async () => {
     netbox.store.customFields.splice(0, 1);
@@ -304,67 +276,42 @@ describe('writes', () => {
   });
 });
 
-describe('the description', () => {
-  test('contains tables and columns', async () => {
-    expect(await remote.describeTables('virtual')).toEqual([
-      { name: 'virtualization/clusters', label: 'Clusters', parent: null },
-      { name: 'virtualization/virtual-machines', label: 'Virtual machines', parent: null },
-    ]);
-    expect((await remote.describeTables()).map(({ name }) => name)).toContain('plugins/widgets/cogs');
-    const columns = new Map((await remote.describeFields(table)).map((one) => [one.name, one]));
-    expect(columns.get('site')).toMatchObject({
-      kind: 'reference',
-      reference: 'dcim/sites',
-      mandatory: true,
-    });
-    expect(columns.get('status')!.choices).toContainEqual({ value: 'planned', label: 'Planned' });
-    expect(columns.get('name')).toMatchObject({ kind: 'text', maxLength: 64 });
-    expect(columns.get('custom_fields.owner')).toMatchObject({ label: 'Owner', kind: 'text' });
-    for (const wrong of ['dcim/nothing', '../secrets', 'dcim'])
-      await expectError(remote.describeFields(wrong), 'not_found');
+test('the description contains tables and columns', async () => {
+  expect(await remote.describeTables('virtual')).toEqual([
+    { name: 'virtualization/clusters', label: 'Clusters', parent: null },
+    { name: 'virtualization/virtual-machines', label: 'Virtual machines', parent: null },
+  ]);
+  expect((await remote.describeTables()).map(({ name }) => name)).toContain('plugins/widgets/cogs');
+  const columns = new Map((await remote.describeFields(table)).map((one) => [one.name, one]));
+  expect(columns.get('site')).toMatchObject({
+    kind: 'reference',
+    reference: 'dcim/sites',
+    mandatory: true,
   });
-
-  test('is derived from existing objects if the account cannot write', async () => {
-    netbox.denied.add(`add ${table}`).add(`change ${table}`).add('view extras/custom-fields');
-    const columns = new Map((await remote.describeFields(table)).map((one) => [one.name, one]));
-    expect(columns.get('site')).toMatchObject({ kind: 'reference', reference: 'dcim/sites' });
-    expect(columns.get('custom_fields.owner')).toMatchObject({ kind: 'text' });
-    const needs = [
-      { table, rights: ['read', 'create', 'update', 'delete'] as const },
-      { table: 'dcim/sites', rights: ['create'] as const },
-    ].map((need) => ({ ...need, rights: [...need.rights] }));
-    netbox.denied.add(`view ${table}`);
-    expect((await remote.testRights(needs)).map(({ granted }) => granted)).toEqual([
-      false,
-      false,
-      false,
-      null,
-      true,
-    ]);
-  });
+  expect(columns.get('status')!.choices).toContainEqual({ value: 'planned', label: 'Planned' });
+  expect(columns.get('name')).toMatchObject({ kind: 'text', maxLength: 64 });
+  expect(columns.get('custom_fields.owner')).toMatchObject({ label: 'Owner', kind: 'text' });
+  for (const wrong of ['dcim/nothing', '../secrets', 'dcim'])
+    await expectError(remote.describeFields(wrong), 'not_found');
 });
 
-const ofReadings = faults.filter((fault) => fault !== 'reset_after_write');
-
-test.each(ofReadings)('nothing is lost or duplicated in a read with %s', async (fault) => {
-  netbox.faults.arm({ fault, nth: 2, times: 2 });
-  const before = ids();
-  const met = (await readAll({ limit: 5 })).map(({ id }) => id);
-  expect(new Set(met).size).toBe(met.length);
-  expect(before.filter((id) => ids().includes(id) && !met.includes(id))).toEqual([]);
-  expect(netbox.faults.fired.get(fault)).toBeGreaterThan(0);
-});
-
-test.each([
-  ['limited_with_wait', 'limited'],
-  ['server_error', 'outage'],
-  ['html_answer', 'unreadable_response'],
-  ['truncated_json', 'incomplete_response'],
-  ['slow_page', 'timed_out'],
-] as const)('%s ends as %s', async (fault, code) => {
-  netbox.faults.arm({ fault, times: 99 });
-  const failed = await failure(remote.readPage({ table, fields: ['name'], limit: 10, cursor: null }));
-  expect([failed.code, failed.where]).toEqual([code, `${netbox.base}/api/dcim/devices/`]);
+test('the description is derived from existing objects if the account cannot write', async () => {
+  netbox.denied.add(`add ${table}`).add(`change ${table}`).add('view extras/custom-fields');
+  const columns = new Map((await remote.describeFields(table)).map((one) => [one.name, one]));
+  expect(columns.get('site')).toMatchObject({ kind: 'reference', reference: 'dcim/sites' });
+  expect(columns.get('custom_fields.owner')).toMatchObject({ kind: 'text' });
+  const needs = [
+    { table, rights: ['read', 'create', 'update', 'delete'] as const },
+    { table: 'dcim/sites', rights: ['create'] as const },
+  ].map((need) => ({ ...need, rights: [...need.rights] }));
+  netbox.denied.add(`view ${table}`);
+  expect((await remote.testRights(needs)).map(({ granted }) => granted)).toEqual([
+    false,
+    false,
+    false,
+    null,
+    true,
+  ]);
 });
 
 test('tokens of both versions are accepted; an invalid one and a missing permission are different errors', async () => {

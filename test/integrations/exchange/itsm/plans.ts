@@ -9,7 +9,7 @@ import type { Plan } from '../../../../integrations/exchange/itsm/engine/plan.ty
 import { applyChanges, emptySyncState } from '../../../../integrations/exchange/itsm/engine/state.ts';
 import type { RecordLookup, RemoteRecord } from '../../../../integrations/exchange/itsm/remote.ts';
 import { evaluate, mappingOf } from './histories/landscape.ts';
-import { planAtOnce, type Scorer } from './reference.ts';
+import { planInMemory, type Scorer } from './memory.plans.ts';
 
 export const mapping = (over: Partial<Mapping> = {}): Mapping => ({
   ...mappingOf({ quarantine: 60 }),
@@ -83,13 +83,17 @@ export const observationOf = (given: Given): Observation => ({
   remoteClockAheadMs: 0,
   ...given.over,
 });
-/** Plans at once. */
-export const planned = (syncState: SyncState, given: Given, of = mapping(), score: Scorer = () => []): Plan =>
-  planAtOnce('p', of, syncState, observationOf(given), { score, evaluate });
+/** Plans in one part. */
+export const planned = (
+  syncState: SyncState,
+  given: Given,
+  of = mapping(),
+  score: Scorer = () => [],
+): Promise<Plan> => planInMemory('p', of, syncState, observationOf(given), { score, evaluate });
 /** The rows of a plan, each as `action side card record`. */
 export const summarize = ({ rows }: Plan) =>
   rows.map(({ action, side, cardId, remoteId }) =>
     [action, side, cardId, remoteId].filter(Boolean).join(' '),
   );
-/** The same of a plan that is made at once. */
-export const planRows = (...args: Parameters<typeof planned>) => summarize(planned(...args));
+/** The same of a plan that is made in one part. */
+export const planRows = async (...args: Parameters<typeof planned>) => summarize(await planned(...args));

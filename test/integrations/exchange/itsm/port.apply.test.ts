@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
@@ -16,7 +15,7 @@ import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { created, createdRecord, type Draft, pair, pulled, pushed } from './drafts.ts';
 import { mappedField, plainMapping } from './mapping.support.ts';
-import { unmap } from './reference.ts';
+import { unmap } from './memory.plans.ts';
 import { connect } from './remote.ts';
 import { invertRows, loadSyncState, storeMapping, storePlan } from './stored.ts';
 
@@ -281,7 +280,7 @@ describe('remote rows', () => {
     };
     const killed = { concurrency: 1 };
     await expect(apply(runId, killed, dying)).rejects.toThrow('killed');
-    expect((await ends(runId)).sort()).toEqual(['applied', 'begun', 'begun']);
+    expect((await ends(runId)).sort()).toEqual(['applied', 'started', 'started']);
     const before = instance.writes.length;
     await apply(runId);
     expect(await ends(runId)).toEqual(['applied', 'applied', 'applied']);
@@ -322,43 +321,41 @@ describe('remote rows', () => {
   });
 });
 
-describe('a run that is undone', () => {
-  it('restores both sides and the sync state, except later changes', async () => {
-    const { db } = t.services;
-    const [here, there, touched] = await make('here', 'there new', 'touched');
-    const [r1, r2, r3, r4] = ['here new', 'there', 'touched new', 'born'].map(elsewhere);
-    const base = (local: string, remote: string) => ({ name: { local, remote } });
-    await put([
-      pair(r1!, here!, base('here', 'here')),
-      pair(r2!, there!, base('there', 'there')),
-      pair(r3!, touched!, base('touched', 'touched')),
-    ]);
-    const before = (await loadSyncState(db, mapping.id)).syncState.pairs;
-    const was = (draft: Draft, name: string): Draft => ({ ...draft, before: base(name, name) });
-    const runId = await plan([
-      was(pulled(r1!, here!, 'here', 'here new'), 'here'),
-      was(pushed(r2!, there!, 'there', 'there new'), 'there'),
-      was(pulled(r3!, touched!, 'touched', 'touched new'), 'touched'),
-      created(r4!, 'born'),
-    ]);
-    expect((await apply(runId)).counts).toMatchObject({ applied: 4 });
-    await patchCard(ctx, touched!, { name: 'touched again' });
-    const backId = await undoRun(ctx, runId);
-    await invertRows(ctx, backId);
-    await apply(backId);
-    expect(await ends(backId)).toEqual([
-      'applied',
-      "stale: 'name' is 'touched again' here now, instead of 'touched new'.",
-      'applied',
-      'applied',
-    ]);
-    const after = (await loadSyncState(db, mapping.id)).syncState.pairs;
-    expect([after.get(r1!), after.get(r2!)]).toEqual([before.get(r1!), before.get(r2!)]);
-    expect(after.has(r4!)).toBe(false);
-    expect(instance.store.rows.get(r2!)!.values.name).toBe('there');
-    expect((await db('cards').where({ id: here! }).first()).name).toBe('here');
-    expect((await db('cards').where({ name: 'born' }).first()).status).toBe('ARCHIVED');
-    await expect(undoRun(ctx, runId)).rejects.toMatchObject({ code: 'wrong_state' });
-    await expect(undoRun(ctx, await plan([]))).rejects.toMatchObject({ code: 'wrong_state' });
-  });
+it('a run that is undone restores both sides and the sync state, except later changes', async () => {
+  const { db } = t.services;
+  const [here, there, touched] = await make('here', 'there new', 'touched');
+  const [r1, r2, r3, r4] = ['here new', 'there', 'touched new', 'born'].map(elsewhere);
+  const base = (local: string, remote: string) => ({ name: { local, remote } });
+  await put([
+    pair(r1!, here!, base('here', 'here')),
+    pair(r2!, there!, base('there', 'there')),
+    pair(r3!, touched!, base('touched', 'touched')),
+  ]);
+  const before = (await loadSyncState(db, mapping.id)).syncState.pairs;
+  const was = (draft: Draft, name: string): Draft => ({ ...draft, before: base(name, name) });
+  const runId = await plan([
+    was(pulled(r1!, here!, 'here', 'here new'), 'here'),
+    was(pushed(r2!, there!, 'there', 'there new'), 'there'),
+    was(pulled(r3!, touched!, 'touched', 'touched new'), 'touched'),
+    created(r4!, 'born'),
+  ]);
+  expect((await apply(runId)).counts).toMatchObject({ applied: 4 });
+  await patchCard(ctx, touched!, { name: 'touched again' });
+  const backId = await undoRun(ctx, runId);
+  await invertRows(ctx, backId);
+  await apply(backId);
+  expect(await ends(backId)).toEqual([
+    'applied',
+    "stale: 'name' is 'touched again' here now, instead of 'touched new'.",
+    'applied',
+    'applied',
+  ]);
+  const after = (await loadSyncState(db, mapping.id)).syncState.pairs;
+  expect([after.get(r1!), after.get(r2!)]).toEqual([before.get(r1!), before.get(r2!)]);
+  expect(after.has(r4!)).toBe(false);
+  expect(instance.store.rows.get(r2!)!.values.name).toBe('there');
+  expect((await db('cards').where({ id: here! }).first()).name).toBe('here');
+  expect((await db('cards').where({ name: 'born' }).first()).status).toBe('ARCHIVED');
+  await expect(undoRun(ctx, runId)).rejects.toMatchObject({ code: 'wrong_state' });
+  await expect(undoRun(ctx, await plan([]))).rejects.toMatchObject({ code: 'wrong_state' });
 });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import type { Connector } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
@@ -70,13 +69,14 @@ async function planned(name: string) {
 const apply = (runId: string, connector: Connector) =>
   applyRun({ ctx, connector, signal: new AbortController().signal, lockRun: async () => {} }, runId);
 
-describe('a relation between records that the same plan creates', () => {
-  it.each([
-    ['before its records are created', 'create', false],
-    ['after its records are created', 'create', true],
-    ['before it is written', 'createRelation', false],
-    ['after it is written', 'createRelation', true],
-  ] as const)('is written once if the process ends %s', async (_when, call, after) => {
+it.each([
+  ['before its records are created', 'create', false],
+  ['after its records are created', 'create', true],
+  ['before it is written', 'createRelation', false],
+  ['after it is written', 'createRelation', true],
+] as const)(
+  'a relation between created records is written once if the process ends %s',
+  async (_when, call, after) => {
     const { mapping, names, runId } = await planned(`${call} ${after}`.toLowerCase().replace(' ', '-'));
     const killed = async (act: () => Promise<unknown>) => {
       if (after) await act();
@@ -104,5 +104,5 @@ describe('a relation between records that the same plan creates', () => {
     expect(made.map(({ values }) => values.child)).toEqual([target]);
     const { syncState } = await loadSyncState(t.services.db, mapping.id);
     expect([...syncState.links.values()]).toMatchObject([{ relationType, source, target }]);
-  });
-});
+  },
+);

@@ -1,36 +1,26 @@
-import { expect, it } from 'vitest';
 import { mix, mulberry32, pick } from '../../../bench/landscape/random.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
-import { createDriver } from '../../../soak/itsm/drive.ts';
-import { applications, components } from '../../../soak/itsm/landscape.ts';
-import { createWorld, readLocal, readRemote, type World } from '../../../soak/itsm/world.ts';
+import { openRelationHistories, RELATIONS, relatedOf, relatedWorld } from '../../../soak/itsm/relations.ts';
+import type { World } from '../../../soak/itsm/world.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 const seed = Number(process.env.ITSM_SEED ?? 2611);
 const HISTORIES = 4;
-const RELATIONS = 'cmdb_rel_ci';
 
 const clock = createVirtualClock(Date.now());
 const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
-const driver = closeAfterAll(createDriver(t.services, clock, 3));
+const histories = openRelationHistories({ services: t.services, ctx: await t.ctx() }, clock);
+const driver = closeAfterAll(histories.driver);
 
 async function inWorld(name: string, live: (world: World) => Promise<void>): Promise<void> {
-  const size = { applications: 5, components: 4, relations: 9 };
-  const world = await createWorld({ services: t.services, ctx: await t.ctx() }, size, { clock, seed: name });
+  const world = await relatedWorld(histories, name);
   try {
-    for (const { key } of [components, applications]) await driver.run(world, world.mappings[key]);
-    expect((await readLocal(world)).relations).toHaveLength(9);
+    expect((await relatedOf(world)).here).toHaveLength(9);
     await live(world);
   } finally {
     await world.close();
   }
 }
-
-const related = async (world: World) => ({
-  here: (await readLocal(world)).relations,
-  there: readRemote(world).relations,
-});
-
 const runOf = async (world: World, how: { complete?: boolean } = {}) => {
   clock.advance(600_000);
   const { run } = await driver.run(world, world.mappings.application, how);
@@ -53,7 +43,7 @@ it.each([
     expect(instance.repeats.pages).toBeLessThan(pages);
     instance.repeats = undefined;
     if (status === 'failed') await runOf(world);
-    const { here, there } = await related(world);
+    const { here, there } = await relatedOf(world);
     expect(here).toEqual(there);
   });
 });
@@ -87,7 +77,7 @@ it(`a full read corrects all relations, whatever was stored before (seed ${seed}
       }
       instance.store.skew = 0;
       await runOf(world, { complete: true });
-      const { here, there } = await related(world);
+      const { here, there } = await relatedOf(world);
       expect(here).toEqual(there);
       const left = await db('itsm_remote_links')
         .where({ mapping_id: mappings.application })

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import {
   liveManyRelations,

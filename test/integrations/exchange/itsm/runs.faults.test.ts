@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decideReviewItem } from '../../../../domain/exchange/itsm/review.commands.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../../domain/inventory/cards/cards.archive.ts';
@@ -12,7 +11,7 @@ import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { createDriver, type Driver } from '../../../soak/itsm/drive.ts';
 import { documentedFaults, isFailure, nameInDocs } from '../../../soak/itsm/failures.ts';
 import { applications, components, relationType } from '../../../soak/itsm/landscape.ts';
-import { runScenarios } from '../../../soak/itsm/scenarios.run.ts';
+import { runScenarios } from '../../../soak/itsm/scenarios.ts';
 import { createWorld, readLocal, readRemote, type World } from '../../../soak/itsm/world.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
@@ -24,11 +23,12 @@ const guide = readFileSync(
 );
 
 const rows = documentedFaults(guide).flatMap(({ name, ...row }) => {
-  const fault = faults.find((one) => nameInDocs[one] === name)!;
+  const fault = faults.find((one) => nameInDocs(one) === name)!;
   return row.codes.length === 0 ? [] : [{ name, fault, ...row }];
 });
 
 const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { db } = t.services;
 
 it(`both sides converge after every fault of the remote, and after pairs of faults (seed ${seed})`, async () => {
   const size = { applications: 30, components: 20, relations: 30 };
@@ -47,7 +47,7 @@ describe('a remote', () => {
 
   const run = (how?: { complete?: boolean }) => driver.run(world, world.mappings[key], how);
   const cardNamed = async (name: string) =>
-    await t.services.db('cards').where({ type: cardType, name }).first('id', 'description', 'status');
+    await db('cards').where({ type: cardType, name }).first('id', 'description', 'status');
   const edit = async (name: string, changes: Record<string, string>) =>
     await patchCard(world.ctx, (await cardNamed(name)).id, changes);
   const agree = async () => {
@@ -129,7 +129,7 @@ describe('a remote', () => {
     world.instance.heal();
     await run();
     expect(world.instance.store.rows.has(id!)).toBe(true);
-    expect(await t.services.db('itsm_review_items').where({ remote_id: id })).toMatchObject([{ path: null }]);
+    expect(await db('itsm_review_items').where({ remote_id: id })).toMatchObject([{ path: null }]);
     // a user decides to remove it
     world.instance.elsewhere.remove(id!);
   });
@@ -140,7 +140,7 @@ describe('a remote', () => {
     await createCards(ctx, [{ row_index: 0, type: applications.cardType, name: 'Leading there' }], false);
     await driver.run(world, mappings.application);
     const [source, target] = [
-      await t.services.db('cards').where({ name: 'Leading there' }).first('id'),
+      await db('cards').where({ name: 'Leading there' }).first('id'),
       await cardNamed(name!),
     ];
     await edit(name!, { description: 'changed, and deleted at the remote' });
@@ -152,10 +152,7 @@ describe('a remote', () => {
       const { run: ended, changes } = await driver.run(world, mappings.application);
       expect([changes, ended.stats]).toMatchObject([0, { planned: { skip: 1 }, errors: 0 }]);
     }
-    const question = await t.services
-      .db('itsm_review_items')
-      .where({ remote_id: id, path: null })
-      .first('id');
+    const question = await db('itsm_review_items').where({ remote_id: id, path: null }).first('id');
     await decideReviewItem(ctx, question.id, { winner: 'local' });
     await run();
     await run();
@@ -198,7 +195,7 @@ describe('a remote', () => {
       const { run: ended, log } = await run();
       instance.watch = undefined;
       instance.heal();
-      await t.services.db('itsm_account_limits').delete();
+      await db('itsm_account_limits').delete();
       const [code] = codes as [RemoteErrorCode];
       const where = `${instance.base}/api/now/v2/table/${table}`;
       const [first] = log.filter(isFailure);
@@ -207,9 +204,9 @@ describe('a remote', () => {
       );
       expect(first!.message).toContain(`. ${advice[code]}`);
       // the circuit may open meanwhile
-      expect([code, 'outage']).toContain(ended.error_code);
+      expect([code, 'unavailable']).toContain(ended.error_code);
       expect(ended.error_message).toMatch(
-        new RegExp(`^(${where}|table ${table}).*: .*\\. (${advice[code]}|${advice.outage})$`),
+        new RegExp(`^(${where}|table ${table}).*: .*\\. (${advice[code]}|${advice.unavailable})$`),
       );
     },
   );

@@ -1,18 +1,23 @@
-import { afterEach, expect, test } from 'vitest';
 import { connectServiceNow } from '../../../../integrations/exchange/itsm/connectors/servicenow/servicenow.ts';
 import { authority, clientCertificate, serverCertificate } from '../../../emulators/certificates.ts';
 import { populate } from '../../../emulators/servicenow/landscape.ts';
-import {
-  type Options,
-  type ServiceNowEmulator,
-  startServiceNow,
-} from '../../../emulators/servicenow/server.ts';
+import type { Options, ServiceNowEmulator } from '../../../emulators/servicenow/server.ts';
+import { startServiceNow } from '../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { memoryLimiterStore } from '../../../support/memory-limiter.ts';
 import { connect, expectError, failure } from './remote.ts';
 
 const table = 'cmdb_ci_linux_server';
 const request = { table, fields: ['name'], limit: 10, cursor: null };
+const oauth = {
+  kind: 'oauth',
+  grant: 'password',
+  clientId: 'estate-client',
+  clientSecret: 'client secret',
+  username: 'estate',
+  password: 'secret',
+} as const;
+
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
@@ -48,8 +53,8 @@ test('an aborted connection stops waiting, with an error', async () => {
   instance.faults.arm({ fault: 'limited_with_wait', times: 99 });
   const reading = failure(remote.readPage(request));
   stop.abort(new Error('cancelled'));
-  expect((await reading).code).toBe('stopped');
-  await expectError(remote.create(table, { name: 'x' }, 'x'), 'stopped');
+  expect((await reading).code).toBe('aborted');
+  await expectError(remote.create(table, { name: 'x' }, 'x'), 'aborted');
 });
 
 test('an aborted write may have been executed', async () => {
@@ -83,8 +88,11 @@ test('all users of an account share its limits; another account has its own', as
     { limits },
   );
   open.push(one, same, other);
-  await one.limiter.recordOutcome({ kind: 'limited', retryAfterMs: 600_000 });
-  expect(await failure(same.readPage(request))).toMatchObject({ code: 'limited', retryAfterMs: 600_000 });
+  await one.limiter.recordOutcome({ kind: 'rate_limited', retryAfterMs: 600_000 });
+  expect(await failure(same.readPage(request))).toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 600_000,
+  });
   await other.readPage(request);
 });
 
@@ -96,4 +104,48 @@ test("the remote's clock is known from its responses, however wrong it is", asyn
   expect(remote.clockAheadMs()).toBeNull();
   await remote.readPage(request);
   expect(remote.clockAheadMs()).toBe(7 * 60_000);
+});
+
+test('a rejected token is renewed; invalid credentials are not tried repeatedly', async () => {
+  const instance = await start();
+  const wrong = connect(instance, { auth: { ...oauth, password: 'wrong' } });
+  const failed = await failure(wrong.readPage(request));
+  expect([failed.code, failed.status, failed.where]).toEqual([
+    'credentials_refused',
+    401,
+    `${instance.base}/oauth_token.do`,
+  ]);
+  expect(JSON.stringify(failed)).not.toMatch(/client secret|wrong/);
+  expect(instance.count('token')).toBe(1);
+  await wrong.close();
+  for (const auth of [
+    oauth,
+    {
+      kind: 'oauth',
+      grant: 'client_credentials',
+      clientId: oauth.clientId,
+      clientSecret: oauth.clientSecret,
+    } as const,
+  ]) {
+    const remote = connect(instance, { auth });
+    await remote.readPage(request);
+    instance.oauth.expireAll(true);
+    await remote.readPage(request);
+    await remote.close();
+  }
+});
+
+test('addresses that are not allowed, or do not respond', async () => {
+  const instance = await start();
+  const refused = connect(instance, {}, { outboundAllow: [] });
+  await expectError(refused.readPage(request), 'address_refused');
+  const blocked = connect(instance, { url: 'http://127.0.0.1:9' });
+  await expectError(blocked.create(table, { name: 'x' }, 'x'), 'address_refused');
+  const closed = await startServiceNow({ clock: instance.clock });
+  await closed.close();
+  const nobody = connect(closed);
+  await expectError(nobody.create(table, { name: 'x' }, 'x'), 'unreachable');
+  const elsewhere = connect(instance, {});
+  await expectError(elsewhere.readPage({ ...request, table: 'nothing' }), 'not_found');
+  for (const remote of [refused, blocked, nobody, elsewhere]) await remote.close();
 });

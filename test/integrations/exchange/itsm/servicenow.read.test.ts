@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Right } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
 import { failure as failureOf } from '../../../emulators/servicenow/http.ts';
 import { populate } from '../../../emulators/servicenow/landscape.ts';
@@ -193,8 +192,7 @@ describe('a deleted record', () => {
 
 describe('the schema of the remote', () => {
   test('contains tables and columns, including inherited ones, with choices and references', async () => {
-    const tables = await remote.describeTables('linux');
-    expect(tables).toEqual([
+    expect(await remote.describeTables('linux')).toEqual([
       { name: 'cmdb_ci_linux_server', label: 'Linux Server', parent: 'cmdb_ci_server' },
     ]);
     const fields = await remote.describeFields('cmdb_ci_linux_server');
@@ -249,8 +247,7 @@ describe('the schema of the remote', () => {
       instance.instead = ({ table }) =>
         table === 'sys_user_has_role' ? failureOf(status, 'Invalid query', null) : undefined;
       const needs = [{ table: 'cmdb_ci', rights: ['read', 'create'] as Right[] }];
-      const found = await remote.testRights(needs);
-      expect(found.map(({ granted }) => granted)).toEqual([true, null]);
+      expect((await remote.testRights(needs)).map(({ granted }) => granted)).toEqual([true, null]);
     },
   );
 

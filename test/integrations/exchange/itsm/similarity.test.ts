@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { matchByScore } from '../../../../integrations/exchange/itsm/engine/match.ts';
 import type { MatchItem } from '../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { type PartSizes, scoreSimilar } from '../../../../integrations/exchange/itsm/runs/run.score.ts';

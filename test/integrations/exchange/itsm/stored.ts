@@ -1,56 +1,35 @@
-import { randomUUID } from 'node:crypto';
 import { readSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
-import type { SyncState } from '../../../../integrations/exchange/itsm/engine/model.types.ts';
 import type { PlanRow } from '../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { linkKey } from '../../../../integrations/exchange/itsm/engine/state.ts';
 import { stopwatch } from '../../../../integrations/exchange/itsm/runs/run.state.ts';
 import { planUndo } from '../../../../integrations/exchange/itsm/runs/run.undo.ts';
-import {
-  loadPairs,
-  type PairSelector,
-  readLinks,
-} from '../../../../integrations/exchange/itsm/store/sync-state.ts';
+import type { PairSelector } from '../../../../integrations/exchange/itsm/store/sync-state.ts';
+import { loadPairs, readLinks } from '../../../../integrations/exchange/itsm/store/sync-state.ts';
 import type { Sql } from '../../../../platform/database.ts';
+import { storeConnection, storeMapping as storeOwnMapping } from '../../../support/itsm.ts';
 
-/** Inserts a connection and a mapping. */
+/** Inserts a connection and a mapping without fields. */
 export async function storeMapping(
   sql: Sql,
   mapping: Pick<Mapping, 'card_type_key' | 'remote_table' | 'sync_direction'>,
-  connection: { url: string; secrets?: string } = { url: 'https://remote.example' },
+  { url: instance_url }: { url: string } = { url: 'https://remote.example' },
 ): Promise<{ connectionId: string; mappingId: string }> {
-  const [{ id: owner_id }] = await sql('users')
-    .insert({ email: `${randomUUID()}@estate.example`, display_name: 'Owner', role: 'admin' })
-    .returning('id');
-  const [{ id: connectionId }] = await sql('itsm_connections')
-    .insert({
-      owner_id,
-      rights: JSON.stringify({ permissions: '*' }),
-      // a later emulator can have the same address
-      name: `${connection.url} ${randomUUID()}`,
-      kind: 'servicenow',
-      instance_url: connection.url,
-      auth_type: 'basic',
-      username: 'estate',
-      secrets: connection.secrets ?? '',
-    })
-    .returning('id');
-  const [{ id: mappingId }] = await sql('itsm_mappings')
-    .insert({
-      connection_id: connectionId,
-      card_type_key: mapping.card_type_key,
-      remote_table: mapping.remote_table,
-      sync_direction: mapping.sync_direction,
-      sync_mode: 'conservative',
-      max_deletions: 100,
-      max_deletion_ratio: 1,
-      quarantine_minutes: 0,
-      complete_reads: 0,
-      complete_every_hours: 24,
-    })
-    .returning('id');
+  const rights = JSON.stringify({ permissions: '*' });
+  const connectionId = await storeConnection(sql, { instance_url, rights, secrets: '' });
+  const mappingId = await storeOwnMapping(
+    { services: { db: sql } },
+    {
+      connectionId,
+      cardType: mapping.card_type_key,
+      table: mapping.remote_table,
+      direction: mapping.sync_direction,
+      fields: [],
+      more: { sync_mode: 'conservative', max_deletion_ratio: 1, auto_apply: false },
+    },
+  );
   return { connectionId, mappingId };
 }
 
@@ -105,11 +84,7 @@ export async function invertRows(ctx: Ctx, runId: string, checkpoint = async () 
 }
 
 /** Loads the sync state of a mapping, or the part of some records and cards. */
-export async function loadSyncState(
-  sql: Sql,
-  mappingId: string,
-  choice?: PairSelector,
-): Promise<{ syncState: SyncState; redirects: Map<string, string> }> {
+export async function loadSyncState(sql: Sql, mappingId: string, choice?: PairSelector) {
   const all = async (table: string, column: string) =>
     await sql(table).where({ mapping_id: mappingId }).pluck(column);
   const { pairs, redirects } = await loadPairs(

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import { createCards } from '../../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCard } from '../../../../domain/inventory/cards/cards.archive.ts';
@@ -86,40 +85,38 @@ const change: fc.Arbitrary<StateChange> = fc.oneof(
   fc.record({ op: fc.constantFrom('link' as const, 'unlink' as const), link }),
 );
 
-describe('a stored sync state', () => {
-  it('equals the sync state in memory, however its changes are combined', async () => {
-    const mappingId = await newMapping();
-    const syncState = emptySyncState();
-    await fc.assert(
-      fc.asyncProperty(fc.array(change, { maxLength: 20 }), fc.boolean(), async (changes, twice) => {
-        applyChanges(syncState, structuredClone(changes));
-        await store(mappingId, changes);
-        if (twice) await store(mappingId, changes);
-        if (twice) applyChanges(syncState, structuredClone(changes));
-        expect((await loadSyncState(t.services.db, mappingId)).syncState).toEqual(syncState);
-      }),
-      { numRuns: 30 },
-    );
-  });
+it('a stored sync state equals the sync state in memory, however its changes are combined', async () => {
+  const mappingId = await newMapping();
+  const syncState = emptySyncState();
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 20 }), fc.boolean(), async (changes, twice) => {
+      applyChanges(syncState, structuredClone(changes));
+      await store(mappingId, changes);
+      if (twice) await store(mappingId, changes);
+      if (twice) applyChanges(syncState, structuredClone(changes));
+      expect((await loadSyncState(t.services.db, mappingId)).syncState).toEqual(syncState);
+    }),
+    { numRuns: 30 },
+  );
+});
 
-  it('is read in parts, with all pairs of merged cards', async () => {
-    const mappingId = await newMapping();
-    const [kept, merged, other] = await make(['kept', 'merged', 'other']);
-    await store(mappingId, [
-      { op: 'pair', pair: pair('r1', kept!) },
-      { op: 'pair', pair: pair('r2', merged!) },
-      { op: 'pair', pair: pair('r3', other!) },
-      { op: 'link', link: { relationType: 'runs', source: 'r2', target: 'r3' } },
-    ]);
-    await mergeCards(ctx, { survivor_id: kept!, merged_ids: [merged!], dry_run: false });
-    for (const choice of [{ remoteIds: ['r1'] }, { cardIds: [merged!] }, { cardIds: [kept!] }]) {
-      const part = await loadSyncState(t.services.db, mappingId, choice);
-      expect([...part.syncState.pairs.keys()]).toEqual(['r1', 'r2']);
-      expect(part.redirects).toEqual(new Map([[merged, kept]]));
-      expect(part.syncState.links.size).toBe(1);
-    }
-    expect((await loadSyncState(t.services.db, mappingId)).redirects).toEqual(new Map([[merged, kept]]));
-  });
+it('a stored sync state is read in parts, with all pairs of merged cards', async () => {
+  const mappingId = await newMapping();
+  const [kept, merged, other] = await make(['kept', 'merged', 'other']);
+  await store(mappingId, [
+    { op: 'pair', pair: pair('r1', kept!) },
+    { op: 'pair', pair: pair('r2', merged!) },
+    { op: 'pair', pair: pair('r3', other!) },
+    { op: 'link', link: { relationType: 'runs', source: 'r2', target: 'r3' } },
+  ]);
+  await mergeCards(ctx, { survivor_id: kept!, merged_ids: [merged!], dry_run: false });
+  for (const choice of [{ remoteIds: ['r1'] }, { cardIds: [merged!] }, { cardIds: [kept!] }]) {
+    const part = await loadSyncState(t.services.db, mappingId, choice);
+    expect([...part.syncState.pairs.keys()]).toEqual(['r1', 'r2']);
+    expect(part.redirects).toEqual(new Map([[merged, kept]]));
+    expect(part.syncState.links.size).toBe(1);
+  }
+  expect((await loadSyncState(t.services.db, mappingId)).redirects).toEqual(new Map([[merged, kept]]));
 });
 
 describe('the card reader', () => {
@@ -183,8 +180,7 @@ describe('the card reader', () => {
     const reader = await openCards(ctx, { ...mapping, fields: [mappedField(path, path)] }, null);
     const [own, other] = await make([`own ${side}`, `other ${side}`]);
     const changedAt = async () => {
-      const times = await reader.changedAt(t.services.db, [own!], [path]);
-      return times.get(own!)?.[path];
+      return (await reader.changedAt(t.services.db, [own!], [path])).get(own!)?.[path];
     };
     expect(await changedAt()).toBeUndefined();
     const [source_id, target_id] = side === 'relations' ? [own!, other!] : [other!, own!];

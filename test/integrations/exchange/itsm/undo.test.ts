@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import { JobInterrupted } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import { emptyRow } from '../../../../integrations/exchange/itsm/engine/state.ts';

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import pino from 'pino';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type S3Options, s3Storage } from '../../../../integrations/exchange/storage/s3.ts';
 import type { OutgoingFile, Storage } from '../../../../integrations/exchange/storage/storage.types.ts';
 import { createOutbound } from '../../../../platform/outbound.ts';
@@ -15,9 +14,7 @@ const never = new AbortController().signal;
 
 const s3 = closeAfterAll(await startS3());
 
-afterAll(async () => {
-  await outbound.close();
-});
+afterAll(() => outbound.close());
 afterEach(() => {
   for (const storage of open.splice(0)) storage.close();
   s3.fault = () => undefined;
@@ -122,8 +119,7 @@ describe('a bucket', () => {
     [{ endpoint: 'http://10.0.0.1' }, 'storage_refused', /10\.0\.0\.1/],
     [{ endpoint: 'https://storage.internal' }, 'storage_refused', /not public/],
   ] as [Partial<S3Options>, string, RegExp][])('is refused with %j', async (more, code, message) => {
-    const store = await storage(more);
-    await expect(store.put(small, never)).rejects.toMatchObject({
+    await expect((await storage(more)).put(small, never)).rejects.toMatchObject({
       code,
       message: expect.stringMatching(message),
     });

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
 import { changeSetting } from '../../../../domain/app/settings/settings.change.ts';
 import { eolRefreshJob } from '../../../../domain/governance/eol/eol.facts.ts';
 import { processes } from '../../../../domain/kernel/jobs/jobs.running.ts';
@@ -6,7 +5,7 @@ import { retryAfterMs } from '../../../../integrations/governance/eol/eol.client
 import { refreshFacts } from '../../../../integrations/governance/eol/eol.refresh.ts';
 import { startWorkers } from '../../../../workers/runtime.ts';
 import { type EndOfLifeEmulator, startEndOfLife } from '../../../emulators/endoflife.ts';
-import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
+import { closeAfterAll, openApp } from '../../../support/harness.ts';
 import { ask, type JobRow, jobRow, untilStatus } from '../../../support/jobs.ts';
 import { until } from '../../../support/until.ts';
 
@@ -15,7 +14,7 @@ const hasty = { timeoutMs: 1_500, attempts: 2, pauseMs: 5, longestWaitMs: 50 };
 
 let world: EndOfLifeEmulator;
 
-const t = closeAfterAll(await createTestApp({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
+const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 closeAfterAll(
   await startWorkers(t.services, [
     processes(eolRefreshJob, (job, services) => refreshFacts(job, services, hasty)),
@@ -23,7 +22,7 @@ closeAfterAll(
 );
 
 beforeEach(async () => {
-  await t.services.db('eol_products').delete();
+  await db('eol_products').delete();
   world = await startEndOfLife(
     Array.from({ length: 25 }, (_, n) => ({
       name: `product-${String(n).padStart(2, '0')}`,
@@ -58,7 +57,7 @@ it('reads every product, and the next time only what has changed', async () => {
     }),
   ]);
   expect(await cycles('thing-7')).toHaveLength(2);
-  const events = await t.services.db('events').where({ event_type: 'eol_facts.loaded', job_id: first.id });
+  const events = await db('events').where({ event_type: 'eol_facts.loaded', job_id: first.id });
   expect(events.map(({ scope }) => scope)).toEqual(['audit', 'audit']);
   expect(events.flatMap(({ data }) => data.products)).toHaveLength(25);
 
@@ -73,7 +72,7 @@ it('reads every product, and the next time only what has changed', async () => {
   );
   // what the source no longer lists stays known, since cards may be linked to it
   expect(await cycles('product-08')).toHaveLength(2);
-  const told = await t.services.db('events').where({ event_type: 'eol_facts.loaded', job_id: second.id });
+  const told = await db('events').where({ event_type: 'eol_facts.loaded', job_id: second.id });
   expect(told.map(({ data }) => data)).toEqual([{ source: 'api', products: ['product-07'] }]);
 });
 
@@ -81,7 +80,7 @@ it('asks by date where there is no tag', async () => {
   const [one] = world.products.values();
   one!.lastModified = 'Thu, 01 Jan 2026 00:00:00 GMT';
   await run();
-  await t.services.db('eol_products').update({ etag: null });
+  await db('eol_products').update({ etag: null });
   world.asked.length = 0;
   await run();
   expect(world.asked.filter(({ status }) => status === 304).map(({ path }) => path)).toEqual([
@@ -111,8 +110,7 @@ it('keeps the former facts of what cannot be read, and says so', async () => {
   expect(row.message).toBe('19 of 25 products have new data; 5 could not be read and are unchanged');
   const failed = ['01', '02', '03', '04', '05'].map((n) => `product-${n}`);
   expect(row.result).toMatchObject({ failed_products: failed });
-  const ends = await t.services
-    .db('eol_cycles')
+  const ends = await db('eol_cycles')
     .where({ cycle: '2', eol_from: '2030-01-31' })
     .orderBy('product')
     .pluck('product');
@@ -131,7 +129,7 @@ it('fails after some tries when the source does not answer, and goes on where it
   world.fault = () => 500;
   const failing = await start();
   await until('a failed try', async () => (await jobRow(t.services, failing)).failures > 0);
-  await t.services.db('jobs').where({ id: failing }).update({ failures: 5 });
+  await db('jobs').where({ id: failing }).update({ failures: 5 });
   const failed = await until('the end', async () => {
     const row = await jobRow(t.services, failing);
     return row.status === 'failed' && row;
@@ -155,7 +153,6 @@ it('fails after some tries when the source does not answer, and goes on where it
 });
 
 it('reads nothing without a source, and only addresses that may be called', async () => {
-  const admin = await t.as('admin');
   await admin.patch('/api/v1/settings/eol-source', { url: '' });
   expect((await run()).counts).toEqual({ products: 0 });
   expect(world.asked).toEqual([]);

@@ -1,8 +1,5 @@
-import { expect, it } from 'vitest';
-import {
-  insightsOf,
-  type PortfolioFacts,
-} from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
+import type { PortfolioFacts } from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
+import { insightsOf } from '../../../../reports/analysis/portfolio-insights/insights.words.ts';
 
 const nothing: PortfolioFacts = {
   total: 20,
@@ -61,6 +58,16 @@ it('puts the most severe first, with the figures that it names', () => {
     figures: { ended: 1, ending: 2, leaving_critical: 1 },
   });
   expect(found[3]!.observation).toContain('accounts for 50 % of annual costs of 1000. 10 % is spent on');
+});
+
+it('is critical only about applications that have ended', () => {
+  const soon = { ...nothing, ending: 6, leavingCritical: 2, critical: 4 };
+  expect(insightsOf(soon)[0]).toMatchObject({
+    severity: 'warning',
+    observation:
+      '6 applications (30 % of 20) will be past the end of life within a year. Of those that end or are being phased out, 2 are critical to the business.',
+  });
+  expect(insightsOf({ ...soon, ended: 1 })[0]).toMatchObject({ key: 'ended', severity: 'critical' });
 });
 
 it('tells of groups, of which one stands out', () => {

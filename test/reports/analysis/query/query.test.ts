@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type {
   QueryDimension,
   QueryMeasure,
@@ -172,63 +171,59 @@ async function ask(query: Partial<ReportQuery>) {
   return JSON.parse(await runQuery(await t.ctx(), { ...whole, ...query }, { page: 1, page_size: 10_000 }));
 }
 
-describe('queries', () => {
-  it('agree with a computation over the loaded cards, whatever is put together', async () => {
-    const pick = sequence(11);
-    for (let round = 0; round < 60; round += 1) {
-      const dimensions = known
-        .filter(() => pick(4) === 0)
-        .slice(0, 3)
-        .map(({ field, dimension }) => ({ field, ...dimension }));
-      const measures: QueryMeasure[] = [{ fn: 'count' }];
-      const measurable = known.filter((field) => !field.dimension);
-      for (let n = pick(4); n > 0; n -= 1) {
-        const field = measurable[pick(measurable.length)]!;
-        const fns = field.numeric
-          ? (['sum', 'avg', 'min', 'max', 'percentile', 'count', 'distinct'] as const)
-          : (['count', 'distinct'] as const);
-        const fn = fns[pick(fns.length)]!;
-        measures.push({
-          fn,
-          field: field.field,
-          as: `m${measures.length}`,
-          ...(fn === 'percentile' ? { p: 0.25 } : {}),
-        });
-      }
-      const answer = await ask({ dimensions, measures });
-      const rows = expected(dimensions, measures);
-      expect(inOrder(answer.rows), JSON.stringify({ dimensions, measures })).toEqual(inOrder(rows));
-      expect(answer.total_groups).toBe(rows.length);
+it('queries agree with a computation over the loaded cards, whatever is put together', async () => {
+  const pick = sequence(11);
+  for (let round = 0; round < 60; round += 1) {
+    const dimensions = known
+      .filter(() => pick(4) === 0)
+      .slice(0, 3)
+      .map(({ field, dimension }) => ({ field, ...dimension }));
+    const measures: QueryMeasure[] = [{ fn: 'count' }];
+    const measurable = known.filter((field) => !field.dimension);
+    for (let n = pick(4); n > 0; n -= 1) {
+      const field = measurable[pick(measurable.length)]!;
+      const fns = field.numeric
+        ? (['sum', 'avg', 'min', 'max', 'percentile', 'count', 'distinct'] as const)
+        : (['count', 'distinct'] as const);
+      const fn = fns[pick(fns.length)]!;
+      measures.push({
+        fn,
+        field: field.field,
+        as: `m${measures.length}`,
+        ...(fn === 'percentile' ? { p: 0.25 } : {}),
+      });
     }
-  });
-
-  it('find the first and last days and moments beside what relations add up to', async () => {
-    const measures: QueryMeasure[] = [
-      { fn: 'max', field: 'lifecycle.active' },
-      { fn: 'min', field: 'created_at' },
-      { fn: 'count', field: 'relation.relAppToITC' },
-    ];
-    const days = apps.flatMap(({ lifecycle }) => lifecycle?.active ?? []).sort();
-    const [first] = (
-      await t.services.db.raw(`select utc(min(created_at)) as at from cards where type = 'Application'`)
-    ).rows;
-    const links = apps.flatMap(({ components }) => components).length;
-    expect((await ask({ measures })).rows).toEqual([[days.at(-1), first.at, links]]);
-    const none = await ask({ measures, filter: 'name = "no such application"' });
-    expect(none.rows).toEqual([[null, null, 0]]);
-  });
+    const answer = await ask({ dimensions, measures });
+    const rows = expected(dimensions, measures);
+    expect(inOrder(answer.rows), JSON.stringify({ dimensions, measures })).toEqual(inOrder(rows));
+    expect(answer.total_groups).toBe(rows.length);
+  }
 });
 
-describe('guard', () => {
-  it('refuses what the planner expects to take long, and tells how to have it all the same', () => {
-    expect(() => guardCost(COST_LIMIT)).not.toThrow();
-    expect(() => guardCost(COST_LIMIT + 1)).toThrow(/respond-async/);
-  });
+it('queries find the first and last days and moments beside what relations add up to', async () => {
+  const measures: QueryMeasure[] = [
+    { fn: 'max', field: 'lifecycle.active' },
+    { fn: 'min', field: 'created_at' },
+    { fn: 'count', field: 'relation.relAppToITC' },
+  ];
+  const days = apps.flatMap(({ lifecycle }) => lifecycle?.active ?? []).sort();
+  const [first] = (
+    await t.services.db.raw(`select utc(min(created_at)) as at from cards where type = 'Application'`)
+  ).rows;
+  const links = apps.flatMap(({ components }) => components).length;
+  expect((await ask({ measures })).rows).toEqual([[days.at(-1), first.at, links]]);
+  const none = await ask({ measures, filter: 'name = "no such application"' });
+  expect(none.rows).toEqual([[null, null, 0]]);
+});
 
-  it('ends a statement at its limit', async () => {
-    const sleep = withQuerySnapshot(t.services.db, { asOf: undefined, costs: true }, 20, (snapshot) =>
-      snapshot.query('select pg_sleep(9)'),
-    );
-    await expect(sleep).rejects.toMatchObject({ code: 'query_too_heavy' });
-  });
+it('guard refuses what the planner expects to take long, and names the way to get it all the same', () => {
+  expect(() => guardCost(COST_LIMIT)).not.toThrow();
+  expect(() => guardCost(COST_LIMIT + 1)).toThrow(/respond-async/);
+});
+
+it('guard ends a statement at its limit', async () => {
+  const sleep = withQuerySnapshot(t.services.db, { asOf: undefined, costs: true }, 20, (snapshot) =>
+    snapshot.query('select pg_sleep(9)'),
+  );
+  await expect(sleep).rejects.toMatchObject({ code: 'query_too_heavy' });
 });

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { readQuestion } from '../../../../reports/analysis/question/question.read.ts';
 import { createVocabulary } from '../../../../reports/analysis/question/question.vocabulary.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { demoLandscape } from '../../../../domain/app/demo/demo.landscape.ts';
 import { planQuery } from '../../../../reports/analysis/query/query.plan.ts';
 import type { CardLookUp } from '../../../../reports/analysis/question/question.cards.ts';

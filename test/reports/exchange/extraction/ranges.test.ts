@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
 import { entireTable, type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { planExtraction } from '../../../../reports/exchange/extraction/extraction.plan.ts';
@@ -73,8 +72,7 @@ it.each([
     const [read, once] = [await written(counting), await written(asOne(snapshot))];
     expect(ranges).toBeGreaterThan(2);
     expect(read.equals(once)).toBe(true);
-    const lines = read.toString().split('\n').length - 1;
-    expect(lines).toBe(CARDS + (format === 'csv' ? 1 : 0));
+    expect(read.toString().split('\n').length - 1).toBe(CARDS + (format === 'csv' ? 1 : 0));
   });
 });
 

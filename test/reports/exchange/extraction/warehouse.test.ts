@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { closeAfterAll, createTestApp, type TestClient } from '../../../support/harness.ts';
+import { openApp, type TestClient } from '../../../support/harness.ts';
 import { type Landscape, randomChanges } from './random-changes.ts';
 
 /** Another one each time; a failure names it. */
@@ -18,8 +17,7 @@ const l: Landscape = {
   merges: [],
 };
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, db, admin } = await openApp(['admin']);
 const loader = await t.as('viewer', 'loader');
 l.users.push((await t.as('member', 'renamed')).userId, loader.userId);
 const group = await admin.post('/api/v1/tag-groups', { name: 'Region' });
@@ -128,7 +126,6 @@ it('is equal to the inventory by what changed while it was extracted, for whoeve
     expect(copy.content, `${JSON.stringify(asked[n]![2])}, EXTRACT_SEED=${SEED}`).toEqual(whole.content);
   }
   const [cards, relations] = copies;
-  const { db } = t.services;
   expect(cards!.content.map(({ id }) => id)).toEqual(await db('cards').orderBy('id').pluck('id'));
   expect(relations!.content.map(({ id }) => id)).toEqual(await db('relations').orderBy('id').pluck('id'));
   expect(cards!.content.length).toBeGreaterThan(1);

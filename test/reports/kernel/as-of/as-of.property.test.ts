@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import type { Sql } from '../../../../platform/database.ts';
 import type { Reads } from '../../../../reports/kernel/as-of/as-of.reads.ts';
 import { asOfTables } from '../../../../reports/kernel/as-of/as-of.tables.ts';
@@ -8,7 +7,7 @@ import { cardActs } from '../../../domain/app/batches/acts/cards.ts';
 import { type Act, createHand, type Tally } from '../../../domain/app/batches/acts/hand.ts';
 import { riskActs } from '../../../domain/app/batches/acts/risks.ts';
 import { workspaceActs } from '../../../domain/app/batches/acts/workspace.ts';
-import { closeAfterAll, createTestApp } from '../../../support/harness.ts';
+import { openApp } from '../../../support/harness.ts';
 
 /*
  * Random writes of every kind, and what undoes them; the tables are copied at some moments. Shown as of these moments
@@ -25,8 +24,7 @@ const tables = [...asOfTables.map(({ table }) => table), 'card_tags'];
 /** Told by no change: who wrote last and when, and by which act a card was archived. */
 const left = ['updated_at', 'updated_by', 'archive_batch_id', 'expires_at'];
 
-const t = closeAfterAll(await createTestApp());
-const admin = await t.as('admin');
+const { t, admin } = await openApp(['admin']);
 await admin.post('/api/v1/cards', { type: 'Application', name: 'The first' });
 
 const copyOfLinked = (sql: Sql) => copyOf(sql, ['cards', 'relations']);

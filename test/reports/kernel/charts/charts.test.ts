@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { landscapeChart } from '../../../../reports/inventory/landscape/landscape.report.ts';
 import { scaleOf } from '../../../../reports/kernel/charts/charts.bubbles.ts';
 import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
@@ -13,17 +12,18 @@ import {
   wrap,
 } from '../../../../reports/kernel/charts/charts.text.ts';
 import {
+  BACKGROUND_COLOR,
   contrast,
-  INK,
-  inkOn,
   OTHERS,
   PALETTE,
-  PAPER,
   SHADES,
+  TEXT_COLOR,
+  textColorOn,
 } from '../../../../reports/kernel/charts/charts.theme.ts';
 import { divideArea } from '../../../../reports/kernel/charts/charts.treemap.ts';
 import type { Chart, TreemapChart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { seededMetamodel } from '../../../domain/inventory/cards/seeded-metamodel.ts';
+import { forAll } from '../../../support/property.ts';
 import { circlesOf, meeting, readPicture } from './boxes.ts';
 import { hostile, names, samples } from './samples.ts';
 
@@ -61,18 +61,18 @@ describe.each(kinds)('a picture of kind %s', (kind) => {
 describe('pictures', () => {
   it('have colours that can be told from the paper, and texts that can be read', () => {
     for (const color of [...PALETTE, OTHERS])
-      expect(contrast(color, PAPER), color).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(color, BACKGROUND_COLOR), color).toBeGreaterThanOrEqual(4.5);
     for (const color of SHADES) {
-      expect(contrast(color, PAPER), color).toBeGreaterThanOrEqual(3);
-      expect(contrast(color, inkOn(color)), color).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(color, BACKGROUND_COLOR), color).toBeGreaterThanOrEqual(3);
+      expect(contrast(color, textColorOn(color)), color).toBeGreaterThanOrEqual(4.5);
     }
     // by the definition of WCAG: black on white is 21, and this grey is the lightest that passes
     expect([
-      contrast('#000000', PAPER),
-      contrast('#777777', PAPER) < 4.5,
-      contrast('#767676', PAPER) >= 4.5,
+      contrast('#000000', BACKGROUND_COLOR),
+      contrast('#777777', BACKGROUND_COLOR) < 4.5,
+      contrast('#767676', BACKGROUND_COLOR) >= 4.5,
     ]).toEqual([21, true, true]);
-    const known = new Set([PAPER, INK, '#000000']);
+    const known = new Set([BACKGROUND_COLOR, TEXT_COLOR, '#000000']);
     for (const kind of kinds) {
       const { texts } = readPicture(drawChart(samples(10)[kind], workspace));
       for (const { fill } of texts) expect(known, `${kind} ${fill}`).toContain(fill);
@@ -148,15 +148,12 @@ describe('pictures', () => {
     expect(scaleOf([7])).toMatchObject({ min: 6, max: 8 });
     expect(scaleOf([0])).toEqual({ min: 0, max: 0.2, interval: 0.2 });
     expect(scaleOf([-30, -20])).toMatchObject({ min: -32, max: -18, interval: 2 });
-    fc.assert(
-      fc.property(fc.array(fc.double({ noNaN: true, min: -1e12, max: 1e12 }), { minLength: 1 }), (values) => {
-        const { min, max, interval } = scaleOf(values);
-        expect(min).toBeLessThanOrEqual(Math.min(...values));
-        expect(max).toBeGreaterThanOrEqual(Math.max(...values));
-        expect((max - min) / interval).toBeLessThan(16);
-      }),
-      { numRuns: 200 },
-    );
+    forAll(200, [fc.array(fc.double({ noNaN: true, min: -1e12, max: 1e12 }), { minLength: 1 })], (values) => {
+      const { min, max, interval } = scaleOf(values);
+      expect(min).toBeLessThanOrEqual(Math.min(...values));
+      expect(max).toBeGreaterThanOrEqual(Math.max(...values));
+      expect((max - min) / interval).toBeLessThan(16);
+    });
   });
 
   it('keep whole what they cut, as a title', () => {
@@ -279,8 +276,7 @@ describe('pictures', () => {
           workspace,
         ),
       ).texts.map(({ text, title }) => title ?? text);
-    const all = draw(groups);
-    const joined = all.join(' ');
+    const joined = draw(groups).join(' ');
     expect(joined).toContain('14 groups without Application');
     expect(joined).not.toContain('others');
     const few = draw(groups.slice(5, 43));

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { cleanHtml } from '../../../../domain/governance/soaw/soaw.content.ts';
 import { columnsOf } from '../../../../reports/kernel/documents/document.columns.ts';
 import { htmlBlocks } from '../../../../reports/kernel/documents/document.html.ts';
@@ -91,52 +90,50 @@ describe('Markdown', () => {
   });
 });
 
-describe('HTML', () => {
-  it('becomes blocks', () => {
-    const html =
-      '<h2>A</h2><p>b <b>c<i>d</i></b><br>e &amp; f</p><ul><li>g<ol><li>h</li></ol></li></ul>' +
-      '<table><tr><th>i</th></tr><tr><td><p>j</p><p>k</p></td></tr></table><pre>l\n m</pre>n<hr>' +
-      '<blockquote>o</blockquote>';
-    const item = (text: string) => ({ kind: 'paragraph', inlines: [{ text }] });
-    expect(htmlBlocks(cleanHtml(html))).toEqual([
-      { kind: 'heading', level: 4, inlines: [{ text: 'A' }] },
-      {
-        kind: 'paragraph',
-        inlines: [
-          { text: 'b ' },
-          { text: 'c', bold: true },
-          { text: 'd', bold: true, italics: true },
-          { text: '\n' },
-          { text: 'e & f' },
-        ],
-      },
-      {
-        kind: 'list',
-        ordered: false,
-        start: 1,
-        items: [[item('g'), { kind: 'list', ordered: true, start: 1, items: [[item('h')]] }]],
-      },
-      { kind: 'table', header: [[{ text: 'i' }]], rows: [[[{ text: 'j' }, { text: '\n' }, { text: 'k' }]]] },
-      { kind: 'code', text: 'l\n m' },
-      item('n'),
-      { kind: 'rule' },
-      { kind: 'quote', blocks: [item('o')] },
-    ]);
-    expect(htmlBlocks('')).toEqual([]);
-  });
+it('HTML becomes blocks', () => {
+  const html =
+    '<h2>A</h2><p>b <b>c<i>d</i></b><br>e &amp; f</p><ul><li>g<ol><li>h</li></ol></li></ul>' +
+    '<table><tr><th>i</th></tr><tr><td><p>j</p><p>k</p></td></tr></table><pre>l\n m</pre>n<hr>' +
+    '<blockquote>o</blockquote>';
+  const item = (text: string) => ({ kind: 'paragraph', inlines: [{ text }] });
+  expect(htmlBlocks(cleanHtml(html))).toEqual([
+    { kind: 'heading', level: 4, inlines: [{ text: 'A' }] },
+    {
+      kind: 'paragraph',
+      inlines: [
+        { text: 'b ' },
+        { text: 'c', bold: true },
+        { text: 'd', bold: true, italics: true },
+        { text: '\n' },
+        { text: 'e & f' },
+      ],
+    },
+    {
+      kind: 'list',
+      ordered: false,
+      start: 1,
+      items: [[item('g'), { kind: 'list', ordered: true, start: 1, items: [[item('h')]] }]],
+    },
+    { kind: 'table', header: [[{ text: 'i' }]], rows: [[[{ text: 'j' }, { text: '\n' }, { text: 'k' }]]] },
+    { kind: 'code', text: 'l\n m' },
+    item('n'),
+    { kind: 'rule' },
+    { kind: 'quote', blocks: [item('o')] },
+  ]);
+  expect(htmlBlocks('')).toEqual([]);
+});
 
-  it('that was cleaned can always be read', () => {
-    for (const html of [
-      '<p>a<p>b',
-      '<li>x',
-      '<td>y',
-      'a < b & c',
-      '<b><i>x</b></i>',
-      '<table><tr><td>1<table><tr><td>2',
-    ]) {
-      expect(() => htmlBlocks(cleanHtml(html)), html).not.toThrow();
-    }
-  });
+it('HTML that was cleaned can always be read', () => {
+  for (const html of [
+    '<p>a<p>b',
+    '<li>x',
+    '<td>y',
+    'a < b & c',
+    '<b><i>x</b></i>',
+    '<table><tr><td>1<table><tr><td>2',
+  ]) {
+    expect(() => htmlBlocks(cleanHtml(html)), html).not.toThrow();
+  }
 });
 
 describe('the columns of a table', () => {

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { readCsv } from '../../../../domain/exchange/imports/imports.read-csv.ts';
 import { joinValues, neutralise } from '../../../../domain/kernel/transfer/csv-cells.ts';
 import { literal } from '../../../../platform/literals.ts';

@@ -1,11 +1,10 @@
-import { expect, it } from 'vitest';
 import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
 import { writeNdjson } from '../../../../reports/kernel/formats/lines.ts';
-import { Kept, tableOf, textColumns } from './tables.ts';
+import { binaryOf, Kept, textColumns } from './tables.ts';
 
 async function written(columns: Column[], rows: Cell[][], end?: string): Promise<unknown[]> {
   const out = new Kept();
-  await writeNdjson(tableOf(columns, rows), out, { end });
+  await writeNdjson(binaryOf(columns, rows), out, { end });
   expect(out.writableFinished).toBe(true);
   const lines = out.content.toString().split('\n');
   expect(lines.pop()).toBe('');
@@ -26,8 +25,7 @@ it('writes every text as any reader of JSON reads it, one object a line', async 
     ',',
     '\u2028',
   ];
-  const long = 'ä"'.repeat(100_000);
-  const rows = [...texts, long].map((text) => [text, null]);
+  const rows = [...texts, 'ä"'.repeat(100_000)].map((text) => [text, null]);
   expect(await written(textColumns('text', 'none'), rows)).toEqual(rows.map(([text]) => ({ text })));
 });
 

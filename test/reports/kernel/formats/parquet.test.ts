@@ -3,7 +3,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, expect, it } from 'vitest';
 import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
 import { parquetValue } from '../../../../reports/kernel/formats/parquet.columns.ts';
 import { writeParquet } from '../../../../reports/kernel/formats/parquet.ts';
@@ -51,8 +50,7 @@ const full: Cell[] = [
 ];
 
 it('is read by DuckDB with the types of the columns', async () => {
-  const described = await read([full], 'select column_name, column_type from (describe select * from file)');
-  expect(described).toEqual([
+  expect(await read([full], 'select column_name, column_type from (describe select * from file)')).toEqual([
     ['id', 'VARCHAR'],
     ['name', 'VARCHAR'],
     ['attributes.cost', 'DOUBLE'],

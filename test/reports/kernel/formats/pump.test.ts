@@ -1,12 +1,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
 import { pump, startStream, streamPace } from '../../../../reports/kernel/formats/pump.ts';
 
 const usual = { ...streamPace };
-afterEach(() => {
-  Object.assign(streamPace, usual);
-});
+afterEach(() => Object.assign(streamPace, usual));
 
 const chunk = Buffer.alloc(64 * 1024);
 const chunks = (count: number) => Readable.from(Array.from({ length: count }, () => chunk));
@@ -34,10 +31,8 @@ it('ends a stream whose client stops reading, and not one that is read', async (
 it('gives the streams of one user only a part of those that run at once', async () => {
   const open = await Promise.all(Array.from({ length: 4 }, () => start('many', 100)));
   const waiting = start('many', 1);
-  const other = await start('other', 1);
-  expect((await other.toArray()).length).toBe(1);
-  const first = await Promise.race([waiting.then(() => 'started'), delay(20, 'waits')]);
-  expect(first).toBe('waits');
+  expect((await (await start('other', 1)).toArray()).length).toBe(1);
+  expect(await Promise.race([waiting.then(() => 'started'), delay(20, 'waits')])).toBe('waits');
   const more = Array.from({ length: 15 }, () => start('many', 1));
   await expect(start('many', 1)).rejects.toMatchObject({ code: 'too_many_requests' });
   for (const stream of open) stream.once('error', () => {}).destroy();

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
 import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
 import type { Rendering } from '../../../../reports/kernel/rendering/rendering.types.ts';
@@ -8,7 +7,7 @@ import { samples } from '../charts/samples.ts';
 
 const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
 const chart = samples(3).bars;
-const picture: Rendering = { make: 'chart', chart, workspace };
+const picture: Rendering = { chart, workspace };
 
 /** An answer with as many applications, as the report on costs gives it. */
 const costs = (count: number) => {
@@ -26,8 +25,8 @@ it('makes files and pictures in another thread, the same as here', async () => {
   const answer = costs(2);
   const [svg, csv, xlsx] = await Promise.all([
     render(picture),
-    render({ make: 'csv', ...answer }),
-    render({ make: 'xlsx', ...answer }),
+    render({ format: 'csv', ...answer }),
+    render({ format: 'xlsx', ...answer }),
   ]);
   expect(svg.toString()).toBe(drawChart(chart, workspace));
   expect(csv.toString().split('\r\n').slice(1, 3)).toEqual([
@@ -41,17 +40,17 @@ it('makes files and pictures in another thread, the same as here', async () => {
 });
 
 it('survives what fails, and hands refusals on as they are', async () => {
-  await expect(render({ make: 'chart', chart: { kind: 'bars' } as never, workspace })).rejects.toThrow(
-    'rendering failed',
-  );
-  await expect(render({ make: 'csv', ...costs(1), table: 'nothing' })).rejects.toMatchObject({
+  await expect(render({ chart: { kind: 'bars' } as never, workspace })).rejects.toThrow('rendering failed');
+  await expect(render({ format: 'csv', ...costs(1), table: 'nothing' })).rejects.toMatchObject({
     code: 'validation_failed',
     errors: [expect.objectContaining({ field: 'table', code: 'unknown_value' })],
   });
   const body = new Uint8Array(128 * 1024 * 1024 + 1);
   const { report, params } = costs(1);
   const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
-  await expect(render({ make: 'picture', report, params, body, context, workspace })).rejects.toMatchObject({
+  await expect(
+    render({ format: 'svg', report, params, body, look: { context, workspace } }),
+  ).rejects.toMatchObject({
     code: 'query_too_heavy',
   });
   expect((await render(picture)).toString()).toContain('<svg');
@@ -61,9 +60,9 @@ it('gives up what nobody waits for, in the queue and in the thread, and what tak
   const reason = new Error('gone');
   const stop = new AbortController();
   const given = Array.from({ length: 4 }, () =>
-    render({ make: 'csv', ...costs(20_000) }, { signal: stop.signal }),
+    render({ format: 'csv', ...costs(20_000) }, { signal: stop.signal }),
   );
-  const late = render({ make: 'csv', ...costs(20_000) }, { limitMs: 1 });
+  const late = render({ format: 'csv', ...costs(20_000) }, { limitMs: 1 });
   stop.abort(reason);
   const ends = await Promise.allSettled([...given, late]);
   expect(ends.map((end) => (end.status === 'rejected' ? end.reason : end.status)).slice(0, 4)).toEqual(
@@ -101,7 +100,7 @@ it('refuses a document that takes too long, while others are made', async () => 
 it('takes the renderings of those who ask in turn', async () => {
   const order: string[] = [];
   const ask = (user: string, n: number) =>
-    render({ make: 'csv', ...costs(2_000) }, { user }).then(() => void order.push(`${user} ${n}`));
+    render({ format: 'csv', ...costs(2_000) }, { user }).then(() => void order.push(`${user} ${n}`));
   const asked = Array.from({ length: 12 }, (_, n) => ask('many', n));
   await Promise.all([ask('few', 0), ask('few', 1)]);
   // two of the first were under way, and one goes before each of the second

@@ -1,12 +1,14 @@
+/** What is drawn. */
+
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.work.ts';
-import { inkOn } from '../../../../reports/kernel/charts/charts.theme.ts';
+import { textColorOn } from '../../../../reports/kernel/charts/charts.theme.ts';
 import { layoutLayers } from '../../../../reports/modelling/diagrams/generate.layers.ts';
 import { layoutGroups } from '../../../../reports/modelling/diagrams/generate.shelves.ts';
 import { drawnXml } from '../../../../reports/modelling/diagrams/generate.ts';
 import type { Box, DrawnCard, Layout } from '../../../../reports/modelling/diagrams/generate.types.ts';
 import { drawingFaults } from '../../../support/drawio.ts';
+import { forAll } from '../../../support/property.ts';
 
 const card = (n: number, name = `Card ${n}`): DrawnCard => ({
   id: `0190a000-0000-7000-8000-${String(n).padStart(12, '0')}`,
@@ -38,83 +40,72 @@ function expectTidy({ groups, cards }: Layout): void {
   }
 }
 
-describe('what is drawn', () => {
-  it('stands in columns by its distance from the middle', () => {
-    const relation = (source: number, target: number) => ({
-      source: card(source).id,
-      target: card(target).id,
-      type: 'r',
-    });
-    const layout = layoutLayers(
-      [card(0), card(1), card(2), card(3)],
-      [relation(0, 1), relation(1, 2), relation(3, 0)],
+it('stands in columns by its distance from the middle', () => {
+  const relation = (source: number, target: number) => ({
+    source: card(source).id,
+    target: card(target).id,
+    type: 'r',
+  });
+  const layout = layoutLayers(
+    [card(0), card(1), card(2), card(3)],
+    [relation(0, 1), relation(1, 2), relation(3, 0)],
+  );
+  const x = layout.cards.map((placed) => placed.x);
+  expect(x[3]! < x[0]! && x[0]! < x[1]! && x[1]! < x[2]!).toBe(true);
+  expectTidy(layout);
+});
+
+it('never overlaps, names all of its cards, and can be read again', () => {
+  const graph = fc
+    .integer({ min: 1, max: 60 })
+    .chain((count) =>
+      fc.tuple(
+        fc.constant(count),
+        fc.array(fc.tuple(fc.nat(count - 1), fc.nat(count - 1)), { maxLength: 120 }),
+      ),
     );
-    const x = layout.cards.map((placed) => placed.x);
-    expect(x[3]! < x[0]! && x[0]! < x[1]! && x[1]! < x[2]!).toBe(true);
+  forAll(40, [graph, fc.string({ unit: 'grapheme', maxLength: 20 })], ([count, pairs], name) => {
+    const cards = Array.from({ length: count }, (_, n) => card(n, n === 0 ? name : undefined));
+    const relations = pairs.map(([a, b]) => ({ source: cards[a]!.id, target: cards[b]!.id, type: 'r' }));
+    const layout = layoutLayers(cards, relations);
     expectTidy(layout);
-  });
-
-  it('never overlaps, names all of its cards, and can be read again', () => {
-    const graph = fc
-      .integer({ min: 1, max: 60 })
-      .chain((count) =>
-        fc.tuple(
-          fc.constant(count),
-          fc.array(fc.tuple(fc.nat(count - 1), fc.nat(count - 1)), { maxLength: 120 }),
-        ),
-      );
-    fc.assert(
-      fc.property(graph, fc.string({ unit: 'grapheme', maxLength: 20 }), ([count, pairs], name) => {
-        const cards = Array.from({ length: count }, (_, n) => card(n, n === 0 ? name : undefined));
-        const relations = pairs.map(([a, b]) => ({ source: cards[a]!.id, target: cards[b]!.id, type: 'r' }));
-        const layout = layoutLayers(cards, relations);
-        expectTidy(layout);
-        const xml = drawnXml(layout, look);
-        expect(drawingFaults(xml)).toEqual([]);
-        const drawing = readDrawing(xml);
-        expect(cardsOf(drawing).sort()).toEqual(cards.map(({ id }) => id));
-        expect(layout.edges).toHaveLength(relations.length);
-      }),
-      { numRuns: 40 },
-    );
-    fc.assert(
-      fc.property(fc.array(fc.nat(30), { minLength: 1, maxLength: 20 }), (sizes) => {
-        const groups = sizes.map((size, at) => ({
-          card: at === 0 ? null : card(1_000 + at),
-          label: 'None',
-          cards: Array.from({ length: size }, (_, n) => card(n)),
-        }));
-        const layout = layoutGroups(groups);
-        expectTidy(layout);
-        const xml = drawnXml(layout, look);
-        expect(drawingFaults(xml)).toEqual([]);
-        readDrawing(xml);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
-  it('is refused as a drawing where it would not open', () => {
-    const xml = drawnXml(
-      layoutLayers([card(0), card(1)], [{ source: card(0).id, target: card(1).id, type: 'r' }]),
-      look,
-    );
+    const xml = drawnXml(layout, look);
     expect(drawingFaults(xml)).toEqual([]);
-    expect(drawingFaults(xml.replace('id="card-1"', 'id="card-0"')).join()).toMatch(
-      /no id of its own.*no target/,
-    );
-    expect(drawingFaults(xml.replace('source="card-0"', 'source="x"'))).toEqual([
-      'edge edge-0 has no source',
-    ]);
-    expect(drawingFaults(xml.replaceAll(/ x="[0-9]+"/g, ' x="0"'))).toHaveLength(1);
+    expect(cardsOf(readDrawing(xml)).sort()).toEqual(cards.map(({ id }) => id));
+    expect(layout.edges).toHaveLength(relations.length);
   });
+  forAll(40, [fc.array(fc.nat(30), { minLength: 1, maxLength: 20 })], (sizes) => {
+    const groups = sizes.map((size, at) => ({
+      card: at === 0 ? null : card(1_000 + at),
+      label: 'None',
+      cards: Array.from({ length: size }, (_, n) => card(n)),
+    }));
+    const layout = layoutGroups(groups);
+    expectTidy(layout);
+    const xml = drawnXml(layout, look);
+    expect(drawingFaults(xml)).toEqual([]);
+    readDrawing(xml);
+  });
+});
 
-  it('is written in the ink that is read best', () => {
-    expect([inkOn('#ffffff'), inkOn('#000000'), inkOn('#fbc02d'), inkOn('#1a237e')]).toEqual([
-      '#000000',
-      '#ffffff',
-      '#000000',
-      '#ffffff',
-    ]);
-  });
+it('is refused as a drawing where it would not open', () => {
+  const xml = drawnXml(
+    layoutLayers([card(0), card(1)], [{ source: card(0).id, target: card(1).id, type: 'r' }]),
+    look,
+  );
+  expect(drawingFaults(xml)).toEqual([]);
+  expect(drawingFaults(xml.replace('id="card-1"', 'id="card-0"')).join()).toMatch(
+    /no id of its own.*no target/,
+  );
+  expect(drawingFaults(xml.replace('source="card-0"', 'source="x"'))).toEqual(['edge edge-0 has no source']);
+  expect(drawingFaults(xml.replaceAll(/ x="[0-9]+"/g, ' x="0"'))).toHaveLength(1);
+});
+
+it('is written in the ink that is read best', () => {
+  expect([
+    textColorOn('#ffffff'),
+    textColorOn('#000000'),
+    textColorOn('#fbc02d'),
+    textColorOn('#1a237e'),
+  ]).toEqual(['#000000', '#ffffff', '#000000', '#ffffff']);
 });

@@ -1,8 +1,8 @@
 import { pick, type Random } from '../../../bench/landscape/random.ts';
 import { create, edit, relate, remove, unrelate } from '../actions.ts';
 import { type SideName, sides } from '../journal.ts';
-import { type Kind, kinds, texts } from '../landscape.ts';
-import { readLocal, readRemote, type Side, type World } from '../world.ts';
+import { applications, components, type Kind, kinds, texts } from '../landscape.ts';
+import { readSides, type World } from '../world.ts';
 
 /** What people do on one side; things are named, so that the same can be done in two worlds. */
 export type Act = (world: World) => Promise<void>;
@@ -16,17 +16,11 @@ export interface ActCounts {
   relations: number;
 }
 
-/** What names begin with, by kind. */
-const nouns: Record<Kind['key'], string> = { application: 'Application', component: 'Server' };
-
 /** What people do on both sides of a world as it is, each thing touched at most once but for conflicts. */
 export async function createActs(world: World, random: Random, actCounts: ActCounts): Promise<Act[]> {
   // of nothing but letters and digits, so that no two of them are alike
   const word = () => Array.from({ length: 3 }, () => Math.floor(random() * 2 ** 31).toString(36)).join('');
-  const there: Record<SideName, Side> = {
-    local: await readLocal(world),
-    remote: readRemote(world),
-  };
+  const there = await readSides(world);
   const touched = new Set<string>();
   /** Something that nobody has touched, and that is there on these sides. */
   const free = (...on: SideName[]): string | undefined => {
@@ -58,7 +52,7 @@ export async function createActs(world: World, random: Random, actCounts: ActCou
     });
     times(actCounts.creations, () => {
       const kind = pick(random, kinds);
-      const [name, description] = [`${nouns[kind.key]} ${word()}`, word()];
+      const [name, description] = [`${kind.noun} ${word()}`, word()];
       add((own) => create[side](own, kind, name, description));
     });
   }
@@ -75,8 +69,8 @@ export async function createActs(world: World, random: Random, actCounts: ActCou
   for (const side of sides) {
     const calm = (text: string) => text.split(' > ').every((name) => !touched.has(name));
     const plain = [...there[side].things.keys()].filter((name) => !touched.has(name)).sort();
-    const named = (noun: string) => plain.filter((name) => name.startsWith(noun));
-    const [sources, targets] = [named(nouns.application), named(nouns.component)];
+    const named = ({ noun }: Kind) => plain.filter((name) => name.startsWith(noun));
+    const [sources, targets] = [named(applications), named(components)];
     times(actCounts.relations, () => {
       if (sources.length === 0 || targets.length === 0) return;
       const [source, target] = [pick(random, sources), pick(random, targets)];

@@ -1,6 +1,6 @@
 import type { JobProcessor } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import { systemClock } from '../../../../integrations/exchange/itsm/remote.ts';
-import { processesRuns } from '../../../../workers/itsm-run.ts';
+import { processesRuns } from '../../../../workers/exchange/itsm-run.ts';
 import type { PlannedKill } from './plan.ts';
 import { stages, watchStages } from './stages.ts';
 

@@ -121,7 +121,7 @@ async function runWithKills(
 
 async function stageOf({ world: { services }, runId }: TestWorld): Promise<Stage> {
   const { rows } = await services.db.raw(
-    `select stage, exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'begun') as outside
+    `select stage, exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'started') as outside
      from itsm_runs r where id = ?`,
     [runId],
   );

@@ -31,7 +31,7 @@ export function watchStages(db: Db, notify: (stage: Stage, moment: Moment) => vo
     if (reached && !(reached === 'here' && stage === 'outside')) stage = reached;
   };
   const before = ({ sql, bindings }: Query) => {
-    if (/^update "itsm_plan_rows" set "progress" = /.test(sql) && bindings?.includes('begun'))
+    if (/^update "itsm_plan_rows" set "progress" = /.test(sql) && bindings?.includes('started'))
       stage = 'outside';
     notify(stage, 'before');
   };

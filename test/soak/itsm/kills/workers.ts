@@ -7,23 +7,10 @@ import { until } from '../../../support/until.ts';
 
 const FIXTURE = 'test/soak/itsm/kills/killed.processors.ts';
 
-/** Two workers, so that one can always continue what the other has left. */
-export interface WorkerPair {
-  /** Waits until there are two. */
-  ensureTwo(): Promise<void>;
-  /** Kills the one that has the job, if one has. */
-  kill(jobId: string): Promise<void>;
-  /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
-  holderDied(jobId: string): Promise<boolean>;
-  /**
-   * Has the other worker continue the job. @param more a new worker replaces the one that died.
-   * @param forget the queue has lost all it had.
-   */
-  resume(how: { more: boolean; forget: boolean }): Promise<void>;
-  close(): Promise<void>;
-}
+export type WorkerPair = Awaited<ReturnType<typeof startWorkerPair>>;
 
-export async function startWorkerPair(services: Services): Promise<WorkerPair> {
+/** Two workers, so that one can always continue what the other has left. */
+export async function startWorkerPair(services: Services) {
   const children: Child[] = [];
   const coming = new Set<Promise<void>>();
   const dead = new Set<number>();
@@ -47,12 +34,15 @@ export async function startWorkerPair(services: Services): Promise<WorkerPair> {
     return lease_owner === null ? undefined : Number(lease_owner.split('/')[0]);
   };
   return {
+    /** Waits until there are two. */
     ensureTwo,
-    async kill(jobId) {
+    /** Kills the one that has the job, if one has. */
+    async kill(jobId: string) {
       const pid = await holder(jobId);
       children.find(({ process }) => process.pid === pid)?.kill('SIGKILL');
     },
-    holderDied: (jobId) =>
+    /** Waits until the job has ended or the worker that had it has died. @returns whether that died. */
+    holderDied: (jobId: string) =>
       until(
         'the worker to die or the job to end',
         async () => {
@@ -64,7 +54,11 @@ export async function startWorkerPair(services: Services): Promise<WorkerPair> {
         },
         120_000,
       ).then(({ died }) => died),
-    async resume({ more, forget }) {
+    /**
+     * Has the other worker continue the job. @param more a new worker replaces the one that died.
+     * @param forget the queue has lost all it had.
+     */
+    async resume({ more, forget }: { more: boolean; forget: boolean }) {
       if (more) join();
       if (forget && !services.config.redisUrl)
         await services.db.raw('truncate bullmq.job, bullmq.event cascade');

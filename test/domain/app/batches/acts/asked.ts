@@ -1,4 +1,4 @@
-import type { Act } from './hand.ts';
+import { type Act, type Acts, deletes, onRow, patches } from './hand.ts';
 
 const surveys = '/surveys';
 
@@ -13,23 +13,12 @@ const addSurvey: Act = (hand) =>
       [{ key: 'costTotalAnnual' }, { key: 'businessCriticality', action: 'confirm' }],
     ]),
   });
-const patchSurvey: Act = async (hand) => {
-  const draft = await hand.row('surveys', "status = 'draft'");
-  const values = hand.one<object>([{ name: hand.name('Survey') }, { message: 'Please', description: null }]);
-  if (draft) await hand.send('PATCH', `${surveys}/${draft.id}`, values);
-};
-const sendSurvey: Act = async (hand) => {
-  const draft = await hand.row('surveys', "status = 'draft'");
-  if (draft) await hand.send('POST', `${surveys}/${draft.id}/send`);
-};
-const closeSurvey: Act = async (hand) => {
-  const sent = await hand.row('surveys', "status = 'active'");
-  if (sent) await hand.send('POST', `${surveys}/${sent.id}/close`);
-};
-const deleteSurvey: Act = async (hand) => {
-  const survey = await hand.row('surveys');
-  if (survey) await hand.send('DELETE', `${surveys}/${survey.id}`);
-};
+const patchSurvey = patches(
+  'surveys',
+  surveys,
+  (hand) => hand.one<object>([{ name: hand.name('Survey') }, { message: 'Please', description: null }]),
+  "status = 'draft'",
+);
 const respond: Act = async (hand) => {
   const asked = await hand.row('survey_responses', `user_id = '${hand.people[0]}' and status = 'pending'`);
   const responses = hand.one<object>([
@@ -37,10 +26,6 @@ const respond: Act = async (hand) => {
     { costTotalAnnual: { new_value: hand.below(500) }, businessCriticality: { confirmed: true } },
   ]);
   if (asked) await hand.send('POST', `${surveys}/${asked.survey_id}/respond/${asked.card_id}`, { responses });
-};
-const applyAnswers: Act = async (hand) => {
-  const given = await hand.row('survey_responses', "status = 'completed' and not applied");
-  if (given) await hand.send('POST', `${surveys}/${given.survey_id}/apply`, { response_ids: [given.id] });
 };
 
 const formulas = '/calculations';
@@ -60,36 +45,38 @@ const addFormula: Act = (hand) =>
     formula: hand.one(texts),
     execution_order: hand.below(3),
   });
-const patchFormula: Act = async (hand) => {
-  const formula = await hand.row('calculations');
-  const values = hand.one<object>([
+const patchFormula = patches('calculations', formulas, (hand) =>
+  hand.one<object>([
     { name: hand.name('Formula') },
     { formula: hand.one(texts) },
     { execution_order: hand.below(3) },
-  ]);
-  if (formula) await hand.send('PATCH', `${formulas}/${formula.id}`, values);
-};
-const switchFormula: Act = async (hand) => {
-  const formula = await hand.row('calculations');
-  const act = formula?.is_active ? 'deactivate' : 'activate';
-  if (formula) await hand.send('POST', `${formulas}/${formula.id}/${act}`);
-};
-const deleteFormula: Act = async (hand) => {
-  const formula = await hand.row('calculations');
-  if (formula) await hand.send('DELETE', `${formulas}/${formula.id}`);
-};
+  ]),
+);
 
-/** Writes of surveys and formulas, with how often each is chosen. */
-export const askedActs: [Act, number][] = [
+/** Writes of surveys and formulas. */
+export const askedActs: Acts = [
   [addSurvey, 4],
   [patchSurvey, 1],
-  [sendSurvey, 5],
-  [closeSurvey, 1],
-  [deleteSurvey, 1],
+  [onRow('surveys', (draft) => ['POST', `${surveys}/${draft.id}/send`], "status = 'draft'"), 5],
+  [onRow('surveys', (sent) => ['POST', `${surveys}/${sent.id}/close`], "status = 'active'"), 1],
+  [deletes('surveys', surveys), 1],
   [respond, 6],
-  [applyAnswers, 4],
+  [
+    onRow(
+      'survey_responses',
+      (given) => ['POST', `${surveys}/${given.survey_id}/apply`, { response_ids: [given.id] }],
+      "status = 'completed' and not applied",
+    ),
+    4,
+  ],
   [addFormula, 3],
   [patchFormula, 2],
-  [switchFormula, 4],
-  [deleteFormula, 1],
+  [
+    onRow('calculations', ({ id, is_active }) => [
+      'POST',
+      `${formulas}/${id}/${is_active ? 'deactivate' : 'activate'}`,
+    ]),
+    4,
+  ],
+  [deletes('calculations', formulas), 1],
 ];

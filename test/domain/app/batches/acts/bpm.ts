@@ -1,5 +1,5 @@
 import { chain } from '../../../../api/bpm/models.ts';
-import type { Act, Hand } from './hand.ts';
+import { type Act, type Acts, type Hand, onRow, removing } from './hand.ts';
 
 const PROCESS = `type = 'BusinessProcess'`;
 const process = (hand: Hand) => hand.row('cards', PROCESS);
@@ -17,10 +17,6 @@ const add: Act = (hand) =>
 const save: Act = async (hand) => {
   const on = await process(hand);
   if (on) await hand.send('PUT', `/bpm/processes/${on.id}/diagram`, { bpmn_xml: model(hand) });
-};
-const remove: Act = async (hand) => {
-  const drawn = await hand.row('process_diagrams');
-  if (drawn) await hand.send('DELETE', `/bpm/processes/${drawn.process_id}/diagram`);
 };
 const link: Act = async (hand) => {
   const drawn = await hand.row('process_diagrams');
@@ -75,11 +71,14 @@ const reassess: Act = async (hand) => {
   else await hand.send('PUT', url, { notes: hand.name('Note') });
 };
 
-/** Writes of diagrams, links, flows and assessments of processes, with how often each is chosen. */
-export const bpmActs: [Act, number][] = [
+/** Writes of diagrams, links, flows and assessments of processes. */
+export const bpmActs: Acts = [
   [add, 3],
   [save, 5],
-  [remove, 1],
+  [
+    removing(onRow('process_diagrams', (drawn) => ['DELETE', `/bpm/processes/${drawn.process_id}/diagram`])),
+    1,
+  ],
   [link, 5],
   [draft, 3],
   [plan, 3],

@@ -1,4 +1,4 @@
-import type { Act, Hand, Row, Values } from './hand.ts';
+import { type Act, type Acts, deletes, type Hand, onRow, type Row, removing, type Values } from './hand.ts';
 
 const LIVE = "status = 'ACTIVE'";
 const types = [
@@ -40,18 +40,13 @@ const create: Act = async (hand) => {
   const type = hand.chance(0.1) && custom.length > 0 ? hand.one(custom).key! : hand.one(types);
   await hand.send('POST', '/cards', { type, name: hand.name('Card'), ...(await values(hand, type)) });
 };
-const patch: Act = async (hand) => {
-  const card = await hand.row('cards');
-  if (card) await hand.send('PATCH', `/cards/${card.id}`, await values(hand, card.type!));
-};
+const patch = onRow('cards', async ({ id, type }, hand) => {
+  return ['PATCH', `/cards/${id}`, await values(hand, type!)];
+});
 const strategy = (hand: Hand) => ({
   child_strategy: hand.one(['cascade', 'disconnect', 'reparent']),
   cascade_all_related: hand.chance(0.2),
 });
-const archive: Act = async (hand) => {
-  const card = await hand.row('cards', LIVE);
-  if (card) await hand.send('POST', `/cards/${card.id}/archive`, strategy(hand));
-};
 const restore: Act = async (hand) => {
   const card = await hand.row('cards', "status = 'ARCHIVED'");
   if (!card) return;
@@ -62,10 +57,6 @@ const restore: Act = async (hand) => {
   await hand.send('POST', `/cards/${card.id}/restore`, {
     also_restore_card_ids: hand.chance(0.5) ? others.map(({ id }) => id) : [],
   });
-};
-const remove: Act = async (hand) => {
-  const card = await hand.row('cards');
-  if (card) await hand.send('DELETE', `/cards/${card.id}`, strategy(hand));
 };
 const approve: Act = async (hand) => {
   const card = await hand.row('cards');
@@ -107,11 +98,6 @@ const merge: Act = async (hand) => {
   const other = card && (await hand.row('cards', `type = '${card.type}' and id <> '${card.id}' and ${LIVE}`));
   if (other) await hand.send('POST', '/cards/merge', { survivor_id: card.id, merged_ids: [other.id] });
 };
-const unmerge: Act = async (hand) => {
-  const found = await hand.row('card_merges', 'undone_at is null');
-  if (found)
-    await hand.send('POST', `/card-merges/${found.id}/undo`, { dry_run: false, force: hand.chance(0.5) });
-};
 
 const ends = { relAppToBC: 'BusinessCapability', relAppToITC: 'ITComponent' } as const;
 const relationValues = (hand: Hand, type: string): Values => ({
@@ -142,22 +128,14 @@ const relateMany: Act = async (hand) => {
   }
   if (operations.length > 0) await hand.send('POST', '/relations/bulk', { operations });
 };
-const patchRelation: Act = async (hand) => {
-  const relation = await hand.row('relations');
-  if (relation) await hand.send('PATCH', `/relations/${relation.id}`, relationValues(hand, relation.type!));
-};
-const unrelate: Act = async (hand) => {
-  const relation = await hand.row('relations');
-  if (relation) await hand.send('DELETE', `/relations/${relation.id}`);
-};
 
-/** Writes to cards and relations, with how often each is chosen. */
-export const plainCardActs: [Act, number][] = [
+/** Writes to cards and relations. */
+export const plainCardActs: Acts = [
   [create, 12],
   [patch, 12],
-  [archive, 3],
+  [onRow('cards', (card, hand) => ['POST', `/cards/${card.id}/archive`, strategy(hand)], LIVE), 3],
   [restore, 3],
-  [remove, 3],
+  [removing(onRow('cards', (card, hand) => ['DELETE', `/cards/${card.id}`, strategy(hand)])), 3],
   [approve, 4],
   [patchMany, 3],
   [createMany, 3],
@@ -166,9 +144,27 @@ export const plainCardActs: [Act, number][] = [
   [restoreMany, 2],
   [relate, 10],
   [relateMany, 3],
-  [patchRelation, 4],
-  [unrelate, 2],
+  [
+    onRow('relations', (relation, hand) => [
+      'PATCH',
+      `/relations/${relation.id}`,
+      relationValues(hand, relation.type!),
+    ]),
+    4,
+  ],
+  [deletes('relations', '/relations'), 2],
 ];
 
 /** The same with merges, which move what hangs on cards. */
-export const cardActs: [Act, number][] = [...plainCardActs, [merge, 4], [unmerge, 2]];
+export const cardActs: Acts = [
+  ...plainCardActs,
+  [merge, 4],
+  [
+    onRow(
+      'card_merges',
+      (found, hand) => ['POST', `/card-merges/${found.id}/undo`, { dry_run: false, force: hand.chance(0.5) }],
+      'undone_at is null',
+    ),
+    2,
+  ],
+];

@@ -1,4 +1,4 @@
-import type { Act, Hand } from './hand.ts';
+import { type Act, type Acts, type Hand, onRow } from './hand.ts';
 
 type Kind = 'adr' | 'soaw';
 const table = { adr: 'adrs', soaw: 'soaws' } as const;
@@ -41,17 +41,9 @@ const revise: Act = async (hand) => {
   const row = await hand.row(table[kind], "status = 'signed'");
   if (row) await hand.send('POST', `/${kind}/${row.id}/revise`);
 };
-const copy: Act = async (hand) => {
-  const row = await hand.row('adrs');
-  if (row) await hand.send('POST', `/adr/${row.id}/duplicate`);
-};
 const link: Act = async (hand) => {
   const [adr, card] = [await hand.row('adrs'), await hand.row('cards')];
   if (adr && card) await hand.send('POST', `/adr/${adr.id}/cards`, { card_id: card.id });
-};
-const unlink: Act = async (hand) => {
-  const row = await hand.row('adr_cards');
-  if (row) await hand.send('DELETE', `/adr/${row.adr_id}/cards/${row.card_id}`);
 };
 const remove: Act = async (hand) => {
   const kind = any(hand);
@@ -59,16 +51,16 @@ const remove: Act = async (hand) => {
   if (row) await hand.send('DELETE', `/${kind}/${row.id}`);
 };
 
-/** Writes of decisions and statements, with how often each is chosen. */
-export const decisionActs: [Act, number][] = [
+/** Writes of decisions and statements. */
+export const decisionActs: Acts = [
   [write, 5],
   [initiative, 1],
   [edit, 2],
   [request, 3],
   [decide, 4],
   [revise, 2],
-  [copy, 1],
+  [onRow('adrs', (row) => ['POST', `/adr/${row.id}/duplicate`]), 1],
   [link, 3],
-  [unlink, 1],
+  [onRow('adr_cards', (row) => ['DELETE', `/adr/${row.adr_id}/cards/${row.card_id}`]), 1],
   [remove, 1],
 ];

@@ -1,4 +1,4 @@
-import type { Act } from './hand.ts';
+import { type Act, type Acts, deletes, onRow } from './hand.ts';
 
 const drawing = (card: string, label: string) =>
   `<mxGraphModel><root><object id="2" label="${label}" cardId="${card}"/></root></mxGraphModel>`;
@@ -39,10 +39,6 @@ const link: Act = async (hand) => {
     await hand.send('DELETE', `/diagrams/${linked.diagram_id}/cards/${linked.card_id}`);
   } else if (diagram && card) await hand.send('POST', `/diagrams/${diagram.id}/cards`, { card_id: card.id });
 };
-const star: Act = async (hand) => {
-  const diagram = await hand.row('diagrams');
-  if (diagram) await hand.send(hand.one(['POST', 'POST', 'DELETE']), `/diagrams/${diagram.id}/favorite`);
-};
 const group: Act = async (hand) => {
   const there = await hand.row('diagram_groups');
   const what = hand.below(4);
@@ -51,23 +47,27 @@ const group: Act = async (hand) => {
   else
     await hand.send('PATCH', `/diagram-groups/${there.id}`, { sort_order: hand.below(9), color: '#123456' });
 };
-const gather: Act = async (hand) => {
-  const diagram = await hand.row('diagrams');
-  const ids = hand.some(await hand.rows('diagram_groups'), 3).map(({ id }) => id);
-  if (diagram) await hand.send('PUT', `/diagrams/${diagram.id}/groups`, { group_ids: ids });
-};
-const remove: Act = async (hand) => {
-  const diagram = await hand.row('diagrams');
-  if (diagram) await hand.send('DELETE', `/diagrams/${diagram.id}`);
-};
 
-/** Writes of diagrams, their links, stars and groups, with how often each is chosen. */
-export const diagramActs: [Act, number][] = [
+/** Writes of diagrams, their links, stars and groups. */
+export const diagramActs: Acts = [
   [draw, 4],
   [redraw, 4],
   [link, 3],
-  [star, 2],
+  [
+    onRow('diagrams', (diagram, hand) => [
+      hand.one(['POST', 'POST', 'DELETE']),
+      `/diagrams/${diagram.id}/favorite`,
+    ]),
+    2,
+  ],
   [group, 2],
-  [gather, 2],
-  [remove, 1],
+  [
+    onRow('diagrams', async (diagram, hand) => [
+      'PUT',
+      `/diagrams/${diagram.id}/groups`,
+      { group_ids: hand.some(await hand.rows('diagram_groups'), 3).map(({ id }) => id) },
+    ]),
+    2,
+  ],
+  [deletes('diagrams', '/diagrams'), 1],
 ];

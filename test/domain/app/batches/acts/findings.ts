@@ -1,4 +1,4 @@
-import type { Act } from './hand.ts';
+import { type Act, type Acts, deletes, onRow, patches } from './hand.ts';
 
 const findings = '/compliance/findings';
 const decisions = ['in_review', 'in_review', 'mitigated', 'verified', 'accepted', 'not_applicable'];
@@ -13,16 +13,6 @@ const write: Act = async (hand) => {
     card_id: card?.id ?? null,
   });
 };
-const edit: Act = async (hand) => {
-  const finding = await hand.row('compliance_findings');
-  const values = hand.one<object>([{ severity: 'info' }, { evidence: 'Seen.', remediation: null }]);
-  if (finding) await hand.send('PATCH', `${findings}/${finding.id}/details`, values);
-};
-const decide: Act = async (hand) => {
-  const finding = await hand.row('compliance_findings');
-  const decided = { decision: hand.one(decisions), review_note: 'Seen.' };
-  if (finding) await hand.send('PATCH', `${findings}/${finding.id}`, decided);
-};
 const decideMany: Act = async (hand) => {
   const ids = (await hand.rows('compliance_findings')).slice(0, 5).map(({ id }) => id);
   if (ids.length > 0) await hand.send('PATCH', `${findings}/bulk`, { ids, decision: 'in_review' });
@@ -32,17 +22,26 @@ const judge: Act = async (hand) => {
   const verdict = hand.one(['confirm', 'deny']);
   if (finding) await hand.send('POST', `${findings}/${finding.id}/ai-verdict`, { verdict });
 };
-const remove: Act = async (hand) => {
-  const finding = await hand.row('compliance_findings');
-  if (finding) await hand.send('DELETE', `${findings}/${finding.id}`);
-};
 
-/** Writes of findings about regulations, with how often each is chosen. */
-export const findingActs: [Act, number][] = [
+/** Writes of findings about regulations. */
+export const findingActs: Acts = [
   [write, 5],
-  [edit, 2],
-  [decide, 3],
+  [
+    onRow('compliance_findings', (finding, hand) => [
+      'PATCH',
+      `${findings}/${finding.id}/details`,
+      hand.one<object>([{ severity: 'info' }, { evidence: 'Seen.', remediation: null }]),
+    ]),
+    2,
+  ],
+  [
+    patches('compliance_findings', findings, (hand) => ({
+      decision: hand.one(decisions),
+      review_note: 'Seen.',
+    })),
+    3,
+  ],
   [decideMany, 1],
   [judge, 2],
-  [remove, 1],
+  [deletes('compliance_findings', findings), 1],
 ];

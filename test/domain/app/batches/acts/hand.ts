@@ -1,4 +1,5 @@
 import { mulberry32 } from '../../../../bench/landscape/random.ts';
+import { form } from '../../../../support/forms.ts';
 import type { TestApp, TestClient } from '../../../../support/harness.ts';
 
 export type Values = Record<string, unknown>;
@@ -21,13 +22,38 @@ export interface Hand {
   row(table: string, where?: string): Promise<Row | undefined>;
   rows(table: string, where?: string): Promise<Row[]>;
   /** Sends a write; refusals are part of it. */
-  send(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<void>;
+  send(method: Method, path: string, body?: unknown): Promise<void>;
   /** Sends a file. */
   upload(path: string, filename: string, content: Buffer | string): Promise<void>;
 }
 
+type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
 /** One random write. */
-export type Act = (hand: Hand) => Promise<void>;
+export interface Act {
+  (hand: Hand): Promise<void>;
+  /** Whether it takes something away. */
+  removes?: true;
+}
+/** Writes, with how often each is chosen. */
+export type Acts = [Act, number][];
+
+type Sent = [method: Method, path: string, body?: unknown];
+/** Sends what `what` makes of a row of a table, or nothing when there is no row. */
+export const onRow =
+  (table: string, what: (row: Row, hand: Hand) => Sent | Promise<Sent>, where?: string): Act =>
+  async (hand) => {
+    const row = await hand.row(table, where);
+    if (row) await hand.send(...(await what(row, hand)));
+  };
+/** Changes a row. */
+export const patches = (table: string, path: string, values: (hand: Hand) => object, where?: string): Act =>
+  onRow(table, ({ id }, hand) => ['PATCH', `${path}/${id}`, values(hand)], where);
+/** Marks a write that takes something away. */
+export const removing = (act: Act): Act => Object.assign(act, { removes: true as const });
+/** Deletes a row. */
+export const deletes = (table: string, path: string): Act =>
+  removing(onRow(table, ({ id }) => ['DELETE', `${path}/${id}`]));
 
 /** What became of the requests. */
 export interface Tally {
@@ -49,12 +75,7 @@ export function createHand(
   const next = mulberry32(seed);
   let names = 0;
   const below = (n: number) => Math.floor(next() * n);
-  const request = async (
-    method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
-    path: string,
-    more: object,
-    told: string,
-  ) => {
+  const request = async (method: Method, path: string, more: object, told: string) => {
     tally.last = told;
     const answer = await client.request({ method, url: `/api/v1${path}`, ...more });
     if (answer.status >= 500) throw new Error(`${told}: ${answer.status} ${answer.text}`);
@@ -84,34 +105,16 @@ export function createHand(
       const found = await rows(table, where);
       return found[below(found.length)];
     },
-    send: (method, path, body) =>
-      request(
-        method,
-        path,
-        body === undefined
-          ? { headers: headers() }
-          : {
-              headers: { ...headers(), 'content-type': 'application/json' },
-              payload: JSON.stringify(body),
-            },
-        `${method} ${path} ${JSON.stringify(body) ?? ''}`,
-      ),
+    send(method, path, body) {
+      const payload = JSON.stringify(body);
+      const more = payload === undefined ? {} : { 'content-type': 'application/json' };
+      const options = { headers: { ...headers(), ...more }, payload };
+      return request(method, path, options, `${method} ${path} ${payload ?? ''}`);
+    },
     upload(path, filename, content) {
-      const boundary = 'boundary-of-the-test';
-      const payload = Buffer.concat([
-        Buffer.from(
-          `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${filename}"\r\n\r\n`,
-        ),
-        Buffer.from(content),
-        Buffer.from(`\r\n--${boundary}--\r\n`),
-      ]);
-      const type = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-      return request(
-        'POST',
-        path,
-        { headers: { ...headers(), ...type }, payload },
-        `POST ${path} ${filename}`,
-      );
+      const sent = form({ filename, content });
+      const options = { ...sent, headers: { ...headers(), ...sent.headers } };
+      return request('POST', path, options, `POST ${path} ${filename}`);
     },
   };
 }

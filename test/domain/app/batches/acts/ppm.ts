@@ -1,4 +1,4 @@
-import type { Act, Hand, Row } from './hand.ts';
+import { type Act, type Acts, type Hand, onRow, type Row } from './hand.ts';
 
 /** An initiative, made where there is none. */
 async function initiative(hand: Hand): Promise<Row | undefined> {
@@ -56,10 +56,6 @@ const depend: Act = async (hand) => {
     succ_id: succ.id,
   });
 };
-const comment: Act = async (hand) => {
-  const task = await hand.row('ppm_tasks');
-  if (task) await hand.send('POST', `/ppm/tasks/${task.id}/comments`, { content: hand.name('Said') });
-};
 
 /** How a row of a table is changed. */
 const patches: Record<string, [path: string, values: (hand: Hand) => object | Promise<object>]> = {
@@ -93,8 +89,8 @@ const remove: Act = async (hand) => {
   if (found) await hand.send('DELETE', `/ppm/${patches[table]?.[0] ?? 'dependencies'}/${found.id}`);
 };
 
-/** Writes of project portfolio management, with how often each is chosen. */
-export const ppmActs: [Act, number][] = [
+/** Writes of project portfolio management. */
+export const ppmActs: Acts = [
   [begin, 1],
   [spend, 2],
   [allow, 1],
@@ -103,7 +99,14 @@ export const ppmActs: [Act, number][] = [
   [breakDown, 3],
   [assign, 3],
   [depend, 2],
-  [comment, 1],
+  [
+    onRow('ppm_tasks', (task, hand) => [
+      'POST',
+      `/ppm/tasks/${task.id}/comments`,
+      { content: hand.name('Said') },
+    ]),
+    1,
+  ],
   [change, 4],
   [remove, 2],
 ];

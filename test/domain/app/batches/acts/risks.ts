@@ -1,4 +1,4 @@
-import type { Act, Hand } from './hand.ts';
+import { type Act, type Acts, type Hand, onRow, patches } from './hand.ts';
 
 const TASKS = 'risk_mitigation_tasks';
 const statuses = ['analysed', 'mitigation_planned', 'in_progress', 'mitigated', 'monitoring', 'closed'];
@@ -14,27 +14,17 @@ const write: Act = async (hand) => {
     ...owner(hand),
   });
 };
-const edit: Act = async (hand) => {
-  const risk = await hand.row('risks');
-  const values = hand.one<object>([
+const edit = patches('risks', '/risks', (hand) =>
+  hand.one<object>([
     { residual_probability: 'low', residual_impact: 'low' },
     { description: hand.name('Said'), target_resolution_date: '2031-05-01' },
     { owner_id: null },
     owner(hand),
-  ]);
-  if (risk) await hand.send('PATCH', `/risks/${risk.id}`, values);
-};
-const move: Act = async (hand) => {
-  const risk = await hand.row('risks');
-  const body = hand.chance(0.3)
-    ? { status: 'accepted', acceptance_rationale: 'Small.' }
-    : { status: hand.one(statuses) };
-  if (risk) await hand.send('PATCH', `/risks/${risk.id}`, body);
-};
-const promote: Act = async (hand) => {
-  const finding = await hand.row('compliance_findings');
-  if (finding) await hand.send('POST', `/risks/promote/compliance/${finding.id}`, owner(hand));
-};
+  ]),
+);
+const move = patches('risks', '/risks', (hand) =>
+  hand.chance(0.3) ? { status: 'accepted', acceptance_rationale: 'Small.' } : { status: hand.one(statuses) },
+);
 const link: Act = async (hand) => {
   const risk = await hand.row('risks');
   const cards = hand.some(await hand.rows('cards'), 2).map(({ id }) => id);
@@ -43,10 +33,6 @@ const link: Act = async (hand) => {
     card_ids: cards,
     role: hand.one(['affected', 'contributing']),
   });
-};
-const unlink: Act = async (hand) => {
-  const linked = await hand.row('risk_cards');
-  if (linked) await hand.send('DELETE', `/risks/${linked.risk_id}/cards/${linked.card_id}`);
 };
 const load: Act = async (hand) => {
   const items = [1, 2, 3].map((row_index) => ({
@@ -66,16 +52,14 @@ const task: Act = async (hand) => {
     ...owner(hand),
   });
 };
-const editTask: Act = async (hand) => {
-  const row = await hand.row(TASKS);
-  const values = hand.one<object>([
+const editTask = patches(TASKS, '/mitigation-tasks', (hand) =>
+  hand.one<object>([
     { is_active: false },
     { is_active: true, recurrence_unit: 'days' },
     { due_date: '2026-02-28' },
     owner(hand),
-  ]);
-  if (row) await hand.send('PATCH', `/mitigation-tasks/${row.id}`, values);
-};
+  ]),
+);
 const end: Act = async (hand) => {
   const row = await hand.row('risk_mitigation_occurrences', `status in ('open', 'scheduled')`);
   if (!row) return;
@@ -88,14 +72,21 @@ const remove: Act = async (hand) => {
   if (row) await hand.send('DELETE', `/${what === TASKS ? 'mitigation-tasks' : 'risks'}/${row.id}`);
 };
 
-/** Writes of the risk register, with how often each is chosen. */
-export const riskActs: [Act, number][] = [
+/** Writes of the risk register. */
+export const riskActs: Acts = [
   [write, 4],
   [edit, 2],
   [move, 4],
-  [promote, 2],
+  [
+    onRow('compliance_findings', (finding, hand) => [
+      'POST',
+      `/risks/promote/compliance/${finding.id}`,
+      owner(hand),
+    ]),
+    2,
+  ],
   [link, 2],
-  [unlink, 1],
+  [onRow('risk_cards', (linked) => ['DELETE', `/risks/${linked.risk_id}/cards/${linked.card_id}`]), 1],
   [load, 1],
   [task, 3],
   [editTask, 2],

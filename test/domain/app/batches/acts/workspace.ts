@@ -1,4 +1,4 @@
-import type { Act, Hand } from './hand.ts';
+import { type Act, type Acts, type Hand, onRow, removing } from './hand.ts';
 
 const letters = (hand: Hand) => hand.name('n').replace(/\W/g, '');
 const types = '/metamodel/types';
@@ -56,10 +56,6 @@ const fillField: Act = async (hand) => {
     await hand.send('PATCH', `/cards/${on.id}`, { attributes: { [hand.one(fields).key]: 'a' } });
   }
 };
-const deleteType: Act = async (hand) => {
-  const custom = await hand.row('card_types', CUSTOM);
-  if (custom) await hand.send('DELETE', `${types}/${custom.key}`);
-};
 const hideType: Act = (hand) =>
   hand.chance(0.5)
     ? hand.send('DELETE', `${types}/Platform`)
@@ -88,10 +84,6 @@ const deleteRelationType: Act = async (hand) => {
   const custom = await hand.row('relation_types', CUSTOM);
   const key = custom && hand.chance(0.8) ? custom.key : 'relAppToITC';
   await hand.send('DELETE', `${relationTypes}/${key}?force=true`);
-};
-const restoreRelationType: Act = async (hand) => {
-  const hidden = await hand.row('relation_types', 'is_hidden');
-  if (hidden) await hand.send('POST', `${relationTypes}/${hidden.key}/restore`);
 };
 
 const roles = `${types}/Application/stakeholder-roles`;
@@ -186,18 +178,18 @@ const picture: Act = async (hand) => {
   }
 };
 
-/** Writes to the metamodel, the catalogues and the settings, with how often each is chosen. */
-export const workspaceActs: [Act, number][] = [
+/** Writes to the metamodel, the catalogues and the settings. */
+export const workspaceActs: Acts = [
   [addType, 2],
   [patchType, 2],
   [patchFields, 3],
   [fillField, 3],
-  [deleteType, 1],
+  [removing(onRow('card_types', (custom) => ['DELETE', `${types}/${custom.key}`], CUSTOM)), 1],
   [hideType, 1],
   [addRelationType, 1],
   [patchRelationType, 2],
   [deleteRelationType, 2],
-  [restoreRelationType, 1],
+  [onRow('relation_types', (hidden) => ['POST', `${relationTypes}/${hidden.key}/restore`], 'is_hidden'), 1],
   [addRole, 1],
   [changeRole, 2],
   [catalogue, 6],

@@ -2,8 +2,8 @@ import type { Path, Side } from '../../../../../integrations/exchange/itsm/engin
 import type { Plan } from '../../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { isChange } from '../../../../../integrations/exchange/itsm/engine/state.ts';
 import { KEY, type Landscape, type ObjectState, PATHS, tokenOf, valueOnSide } from './landscape.ts';
-import { createLineage } from './lineage.ts';
-import { type Before, checkChanges, type HistoryState, type PerformAction, tokensOf } from './state.ts';
+import type { Before, HistoryState, PerformAction } from './state.ts';
+import { checkChanges, createLineage, tokensOf } from './state.ts';
 import type { History, RunStep } from './steps.ts';
 import { executeUndo } from './undo.ts';
 
@@ -83,12 +83,14 @@ function createPerformAction(state: HistoryState): PerformAction {
   const excuse = ({ fields }: ObjectState) => {
     for (const path of PATHS) lineage.allowLoss(tokenOf(path, fields[path] ?? null) ?? '');
   };
+  const findUnpaired = async (side: Side): Promise<ObjectState[]> => {
+    const paired = new Set((await landscape.pairs()).flatMap(({ cardId, remoteId }) => [cardId, remoteId]));
+    return (await landscape.objects(side)).filter(({ id }) => !paired.has(id));
+  };
   /** The key of an object that exists only on the other side, and never existed on this one. */
   const findUnpairedKey = async (side: Side, at: number): Promise<string | undefined> => {
     if (await landscape.isPending()) return undefined;
-    const other = side === 'local' ? 'remote' : 'local';
-    const paired = new Set((await landscape.pairs()).flatMap(({ cardId, remoteId }) => [cardId, remoteId]));
-    const all = (await landscape.objects(other)).filter(({ id }) => !paired.has(id));
+    const all = await findUnpaired(side === 'local' ? 'remote' : 'local');
     const here = new Set((await landscape.objects(side)).map(({ fields }) => fields[KEY]));
     const key = pick(
       all.filter(({ fields }) => !here.has(fields[KEY] ?? null)),
@@ -146,6 +148,9 @@ function createPerformAction(state: HistoryState): PerformAction {
     if (act.do === 'restore') {
       // a card with the key of another one would be a duplicate that a user has created
       const here = new Set((await landscape.objects('local')).map(({ fields }) => fields[KEY]));
+      // so would one that a pending run creates again for its record
+      if (await landscape.isPending())
+        for (const { fields } of await findUnpaired('remote')) here.add(fields[KEY] ?? null);
       // so would one whose creation was undone, since it is created again
       const free = (await landscape.archived()).filter(
         ({ key }) => !here.has(key) && !state.undoneKeys.has(String(key)),
@@ -223,7 +228,7 @@ async function executeRun(state: HistoryState, step: RunStep, people: PerformAct
 }
 
 /** Checks that conflicts are between concurrent values only. */
-function checkPlan({ lineage, errors, landscape, setting, restoredBases }: HistoryState, plan: Plan): void {
+function checkPlan({ lineage, errors, setting, restoredBases }: HistoryState, plan: Plan): void {
   for (const row of plan.rows) {
     const paths = row.action === 'conflict' ? (row.path === null ? [] : [row.path]) : row.settled;
     for (const path of paths) {
@@ -243,5 +248,4 @@ function checkPlan({ lineage, errors, landscape, setting, restoredBases }: Histo
       if (row.action !== 'conflict') lineage.allowLoss(left);
     }
   }
-  if (landscape.mapping.id !== plan.mappingId) errors.push('the plan is of another mapping');
 }

@@ -133,3 +133,14 @@ export function valueOnSide(side: Side, path: Path, serial: number): Value {
   if (path === 'attributes.note') return side === 'local' ? `V${serial}` : `R:V${serial}`;
   return `v${serial}`;
 }
+
+/** What users have to decide in the newest plan of a landscape. */
+export const reviewOf = (newest: () => Plan | null): Pick<Landscape, 'conflicts' | 'isStaged'> => ({
+  conflicts: async () => newest()?.rows.filter(({ action }) => action === 'conflict') ?? [],
+  isStaged: async (id) =>
+    newest()?.rows.some(
+      ({ action, cardId, remoteId, candidates }) =>
+        action === 'stage' &&
+        (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
+    ) ?? false,
+});

@@ -40,7 +40,7 @@ export type Mutant = 'no base' | 'no journal' | 'no check';
 export class Killed extends Error {}
 
 /** By row number, its outcome or that it has begun. */
-export type Journal = Map<number, Outcome | 'begun'>;
+export type Journal = Map<number, Outcome | 'started'>;
 
 const progressIn = (journal: Journal, { no }: PlanRow): Progress => {
   const entry = journal.get(no) ?? 'pending';
@@ -193,7 +193,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
 
   const progressOf = (row: PlanRow): Progress => {
     const progress = progressIn(journal, row);
-    return mutant === 'no journal' && progress === 'begun' ? 'pending' : progress;
+    return mutant === 'no journal' && progress === 'started' ? 'pending' : progress;
   };
 
   return {
@@ -222,7 +222,7 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
         rows.map(({ row, check }) => {
           const staleReason = check(stateOf(row));
           if (staleReason !== null && mutant !== 'no check') return staleReason;
-          journal.set(row.no, 'begun');
+          journal.set(row.no, 'started');
           return null;
         }),
       ),

@@ -7,16 +7,9 @@ import type {
 import type { Outcome, Plan } from '../../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { applyChanges, emptySyncState } from '../../../../../integrations/exchange/itsm/engine/state.ts';
 import type { RecordLookup } from '../../../../../integrations/exchange/itsm/remote.ts';
-import { planAtOnce, recordsToLookUp, undoPlan, unmap } from '../reference.ts';
-import {
-  evaluate,
-  KEY,
-  type Landscape,
-  mappingOf,
-  type ObjectState,
-  places,
-  type UndoResult,
-} from './landscape.ts';
+import { planInMemory, recordsToLookUp, undoPlan, unmap } from '../memory.plans.ts';
+import type { Landscape, ObjectState, UndoResult } from './landscape.ts';
+import { evaluate, KEY, mappingOf, places, reviewOf } from './landscape.ts';
 import { type Journal, Killed, type Mutant, memoryPort, type Sides } from './memory.port.ts';
 import { createSides } from './memory.sides.ts';
 import type { Disruption, RunStep, Setting, UndoStep, UserAction } from './steps.ts';
@@ -27,7 +20,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
   const sides: Sides = createSides(mapping, setting);
   const syncState = emptySyncState();
   const resolutions: Resolution[] = [];
-  let pending: { plan: Plan; journal: Journal } | null = null;
+  let pending: { plan: Plan; journal: Journal; isUndo: boolean } | null = null;
   /** Ended runs that were not undone. */
   const ended: { plan: Plan; outcomes: Map<number, Outcome> }[] = [];
   let newest: Plan | null = null;
@@ -76,7 +69,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       now: sides.now(),
       remoteClockAheadMs: 0,
     };
-    return planAtOnce(`plan${plans}`, mapping, syncState, seen, {
+    return planInMemory(`plan${plans}`, mapping, syncState, seen, {
       score: () => [],
       evaluate,
       references: places,
@@ -88,14 +81,14 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     act: (act: UserAction) => Promise<void>,
   ): Promise<boolean> => {
     if (!pending) return true;
-    const { plan, journal } = pending;
+    const { plan, journal, isUndo } = pending;
     const chunk = setting.batch;
     const port = memoryPort(
       { plan, chunk, sides, syncState, commit, setting, mutant, mapping, disruptions, act },
       journal,
     );
     try {
-      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk });
+      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk, isUndo });
       if (applied.status === 'lost') return false;
       if (applied.status === 'done') await port.close();
       else throw new Error(`stopped: ${applied.message}`);
@@ -105,7 +98,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     }
     pending = null;
     const outcomes = new Map(
-      [...journal].flatMap(([no, one]) => (one === 'begun' ? [] : [[no, one] as const])),
+      [...journal].flatMap(([no, one]) => (one === 'started' ? [] : [[no, one] as const])),
     );
     if ([...outcomes.values()].some(({ progress }) => progress === 'applied')) ended.push({ plan, outcomes });
     return true;
@@ -122,11 +115,11 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const [one] = ended.splice(ended.length - 1 - (step.at % ended.length), 1);
     if (!one) return null;
     plans += 1;
-    const planned = undoPlan(`plan${plans}`, one.plan, one.outcomes, syncState, sides.now());
+    const planned = undoPlan(`plan${plans}`, one.plan, one.outcomes, syncState);
     const remoteIds = planned.rows.flatMap(({ remoteId }) => remoteId ?? []);
     const again = [...new Set([...planned.closing.again, ...remoteIds])].sort();
     const plan = { ...planned, closing: { ...planned.closing, again } };
-    pending = { plan, journal: new Map() };
+    pending = { plan, journal: new Map(), isUndo: true };
     const { journal } = pending;
     const isDone = await apply(disruptions, act);
     const outcomes = isDone ? new Map([...journal].map(([no, end]) => [no, end as Outcome])) : undefined;
@@ -146,10 +139,10 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     restore: async (cardId) => sides.restore(cardId),
     merge: async (side, from, into) => sides.merge(side, from, into),
     unmap: async (cardId) => {
-      const begun = pending?.plan.rows.some(
-        (row) => row.cardId === cardId && pending?.journal.get(row.no) === 'begun',
+      const started = pending?.plan.rows.some(
+        (row) => row.cardId === cardId && pending?.journal.get(row.no) === 'started',
       );
-      if (begun) return false;
+      if (started) return false;
       commit(unmap(syncState, cardId, sides.redirects));
       return true;
     },
@@ -158,15 +151,9 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       const path = key === '' ? null : key;
       resolutions.push({ remoteId: row.remoteId!, path, winner, values: { local: old, remote: other } });
     },
-    conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
+    ...reviewOf(() => newest),
     pairs: async () => structuredClone([...syncState.pairs.values()]),
     redirects: async () => new Map(sides.redirects),
-    isStaged: async (id) =>
-      newest?.rows.some(
-        ({ action, cardId, remoteId, candidates }) =>
-          action === 'stage' &&
-          (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
-      ) ?? false,
     isPending: async () => pending !== null,
     run: async (step, act) => {
       const disruptions = disruptionsOf(step);
@@ -174,7 +161,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       if (!(await apply(disruptions, act))) return null;
       const made = await plan(step, act);
       newest = made;
-      pending = { plan: made, journal: new Map() };
+      pending = { plan: made, journal: new Map(), isUndo: false };
       await apply(disruptions, act);
       return made;
     },

@@ -28,7 +28,8 @@ import { storeChanges } from '../../../../../integrations/exchange/itsm/store/sy
 import { inTransaction } from '../../../../../platform/database.ts';
 import { startServiceNow } from '../../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../../emulators/virtual-clock.ts';
-import { unmap } from '../reference.ts';
+import { storeRun } from '../../../../support/itsm.ts';
+import { unmap } from '../memory.plans.ts';
 import { connect } from '../remote.ts';
 import { invertRows, loadSyncState, storeMapping } from '../stored.ts';
 import {
@@ -39,6 +40,7 @@ import {
   placeCard,
   placeOf,
   placeRecord,
+  reviewOf,
   STEP_MS,
 } from './landscape.ts';
 import { Killed } from './memory.port.ts';
@@ -102,7 +104,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
   const remote = connect(instance);
   const plain = mappingOf(setting);
   const place = { card_type_key: TYPE, remote_table: TABLE, sync_direction: plain.sync_direction };
-  const { connectionId, mappingId } = await storeMapping(db, place, { url: instance.base });
+  const { mappingId } = await storeMapping(db, place, { url: instance.base });
   await db.raw('delete from relations where type = ?', [PLACE_RELATION]);
   await db.raw('delete from cards where type = any(?::text[])', [[TYPE, PLACE_TYPE]]);
   const far = await storeMapping(
@@ -199,12 +201,12 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
 
   const planOf = async (id: string): Promise<Plan> => {
     const { closing } = await loadRun(db, id);
-    return { id, mappingId, createdAt: '', rows: await planRows(id), stopped: null, closing } as Plan;
+    return { id, rows: await planRows(id), stopped: null, closing } as Plan;
   };
   const outcomesOf = async (runId: string): Promise<Map<number, Outcome>> => {
     const ends = await db('itsm_plan_rows')
       .where({ run_id: runId })
-      .whereNotIn('progress', ['pending', 'begun'])
+      .whereNotIn('progress', ['pending', 'started'])
       .select('no', 'progress', 'message', 'made_id');
     return new Map(
       ends.map(({ no, progress, message, made_id }) => [
@@ -235,24 +237,14 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     const { rows: known } = await db.raw('select watermark from itsm_sync_states where mapping_id = ?', [
       mappingId,
     ]);
-    const [{ id }] = await db('itsm_runs')
-      .insert({
-        connection_id: connectionId,
-        mapping_id: mappingId,
-        direction: mapping.sync_direction,
-        trigger: 'manual',
-        status: 'running',
-        stage: 'read',
-        complete: step.complete || !known[0]?.watermark,
-        auto_apply: true,
-        mapping: JSON.stringify({
-          ...mapping,
-          ...usable,
-          mapping_direction: mapping.sync_direction,
-          again: [],
-        }),
-      })
-      .returning('id');
+    const mapped = { ...mapping, ...usable, mapping_direction: mapping.sync_direction, again: [] };
+    const id = await storeRun(db, mappingId, {
+      direction: mapping.sync_direction,
+      status: 'running',
+      complete: step.complete || !known[0]?.watermark,
+      auto_apply: true,
+      mapping: JSON.stringify(mapped),
+    });
     const connector = setting.hasTombstones ? remote : { ...remote, readDeletions: async () => [] };
     const work = await createRunWork(jobOf(id), await loadRun(db, id), connector);
     await readForRun(work);
@@ -263,7 +255,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       .where({ id })
       .update({ stage: 'apply', closing: JSON.stringify(made.closing), plan_made_at: new Date() });
     const { stopped, closing } = made;
-    return { id, mappingId, createdAt: '', rows: await planRows(id), stopped, closing };
+    return { id, rows: await planRows(id), stopped, closing };
   };
 
   const apply = async (
@@ -333,8 +325,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     unmap: async (cardId) =>
       await inTransaction(db, async (sql) => {
         await lockSyncState(sql, mappingId);
-        const begun = { run_id: open, card_id: cardId, progress: 'begun' };
-        if (open && (await sql('itsm_plan_rows').where(begun).first('no'))) return false;
+        const started = { run_id: open, card_id: cardId, progress: 'started' };
+        if (open && (await sql('itsm_plan_rows').where(started).first('no'))) return false;
         const { syncState, redirects } = await loadSyncState(sql, mappingId, { cardIds: [cardId] });
         await storeChanges(sql, mappingId, unmap(syncState, cardId, redirects));
         return true;
@@ -350,15 +342,9 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
         remote: JSON.stringify(other),
       });
     },
-    conflicts: async () => newest?.rows.filter(({ action }) => action === 'conflict') ?? [],
+    ...reviewOf(() => newest),
     pairs: async () => [...(await loadSyncState(db, mappingId)).syncState.pairs.values()],
     redirects: async () => (await loadSyncState(db, mappingId)).redirects,
-    isStaged: async (id) =>
-      newest?.rows.some(
-        ({ action, cardId, remoteId, candidates }) =>
-          action === 'stage' &&
-          (cardId === id || remoteId === id || candidates.some((one) => one.cardId === id)),
-      ) ?? false,
     isPending: async () => open !== null,
     run: async (step, act) => {
       const disruptions = [...step.disruptions];
