@@ -34,9 +34,6 @@ function readText({ bytes, characters }: Chunk, from: number, to: number): strin
 }
 const readAscii: Read = ({ characters }, from, to) => characters.slice(from, to);
 
-/** Reads a text as its bytes in UTF-8. */
-export const readBytes: Read<Uint8Array> = ({ bytes }, from, to) => bytes.subarray(from, to);
-
 /** Reads a timestamp in milliseconds since 1970; null beyond every date. */
 export const readTime: Read<number | null> = ({ bytes }, from) => {
   const ms = readMs(bytes, from);

@@ -1,8 +1,20 @@
 import type { SchemaElement } from 'hyparquet';
+import { type Chunk, cellReader, readTime } from './binary-rows.ts';
 import { cellText } from './cells.ts';
-import type { Cell, Column, ColumnType } from './formats.types.ts';
+import type { Column, ColumnType } from './formats.types.ts';
+import type { PhysicalType } from './parquet.values.ts';
 
-type Leaf = Omit<SchemaElement, 'name'>;
+const QUOTE = 0x22;
+
+/** Reads the value at a position of a chunk. */
+type ReadValue = (
+  chunk: Chunk,
+  from: number,
+  to: number,
+  isJson: boolean,
+) => string | number | string[] | null;
+
+type Leaf = Omit<SchemaElement, 'name' | 'type'> & { type: PhysicalType | 'BYTE_ARRAY' };
 
 const text: Leaf = {
   type: 'BYTE_ARRAY',
@@ -51,28 +63,52 @@ export function parquetSchema(columns: Column[]): SchemaElement[] {
   return [{ name: 'root', num_children: columns.length }, ...elements];
 }
 
+/** How the values of a column are stored. */
+export const physicalType = (type: ColumnType) => (type === 'multi' ? text : leaves[type]).type;
+
 const DAY_MS = 86_400_000;
 
+/** The days from 1970 to a date; null if the text is no date. */
+export function parquetDay(text: string): number | null {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : Math.floor(ms / DAY_MS);
+}
+
+/** A text as a string of one character per byte of UTF-8. */
+const byteString = (text: string): string => Buffer.from(text).toString('latin1');
+
 /**
- * Converts a cell; a value that does not match the column's type, as after a change of type, becomes null. A time is in
- * milliseconds since 1970 already.
+ * A function that reads a value of a column in its physical form: a text or list as byte strings, a time in milliseconds since 1970.
+ * A value that does not match the column's type, as after a change of type, becomes null.
  */
-export function parquetValue(type: ColumnType): (cell: NonNullable<Cell>) => unknown {
-  switch (type) {
-    case 'number':
-      return (cell) => (typeof cell === 'number' && Number.isFinite(cell) ? cell : null);
-    case 'boolean':
-      return (cell) => (typeof cell === 'boolean' ? cell : null);
-    case 'multi':
-      return (cell) => (Array.isArray(cell) ? cell.map(String) : [cellText(cell)]);
-    case 'date':
-      return (cell) => {
-        const ms = Date.parse(cellText(cell));
-        return Number.isNaN(ms) ? null : Math.floor(ms / DAY_MS);
-      };
-    case 'datetime':
-      return (cell) => cell;
-    default:
-      return cellText;
-  }
+export function parquetReader(columns: Column[], at: number): ReadValue {
+  const { type } = columns[at]!;
+  const readCell = cellReader(columns);
+  if (type === 'datetime') return readTime;
+  const read: ReadValue = (chunk, from, to, isJson) => {
+    if (type === 'number' && isJson) {
+      const number = Number(chunk.characters.slice(from, to));
+      return Number.isFinite(number) ? number : null;
+    }
+    const cell = readCell(at, chunk, from, to, isJson)!;
+    switch (type) {
+      case 'number':
+        return typeof cell === 'number' && Number.isFinite(cell) ? cell : null;
+      case 'boolean':
+        return typeof cell === 'boolean' ? Number(cell) : null;
+      case 'multi':
+        return (Array.isArray(cell) ? cell.map(String) : [cellText(cell)]).map(byteString);
+      case 'date':
+        return parquetDay(cellText(cell));
+      default:
+        return byteString(cellText(cell));
+    }
+  };
+  if (leaves[type as 'text'] !== text) return read;
+  return (chunk, from, to, isJson) => {
+    const { characters } = chunk;
+    if (!isJson) return characters.slice(from, to);
+    const string = characters.slice(from + 1, to - 1);
+    return chunk.bytes[from] === QUOTE && !string.includes('\\') ? string : read(chunk, from, to, isJson);
+  };
 }

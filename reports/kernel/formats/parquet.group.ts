@@ -1,14 +1,16 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { cellReader, readBytes, readTime, rowScanner } from './binary-rows.ts';
+import { rowScanner } from './binary-rows.ts';
 import type { EncodedGroup, RowGroup } from './encoding.ts';
 import type { Column } from './formats.types.ts';
-import { parquetSchema, parquetValue } from './parquet.columns.ts';
+import { parquetReader, parquetSchema, physicalType } from './parquet.columns.ts';
+import { appendColumn } from './parquet.pages.ts';
+import { NumberValues, TextValues } from './parquet.values.ts';
 
 /** Columns by whose minimum and maximum readers skip row groups. */
 const hasStatistics = ({ header, type }: Column): boolean =>
   header === 'id' || type === 'datetime' || type === 'date';
 
-/** Columns of texts that hardly repeat: they need no dictionary, and their bytes are written as they are. */
+/** Columns of texts that hardly repeat: they need no dictionary. */
 const isDistinct = ({ header }: Column): boolean =>
   /^(?:id|external_id|name|alias|description)$/.test(header);
 
@@ -16,46 +18,78 @@ const isDistinct = ({ header }: Column): boolean =>
 const isCompressed = ({ header, type }: Column): boolean =>
   (type === 'text' || type === 'json' || type === 'multi') && header !== 'id';
 
+/** The values of a column of a row group, as rows are added. */
+function columnOf(columns: Column[], at: number, rows: number) {
+  const column = columns[at]!;
+  const type = physicalType(column.type);
+  const values = type === 'BYTE_ARRAY' ? new TextValues(!isDistinct(column)) : new NumberValues(type);
+  const lists = column.type === 'multi' ? new Array<string[] | null>(rows).fill(null) : null;
+  return { column, type, values, lists, present: new Uint8Array(rows), read: parquetReader(columns, at) };
+}
+
+/** The levels of a column of lists, whose elements are added to its values. */
+function listLevels(lists: readonly (string[] | null)[], values: TextValues) {
+  const definition: number[] = [];
+  const repetition: number[] = [];
+  for (const list of lists) {
+    for (const [n, text] of (list ?? []).entries()) {
+      values.add(text);
+      definition.push(2);
+      repetition.push(n === 0 ? 0 : 1);
+    }
+    if (list?.length) continue;
+    definition.push(list ? 1 : 0);
+    repetition.push(0);
+  }
+  return { definition, repetition };
+}
+
 /** Encodes rows in the binary format of COPY as a row group of a Parquet file. */
 export function encodeRowGroup(
   { columns, rows }: Pick<RowGroup, 'columns' | 'rows'>,
   chunks: readonly Buffer[],
 ): EncodedGroup {
-  const values = columns.map(() => new Array<unknown>(rows).fill(null));
+  const group = columns.map((_, at) => columnOf(columns, at, rows));
   let row = 0;
-  const convert = columns.map(({ type }) => parquetValue(type));
-  const readCell = cellReader(columns);
-  const plain = columns.map((column) =>
-    isDistinct(column) ? readBytes : column.type === 'datetime' ? readTime : undefined,
-  );
   const scan = rowScanner(
     columns,
     (at, chunk, from, to, isJson) => {
-      const read = isJson ? undefined : plain[at];
-      values[at]![row] = read ? read(chunk, from, to) : convert[at]!(readCell(at, chunk, from, to, isJson)!);
+      const column = group[at]!;
+      const value = column.read(chunk, from, to, isJson);
+      if (value === null) return;
+      if (column.lists) column.lists[row] = value as string[];
+      else {
+        column.values.add(value as never);
+        column.present[row] = 1;
+      }
     },
     () => {
       row += 1;
     },
   );
   for (const chunk of chunks) scan(chunk);
-  const writer = new ByteWriter();
-  const parquet = new ParquetWriter({ writer, schema: parquetSchema(columns) });
-  // remove the file header before the row group
-  writer.offset = 0;
-  writer.index = 0;
-  parquet.write({
-    columnData: columns.map((column, n) => ({
-      name: column.header,
-      data: values[n]!,
-      statistics: hasStatistics(column),
-      offsetIndex: false,
-      ...((isDistinct(column) || column.type === 'datetime') && { encoding: 'PLAIN' as const }),
-      ...(!isCompressed(column) && { codec: 'UNCOMPRESSED' as const }),
-    })),
-    rowGroupSize: rows,
-    // one page per column
-    pageSize: 0,
+  const writer = new ByteWriter(64 * rows);
+  const { SNAPPY } = new ParquetWriter({ writer: new ByteWriter(), schema: parquetSchema(columns) })
+    .compressors;
+  const encoded = group.map(({ column, type, values, lists, present }) => {
+    const levels = lists
+      ? listLevels(lists, values as TextValues)
+      : { definition: present, repetition: null };
+    const [min_value, max_value] = hasStatistics(column) && values.count > 0 ? values.bounds() : [];
+    return appendColumn(writer, {
+      type,
+      path: lists ? [column.header, 'list', 'element'] : [column.header],
+      values,
+      ...levels,
+      rows,
+      compress: isCompressed(column) ? SNAPPY : null,
+      statistics:
+        min_value === undefined
+          ? undefined
+          : { min_value, max_value: max_value!, null_count: BigInt(rows - values.count) },
+    });
   });
-  return { bytes: writer.getBytes() as EncodedGroup['bytes'], metadata: parquet.row_groups[0]! };
+  const size = encoded.reduce((sum, { meta_data }) => sum + meta_data!.total_uncompressed_size, 0n);
+  const metadata = { columns: encoded, total_byte_size: size, num_rows: BigInt(rows) };
+  return { bytes: writer.getBytes() as EncodedGroup['bytes'], metadata };
 }

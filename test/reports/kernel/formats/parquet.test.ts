@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Cell, Column } from '../../../../reports/kernel/formats/formats.types.ts';
-import { parquetValue } from '../../../../reports/kernel/formats/parquet.columns.ts';
+import { parquetDay } from '../../../../reports/kernel/formats/parquet.columns.ts';
 import { writeParquet } from '../../../../reports/kernel/formats/parquet.ts';
 import { binaryOf, endlessRows, Kept, Stuck } from './tables.ts';
 
@@ -23,9 +23,9 @@ const columns: Column[] = [
 ];
 
 /** The rows of a file as DuckDB reads them, and the types of its columns. */
-async function read(rows: Cell[][], query = 'select * from file'): Promise<unknown[][]> {
+async function read(rows: Cell[][], query = 'select * from file', of = columns): Promise<unknown[][]> {
   const out = new Kept();
-  await writeParquet(binaryOf(columns, rows), out, {});
+  await writeParquet(binaryOf(of, rows), out, {});
   const file = path.join(folder, 'file.parquet');
   await writeFile(file, out.content);
   const instance = await DuckDBInstance.create(':memory:');
@@ -138,8 +138,22 @@ it('takes no more rows than the reader takes, and lets go of them when it is abo
 });
 
 it('reads every day of the calendar, and null from what is none', () => {
-  const dayOf = parquetValue('date');
   const days = ['2024-02-29', '2023-12-31', '2000-02-29', '1900-02-28', '0001-01-01', '9999-12-31'];
-  expect(days.map(dayOf)).toEqual(days.map((text) => Date.parse(text) / 86_400_000));
-  expect(['soon', '', '2024-13-01', '2024-00-10', '20240101'].map(dayOf)).toEqual(Array(5).fill(null));
+  expect(days.map(parquetDay)).toEqual(days.map((text) => Date.parse(text) / 86_400_000));
+  expect(['soon', '', '2024-13-01', '2024-00-10', '20240101'].map(parquetDay)).toEqual(Array(5).fill(null));
+});
+
+it('reads texts and lists of JSON with escapes, and texts that repeat', async () => {
+  const texts = ['漢字 "x"\n', 'back\\slash', '😀', '', 'same', 'same', 'same', 'same', null];
+  const lists = [['"', 'é'], [], ['one'], null];
+  const rows = Array.from({ length: 36 }, (_, n): Cell[] => [texts[n % 9]!, lists[n % 4]!, 7, n % 2 === 0]);
+  const of: Column[] = [
+    { header: 'attributes.note', type: 'text' },
+    { header: 'attributes.codes', type: 'multi' },
+    { header: 'attributes.other', type: 'text' },
+    { header: 'attributes.own', type: 'boolean' },
+  ];
+  expect(await read(rows, undefined, of)).toEqual(
+    rows.map(([note, codes, , own]) => [note, codes, '7', own]),
+  );
 });
