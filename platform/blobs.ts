@@ -45,8 +45,9 @@ export function createDiskBlobStore(folder: string): BlobStore {
       await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
       const hash = createHash('sha256');
       let size = 0;
-      async function* measured(chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
+      async function* measured(chunks: AsyncIterable<Buffer | string>) {
+        for await (const given of chunks) {
+          const chunk = Buffer.from(given as Buffer);
           hash.update(chunk);
           size += chunk.length;
           yield chunk;

@@ -34,6 +34,26 @@ export const bodyMemoryLimits = {
   perProcess: 256 * KIB * KIB,
 };
 
+/** Maximum number of members and items of a JSON body: parsing and checking them takes a fraction of a second. */
+const MAX_MEMBERS = 500_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+/** Whether JSON has more members and items than allowed, by the commas outside of texts. */
+function hasTooManyMembers(json: Buffer): boolean {
+  let commas = 0;
+  let isText = false;
+  for (let at = 0; commas < MAX_MEMBERS && at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) isText = !isText;
+    else if (isText && byte === BACKSLASH) at += 1;
+    else if (!isText && byte === COMMA) commas += 1;
+  }
+  return commas === MAX_MEMBERS;
+}
+
 const isJson = (text: string): boolean => {
   try {
     JSON.parse(text);
@@ -53,18 +73,23 @@ const forbiddenMember = (): EstateError =>
  */
 export function registerBodies(app: App): void {
   const parser = app.getDefaultJsonParser('error', 'error');
-  const parse: typeof parser = (request, text, done) =>
-    parser(request, text, (error, body) => done(error && isJson(text) ? forbiddenMember() : error, body));
+  const parse = (
+    request: FastifyRequest,
+    body: Buffer,
+    done: (error: Error | null, value?: unknown) => void,
+  ) => {
+    if (body.length === 0) done(null, undefined);
+    else if (!isUtf8(body)) done(notUtf8());
+    else if (hasTooManyMembers(body)) done(tooManyMembers());
+    else {
+      const text = body.toString('utf8');
+      parser(request, text, (error, value) => done(error && isJson(text) ? forbiddenMember() : error, value));
+    }
+  };
   const options = { parseAs: 'buffer' as const };
-  app.addContentTypeParser<Buffer>('application/json', options, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else if (!isUtf8(body)) done(notUtf8());
-    else parse(request, body.toString('utf8'), done);
-  });
+  app.addContentTypeParser<Buffer>('application/json', options, parse);
   app.addContentTypeParser<Buffer>('application/merge-patch+json', options, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else if (!isUtf8(body)) done(notUtf8());
-    else if (request.method === 'PATCH') parse(request, body.toString('utf8'), done);
+    if (body.length === 0 || request.method === 'PATCH') parse(request, body, done);
     else done(unsupported());
   });
   app.removeContentTypeParser('text/plain');
@@ -94,6 +119,12 @@ function isEncoded({
   const [, charset = 'utf-8'] = /;\s*charset="?([^";\s]+)/i.exec(type) ?? [];
   return encoding.trim().toLowerCase() !== 'identity' || !/^(utf-?8|us-ascii)$/i.test(charset);
 }
+
+const tooManyMembers = (): EstateError =>
+  new EstateError(
+    'payload_too_large',
+    'The body has more than 500,000 members and items. Send it in parts, or import it as a file.',
+  );
 
 const encoded = (): EstateError =>
   new EstateError('unsupported_media_type', 'Send the body uncompressed and as UTF-8.');

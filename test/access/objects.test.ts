@@ -260,3 +260,50 @@ test('a target architecture retires stored cards', async () => {
   await expectRefusal(w, 'inventory.edit', await commit(theirs));
   ok(await (await commit(mine))());
 });
+
+describe('a card that the caller may not see', () => {
+  test('is not named as the parent in exports', async () => {
+    const secret = await w.card({ type: 'Organization', name: 'Hidden parent', external_id: 'H-1' });
+    const unit = { type: 'Organization', name: 'Visible child', parent_id: secret };
+    const child = await w.card(unit);
+    const permissions = JSON.stringify({ 'inventory.export': true });
+    await w.t.services.db('roles').insert({ key: 'parents', label: 'Parents', permissions });
+    const exporter = await w.t.as('parents');
+    await w.stakeholder(child, exporter.userId, 'responsible');
+    for (const url of ['cards/export/csv', 'extracts/cards?format=csv']) {
+      const { status, text } = await exporter.get(`/api/v1/${url}`);
+      expect([status, text.includes('Visible child'), /Hidden parent|H-1/.test(text)]).toEqual([
+        200,
+        true,
+        false,
+      ]);
+    }
+  });
+
+  test('is unknown to findings and statements of architecture work', async () => {
+    const permissions = JSON.stringify({
+      'compliance.manage': true,
+      'compliance.view': true,
+      'grc.view': true,
+      'grc.manage': true,
+      'soaw.manage': true,
+      'soaw.view': true,
+    });
+    await w.t.services.db('roles').insert({ key: 'auditor', label: 'Auditor', permissions });
+    const auditor = await w.t.as('auditor');
+    const card_id = await w.card();
+    const about = {
+      regulation: 'gdpr',
+      requirement: 'A record',
+      status: 'partial',
+      severity: 'low',
+      card_id,
+    };
+    for (const answer of [
+      await auditor.post('/api/v1/compliance/findings', about),
+      await auditor.post('/api/v1/soaw', { name: 'Statement', initiative_id: card_id }),
+    ]) {
+      expect([answer.status, answer.body.errors?.[0].code]).toEqual([422, 'unknown_card']);
+    }
+  });
+});

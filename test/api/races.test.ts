@@ -142,3 +142,14 @@ it('takes no more rows of an initiative than the limit, however many requests co
   );
   expect(statuses(answers).sort()).toEqual([201, 201, 201, ...Array(9).fill(409)]);
 });
+
+it('stars a card or not, however often it is starred and unstarred at once', async () => {
+  const admin = await apps[0].as('admin', 'stars');
+  const { id } = (await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() })).body;
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      n % 2 ? admin.post(`/api/v1/favorites/${id}`) : admin.delete(`/api/v1/favorites/${id}`),
+    ),
+  );
+  for (const { status } of answers) expect([201, 204, 404]).toContain(status);
+});

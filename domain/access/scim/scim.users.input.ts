@@ -160,12 +160,15 @@ function applyEmails(values: ScimUserValues, { op, path, value }: PatchOperation
 function chosen(list: unknown[]): unknown {
   const entries = list.map((item) => ({
     value: typeof item === 'string' ? item : member(item, 'value'),
-    primary: String(member(item, 'primary')).toLowerCase() === 'true',
-    work: String(member(item, 'type')).toLowerCase() === 'work',
+    primary: isWord(member(item, 'primary'), 'true'),
+    work: isWord(member(item, 'type'), 'work'),
   }));
   const best = entries.find(({ primary }) => primary) ?? entries.find(({ work }) => work) ?? entries[0];
   return best?.value;
 }
+
+const isWord = (value: unknown, word: string): boolean =>
+  value === true ? word === 'true' : typeof value === 'string' && value.toLowerCase() === word;
 
 /** @throws EstateError `scim_invalid_value`. @returns null for empty values. */
 export function textOf(value: unknown, name: string, max: number): string | null {

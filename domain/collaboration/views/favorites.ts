@@ -8,7 +8,7 @@ import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { deleteRows, lockRow } from '../../kernel/resources/rows.ts';
+import { deleteRows } from '../../kernel/resources/rows.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Favorite, type FavoriteRow } from './views.model.ts';
 
@@ -43,11 +43,14 @@ export async function addFavorite(ctx: Ctx, cardId: string): Promise<JsonText> {
     const { sql } = work;
     const card = await requireVisibleCard(sql, ctx, cardId);
     const key = { user_id: ctx.caller.userId!, card_id: card.id };
-    const [created] = await query(sql).rows<{ row: FavoriteRow }>`insert into favorites as f (user_id,
-      card_id) values (${key.user_id}, ${key.card_id}) on conflict (user_id, card_id) do nothing
-       returning to_jsonb(f) as row`;
-    if (created) work.emit(favoriteEvent(null, created.row));
-    const { id } = created?.row ?? (await lockRow(sql, Favorite, key))!;
+    const [created] = await query(sql).rows<{
+      row: FavoriteRow;
+      is_new: boolean;
+    }>`insert into favorites as f (user_id,
+      card_id) values (${key.user_id}, ${key.card_id}) on conflict (user_id, card_id) do update set card_id = f.card_id
+       returning to_jsonb(f) as row, old.id is null as is_new`;
+    if (created!.is_new) work.emit(favoriteEvent(null, created!.row));
+    const { id } = created!.row;
     return (await findItem(sql, favoriteList, id))!;
   });
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { query } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
+import { lockReferredCard } from '../../inventory/cards/cards.load.ts';
 import { patchCardWithin } from '../../inventory/cards/cards.write.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
@@ -110,8 +110,7 @@ async function checked(
   if (typeof input.card_id === 'string') {
     values.card_id = input.card_id.toLowerCase();
     if (values.card_id !== card?.id) {
-      await lockCards(work, [values.card_id], 'share');
-      card = (await loadCards(work, ctx, [values.card_id])).get(values.card_id) ?? null;
+      card = (await lockReferredCard(work, ctx, values.card_id)) ?? null;
       if (!card) errors.push({ field: 'card_id', code: 'unknown_card', message: 'is not a card' });
     }
   } else if (input.card_id === null) card = null;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
+import { lockReferredCard } from '../../inventory/cards/cards.load.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -82,8 +82,7 @@ export const soawList = defineList({
  */
 async function lockInitiative(work: Work, ctx: Ctx, { initiative_id: id }: StoredRow): Promise<void> {
   if (typeof id !== 'string') return;
-  await lockCards(work, [id], 'share');
-  const card = (await loadCards(work, ctx, [id])).get(id);
+  const card = await lockReferredCard(work, ctx, id);
   if (!card) throw invalidField('initiative_id', 'unknown_card', 'is not a card');
   if (card.type === INITIATIVE) return;
   const message = `is a card of the type ${card.type}, not ${INITIATIVE}`;

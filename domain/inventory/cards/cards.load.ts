@@ -4,7 +4,12 @@ import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { type CardForPolicy, type CardRight, requireOnCard } from '../../kernel/permissions/policy.ts';
+import {
+  type CardForPolicy,
+  type CardRight,
+  mayOnCard,
+  requireOnCard,
+} from '../../kernel/permissions/policy.ts';
 import { lockCalculationsOf } from '../calculations/calculations.lock.ts';
 import { cardMembers } from './cards.projection.ts';
 import type { CardState } from './rules/diff.ts';
@@ -91,6 +96,13 @@ export async function loadCards(
       },
     ]),
   );
+}
+
+/** Locks a card to which a record refers. @returns undefined if it does not exist or the caller may not see it. */
+export async function lockReferredCard(work: Work, ctx: Ctx, id: string): Promise<StoredCard | undefined> {
+  await lockCards(work, [id], 'share');
+  const card = (await loadCards(work, ctx, [id])).get(id);
+  return card && mayOnCard(ctx, { app: 'inventory.view', card: 'card.view' }, card) ? card : undefined;
 }
 
 /** Keys of the relation types that are mandatory on the side for some card type. */

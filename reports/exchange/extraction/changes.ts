@@ -1,4 +1,5 @@
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { MAX_DEPTH } from '../../../domain/inventory/cards/cards.tree.ts';
 import { parseFilter } from '../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterNode } from '../../../domain/inventory/filters/filters.types.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -67,7 +68,7 @@ function below({ after, knownTypes, paths }: CardChanges): Fragment {
       where e.position > ${after}::bigint and ${embed(cardUpdate(MOVED))}
       union
       select k.id, under.position, under.depth + 1 from cards k join under on k.parent_id = under.id
-      where under.depth < 50) select * from under`;
+      where under.depth < ${embed(MAX_DEPTH)}) select * from under`;
   return present('u.position', fragment`(${embed(tree)}) u join cards c on c.id = u.id`, knownTypes);
 }
 

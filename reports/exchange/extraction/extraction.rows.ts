@@ -1,4 +1,5 @@
 import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
+import { MAX_DEPTH } from '../../../domain/inventory/cards/cards.tree.ts';
 import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
@@ -12,7 +13,7 @@ import type { BinaryTable, Column } from '../../kernel/formats/formats.types.ts'
 interface ColumnJoin {
   columns: string[];
   /** @param isChanged whether only the objects in `changed x` are read. */
-  join(range: IdRange, isChanged: boolean): string;
+  join(range: IdRange, isChanged: boolean): string | Fragment;
 }
 
 /** The objects that an extraction reads. */
@@ -63,12 +64,12 @@ function presentRows(source: RowSource, columns: Column[], range: IdRange): Frag
   if (changed) Object.assign(values, changeValues);
   const needed = columnJoins
     .filter((one) => columns.some(({ header }) => one.columns.includes(header)))
-    .map(({ join }) => join(range, changed !== undefined));
+    .map(({ join }) => fragment`${embed(join(range, changed !== undefined))}`);
   const from = changed ? `changed x join ${table} ${row} on ${row}.id = x.id` : `${table} ${row}`;
   // a condition on costs is evaluated once per object
   const once = attributes.bindings.length > 0 ? ' offset 0' : '';
   return fragment`select ${embed(selectList(columns, (header) => values[header]!, values.attributes!))}
-      from ${embed(from)} ${embed(joins)} cross join lateral (select ${embed(attributes)} as attributes${embed(once)}) o ${embed(needed.join(' '))}
+      from ${embed(from)} ${embed(joins)} cross join lateral (select ${embed(attributes)} as attributes${embed(once)}) o ${embed(joinFragments(needed, ' '))}
       where ${embed(range(`${row}.id`))} and ${embed(where)} order by ${embed(row)}.id`;
 }
 
@@ -154,24 +155,28 @@ const cardValues: Record<string, string> = {
 const escaped = (value: string, characters: string): string =>
   `regexp_replace(${value}, '[${characters}]', '\\\\\\&', 'g')`;
 
-/** The names of the ancestors, root first, as `joinPath` writes them. */
-const pathJoin = `left join lateral (
+/** The cards that the caller may see, in place of `cards`. */
+export const visible = (ctx: Ctx) =>
+  embed(fragment`(select c.* from cards c where ${embed(visibleCards(ctx))})`);
+
+/** The names of the ancestors up to one that the caller may not see, root first, as `joinPath` writes them. */
+const pathJoin = (ctx: Ctx): Fragment => fragment`left join lateral (
     with recursive up as (
-      select a.id, a.parent_id, a.name, 1 as depth from cards a where a.id = c.parent_id
+      select a.id, a.parent_id, a.name, 1 as depth from ${visible(ctx)} a where a.id = c.parent_id
       union all
-      select a.id, a.parent_id, a.name, up.depth + 1 from cards a join up on a.id = up.parent_id where up.depth < 50
-    ) select string_agg(${escaped('up.name', '\\\\/')}, ' / ' order by up.depth desc) as path from up) pp
+      select a.id, a.parent_id, a.name, up.depth + 1 from ${visible(ctx)} a join up on a.id = up.parent_id where up.depth < ${embed(MAX_DEPTH)}
+    ) select string_agg(${embed(escaped('up.name', '\\\\/'))}, ' / ' order by up.depth desc) as path from up) pp
   on c.parent_id is not null`;
 
 const linkTable = (table: string, alias: string, isChanged: boolean): string =>
   isChanged ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
 
-const columnJoins: ColumnJoin[] = [
+const columnJoins = (ctx: Ctx): ColumnJoin[] => [
   {
     columns: ['parent_external_id', 'parent_name'],
-    join: () => 'left join cards p on p.id = c.parent_id',
+    join: () => fragment`left join ${visible(ctx)} p on p.id = c.parent_id`,
   },
-  { columns: ['parent_path'], join: () => pathJoin },
+  { columns: ['parent_path'], join: () => pathJoin(ctx) },
   {
     // each tag's text and place are computed once
     columns: ['tags'],
@@ -200,7 +205,7 @@ export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
     table: 'cards',
     row: 'c',
     joins: '',
-    columnJoins,
+    columnJoins: columnJoins(ctx),
     values: cardValues,
     attributes: visibleAttributes(ctx),
     where: selectedCards(ctx, selection),

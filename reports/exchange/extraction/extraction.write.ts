@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
+import { MAX_DEPTH } from '../../../domain/inventory/cards/cards.tree.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { joinPath } from '../../../domain/kernel/transfer/csv-cells.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
 import { readTable } from '../../kernel/formats/binary-rows.ts';
 import type { BinaryTable, Cell, Column, Table, WriteOptions } from '../../kernel/formats/formats.types.ts';
@@ -14,6 +16,7 @@ import {
   readRows,
   relationSource,
   selectedCards,
+  visible,
 } from './extraction.rows.ts';
 
 /** The tables of a plan on a snapshot, to be written once. */
@@ -102,24 +105,23 @@ async function hierarchyTable(
   ctx: Ctx,
   selection: CardSelection,
 ): Promise<Table & { expected: number }> {
-  const cards = selectedCards(ctx, selection);
-  const inHierarchy = `${cards.sql} and (c.parent_id is not null or exists (select from cards k where k.parent_id = c.id))`;
-  const text = `select count(*)::int as n from cards c where ${inHierarchy}`;
-  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(text, cards.bindings);
-  const rows = snapshot.batches(
-    `with recursive tree as (
-        select c.id, c.type, c.name, 1 as level, array[c.name] as path, c.parent_id from cards c
-        where c.parent_id is null and exists (select from cards k where k.parent_id = c.id)
+  const all = visible(ctx);
+  const inHierarchy = embed(fragment`${embed(selectedCards(ctx, selection))}
+    and (exists (select from ${all} p where p.id = c.parent_id) or exists (select from ${all} k where k.parent_id = c.id))`);
+  const count = fragment`select count(*)::int as n from cards c where ${inHierarchy}`;
+  const [{ n: total } = { n: 0 }] = await snapshot.query<{ n: number }>(count.sql, count.bindings);
+  const tree = fragment`with recursive tree as (
+        select c.id, c.type, c.name, 1 as level, array[c.name] as path, c.parent_id from ${all} c
+        where not exists (select from ${all} p where p.id = c.parent_id)
+          and exists (select from ${all} k where k.parent_id = c.id)
         union all
         select c.id, c.type, c.name, tree.level + 1, tree.path || c.name, c.parent_id
-        from cards c join tree on c.parent_id = tree.id where tree.level < 50)
+        from ${all} c join tree on c.parent_id = tree.id where tree.level < ${embed(MAX_DEPTH)})
       select tree.id, tree.type, tree.name, tree.level, tree.path, tree.parent_id,
-             (select count(*)::int from cards k where k.parent_id = tree.id)
+             (select count(*)::int from ${all} k where k.parent_id = tree.id)
       from tree join cards c on c.id = tree.id where ${inHierarchy}
-      order by tree.type, tree.path`,
-    cards.bindings,
-    BATCH,
-  );
+      order by tree.type, tree.path`;
+  const rows = snapshot.batches(tree.sql, tree.bindings, BATCH);
   return { name: 'Hierarchy', columns, expected: total, batches: shaped(rows) };
 }
 

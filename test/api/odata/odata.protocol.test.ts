@@ -225,6 +225,7 @@ describe('pages', () => {
       { $orderby: 'lifecycle_active,created_at desc' },
       { $orderby: "name eq 'Beta',id" },
       { $orderby: 'RelAppToITC/$count' },
+      { $orderby: 'true,null eq null desc' },
     ]) {
       expect((await walk(options as Record<string, string>)).sort()).toEqual([
         'Alpha',

@@ -263,3 +263,24 @@ describe('bodies that are held in memory', () => {
     expect(streamed.sort()).toEqual(['importWorkspace', 'startImport', 'uploadMigration']);
   });
 });
+
+it('numbers beyond those of JSON are no integers', async () => {
+  const { statusCode, body } = await t.app.inject({
+    method: 'POST',
+    url: '/api/v1/cards/resolve-refs',
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+    payload: '{"refs":[{"row":1e999,"column":"name","ref":"A","type":"Application"}]}',
+  });
+  expect([statusCode, JSON.parse(body).errors]).toMatchObject([422, [{ field: 'refs.0.row' }]]);
+});
+
+it('bodies with very many members are refused before they are parsed', async () => {
+  const operations = '{},'.repeat(600_000);
+  const { statusCode, body } = await t.app.inject({
+    method: 'POST',
+    url: '/api/v1/relations/bulk',
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+    payload: `{"operations":[${operations}{}]}`,
+  });
+  expect([statusCode, JSON.parse(body).code]).toEqual([413, 'payload_too_large']);
+});

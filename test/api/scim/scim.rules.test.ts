@@ -50,6 +50,8 @@ test('what does not fit is refused in the words of RFC 7644', async () => {
     expect([answer.status, answer.body.scimType], JSON.stringify(body)).toEqual([400, scimType]);
   }
   expect((await agent.post('/scim/v2/Users', { displayName: 'Nobody' })).body.scimType).toBe('invalidValue');
+  const odd = { userName: 'odd@org.example', emails: [{ value: 'odd@org.example', type: { toString: 2 } }] };
+  expect((await agent.post('/scim/v2/Users', odd)).status).toBe(201);
   expect((await agent.post('/scim/v2/Users', { userName: 'no-address' })).body.scimType).toBe('invalidValue');
   await expectProblem(agent.get('/scim/v2/Users?page=1'), 400);
   await expectProblem(agent.get('/scim/v2/Users/not-an-id'), 404);

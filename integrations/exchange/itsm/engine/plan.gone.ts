@@ -38,7 +38,7 @@ export function planGone(planning: Planning, view: PairView): void {
 const evidenceTexts = {
   tombstone: 'the remote reports its deletion',
   look: 'it was not found by its key',
-  readings: 'it was missing in several full reads',
+  readings: 'it was missing in full reads',
   inventory: 'it was archived or deleted here',
 } as const;
 

@@ -127,9 +127,11 @@ export type Comparison = 'eq' | 'ne' | keyof typeof signs;
 export const isComparison = (operator: BinaryOperator): operator is Comparison =>
   operator === 'eq' || operator === 'ne' || Object.hasOwn(signs, operator);
 
-/** Texts and dates are ordered by code points. */
-export const ordered = ({ kind, sql: value }: Value): Fragment =>
-  kind === 'string' || kind === 'date' ? sql`(${value}) collate "C"` : value;
+/** Texts and dates are ordered by code points. PostgreSQL refuses a constant in ORDER BY unless it is cast. */
+export const ordered = ({ kind, sql: value }: Value): Fragment => {
+  if (kind === 'boolean') return sql`(${value})::boolean`;
+  return kind === 'string' || kind === 'date' ? sql`(${value}) collate "C"` : value;
+};
 
 /** SQL of a comparison (URL conventions, 5.1.1.1): null only equals null, and is neither less nor greater than anything. */
 export function compare(operator: Comparison, given: [Value, Value], option: string, at: number): Fragment {

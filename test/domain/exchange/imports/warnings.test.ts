@@ -42,6 +42,12 @@ describe('the rows of an import that create or rename cards', () => {
     expect((job.result as { warnings: object[] }).warnings).toContainEqual(found);
   });
 
+  it('are in a report whose size is that of its text in UTF-8', async () => {
+    await imports.run([app('Überführungsbüro')]);
+    const { report } = await imports.run([app('Überführungs-Büro')], { report: 'warnings' });
+    expect(warnedLines(report)).toEqual({ 1: ['Überführungsbüro'] });
+  });
+
   it('are not in the report of failed rows', async () => {
     await imports.run([app('Cash Desk')]);
     const { job, report } = await imports.run([app('Cash-Desk')]);
