@@ -8,7 +8,7 @@ import { defineJob } from '../../kernel/jobs/jobs.define.ts';
  */
 export const itsmRunJob = defineJob({
   kind: 'itsm_run',
-  queue: 'bulk',
+  queue: 'sync',
   payload: Type.Object({ run_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false }),
   // delays of 2, 4, ... 512 and 600 seconds
   attempts: 11,
