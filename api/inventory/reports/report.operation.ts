@@ -200,7 +200,7 @@ function parseTime(text: string): Date {
 }
 
 const cachingNote =
-  'Never stale: a request that is sent after the response of a write includes its changes. `position` is the position in the change feed that the figures include. The same figures as CSV, workbook or chart by `Accept`, with the position as `X-Position`.';
+  'Never stale: a request that is sent after the response of a write includes its changes. `position` is the position in the change feed at which the figures were computed; later changes, up to `min_position`, do not concern them. The same figures as CSV, workbook or chart by `Accept`, with the position as `X-Position`.';
 
 const asyncNote =
   'With `Prefer: respond-async` a job writes the same response to a file, with what the caller may see when the job runs.';

@@ -33,7 +33,8 @@ export function patchOperations(body: unknown, schema: string): PatchOperation[]
     throw scimError('invalidSyntax', `Operations has to be a list of 1 to ${MAX_OPERATIONS} operations.`);
   }
   return list.flatMap((item) => {
-    const op = String(member(item, 'op')).toLowerCase();
+    const given = member(item, 'op');
+    const op = typeof given === 'string' ? given.toLowerCase() : '';
     if (op !== 'add' && op !== 'replace' && op !== 'remove') {
       throw scimError('invalidSyntax', 'The op of an operation is add, replace or remove.');
     }

@@ -50,8 +50,8 @@ export async function commitBatch(
     if (!batch || batch.actor_user_id !== ctx.caller.userId) throw notFound('batch', id);
     if (batch.committed_at !== null) throw new EstateError('wrong_state', 'The batch is closed already.');
     if (batch.confirm_token_hash !== null) {
-      const given = input.confirm_token ? sha256(input.confirm_token) : null;
-      if (given !== batch.confirm_token_hash)
+      if (!input.confirm_token) throw invalidField('confirm_token', 'required', 'is required for a dry run');
+      if (sha256(input.confirm_token) !== batch.confirm_token_hash)
         throw invalidField('confirm_token', 'wrong_token', 'is not the token of this batch');
       if (batch.expired) throw invalidField('confirm_token', 'expired_token', 'has expired');
     }

@@ -94,7 +94,7 @@ async function growFloods({ sql }: Work, groups: Group[], growing: Map<string, G
           and n.created_at > now() - make_interval(mins => ${embed(GATHER_MINUTES)})) as recent,
        (select to_jsonb(n) from notifications n
         where n.user_id = v.user_id and n.type = v.type and n.actor_id is not distinct from v.actor_id
-          and n.gathers_until > now()
+          and n.gathers_until > now() and not n.is_read
           and n.created_at > now() - make_interval(mins => ${embed(GATHER_MINUTES)})
         order by n.created_at desc limit 1) as digest
      from unnest(${asked.map(({ userId }) => userId)}::uuid[], ${asked.map(({ type }) => type)}::text[],

@@ -10,10 +10,11 @@ type FilterScalar = string | number | boolean;
 
 const PHASES = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'];
 
-/** The current phase: the last one that has begun. */
-const PRESENT_PHASE = `(select p.phase from unnest(array['${PHASES.join("','")}']) with ordinality as p (phase, n)
+/** The current phase: the last one that has begun; `plan` if all dates are to come. */
+const PRESENT_PHASE = `coalesce((select p.phase from unnest(array['${PHASES.join("','")}']) with ordinality as p (phase, n)
   where c.lifecycle->>p.phase <= to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
-  order by c.lifecycle->>p.phase desc, p.n desc limit 1)`;
+  order by c.lifecycle->>p.phase desc, p.n desc limit 1),
+  case when c.lifecycle <> '{}' then 'plan' end)`;
 
 /**
  * A view's filters except `search`, as conditions over the alias `c` of `cards`.

@@ -42,6 +42,7 @@ test('what does not fit is refused in the words of RFC 7644', async () => {
     [patch({ op: 'replace', path: 'emails[type eq "home"].value', value: 'at@home.example' }), 'noTarget'],
     [patch({ op: 'remove' }), 'noTarget'],
     [patch({ op: 'move', path: 'userName' }), 'invalidSyntax'],
+    [patch({ op: { toString: 1 }, path: 'userName' }), 'invalidSyntax'],
     [{ schemas: [PATCH] }, 'invalidSyntax'],
     [[], 'invalidValue'],
   ];

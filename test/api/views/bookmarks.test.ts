@@ -118,6 +118,8 @@ describe('the feed of a view', () => {
       expect([filters, selected.includes(one), selected.includes(two)]).toEqual([filters, true, false]);
     }
     expect(await found({ lifecyclePhases: ['endOfLife'] })).not.toContain(one);
+    const planned = await card({ lifecycle: { active: '2999-01-01' } });
+    expect(await found({ lifecyclePhases: ['plan'] })).toContain(planned);
     expect(await found({ attributes: { businessCriticality: null } })).toContain(two);
     expect(await found({ approvalStatuses: ['DRAFT'], dataQualityMin: 0 })).toContain(two);
     const { value } = await feed({ tagIds: [tag.body.id] });

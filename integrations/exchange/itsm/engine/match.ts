@@ -43,21 +43,33 @@ export function matchByDecision(
   return matches;
 }
 
-/** Matches the remaining records by their similarity to the remaining cards. */
+/**
+ * Matches the remaining records by their similarity to the remaining cards: the only certain pairs of their record and card are
+ * linked, other similar cards are candidates.
+ */
 export function matchByScore(scored: readonly ScoredPair[]): Map<string, Match> {
   const matches = new Map<string, Match>();
-  const similar = scored.filter(({ verdict }) => verdict !== 'no');
-  const matching = similar.filter(({ verdict }) => verdict === 'match');
-  const byRecord = Map.groupBy(similar, ({ remoteId }) => remoteId);
+  const matching = scored.filter(({ verdict }) => verdict === 'match');
+  const byRecord = Map.groupBy(matching, ({ remoteId }) => remoteId);
   const byCard = Map.groupBy(matching, ({ cardId }) => cardId);
-  for (const [remoteId, candidates] of byRecord) {
-    const best = candidates.filter(({ verdict }) => verdict === 'match');
-    const [only] = best;
-    if (only && best.length === 1 && byCard.get(only.cardId)?.length === 1) {
-      matches.set(remoteId, { kind: 'link', cardId: only.cardId, reason: only.reason });
-      continue;
-    }
-    const reason = best.length > 0 ? 'more than one card matches' : 'similar, but not certain';
+  const linked = new Set<string>();
+  for (const { remoteId, cardId, reason } of matching) {
+    if (byRecord.get(remoteId)!.length > 1 || byCard.get(cardId)!.length > 1) continue;
+    matches.set(remoteId, { kind: 'link', cardId, reason });
+    linked.add(cardId);
+  }
+  const similar = scored.filter(
+    ({ verdict, remoteId, cardId }) => verdict !== 'no' && !matches.has(remoteId) && !linked.has(cardId),
+  );
+  const byCandidate = Map.groupBy(similar, ({ cardId }) => cardId);
+  for (const [remoteId, candidates] of Map.groupBy(similar, (pair) => pair.remoteId)) {
+    const isShared = candidates.some(({ cardId }) => byCandidate.get(cardId)!.length > 1);
+    const reason =
+      candidates.length > 1
+        ? 'more than one card matches'
+        : isShared
+          ? 'more than one record matches the card'
+          : 'similar, but not certain';
     matches.set(remoteId, {
       kind: 'stage',
       candidates: candidates

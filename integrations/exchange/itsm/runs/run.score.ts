@@ -15,8 +15,10 @@ import type { ScoredPair } from '../engine/match.ts';
 import type { Path } from '../engine/model.types.ts';
 import type { MatchItem } from '../engine/plan.types.ts';
 
-/** Almost certain pairs are linked; pairs that are more likely than not become review items. */
-const thresholds = { match: 0.95, possible: 0.5 };
+/** Almost certain pairs are linked. Pairs that compete with others are read down to a low probability. */
+const thresholds = { match: 0.95, possible: 0.01 };
+/** Pairs that are at least this likely if no other pair competes with them become review items. */
+const POSSIBLE = 0.5;
 /** The least probability of pairs with the same name and different identity codes, which speak against each other. */
 const DISPUTED = 0.1;
 /** Codes with a lower similarity are different; names with at least this similarity are equal. */
@@ -60,7 +62,7 @@ export async function scoreSimilar(
     for (const someRecords of isWhole ? [records] : chunksOf(records, parts.records)) {
       const options: MatchOptions = {
         fields,
-        thresholds: { ...thresholds, possible: DISPUTED },
+        thresholds,
         from: isWhole ? 'both' : 'left',
         ...(model && { model }),
       };
@@ -100,13 +102,13 @@ async function compare(
 
 /** A pair with its verdict. Pairs with different identity codes are never linked, only reviewed if the names are equal. */
 function scoredOf(
-  { left, right, score, class: verdict, evidence }: MatchPair,
+  { left, right, score, alone, class: verdict, evidence }: MatchPair,
   identities: Path[],
 ): ScoredPair {
   const isDisputed = identities.some((path) => similarityOf(evidence, path, 1) < DIFFERENT_CODE);
   const isSimilar = isDisputed
-    ? similarityOf(evidence, 'name', 0) >= SAME_NAME
-    : score >= thresholds.possible;
+    ? score >= DISPUTED && similarityOf(evidence, 'name', 0) >= SAME_NAME
+    : alone >= POSSIBLE;
   return {
     remoteId: left,
     cardId: right,

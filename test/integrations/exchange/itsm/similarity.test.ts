@@ -69,3 +69,24 @@ it('pairs with different identity codes are not linked, and reviewed only if the
   const asked = scored.filter(({ verdict }) => verdict === 'possible');
   expect(asked.map(({ remoteId, cardId }) => `${remoteId} ${cardId}`)).toEqual(['r-same c-same']);
 });
+
+it.each([
+  ['two cards', ['Nimbus Trading GmbH', 'Nimbus Trading Ltd.'], ['Nimbus Trading'], [2]],
+  ['cards of one name', Array.from({ length: 12 }, () => 'Customs'), ['Customs'], [12]],
+  ['two records', ['Pelican GmbH'], ['Pelican', 'Pelican Ltd'], [1, 1]],
+] as const)(
+  'records and cards that match equally become review items: %s',
+  async (_, cards, records, candidates) => {
+    const named = (name: string, at: number) => ({ id: String(at), fields: { name } });
+    const others = words.map((word) => `${word} office`);
+    const scored = await scoreSimilar(
+      mapping,
+      { records: records.map(named), cards: [...cards, ...others].map(named) },
+      new AbortController().signal,
+    );
+    const matches = [...matchByScore(scored).values()];
+    expect(matches.map((match) => (match.kind === 'stage' ? match.candidates.length : match))).toEqual(
+      candidates,
+    );
+  },
+);
