@@ -1,6 +1,7 @@
 // @redis
 import { randomUUID } from 'node:crypto';
 import { issueSetupToken } from '../../domain/access/access.register.ts';
+import { query } from '../../platform/database.ts';
 import { bearer, loginAs, password, person, unthrottled } from '../support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestApp, type TestApp } from '../support/harness.ts';
@@ -129,12 +130,10 @@ it('takes no more rows of an initiative than the limit, however many requests co
   };
   await admin.create(`/api/v1${url}`, report);
   const { db } = apps[0].services;
-  await db.raw(
-    `insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health)
+  await query(db).run`
+     insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health)
      select card_id, report_date, schedule_health, cost_health, scope_health
-     from ppm_reports, generate_series(1, 996) where card_id = ?`,
-    [initiative],
-  );
+     from ppm_reports, generate_series(1, 996) where card_id = ${initiative}`;
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, n) =>
       apps[n % 2]!.anonymous.post(`/api/v1${url}`, report, bearer(admin.token)),

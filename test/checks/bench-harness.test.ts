@@ -106,12 +106,10 @@ describe('the database of the bench', () => {
     await client.connect();
     try {
       await prepareWorkspace(client);
-      const { rows } = await client.query(
-        `select (select count(*)::int from card_types
+      const { rows } = await client.query(`select (select count(*)::int from card_types
                  where jsonb_path_exists(fields_schema, '$[*] ? (@.section == "Company Data")')) as types,
                 (select count(*)::int from users where email like '%@bench.example') as people,
-                (select count(*)::int from tags) as tags`,
-      );
+                (select count(*)::int from tags) as tags`);
       expect(rows[0]).toEqual({ types: 13, people: 200, tags: 15 });
       // as an import by a user stores them: with the makers' ids and without the tree
       await client.query(

@@ -95,16 +95,14 @@ async function countRows(db: Db): Promise<Record<string, number>> {
 
 /** The cards that most has happened to. */
 async function storedCards(db: Db): Promise<StoredCard[]> {
-  const { rows } = await db.raw(
-    `with shown as (
+  const { rows } = await db.raw(`with shown as (
        select c.* from cards c join card_types t on t.key = c.type where c.status = 'ACTIVE' and not t.is_hidden
      )
      select c.id, c.name, c.type, c.attributes,
        (select count(*)::int from relations r join shown s on s.id = r.source_id join shown d on d.id = r.target_id
         where c.id in (s.id, d.id)) as relations
      from shown c
-     order by (select count(*) from events e where c.id in (e.card_id, e.peer_card_id)) desc limit 10`,
-  );
+     order by (select count(*) from events e where c.id in (e.card_id, e.peer_card_id)) desc limit 10`);
   return rows;
 }
 

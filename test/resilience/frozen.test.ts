@@ -10,7 +10,7 @@ const SLACK_MS = 2_500;
 
 let child: Child | undefined;
 
-const { t, db, admin } = await openApp(['admin']);
+const { t, db, sql, admin } = await openApp(['admin']);
 
 afterAll(async () => {
   child?.kill('SIGKILL');
@@ -61,10 +61,9 @@ it('a process that freezes at any statement of a write holds no other writer up,
   expect(Math.max(...waits)).toBeLessThan(IDLE_MS + SLACK_MS);
   // it did hold locks, and every write was carried out in the end
   expect(Math.max(...waits)).toBeGreaterThan(IDLE_MS / 2);
-  const { rows } = await db.raw(
-    `select count(*)::int as n from events where card_id = ? and data -> 'changes' -> 'name' ->> 'new' like 'Frozen %'`,
-    [card],
-  );
+  const rows = await sql.rows`
+    select count(*)::int as n from events where card_id = ${card} and data -> 'changes' -> 'name' ->> 'new'
+      like 'Frozen %'`;
   expect(rows[0].n).toBe(waits.length + 1);
 }, 120_000);
 

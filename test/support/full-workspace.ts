@@ -17,8 +17,7 @@ export async function fillWorkspace(t: TestApp, writes = 3 * acts.length, seed =
   const tally: Tally = { done: 0, refused: 0, last: '' };
   const hand = createHand(t, admin, people, seed, tally, () => ({}));
   for (let n = 0; n < writes; n += 1) await acts[n % acts.length]!(hand);
-  await t.services.db.raw(
-    `insert into reference_catalogues (kind, catalogue_version, source, nodes)
+  await t.services.db.raw(`insert into reference_catalogues (kind, catalogue_version, source, nodes)
      values ('capability', '1', 'here', '[{"id": "C-1", "parent_id": null, "level": 1,
        "names": {"en": "One"}, "descriptions": {}, "industry": "cross-industry"}]');
      insert into bookmarks (owner_id, name, filters) select id, 'View', '{"types": ["Application"]}' from users limit 1;
@@ -39,6 +38,5 @@ export async function fillWorkspace(t: TestApp, writes = 3 * acts.length, seed =
      with card as (select id from cards where type = 'Initiative' limit 1),
        one as (insert into ppm_tasks (card_id, title, status, priority) select id, 'A', 'todo', 'low' from card returning *),
        two as (insert into ppm_tasks (card_id, title, status, priority) select id, 'B', 'todo', 'low' from card returning *)
-     insert into ppm_dependencies (card_id, pred_task_id, succ_task_id) select one.card_id, one.id, two.id from one, two;`,
-  );
+     insert into ppm_dependencies (card_id, pred_task_id, succ_task_id) select one.card_id, one.id, two.id from one, two;`);
 }

@@ -15,7 +15,7 @@ import { createDiskBlobStore } from '../../platform/blobs.ts';
 import { createMemoryCache, createRedisCache } from '../../platform/cache.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createSecretBox } from '../../platform/crypto.ts';
-import { installation, openDatabase } from '../../platform/database.ts';
+import { installation, openDatabase, query } from '../../platform/database.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createOutbound } from '../../platform/outbound.ts';
 import { createPasswords } from '../../platform/passwords.ts';
@@ -262,5 +262,10 @@ export async function openApp<const R extends string = never>(
 ) {
   const t = closeAfterAll(await createTestApp(env));
   const clients = await Promise.all(roles.map(async (role) => [role, await t.as(role)] as const));
-  return { t, db: t.services.db, ...(Object.fromEntries(clients) as Record<R, TestClient>) };
+  return {
+    t,
+    db: t.services.db,
+    sql: query(t.services.db),
+    ...(Object.fromEntries(clients) as Record<R, TestClient>),
+  };
 }

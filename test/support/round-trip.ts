@@ -52,15 +52,11 @@ export async function storedValues({ t }: Workspace): Promise<Record<string, str
       `select jsonb_build_array(id, type, source_id, target_id, description, attributes) as row
        from relations order by id`,
     ),
-    card_tags: await list(
-      `select jsonb_build_array(k.card_id, g.name, t.name) as row
+    card_tags: await list(`select jsonb_build_array(k.card_id, g.name, t.name) as row
        from card_tags k join tags t on t.id = k.tag_id join tag_groups g on g.id = t.tag_group_id
-       order by k.card_id, g.name, t.name`,
-    ),
-    stakeholders: await list(
-      `select jsonb_build_array(s.card_id, u.email, s.role) as row
-       from stakeholders s join users u on u.id = s.user_id order by s.card_id, u.email, s.role`,
-    ),
+       order by k.card_id, g.name, t.name`),
+    stakeholders: await list(`select jsonb_build_array(s.card_id, u.email, s.role) as row
+       from stakeholders s join users u on u.id = s.user_id order by s.card_id, u.email, s.role`),
   };
 }
 

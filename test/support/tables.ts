@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 
 /** Tables of what follows, of what is told, and of how work is done: no part of the inventory. */
 const apart = [
@@ -36,11 +36,10 @@ const left = ['updated_at', 'updated_by', 'version', 'expires_at'];
 
 /** What stands in every table of the inventory, row by row, but for who changed it last and when. */
 export async function tablesOf(db: Sql): Promise<Record<string, unknown[]>> {
-  const { rows: names } = await db.raw(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all(?::text[])
-       and tablename !~ 'migration|webhook|throttle|notifier' order by 1`,
-    [apart],
-  );
+  const names = await query(db).rows`
+       select tablename as name from pg_tables
+       where schemaname = 'public' and tablename <> all(${apart}::text[])
+       and tablename !~ 'migration|webhook|throttle|notifier' order by 1`;
   const tables: Record<string, unknown[]> = {};
   for (const { name } of names) {
     const { rows } = await db.raw(

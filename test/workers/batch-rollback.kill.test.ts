@@ -1,5 +1,6 @@
 // @redis
 import { command } from '../../domain/kernel/command.ts';
+import { query } from '../../platform/database.ts';
 import { openApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
@@ -35,11 +36,8 @@ async function largeBatch(): Promise<string> {
 const described = () => db('cards').select('description').count({ count: '*' }).groupBy('description');
 
 it('a worker that dies in the middle of a rollback leaves it to another, and nothing is undone twice', async () => {
-  await db.raw(
-    `insert into cards (type, name, description, data_quality)
-     select 'Application', 'Card ' || n, 'Old', 4 from generate_series(1, ?) n`,
-    [CARDS],
-  );
+  await query(db).run`insert into cards (type, name, description, data_quality)
+     select 'Application', 'Card ' || n, 'Old', 4 from generate_series(1, ${CARDS}) n`;
   const batch = await largeBatch();
 
   const asked = await admin.post(`${url}/${batch}/rollback`, {});
@@ -59,11 +57,9 @@ it('a worker that dies in the middle of a rollback leaves it to another, and not
   expect(done.counts).toEqual(dry.counts);
   expect(done.result).toMatchObject({ ...dry.result, dry_run: false });
   expect(await described()).toEqual([{ description: 'Old', count: CARDS }]);
-  const { rows } = await db.raw(
-    `select count(*)::int as events, count(distinct card_id)::int as cards from events
-     where batch_id = ? and event_type = 'card.updated' and data #> '{changes,description}' is not null`,
-    [id],
-  );
+  const rows = await query(db).rows`
+     select count(*)::int as events, count(distinct card_id)::int as cards from events
+     where batch_id = ${id} and event_type = 'card.updated' and data #> '{changes,description}' is not null`;
   expect(rows).toEqual([{ events: CARDS, cards: CARDS }]);
   expect((await admin.get(`${url}/${batch}`)).body.rolled_back_by).toBe(id);
 });

@@ -1,4 +1,6 @@
 // @redis
+
+import { query } from '../../platform/database.ts';
 import { openApp } from '../support/harness.ts';
 import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
@@ -10,11 +12,8 @@ const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
 const { t, admin } = await openApp(['admin']);
-await t.services.db.raw(
-  `insert into cards (type, name, attributes, data_quality)
-     select 'Application', 'Card ' || n, '{"businessCriticality": "missionCritical"}', 0 from generate_series(1, ?) n`,
-  [CARDS],
-);
+await query(t.services.db).run`insert into cards (type, name, attributes, data_quality)
+     select 'Application', 'Card ' || n, '{"businessCriticality": "missionCritical"}', 0 from generate_series(1, ${CARDS}) n`;
 
 const place = async (job: string) =>
   (await jobRow(t.services, job)).checkpoint as { rule: number; at: { gaps: number } } | null;

@@ -8,11 +8,9 @@ const startWorker = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
 const { t, db, admin } = await openApp(['admin']);
-await db.raw(
-  `insert into cards (type, name, description, data_quality)
+await db.raw(`insert into cards (type, name, description, data_quality)
      select type, md5('a' || (n / 2)::text) || ' ' || md5('b' || (n / 2)::text) || case n % 2 when 0 then '' else ' x' end, md5(n::text), 0
-     from unnest(array['Application', 'Provider']) type, generate_series(1, 800) n`,
-);
+     from unnest(array['Application', 'Provider']) type, generate_series(1, 800) n`);
 
 it('a search whose worker is killed goes on, and comes to what it would have come to', async () => {
   const base = '/api/v1/ai-analysis';

@@ -16,11 +16,9 @@ const goOn = survivingWorker(() => disturbed.services, processors);
 
 async function createServices(): Promise<TestServices> {
   const t = await createTestServices();
-  await t.services.db.raw(
-    `with g as (insert into tag_groups (name) values ('Group') returning id)
+  await t.services.db.raw(`with g as (insert into tag_groups (name) values ('Group') returning id)
      insert into tags (tag_group_id, name) select id, 'One' from g;
-     insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`,
-  );
+     insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`);
   return t;
 }
 
@@ -66,26 +64,19 @@ const files: { rows: object[]; options: Partial<ImportOptions>; kills: number }[
 async function written({ services: { db } }: TestServices): Promise<Record<string, unknown[]>> {
   const rows = async (sql: string): Promise<unknown[]> => (await db.raw(sql)).rows;
   return {
-    cards: await rows(
-      `select c.external_id, c.name, c.description, c.attributes, c.status, c.data_quality, p.external_id as parent,
+    cards: await rows(`
+         select c.external_id, c.name, c.description, c.attributes, c.status, c.data_quality, p.external_id as parent,
          array(select t.name from card_tags k join tags t on t.id = k.tag_id where k.card_id = c.id) as tags,
          array(select s.role from stakeholders s where s.card_id = c.id) as roles
-       from cards c left join cards p on p.id = c.parent_id order by c.type, c.external_id`,
-    ),
-    relations: await rows(
-      `select r.type, s.external_id as source, t.external_id as target from relations r
-       join cards s on s.id = r.source_id join cards t on t.id = r.target_id order by 1, 2, 3`,
-    ),
-    events: await rows(
-      `select e.event_type, e.data ->> 'name' as name, e.data ->> 'target_name' as target,
+       from cards c left join cards p on p.id = c.parent_id order by c.type, c.external_id`),
+    relations: await rows(`select r.type, s.external_id as source, t.external_id as target from relations r
+       join cards s on s.id = r.source_id join cards t on t.id = r.target_id order by 1, 2, 3`),
+    events: await rows(`select e.event_type, e.data ->> 'name' as name, e.data ->> 'target_name' as target,
          array(select jsonb_object_keys(e.data -> 'changes') order by 1) as fields, count(*)::int
-       from events e where e.event_type <> 'import.started' and e.scope <> 'user' group by 1, 2, 3, 4 order by 1, 2, 3, 4`,
-    ),
-    staged: await rows(
-      `select job_id from import_card_rows union select job_id from import_relation_rows
+       from events e where e.event_type <> 'import.started' and e.scope <> 'user' group by 1, 2, 3, 4 order by 1, 2, 3, 4`),
+    staged: await rows(`select job_id from import_card_rows union select job_id from import_relation_rows
        union select job_id from import_card_plan union select job_id from import_relation_plan
-       union select job_id from import_outcomes union select job_id from import_warnings`,
-    ),
+       union select job_id from import_outcomes union select job_id from import_warnings`),
   };
 }
 

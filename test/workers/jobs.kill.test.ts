@@ -1,4 +1,6 @@
 // @redis
+
+import { query } from '../../platform/database.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 import {
   ask,
@@ -20,10 +22,8 @@ const t = closeAfterAll(await createTestServices());
 await t.services.db.raw(numbersTable);
 
 const written = async (id: string) => {
-  const { rows } = await t.services.db.raw(
-    'select count(*)::int as all, count(distinct n)::int as distinct from numbers where job_id = ?',
-    [id],
-  );
+  const rows = await query(t.services.db).rows`
+    select count(*)::int as all, count(distinct n)::int as distinct from numbers where job_id = ${id}`;
   return rows[0] as { all: number; distinct: number };
 };
 

@@ -8,14 +8,11 @@ const CARDS = 6_000;
 const start = killableWorkers(() => t.services);
 const goOn = survivingWorker(() => t.services);
 
-const { t, db, admin } = await openApp(['admin']);
+const { t, db, sql, admin } = await openApp(['admin']);
 
 it('a worker that dies while data quality is counted leaves the rest to another, and nothing is written twice', async () => {
-  await db.raw(
-    `insert into cards (type, name, description, data_quality)
-     select 'Application', 'Card ' || n, 'Said.', 99.9 from generate_series(1, ?) n`,
-    [CARDS],
-  );
+  await sql.run`insert into cards (type, name, description, data_quality)
+     select 'Application', 'Card ' || n, 'Said.', 99.9 from generate_series(1, ${CARDS}) n`;
   const started = await admin.post('/api/v1/metamodel/types/Application/stakeholder-roles', {
     key: 'steward',
     label: 'Steward',

@@ -78,8 +78,8 @@ it('a migration whose workers are killed writes everything once, and says so of 
     goOn,
   );
   expect(done.counts).toEqual({ total: 3 * ROWS + 2, applied: 3 * ROWS + 2, failed: 0, left_out: 0 });
-  const { rows } = await db.raw(
-    `select (select count(*) from cards)::int as cards, (select count(*) from relations)::int as relations,
+  const { rows } = await db.raw(`
+       select (select count(*) from cards)::int as cards, (select count(*) from relations)::int as relations,
        (select count(*) from card_tags)::int as tags, (select count(distinct card_id) from documents)::int as links,
        (select count(*) from comments)::int as comments,
        (select count(*) from events where event_type = 'document.added')::int as told_links, (select count(*) from cards where parent_id is not null)::int as children,
@@ -87,8 +87,7 @@ it('a migration whose workers are killed writes everything once, and says so of 
        (select count(*) from events where event_type = 'relation.created')::int as told_relations,
        (select count(*) from events where event_type = 'migration.applied')::int as told,
        (select count(*) from migration_records where status = 'pending' and action = 'create')::int as open,
-       (select count(*) from import_card_rows)::int + (select count(*) from import_outcomes)::int as kept`,
-  );
+       (select count(*) from import_card_rows)::int + (select count(*) from import_outcomes)::int as kept`);
   expect(rows[0]).toEqual({
     cards: ROWS,
     relations: ROWS,

@@ -64,13 +64,11 @@ it('followers are told of every change once, by two workers that are killed agai
     else if (left > 0) await goOn();
   }
   const totals = async () => {
-    const { rows } = await db.raw(
-      `select count(*)::int as events,
+    const { rows } = await db.raw(`select count(*)::int as events,
               (select coalesce(sum(count), 0)::int from notifications) as things,
               (select count(*)::int from notifications where mail_pending) as waiting,
               (select count(*)::int from jobs where kind = 'mail' and status not in ('succeeded', 'failed')) as mails
-       from events where event_type = 'card.updated'`,
-    );
+       from events where event_type = 'card.updated'`);
     return rows[0];
   };
   await until('all to be told', async () => (await totals()).things >= CARDS * ROUNDS * 2);

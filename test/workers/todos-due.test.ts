@@ -14,10 +14,8 @@ const run = async () => {
 };
 
 it('opens every scheduled to-do whose time has come, in batches, once, and tells of each', async () => {
-  await db.raw(
-    `insert into todos (description, status, due_date, lead_time_days, created_by)
-     select 'due ' || n, 'scheduled', current_date + (n % 3), 2, uuidv7() from generate_series(1, 2100) n`,
-  );
+  await db.raw(`insert into todos (description, status, due_date, lead_time_days, created_by)
+     select 'due ' || n, 'scheduled', current_date + (n % 3), 2, uuidv7() from generate_series(1, 2100) n`);
   await db('todos').insert([
     {
       description: 'later',

@@ -24,7 +24,7 @@ async function relate(type: string, source: string, target: string): Promise<voi
   await admin.relate(type, id.get(source)!, id.get(target)!);
 }
 
-const { t, db, viewer } = await openApp(['viewer']);
+const { t, db, sql, viewer } = await openApp(['viewer']);
 workers = await startWorkers(t.services, analysisProcessors);
 const [admin, member] = await t.clients('admin', 'member');
 await card('Application', 'Old Claims', {
@@ -203,17 +203,15 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
   const { run_id, job_id } = (await admin.post(`${root}/modernizations/analyse`, {})).body;
   // what a worker had kept when it died: the first two cards
   const cards = await db('cards').where({ type: 'Application' }).orderBy('id').limit(2).pluck('id');
-  await db.raw(
-    `insert into modernizations (run_id, target_type, card_id, modernization_type, current_tech, recommendation, effort,
+  await sql.run`
+       insert into modernizations (run_id, target_type, card_id, modernization_type, current_tech,
+         recommendation, effort,
        score, score_without_costs, reasons, dependants)
-     select ?, target_type, card_id, modernization_type, current_tech, recommendation, effort, score,
-       score_without_costs, reasons, dependants from modernizations where is_current and card_id = any(?::uuid[])`,
-    [run_id, cards],
-  );
-  const { rows } = await db.raw(
-    `select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (
-       order by (attributes ->> 'costTotalAnnual')::numeric) as ranks from cards where type = 'Application'`,
-  );
+     select ${run_id}, target_type, card_id, modernization_type, current_tech, recommendation, effort, score,
+       score_without_costs, reasons, dependants from modernizations where is_current and card_id = any(${cards}::uuid[])`;
+  const { rows } = await db.raw(`
+       select percentile_disc(array(select n / 100.0 from generate_series(0, 100) n)) within group (
+       order by (attributes ->> 'costTotalAnnual')::numeric) as ranks from cards where type = 'Application'`);
   const checkpoint = {
     after: cards[1],
     judged: 2,

@@ -124,12 +124,11 @@ it('brings names together and tells what each supplies', async () => {
   expect(await listed(member, '?category=Uncategorised')).toEqual([]);
   expect(await listed(member, '?search=micro&fields=itc_count')).toEqual([{ itc_count: 3 }]);
   // costs by another way: each card's cost divided by the suppliers that it is related to or names
-  const { rows } = await db.raw(
-    `select round(sum((c.attributes ->> 'costTotalAnnual')::numeric), 2) as cost from cards c
+  const { rows } = await db.raw(`
+     select round(sum((c.attributes ->> 'costTotalAnnual')::numeric), 2) as cost from cards c
      where c.type in ('Application', 'ITComponent') and c.status = 'ACTIVE'
        and (exists (select from relations r where r.target_id = c.id and r.type like 'relProviderTo%')
-         or c.attributes ->> 'vendorName' in ('MSFT', 'Microsft'))`,
-  );
+         or c.attributes ->> 'vendorName' in ('MSFT', 'Microsft'))`);
   expect(items.reduce((sum: number, item: { total_cost: number }) => sum + item.total_cost, 0)).toBe(
     rows[0].cost,
   );

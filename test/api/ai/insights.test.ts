@@ -61,10 +61,9 @@ it('computes facts of the inventory, and says them without a model', async () =>
   });
   expect(JSON.stringify(found)).not.toContain('47114711');
   // the same by another way
-  const { rows } = await db.raw(
-    `select count(*) filter (where lifecycle ->> 'endOfLife' < '2021')::int as ended, count(*)::int as total
-     from cards where type = 'Application' and status = 'ACTIVE'`,
-  );
+  const { rows } = await db.raw(`
+     select count(*) filter (where lifecycle ->> 'endOfLife' < '2021')::int as ended, count(*)::int as total
+     from cards where type = 'Application' and status = 'ACTIVE'`);
   expect(rows[0]).toEqual({ ended: found.ended.figures.ended, total: 4 });
 });
 

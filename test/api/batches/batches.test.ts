@@ -3,7 +3,7 @@ import { expectProblem, ok, openApp, pluck, type TestClient } from '../../suppor
 const url = '/api/v1/mutation-batches';
 const missing = '00000000-0000-4000-8000-000000000000';
 
-const { db, admin, member } = await openApp(['admin', 'member']);
+const { db, sql, admin, member } = await openApp(['admin', 'member']);
 
 const open = async (client: TestClient, body: Record<string, unknown> = {}) =>
   (await client.create(`${url}?row_count=3`, { tool_name: 'Test', ...body })) as {
@@ -74,10 +74,8 @@ describe('an open batch', () => {
       const refused = await member.post(`${url}/${id}/commit`, body);
       expect(refused.body.errors[0].code).toBe('wrong_token');
     }
-    await db.raw(
-      `update mutation_batches set confirm_token_expires_at = now() - interval '1 second' where id = ?`,
-      [id],
-    );
+    await sql.run`
+      update mutation_batches set confirm_token_expires_at = now() - interval '1 second' where id = ${id}`;
     const expired = await member.post(`${url}/${id}/commit`, { confirm_token });
     expect(expired.body.errors[0].code).toBe('expired_token');
     const second = await open(member, { dry_run: true });

@@ -5,7 +5,7 @@ const url = '/api/v1/mutation-batches';
 
 let n = 0;
 
-const { db, admin } = await openApp(['admin']);
+const { db, sql, admin } = await openApp(['admin']);
 
 type Send = (
   method: 'post' | 'patch' | 'delete',
@@ -122,9 +122,8 @@ it('leaves the parents of created cards that stay, and lists them as conflicts',
   const forced = await ok(rollBack(batch, { dry_run: false, force: true }));
   expect(pluck(forced.left, 'id').sort()).toEqual(staying);
   expect(forced.counts).toEqual({ undone: 3, left: staying.length });
-  const { rows } = await db.raw('select id, parent_id from cards where id = any(?)', [
-    Object.values(made).map(({ id }) => id),
-  ]);
+  const rows = await sql.rows`
+    select id, parent_id from cards where id = any(${Object.values(made).map(({ id }) => id)})`;
   expect(pluck(rows, 'id').sort()).toEqual(staying);
   expect(rows.find(({ id }: { id: string }) => id === made.moved!.id).parent_id).toBe(made.away!.id);
 });

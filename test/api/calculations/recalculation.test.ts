@@ -1,4 +1,6 @@
 // @redis
+
+import { query } from '../../../platform/database.ts';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { ok, openApp } from '../../support/harness.ts';
 import { jobRow, untilStatus } from '../../support/jobs.ts';
@@ -93,31 +95,25 @@ it('two hundred writers on one card leave a value that fits what it follows', as
 
 it('a formula that takes long over many cards leaves the thread to other requests', async () => {
   const type = await newType();
-  await db.raw(
-    `insert into cards (type, name, data_quality) select ?, 'Card ' || n, 0 from generate_series(1, 300) n`,
-    [type],
-  );
+  await query(db).run`
+    insert into cards (type, name, data_quality)
+    select ${type}, 'Card ' || n, 0 from generate_series(1, 300) n`;
   const statements: string[] = [];
   const note = ({ sql }: { sql: string }) => statements.push(sql);
   db.on('query', note);
   const list = `[${Array(1_200).fill('1').join(',')}]`;
   await active(type, 'b', `x = ${list}\n${Array(60).fill('SUM(x)').join(' + ')} + children_count`);
   db.removeListener('query', note);
-  const { rows } = await db.raw(
-    "select count(*)::int as n from cards where type = ? and (attributes ->> 'b')::int = 72000",
-    [type],
-  );
+  const rows = await query(db).rows`
+    select count(*)::int as n from cards where type = ${type} and (attributes ->> 'b')::int = 72000`;
   expect(rows[0].n).toBe(300);
   expect(statements.filter((sql) => sql === 'select 1').length).toBeGreaterThan(2);
 });
 
 it('a job computes all cards of a type, and many cards are left to it', async () => {
   const type = await newType();
-  await db.raw(
-    `insert into cards (type, name, attributes, data_quality)
-     select ?, 'Card ' || n, jsonb_build_object('a', n % 5), 0 from generate_series(1, 2100) n`,
-    [type],
-  );
+  await query(db).run`insert into cards (type, name, attributes, data_quality)
+     select ${type}, 'Card ' || n, jsonb_build_object('a', n % 5), 0 from generate_series(1, 2100) n`;
   await active(type, 'b', '100 / data.a');
   const { rows } = await db.raw("select id from jobs where payload ->> 'type_key' = ?", [type]);
   workers = await startWorkers(t.services);

@@ -112,11 +112,9 @@ describe('search', () => {
   });
 
   it('says so when more cards match than it shows, and still puts the exact one first', async () => {
-    await db.raw(
-      `insert into cards (type, name, description)
+    await db.raw(`insert into cards (type, name, description)
        select 'Provider', 'Vendor system ' || n, 'A system.' from generate_series(1, 1500) n
-       union all select 'Provider', 'System', null`,
-    );
+       union all select 'Provider', 'System', null`);
     await db.raw('analyze cards');
     await raise(t, 'cards:Provider');
     const { body } = await viewer.get('/api/v1/cards?search=system&page_size=2');

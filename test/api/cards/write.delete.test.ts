@@ -124,10 +124,8 @@ it('needs inventory.delete or card.delete on each', async () => {
     await expectRefused(() => remove(id, undefined, client), 403, 'inventory.delete');
   }
   await expectRefused(() => remove(NOBODY), 404);
-  await db.raw(
-    `update stakeholder_role_definitions set permissions = permissions || '{"card.delete": true}'
-       where card_type_key = 'Application' and key = 'responsible'`,
-  );
+  await db.raw(`update stakeholder_role_definitions set permissions = permissions || '{"card.delete": true}'
+       where card_type_key = 'Application' and key = 'responsible'`);
   await db.raw(`select raise_topics(array['metamodel'])`);
   await appoint(id, viewer, 'responsible');
   const child = await admin.card({ parent_id: id });

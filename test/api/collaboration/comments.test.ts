@@ -1,7 +1,7 @@
 import { ok, openApp, type TestClient } from '../../support/harness.ts';
 import { card, NOBODY, writesOf } from '../../support/writes.ts';
 
-const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
+const { t, db, sql, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 const { appoint, eventsOf, expectRefused, refused, expectInvalid } = writesOf(t);
 const reader = await t.holding('inventory.view');
 const app: { id: string; name: string } = await admin.card();
@@ -126,11 +126,8 @@ it('cannot be answered without end', async () => {
   const root = parent;
   for (let depth = 1; depth <= 10; depth += 1) parent = (await say(`${depth}`, parent, member, own.id)).id;
   await expectInvalid(() => member.post(of(own.id), { content: 'x', parent_id: parent }), 'parent_id');
-  await db.raw(
-    `insert into comments (card_id, user_id, parent_id, thread_id, depth, content)
-       select ?, ?, ?, ?, 1, 'more' from generate_series(1, 489)`,
-    [own.id, member.userId, root, root],
-  );
+  await sql.run`insert into comments (card_id, user_id, parent_id, thread_id, depth, content)
+       select ${own.id}, ${member.userId}, ${root}, ${root}, 1, 'more' from generate_series(1, 489)`;
   await expectRefused(() => member.post(of(own.id), { content: 'x', parent_id: root }), 409, 'thread_full');
 });
 

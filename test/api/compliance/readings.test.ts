@@ -140,10 +140,8 @@ it('leaves findings as they are where nobody can read, and resolves those that a
 });
 
 it('goes on after a worker’s end without asking again', async () => {
-  await db.raw(
-    `insert into cards (type, name, description, data_quality)
-     select 'Application', 'Clinic ' || n, 'Keeps records of patients.', 0 from generate_series(1, 45) n`,
-  );
+  await db.raw(`insert into cards (type, name, description, data_quality)
+     select 'Application', 'Clinic ' || n, 'Keeps records of patients.', 0 from generate_series(1, 45) n`);
   const all = (await db('cards').count().first())!.count;
   world.answer = ({ data }) => ({
     cards: data.cards.map((one: { id: string; description: string }) => ({

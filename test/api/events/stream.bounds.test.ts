@@ -38,12 +38,10 @@ async function textOf(answer: http.IncomingMessage): Promise<string> {
 
 it('are at most 8 of a user, and cost little memory however much there is to replay', async () => {
   // 40 MB of stored events for each stream, more than the buffers of any connection
-  await db.raw(
-    `insert into events (position, event_type, scope, data, at)
+  await db.raw(`insert into events (position, event_type, scope, data, at)
        select (select coalesce(max(position), 0) from events) + n, 'card.updated', 'inventory',
               jsonb_build_object('text', repeat('x', 10000)), now()
-       from generate_series(1, 4000) as n`,
-  );
+       from generate_series(1, 4000) as n`);
   const users = await Promise.all(['a', 'b', 'c'].map((name) => t.as('viewer', `stream ${name}`)));
   const opened: http.IncomingMessage[] = [];
   for (const { token } of users) {

@@ -24,11 +24,9 @@ it('keeps nothing of what a store repeats of the credentials', async () => {
   await until('the notification', () =>
     db('notifications').where({ title: 'The extraction Nightly has failed' }).first(),
   );
-  const { rows } = await db.raw(
-    `select to_jsonb(r) #>> '{}' as text from extraction_runs r union all
+  const { rows } = await db.raw(`select to_jsonb(r) #>> '{}' as text from extraction_runs r union all
      select to_jsonb(j) #>> '{}' from jobs j union all select to_jsonb(e) #>> '{}' from events e union all
-     select to_jsonb(n) #>> '{}' from notifications n union all select to_jsonb(m) #>> '{}' from mails m`,
-  );
+     select to_jsonb(n) #>> '{}' from notifications n union all select to_jsonb(m) #>> '{}' from mails m`);
   expect(rows.length).toBeGreaterThan(3);
   for (const { text } of rows) {
     expect(text).not.toContain(secret);

@@ -223,10 +223,9 @@ describe('a mapping is refused, naming the field:', () => {
 });
 
 it('relations are mapped from the type of their source to the mapping of their target', async () => {
-  const { rows } = await db.raw(
-    `select key, target_type_key from relation_types where source_type_key = 'Application'
-       and target_type_key <> 'Application' and not is_hidden order by key limit 1`,
-  );
+  const { rows } = await db.raw(`
+       select key, target_type_key from relation_types where source_type_key = 'Application'
+       and target_type_key <> 'Application' and not is_hidden order by key limit 1`);
   const { key, target_type_key } = rows[0];
   const target = await create({ card_type_key: target_type_key });
   const relation = { relation_type_key: key, remote_type: 'runs-on', target_mapping_id: target.id };

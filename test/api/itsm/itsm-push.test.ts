@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
+import { query } from '../../../platform/database.ts';
 import { ok, type TestClient } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 import { untilStatus } from '../../support/jobs.ts';
@@ -95,10 +96,9 @@ describe('a mapping that only pushes', () => {
     const reader = await t.holding('inventory.view', 'itsm_sync.view');
     const run = await push('?complete=true');
     const column = JSON.stringify({ card_field: 'attributes.costTotalAnnual', remote_field: 'u_cost' });
-    await db.raw(
-      `update itsm_runs set mapping = jsonb_set(mapping, '{fields}', jsonb_build_array(?::jsonb)) where id = ?`,
-      [column, run.id],
-    );
+    await query(db).run`
+      update itsm_runs set mapping = jsonb_set(mapping, '{fields}', jsonb_build_array(${column}::jsonb))
+        where id = ${run.id}`;
     const messages = [
       "Row 1: 'attributes.costTotalAnnual' is 5 instead of 6.",
       "'7x' in 'u_cost' is not a number",

@@ -126,10 +126,8 @@ const kinds: Record<string, { kind: string; more: object }> = {
 
 /** Where the database contains a part of the secret in plain text. */
 async function stored(): Promise<string[]> {
-  const { rows } = await db.raw(
-    `select table_name as name from information_schema.tables
-     where table_schema = 'public' and table_type = 'BASE TABLE'`,
-  );
+  const { rows } = await db.raw(`select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE'`);
   const found: string[] = [];
   for (const { name } of rows) {
     const { rows: hits } = await db.raw(

@@ -109,10 +109,8 @@ describe('refusals', () => {
 });
 
 it('long lists stay within what one answer holds, and say what was cut', async () => {
-  await db.raw(
-    `insert into cards (type, name, description)
-       select 'Organization', 'Unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`,
-  );
+  await db.raw(`insert into cards (type, name, description)
+       select 'Organization', 'Unit ' || n, repeat('wordy ', 600) from generate_series(1, 120) n`);
   const found = await answer(asViewer, 'search_cards', { type: 'Organization', page_size: 100 });
   expect(found.items).toHaveLength(100);
   expect(found.truncations[0]).toEqual({ path: 'items[0].description', shown: 1_000, of: 3_600 });

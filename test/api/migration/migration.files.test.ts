@@ -46,10 +46,9 @@ it('any table is migrated by what its columns are mapped to, without ids by name
     Acme: 'create',
   });
   await applied(made.id);
-  const { rows } = await t.services.db.raw(
-    `select s.name as source, t.name as target, t.subtype from relations r join cards s on s.id = r.source_id
-       join cards t on t.id = r.target_id where t.name like 'db-%' order by 1, 2`,
-  );
+  const { rows } = await t.services.db.raw(`
+       select s.name as source, t.name as target, t.subtype from relations r join cards s on s.id = r.source_id
+       join cards t on t.id = r.target_id where t.name like 'db-%' order by 1, 2`);
   expect(rows.map(({ source, target }: never) => `${source} ${target}`)).toEqual([
     'Acme db-1',
     'Acme db-2',

@@ -1,6 +1,6 @@
+import { query } from '../../../platform/database.ts';
 import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
 import { expectProblem, ok, pluck, type TestAnswer } from '../../support/harness.ts';
-
 import { openMigrations, recordsAs, url } from './migration.fixture.ts';
 
 const { t, admin, actions, applied, counts, errorsOf, records, settled, staged, upload } =
@@ -198,11 +198,9 @@ it('is applied once, with everything that fits, as a batch that can be undone', 
   });
   expect(payroll).toMatchObject({ parent_id: suite.id, lifecycle: { plan: '2019-01-01' } });
   expect(component).toMatchObject({ name: '@cmd', subtype: null });
-  const { rows: tags } = await t.services.db.raw(
-    `select g.name || '/' || t.name as tag from card_tags k join tags t on t.id = k.tag_id
-       join tag_groups g on g.id = t.tag_group_id where k.card_id = ? order by 1`,
-    [suite.id],
-  );
+  const tags = await query(t.services.db).rows`
+       select g.name || '/' || t.name as tag from card_tags k join tags t on t.id = k.tag_id
+       join tag_groups g on g.id = t.tag_group_id where k.card_id = ${suite.id} order by 1`;
   expect(pluck(tags, 'tag')).toEqual(['Other tags/Loose', 'Phase/One', 'Region/North']);
   expect(await t.services.db('stakeholders').where({ card_id: suite.id }).pluck('role')).toEqual([
     'responsible',

@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { pluck } from '../../support/harness.ts';
 import { ask, createLandscape, follow } from './odata.fixture.ts';
 
@@ -32,12 +33,9 @@ test('entities larger than a chunk of memory are whole, with those that they lea
 test('nested collections are bounded, and pages end by their size', async () => {
   const { id: hub } = await admin.card({ type: 'ITComponent', name: 'Hub' });
   const text = 'x'.repeat(1_000);
-  await t.services.db.raw(
-    `with made as (insert into cards (type, name, description, attributes, status)
-       select 'Application', 'Bulk ' || n, ?, '{}', 'ACTIVE' from generate_series(1, 150) n returning id)
-     insert into relations (type, source_id, target_id) select 'relAppToITC', id, ? from made`,
-    [text, hub],
-  );
+  await query(t.services.db).run`with made as (insert into cards (type, name, description, attributes, status)
+       select 'Application', 'Bulk ' || n, ${text}, '{}', 'ACTIVE' from generate_series(1, 150) n returning id)
+     insert into relations (type, source_id, target_id) select 'relAppToITC', id, ${hub} from made`;
   const options = { $filter: "startswith(name,'Bulk')", $expand: 'RelAppToITC($expand=RelAppToITC)' };
   const names = new Set<string>();
   let { body } = await ask(admin, '/Application', options);

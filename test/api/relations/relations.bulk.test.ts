@@ -154,10 +154,9 @@ it('refuses faulty bodies as a whole', async () => {
 });
 
 it('takes 5,000 rows and refuses more', async () => {
-  const { rows } = await db.raw(
-    `insert into cards (type, name, external_id) select 'ITComponent', 'Mass ' || n, 'M-' || n
-       from generate_series(1, 5000) n returning external_id`,
-  );
+  const { rows } = await db.raw(`
+       insert into cards (type, name, external_id) select 'ITComponent', 'Mass ' || n, 'M-' || n
+       from generate_series(1, 5000) n returning external_id`);
   const app = await admin.card();
   const operations = rows.map(({ external_id }: { external_id: string }) => ({
     source: { id: app.id },

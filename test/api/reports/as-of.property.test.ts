@@ -58,10 +58,8 @@ type Answers = Record<string, unknown>;
 
 /** Questions on what is around some cards, of which some have relations. */
 async function around(): Promise<string[]> {
-  const { rows } = await db.raw(
-    `select id from cards c where status = 'ACTIVE'
-     order by not exists (select from relations where c.id in (source_id, target_id)), md5(id::text) limit 3`,
-  );
+  const { rows } = await db.raw(`select id from cards c where status = 'ACTIVE'
+     order by not exists (select from relations where c.id in (source_id, target_id)), md5(id::text) limit 3`);
   return rows.map(({ id }: { id: string }, n: number) => `dependencies?center_id=${id}&depth=${n + 1}`);
 }
 

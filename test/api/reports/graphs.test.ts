@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { command } from '../../../domain/kernel/command.ts';
+import { query } from '../../../platform/database.ts';
 import { expectProblem, ok, openApp, type TestClient } from '../../support/harness.ts';
 import { type StoredRelation, storeInventory } from '../../support/inventory.ts';
 import { readWorkbook, XLSX } from '../../support/workbook.ts';
@@ -184,16 +185,13 @@ describe('dependencies', () => {
 
   it('tells of a card with thousands of neighbours what the whole graph tells', async () => {
     await command(await t.ctx(), async ({ sql, raise }) => {
-      const { rows } = await sql.raw(
-        `
+      const rows = await query(sql).rows`
         with hub as (insert into cards (type, name) values ('ITComponent', 'Hub') returning id),
         users as (insert into cards (type, name, parent_id)
-          select 'Application', 'User ' || n, ? from generate_series(1, 5100) n returning id),
+          select 'Application', 'User ' || n, ${id.Shop!} from generate_series(1, 5100) n returning id),
         joined as (insert into relations (source_id, target_id, type)
           select users.id, hub.id, 'relAppToITC' from users, hub)
-        select id from hub`,
-        [id.Shop!],
-      );
+        select id from hub`;
       id.Hub = rows[0].id;
       for (const topic of ['cards:Application', 'cards:ITComponent', 'relations:relAppToITC']) raise(topic);
     });

@@ -140,10 +140,9 @@ it('thins a long series out evenly, and keeps its ends and its gaps', async () =
 });
 
 it('draws the cards around one, nearest first, and of the whole graph the most related', async () => {
-  const { rows } = await db.raw(
-    `insert into cards (type, name) select 'Application', 'App ' || n from generate_series(1, 200) n
-     returning id, name`,
-  );
+  const { rows } = await db.raw(`
+     insert into cards (type, name) select 'Application', 'App ' || n from generate_series(1, 200) n
+     returning id, name`);
   const id = (n: number) => rows.find(({ name }: { name: string }) => name === `App ${n}`).id as string;
   await db('relations').insert(
     [2, 3, 4].map((n) => ({ type: 'relAppSuccessor', source_id: id(1), target_id: id(n) })),

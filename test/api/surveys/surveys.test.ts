@@ -4,7 +4,7 @@ import { tellAll, toldTo } from '../../support/notifications.ts';
 import { openDesk, surveys as url } from './surveys.fixture.ts';
 import expectedSurvey from './surveys.survey.json' with { type: 'json' };
 
-const { t, db } = await openApp();
+const { t, db, sql } = await openApp();
 const d = await openDesk(t);
 const admin = d.admin;
 const ann = await t.as('member', 'Ann');
@@ -199,12 +199,12 @@ describe('sending', () => {
 
   it('writes thousands of questions in sets, with an event for each', async () => {
     const name = `Many ${randomUUID()}`;
-    await db.raw(
-      `with made as (insert into cards (type, name, description) select 'Provider', ? || n, ? from generate_series(1, 2500) n
+    await sql.run`
+         with made as (insert into cards (type, name, description) select 'Provider', ${name} || n, ${name}
+           from generate_series(1, 2500) n
          returning id)
-       insert into stakeholders (card_id, user_id, role) select id, ?::uuid, 'responsible' from made`,
-      [name, name, ann.userId],
-    );
+       insert into stakeholders (card_id, user_id, role) select id, ${ann.userId}::uuid, 'responsible' from
+           made`;
     const since = await admin.position();
     const id = await d.draft([], {
       target_type_key: 'Provider',

@@ -19,7 +19,7 @@ function verifySignature(secret: string, header: string, body: string, nowSecond
   });
 }
 
-const { t, db, admin, member } = await openApp(['admin', 'member'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
+const { t, db, sql, admin, member } = await openApp(['admin', 'member'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const receiver = closeAfterAll(await startWebhookReceiver());
 let sender = startWebhooks(t.services);
 
@@ -303,12 +303,9 @@ describe('deliveries', () => {
 /** Waits until everything in the feed has been planned and each delivery has ended. */
 const sent = (id: string) =>
   until('the feed to be seen to', async () => {
-    const { rows } = await db.raw(
-      `select w.position >= (select max(position) from events) as planned,
+    const rows = await sql.rows`select w.position >= (select max(position) from events) as planned,
          exists (select from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending') as pending
-       from webhooks w where w.id = ?`,
-      [id],
-    );
+       from webhooks w where w.id = ${id}`;
     return rows[0].planned && !rows[0].pending;
   });
 
@@ -358,11 +355,10 @@ describe('the owner', () => {
     expect(resumed.body).toMatchObject({ owner_id: settings.userId, status: 'active' });
     await sent(id);
     expect(receiver.received).toEqual([]);
-    const { rows } = await db.raw(
-      `select data -> 'changes' -> 'owner_id' as owner from events where event_type = 'webhook.updated' and data ->> 'id' = ?
-     order by position desc limit 1`,
-      [id],
-    );
+    const rows = await sql.rows`
+      select data -> 'changes' -> 'owner_id' as owner from events where event_type = 'webhook.updated' and
+        data ->> 'id' = ${id}
+     order by position desc limit 1`;
     expect(rows[0].owner).toEqual({ old: admin.userId, new: settings.userId });
   });
 

@@ -195,12 +195,11 @@ export const analysisDeaths: Scenario = {
     await using service = await startService({ LOG_LEVEL: 'info' }, 'api');
     const { api, client } = service;
     await fillWithDuplicates(client, Math.round(args.cards * SHARE));
-    await client.query(
-      `with provider as (select id, row_number() over (order by id) as n, count(*) over () as total from cards where type = 'Provider'),
+    await client.query(`
+         with provider as (select id, row_number() over (order by id) as n, count(*) over () as total from cards where type = 'Provider'),
          app as (select id, row_number() over (order by id) as n from cards where type = 'Application')
        insert into relations (type, source_id, target_id, attributes)
-       select 'relProviderToApp', provider.id, app.id, '{}' from app join provider on provider.n = app.n * 7 % provider.total + 1`,
-    );
+       select 'relProviderToApp', provider.id, app.id, '{}' from app join provider on provider.n = app.n * 7 % provider.total + 1`);
     await client.query('vacuum analyze');
     const workers: ServiceProcess[] = [];
     const startWorker = async () => {

@@ -60,14 +60,13 @@ export async function fillWithDuplicates(client: pg.Client, applications: number
     });
     truth.set(type, new Set(pairs));
   }
-  await client.query(
-    `with app as (select id, row_number() over (order by id) as n from cards where type = 'Application'),
+  await client.query(`
+       with app as (select id, row_number() over (order by id) as n from cards where type = 'Application'),
        component as (select id, row_number() over (order by id) as n, count(*) over () as total from cards where type = 'ITComponent')
      insert into relations (type, source_id, target_id, attributes)
      select 'relAppToITC', app.id, component.id, '{}' from app
      cross join generate_series(0, 1) k join component on component.n = (app.n * 7 + k * 13) % component.total + 1
-     on conflict do nothing`,
-  );
+     on conflict do nothing`);
   await client.query('vacuum analyze');
   return truth;
 }
@@ -91,13 +90,11 @@ async function analyse(api: Api, mode: string): Promise<Run & { seconds: number 
 
 /** Everything that a run has found, as one number. */
 export async function fingerprint(client: pg.Client): Promise<string> {
-  const { rows } = await client.query(
-    `select md5(
+  const { rows } = await client.query(`select md5(
        (select coalesce(string_agg(p::text, '' order by id), '') from (
           select id, class, score, alone, similarities, bits, model_id, cluster_id from duplicate_pairs) p) ||
        (select coalesce(string_agg(c::text, '' order by id), '') from (
-          select id, card_ids, status, cohesion, least_score, most_score from duplicate_clusters) c)) as print`,
-  );
+          select id, card_ids, status, cohesion, least_score, most_score from duplicate_clusters) c)) as print`);
   return rows[0].print;
 }
 
@@ -117,11 +114,10 @@ async function decide(api: Api, truth: Truth): Promise<number> {
 
 /** Precision and recall of matches among the applications. */
 async function judge(client: pg.Client, truth: Truth) {
-  const { rows } = await client.query(
-    `select least(a.name, b.name) as one, greatest(a.name, b.name) as other from duplicate_pairs p
+  const { rows } = await client.query(`
+     select least(a.name, b.name) as one, greatest(a.name, b.name) as other from duplicate_pairs p
      join cards a on a.id = p.left_id join cards b on b.id = p.right_id
-     where p.card_type = 'Application' and p.class = 'match'`,
-  );
+     where p.card_type = 'Application' and p.class = 'match'`);
   const right = truth.get('Application')!;
   const hits = rows.filter(({ one, other }) => right.has([one, other].sort().join('\n'))).length;
   return { precision: hits / Math.max(1, rows.length), recall: hits / Math.max(1, right.size) };
@@ -144,10 +140,8 @@ export const duplicates: Scenario = {
     log(`precision ${precision.toFixed(3)}, recall ${recall.toFixed(3)} among ${applications} applications`);
 
     const decided = await decide(api, truth);
-    await client.query(
-      `update cards set name = name || ' anew', updated_at = now()
-       where id in (select id from cards where type = 'Application' order by md5(id::text) limit ${CHANGED})`,
-    );
+    await client.query(`update cards set name = name || ' anew', updated_at = now()
+       where id in (select id from cards where type = 'Application' order by md5(id::text) limit ${CHANGED})`);
     const changes = await analyse(api, 'changes');
     const { changed, compared_now } = changes.results;
     const print = await fingerprint(client);

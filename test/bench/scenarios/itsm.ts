@@ -242,13 +242,12 @@ async function readStored({ client }: Service): Promise<Stored> {
     (table) => `(select count(*) || '/' || coalesce(max(xmin::text::bigint), 0) from ${table}) as ${table}`,
   );
   const { rows } = await client.query(`select ${states.join(', ')}`);
-  const { rows: counts } = await client.query(
-    `select count(*) filter (where event_type ~ '^(card|relation)[.]')::int as events,
+  const { rows: counts } = await client.query(`
+       select count(*) filter (where event_type ~ '^(card|relation)[.]')::int as events,
        count(*) filter (
          where event_type = 'card.updated' and data #>> '{changes,description,new}' = 'edited')::int as edited,
        (select count(*)::int from itsm_pairs where state = 'quarantined') as quarantined
-     from events`,
-  );
+     from events`);
   return { states: rows[0], ...counts[0] };
 }
 

@@ -7,16 +7,13 @@ const ITEMS = 250;
 /** Stores costs and reports of all initiatives, and one plan with all tasks. @returns its initiative. */
 export async function makePlan(client: pg.Client) {
   const [id] = await cardIds(client, 'Initiative', 1);
-  await client.query(
-    `insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health, summary)
+  await client.query(`
+     insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health, summary)
      select c.id, date '2026-01-31' + 30 * n, 'onTrack', 'atRisk', 'onTrack', 'As planned.'
-     from cards c, generate_series(1, 3) n where c.type = 'Initiative'`,
-  );
-  await client.query(
-    `insert into ppm_cost_lines (card_id, description, category, planned, actual, date)
+     from cards c, generate_series(1, 3) n where c.type = 'Initiative'`);
+  await client.query(`insert into ppm_cost_lines (card_id, description, category, planned, actual, date)
      select c.id, 'Line ' || n, (array['capex', 'opex'])[1 + n % 2], 100 * n, 80 * n, date '2026-01-01' + 20 * n
-     from cards c, generate_series(1, 6) n where c.type = 'Initiative'`,
-  );
+     from cards c, generate_series(1, 6) n where c.type = 'Initiative'`);
   await client.query(
     `insert into ppm_wbs (id, card_id, title, sort_order)
      select md5('item' || n)::uuid, $1, 'Item ' || n, n from generate_series(1, ${ITEMS}) n`,

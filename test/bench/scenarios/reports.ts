@@ -124,15 +124,13 @@ export const reportGraphs: Scenario = {
   name: 'report-graphs',
   async run(context) {
     const { api, client, log } = context;
-    const { rows: hubs } = await client.query<{ id: string; n: number }>(
-      `select c.id, count(*)::int as n from cards c join relations r on c.id in (r.source_id, r.target_id)
-       where c.status = 'ACTIVE' group by c.id order by n desc limit 1`,
-    );
+    const { rows: hubs } = await client.query<{ id: string; n: number }>(`
+       select c.id, count(*)::int as n from cards c join relations r on c.id in (r.source_id, r.target_id)
+       where c.status = 'ACTIVE' group by c.id order by n desc limit 1`);
     log(`the busiest card has ${hubs[0]!.n} relations`);
-    const { rows: usual } = await client.query<{ id: string }>(
-      `select c.id from relations r join cards c on c.id = r.source_id and c.status = 'ACTIVE'
-       where r.type = 'relAppToITC' order by r.id limit 3`,
-    );
+    const { rows: usual } = await client.query<{ id: string }>(`
+       select c.id from relations r join cards c on c.id = r.source_id and c.status = 'ACTIVE'
+       where r.type = 'relAppToITC' order by r.id limit 3`);
     const around = (id: string) => `/reports/dependencies?center_id=${id}`;
     const figures: Computed[] = [
       ['matrix', '/reports/matrix', 2],
@@ -152,8 +150,7 @@ export const eol: Scenario = {
   name: 'eol',
   async run(context) {
     // one in four applications and IT components is linked to a product
-    await context.client.query(
-      `with cycles as (
+    await context.client.query(`with cycles as (
          select product, cycle, row_number() over (order by product, cycle) - 1 as n, count(*) over () as total from eol_cycles
        ), chosen as (
          select id, row_number() over (order by id) as n from cards
@@ -162,8 +159,7 @@ export const eol: Scenario = {
        update cards c set attributes = coalesce(c.attributes, '{}')
          || jsonb_build_object('eol_product', y.product, 'eol_cycle', y.cycle)
        from chosen k join cycles y on y.n = (k.n / ${LINKED}) % y.total
-       where c.id = k.id and k.n % ${LINKED} = 0`,
-    );
+       where c.id = k.id and k.n % ${LINKED} = 0`);
     const propose = (round: number) =>
       context.api.post(`/eol/mass-search?type_key=ITComponent&page_size=200&page=${round + 1}`, {});
     const figures: Computed[] = [

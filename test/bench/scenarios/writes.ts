@@ -12,10 +12,9 @@ const SERVICES = 3;
 
 /** How many of the newest cards neither the list nor the search shows. */
 async function countMissing({ api, client }: Context): Promise<number> {
-  const { rows } = await client.query<{ id: string; name: string; total: number }>(
-    `select id, name, (select count(*)::int from cards where status = 'ACTIVE') as total
-     from cards where status = 'ACTIVE' order by id desc limit 5`,
-  );
+  const { rows } = await client.query<{ id: string; name: string; total: number }>(`
+     select id, name, (select count(*)::int from cards where status = 'ACTIVE') as total
+     from cards where status = 'ACTIVE' order by id desc limit 5`);
   const { total } = await api.get<{ total: number }>('/cards?status=ACTIVE&page_size=1');
   let count = Math.abs(total - rows[0]!.total);
   for (const { id, name } of rows) {
@@ -61,11 +60,13 @@ export const importAll: Scenario = {
 export const landscape: Scenario = {
   name: 'landscape',
   async run({ client, args }) {
-    const { rows } = await client.query<{ cards: number; relations: number; archived: number }>(
-      `select (select count(*)::int from cards) as cards,
+    const { rows } = await client.query<{
+      cards: number;
+      relations: number;
+      archived: number;
+    }>(`select (select count(*)::int from cards) as cards,
               (select count(*)::int from relations) as relations,
-              (select count(*)::int from cards where status = 'ARCHIVED') as archived`,
-    );
+              (select count(*)::int from cards where status = 'ARCHIVED') as archived`);
     const { cards, relations, archived } = rows[0]!;
     return [
       within('cards', cards, '', args.cards),
@@ -108,27 +109,23 @@ export const bulkUpdate: Scenario = {
       if (updated !== ids.length) throw new Error(`${updated} of ${ids.length} cards were updated`);
       await reset();
       // the audit rows that the service itself has written for these cards
-      await client.query(
-        `create temp table audit as
+      await client.query(`create temp table audit as
          select event_type, scope, user_id, card_id, card_type, batch_id, request_id, origin, cost_keys, data
-         from events where position > ${rows[0].position} and card_id = any(${list})`,
-      );
+         from events where position > ${rows[0].position} and card_id = any(${list})`);
       await client.query('begin');
       baselines.push(
         await timed(async () => {
-          await client.query(
-            `update cards c set description = v.description, attributes = v.attributes, data_quality = v.data_quality,
+          await client.query(`
+               update cards c set description = v.description, attributes = v.attributes, data_quality = v.data_quality,
                approval_status = v.approval_status, updated_by = null, updated_at = clock_timestamp()
              from (select id, 'Baseline' as description, attributes || '{"numberOfUsers": 7}' as attributes,
                      data_quality, approval_status from cards where id = any(${list})) v
-             where v.id = c.id`,
-          );
-          await client.query(
-            `insert into events (position, event_type, scope, user_id, card_id, card_type, batch_id, request_id, origin,
+             where v.id = c.id`);
+          await client.query(`
+               insert into events (position, event_type, scope, user_id, card_id, card_type, batch_id, request_id, origin,
                cost_keys, data)
              select nextval('events_position_seq'), event_type, scope, user_id, card_id, card_type, batch_id, request_id,
-               origin, cost_keys, data from audit`,
-          );
+               origin, cost_keys, data from audit`);
           await client.query('commit');
         }),
       );
@@ -176,20 +173,17 @@ const FORMULA = 'ROUND(SUM(PLUCK(relations.relAppToITC, "attributes.costTotalAnn
 async function recalculateAll(applications: number) {
   await using service = await startService();
   const { api, client, pid } = service;
-  await client.query(
-    `insert into cards (type, name, attributes, data_quality)
+  await client.query(`insert into cards (type, name, attributes, data_quality)
      select 'ITComponent', 'Component ' || n, jsonb_build_object('costTotalAnnual', n), 0 from generate_series(1, 1000) n
      union all
      select 'Application', 'Application ' || n, '{"businessCriticality": "high"}', 0
-     from generate_series(1, ${applications}) n`,
-  );
-  await client.query(
-    `with app as (select id, row_number() over (order by id) as n from cards where type = 'Application'),
+     from generate_series(1, ${applications}) n`);
+  await client.query(`
+       with app as (select id, row_number() over (order by id) as n from cards where type = 'Application'),
        component as (select id, row_number() over (order by id) as n from cards where type = 'ITComponent')
      insert into relations (type, source_id, target_id, attributes)
      select 'relAppToITC', app.id, component.id, '{}' from app
-     cross join generate_series(0, 2) k join component on component.n = (app.n * 7 + k * 13) % 1000 + 1`,
-  );
+     cross join generate_series(0, 2) k join component on component.n = (app.n * 7 + k * 13) % 1000 + 1`);
   await client.query('vacuum analyze');
   const { id } = await api.post<{ id: string }>('/calculations', {
     name: 'Cost of components',
@@ -207,15 +201,13 @@ async function recalculateAll(applications: number) {
   const values = `select a.id, round(sum(coalesce((c.attributes ->> 'costTotalAnnual')::numeric, 0)) * 1.2, 2) as value
     from cards a join relations r on r.source_id = a.id join cards c on c.id = r.target_id
     where a.type = 'Application' group by a.id`;
-  const { rows } = await client.query<{ wrong: number }>(
-    `select count(*)::int as wrong from cards a left join (${values}) v on v.id = a.id
-     where a.type = 'Application' and (a.attributes ->> 'costTotalAnnual')::numeric is distinct from v.value`,
-  );
+  const { rows } = await client.query<{ wrong: number }>(`
+     select count(*)::int as wrong from cards a left join (${values}) v on v.id = a.id
+     where a.type = 'Application' and (a.attributes ->> 'costTotalAnnual')::numeric is distinct from v.value`);
   const updateMs = await timed(() =>
-    client.query(
-      `update cards c set attributes = c.attributes || jsonb_build_object('costTotalAnnual', v.value), updated_at = now()
-       from (${values}) v where v.id = c.id`,
-    ),
+    client.query(`
+       update cards c set attributes = c.attributes || jsonb_build_object('costTotalAnnual', v.value), updated_at = now()
+       from (${values}) v where v.id = c.id`),
   );
   return { ms, growth, wrong: rows[0]!.wrong, updateMs };
 }

@@ -5,7 +5,7 @@ import type { TokenClaims } from '../../../domain/kernel/sessions.ts';
 import { mayBeSilent } from '../../support/database.ts';
 import { openApp } from '../../support/harness.ts';
 
-const { t, db } = await openApp();
+const { t, db, sql } = await openApp();
 
 it('tells every reader versions that are no older than its call, while reads overtake each other', async () => {
   const sessions = createSessionReader(t.services.db);
@@ -14,11 +14,8 @@ it('tells every reader versions that are no older than its call, while reads ove
   let writing = true;
   const write = async () => {
     for (let version = 1; version <= 300; version++) {
-      await db.raw(
-        `insert into topic_versions (topic, version) values (?, ?)
-         on conflict (topic) do update set version = excluded.version`,
-        [topic, version],
-      );
+      await sql.run`insert into topic_versions (topic, version) values (${topic}, ${version})
+         on conflict (topic) do update set version = excluded.version`;
       written = version;
     }
     writing = false;

@@ -1,15 +1,15 @@
 import { resources } from '../../../domain/app/resources.ts';
+import { query } from '../../../platform/database.ts';
 import { closeAfterAll, createTestServices } from '../../support/harness.ts';
 
 const t = closeAfterAll(await createTestServices());
 
 it('declares every column of each table as the database has it', async () => {
   for (const { model } of resources) {
-    const { rows } = await t.services.db.raw(
-      `select attname as name, attnotnull as filled, format_type(atttypid, atttypmod) as type
-       from pg_attribute where attrelid = ?::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
-      [model.tableName],
-    );
+    const rows = await query(t.services.db).rows`
+       select attname as name, attnotnull as filled, format_type(atttypid, atttypmod) as type
+       from pg_attribute where attrelid = ${model.tableName}::regclass and attnum > 0 and not attisdropped
+         and attgenerated = ''`;
     expect(Object.keys(model.columns).toSorted(), model.tableName).toEqual(
       rows.map(({ name }: { name: string }) => name).toSorted(),
     );

@@ -2,6 +2,7 @@ import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts
 import { archiveCard } from '../../../domain/inventory/cards/cards.archive.ts';
 import { patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { createRelation, deleteRelation } from '../../../domain/inventory/relations/relations.commands.ts';
+import { query } from '../../../platform/database.ts';
 import type { SideName } from './journal.ts';
 import { type Kind, kinds, relationType, type texts } from './landscape.ts';
 import type { World } from './world.ts';
@@ -69,11 +70,9 @@ export const relate: Action<[source: string, target: string]> = {
 
 export const unrelate: Action<[source: string, target: string]> = {
   async local({ services: { db }, ctx }, source, target) {
-    const { rows } = await db.raw(
-      `select r.id from relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id
-       where r.type = ? and s.name = ? and t.name = ?`,
-      [relationType, source, target],
-    );
+    const rows = await query(db).rows`
+       select r.id from relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id
+       where r.type = ${relationType} and s.name = ${source} and t.name = ${target}`;
     if (rows[0]) await deleteRelation(ctx, rows[0].id);
     return rows[0] !== undefined;
   },

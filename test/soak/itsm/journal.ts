@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/database.ts';
+import { type Db, query } from '../../../platform/database.ts';
 import { type Kind, kinds, texts } from './landscape.ts';
 import type { World } from './world.ts';
 
@@ -174,12 +174,11 @@ export async function openJournal(
   };
 
   const readLocal = async () => {
-    const { rows } = await db.raw(
-      `select e.position::text as position, e.event_type as type, e.card_id as id, e.card_type, e.data -> 'changes' as changes,
-         exists (select from itsm_runs r where r.id = e.batch_id) as synced
-       from events e where e.position > ? and e.card_type = any(?) and e.event_type like 'card.%' order by e.position`,
-      [position, kinds.map(({ cardType }) => cardType)],
-    );
+    const rows = await query(db).rows`
+       select e.position::text as position, e.event_type as type, e.card_id as id, e.card_type,
+         e.data -> 'changes' as changes, exists (select from itsm_runs r where r.id = e.batch_id) as synced
+       from events e where e.position > ${position} and e.card_type = any(${kinds.map((one) => one.cardType)})
+         and e.event_type like 'card.%' order by e.position`;
     for (const { position: at, type, id, card_type, changes, synced } of rows as {
       position: string;
       type: string;

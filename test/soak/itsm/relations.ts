@@ -1,3 +1,4 @@
+import { query } from '../../../platform/database.ts';
 import { mix, mulberry32, pick, type Random } from '../../bench/landscape/random.ts';
 import type { VirtualClock } from '../../emulators/virtual-clock.ts';
 import { relate, remove, unrelate } from './actions.ts';
@@ -73,13 +74,11 @@ const UNDO = 0.15;
 
 /** The last completed runs of a mapping that can be undone, the newest first. */
 async function undoableRuns({ services: { db } }: World, mappingId: string): Promise<string[]> {
-  const { rows } = await db.raw(
-    `select id from itsm_runs r where mapping_id = ? and status = 'completed'
+  const rows = await query(db).rows`
+       select id from itsm_runs r where mapping_id = ${mappingId} and status = 'completed'
        and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'applied')
        and not exists (select from itsm_runs u where u.undo_of = r.id and u.status = 'completed')
-     order by id desc limit 3`,
-    [mappingId],
-  );
+     order by id desc limit 3`;
   return rows.map(({ id }: { id: string }) => id);
 }
 

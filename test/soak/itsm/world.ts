@@ -4,6 +4,7 @@ import type { RunRow } from '../../../domain/exchange/itsm/itsm.model.ts';
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { query } from '../../../platform/database.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../../emulators/servicenow/server.ts';
 import { storeConnection, storeMapping } from '../../support/itsm.ts';
 import { applications, components, fields, kinds, populate, relationType, type Size } from './landscape.ts';
@@ -91,11 +92,10 @@ export async function readRun({ services: { db } }: Parts, id: string): Promise<
 
 /** The rows of a run's plan that were to change something, as text. */
 export async function describeChanges({ services: { db } }: World, { run }: Ended): Promise<string[]> {
-  const { rows } = await db.raw(
-    `select action, side, remote_id, card_id, row ->> 'reason' as reason, row -> 'diff' as diff, progress, message
-     from itsm_plan_rows where run_id = ? and not action = any(?) order by no limit 5`,
-    [run.id, quiet],
-  );
+  const rows = await query(db).rows`
+     select action, side, remote_id, card_id, row ->> 'reason' as reason, row -> 'diff' as diff,
+       progress, message
+     from itsm_plan_rows where run_id = ${run.id} and not action = any(${quiet}) order by no limit 5`;
   return rows.map((row: unknown) => JSON.stringify(row));
 }
 
@@ -126,16 +126,13 @@ function sideOf(rows: (Thing & { name: string })[], relations: string[]): Side {
 }
 
 export async function readLocal({ services: { db } }: Pick<World, 'services'>): Promise<Side> {
-  const { rows } = await db.raw(
-    `select id, name, description, alias from cards where status = 'ACTIVE' and type = any(?) order by name`,
-    [kinds.map(({ cardType }) => cardType)],
-  );
-  const { rows: related } = await db.raw(
-    `select s.name || ' > ' || t.name as ends from relations r join cards s on s.id = r.source_id
+  const rows = await query(db).rows`
+    select id, name, description, alias from cards
+    where status = 'ACTIVE' and type = any(${kinds.map(({ cardType }) => cardType)}) order by name`;
+  const related = await query(db).rows`
+     select s.name || ' > ' || t.name as ends from relations r join cards s on s.id = r.source_id
      join cards t on t.id = r.target_id
-     where r.type = ? and s.status = 'ACTIVE' and t.status = 'ACTIVE'`,
-    [relationType],
-  );
+     where r.type = ${relationType} and s.status = 'ACTIVE' and t.status = 'ACTIVE'`;
   return sideOf(
     rows,
     related.map(({ ends }: { ends: string }) => ends),

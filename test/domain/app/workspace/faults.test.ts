@@ -18,13 +18,12 @@ const t = closeAfterAll(await createTestServices());
 const { db } = t.services;
 closeAfterAll(await startWorkers(t.services));
 await loadDemo(await t.ctx(), '2026-01-15');
-await db.raw(
-  `insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
+await db.raw(`
+   insert into todos (description, card_id, due_date) select 'Look at it', id, '2026-02-01' from cards order by id limit 6;
    insert into comments (id, card_id, user_id, thread_id, content)
      select c.id, c.id, u.id, c.id, 'Said' from cards c, users u order by c.id limit 1;
    insert into documents (card_id, name, url, type)
-     select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards order by id limit 2;`,
-);
+     select id, 'Manual', 'https://estate.example/manual', 'documentation' from cards order by id limit 2;`);
 const parts = await unpack(await exportArchive(t.services, await t.ctx()));
 /** The archive with another manifest. */
 function withManifest(change: (manifest: ReturnType<typeof manifestOf>) => unknown): Parts {

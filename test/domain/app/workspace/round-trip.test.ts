@@ -1,4 +1,5 @@
 import { contentTables } from '../../../../domain/app/workspace/workspace.tables.ts';
+import { query } from '../../../../platform/database.ts';
 import { makeType } from '../../../api/metamodel/metamodel.fixture.ts';
 import { archiveRows } from '../../../support/archive-rows.ts';
 import {
@@ -74,11 +75,10 @@ it('goes into an empty service and comes out of it as it was', async () => {
   expect(contentOf(again)).toEqual(contentOf(parts));
 
   // each card and relation has an event, and nothing else has one
-  const { rows } = await db.raw(
-    `select event_type, count(*)::int as n from events where position > ? and batch_id is not null
-       and event_type in ('card.created', 'card.updated', 'relation.created', 'relation.updated') group by 1`,
-    [newest?.position ?? 0],
-  );
+  const rows = await query(db).rows`
+       select event_type, count(*)::int as n from events
+       where position > ${newest?.position ?? 0} and batch_id is not null
+       and event_type in ('card.created', 'card.updated', 'relation.created', 'relation.updated') group by 1`;
   const { cards, relations } = previewed.diff!.kinds;
   expect(
     Object.fromEntries(rows.map(({ event_type, n }: { event_type: string; n: number }) => [event_type, n])),
@@ -106,11 +106,9 @@ it('leaves archived cards out, with what hangs on them, and comes out as it was 
   const path = { type: 'needs', source_id: needy.id, target_id: needed.id };
   await admin.create('/api/v1/relations', path);
   await ok(admin.post(`/api/v1/cards/${needed.id}/archive`, {}));
-  const { rows } = await source.services.db.raw(
-    `select v.id from relations r
+  const { rows } = await source.services.db.raw(`select v.id from relations r
      cross join lateral (values (r.source_id, r.target_id), (r.target_id, r.source_id)) v (id, end_id)
-     join cards c on c.id = v.end_id and c.status = 'ARCHIVED'`,
-  );
+     join cards c on c.id = v.end_id and c.status = 'ARCHIVED'`);
   const neighbours = new Set(rows.map(({ id }: { id: string }) => id));
   const active = await exportArchive(source.services, await source.ctx(), false);
   const less = await unpack(active);

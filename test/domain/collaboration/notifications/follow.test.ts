@@ -8,7 +8,7 @@ import { ok, openApp, type TestClient } from '../../../support/harness.ts';
 import { type Told, tellAll, toldTo } from '../../../support/notifications.ts';
 import { useSmtp } from '../../../support/smtp.ts';
 
-const { t, db } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
+const { t, db, sql } = await openApp([], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const admin = await t.as('admin', 'Ann');
 
 let ann: TestClient;
@@ -81,10 +81,8 @@ describe('a change of a card', () => {
     ]);
     expect(await told(ann)).toEqual([]);
     expect(await told(eve)).toEqual([]);
-    const { rows } = await db.raw(
-      `select data from events where event_type = 'notification.created' and recipient_id = ?`,
-      [bob.userId],
-    );
+    const rows = await sql.rows`
+      select data from events where event_type = 'notification.created' and recipient_id = ${bob.userId}`;
     expect(rows).toHaveLength(1);
     const { title, changes } = rows[0].data;
     expect([title, changes.is_read.new, changes.title.new]).toEqual([title, false, title]);
@@ -177,14 +175,11 @@ describe('many changes', () => {
   it('of one batch are one notification and one mail for each follower, also when they come in pieces', async () => {
     await useSmtp(t.services, 1, { app_base_url: 'https://estate.example' });
     await mailed(bob);
-    await db.raw(
-      `with made as (
+    await sql.run`with made as (
          insert into cards (type, name) select 'Application', 'Bulk ' || n from generate_series(1, 5000) n returning id
        )
        insert into stakeholders (card_id, user_id, role)
-       select id, unnest(?::uuid[]), 'observer' from made`,
-      [[ann.userId, bob.userId]],
-    );
+       select id, unnest(${[ann.userId, bob.userId]}::uuid[]), 'observer' from made`;
     const ids: string[] = await db('cards').where('name', 'like', 'Bulk %').pluck('id');
     // one transaction, then a second one of the same batch that touches known cards and a new one
     const one = await card({}, ann, bob);

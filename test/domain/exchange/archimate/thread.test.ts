@@ -24,12 +24,10 @@ it('lets the process answer others while a large model is read', async () => {
     turns += 1;
   }, 1);
   const read = await readModelInThread(
-    model(
-      `<elements>${elements}</elements><relationships>${relationships}</relationships>
+    model(`<elements>${elements}</elements><relationships>${relationships}</relationships>
        <organizations><item identifierRef="e1"/></organizations>
        <propertyDefinitions><propertyDefinition identifier="p" type="string"><name>estate:external_id</name></propertyDefinition></propertyDefinitions>
-       <views><diagrams><view identifier="v"><name>V</name>${nodes}<connection source="n1" target="n2"/></view></diagrams></views>`,
-    ),
+       <views><diagrams><view identifier="v"><name>V</name>${nodes}<connection source="n1" target="n2"/></view></diagrams></views>`),
   );
   clearInterval(timer);
   expect(turns).toBeGreaterThan(5);

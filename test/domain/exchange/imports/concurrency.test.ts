@@ -116,10 +116,9 @@ it('fail only the relations that they make or whose cards they delete', async ()
     'create',
     async (trx) => {
       await trx('cards').where({ type: 'Application', external_id: 'R-2' }).delete();
-      await trx.raw(
-        `insert into relations (type, source_id, target_id) select 'relAppToITC', a.id, c.id from cards a, cards c
-           where a.type = 'Application' and a.external_id = 'R-1' and c.type = 'ITComponent' and c.external_id = 'R-1'`,
-      );
+      await trx.raw(`
+           insert into relations (type, source_id, target_id) select 'relAppToITC', a.id, c.id from cards a, cards c
+           where a.type = 'Application' and a.external_id = 'R-1' and c.type = 'ITComponent' and c.external_id = 'R-1'`);
     },
     'relations',
   );

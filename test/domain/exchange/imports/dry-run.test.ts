@@ -5,12 +5,11 @@ import { forAllAsync } from '../../../support/property.ts';
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
 const { t, imports } = await openImports([smallImports(3)]);
-await t.services.db.raw(
-  `with g as (insert into tag_groups (name, mandatory) values ('Group', true) returning id)
+await t.services.db.raw(`
+     with g as (insert into tag_groups (name, mandatory) values ('Group', true) returning id)
      insert into tags (tag_group_id, name) select id, unnest(array['One', 'Two']) from g;
      insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member');
-     select record_events('[]', '{metamodel}')`,
-);
+     select record_events('[]', '{metamodel}')`);
 
 const id = fc.integer({ min: 1, max: 14 }).map((n) => `X-${n}`);
 const name = fc.constantFrom('a', 'B', ' b ', 'c', 'd', 'e', 'f', 'g');
@@ -54,20 +53,18 @@ const relationRow = fc.record({
 
 /** All that an import may write, to see that it was not. */
 async function state(): Promise<unknown> {
-  const { rows } = await t.services.db.raw(
-    `select (select md5(string_agg(c::text, '' order by id)) from cards c) as cards,
+  const { rows } = await t.services.db.raw(`
+       select (select md5(string_agg(c::text, '' order by id)) from cards c) as cards,
        (select md5(string_agg(r::text, '' order by id)) from relations r) as relations,
        (select md5(string_agg(k::text, '' order by card_id, tag_id)) from card_tags k) as tags,
        (select md5(string_agg(s::text, '' order by id)) from stakeholders s) as stakeholders,
        (select count(*) from events where event_type <> 'import.started') as events,
-       (select md5(string_agg(v::text, '' order by topic)) from topic_versions v) as topics`,
-  );
+       (select md5(string_agg(v::text, '' order by topic)) from topic_versions v) as topics`);
   return rows[0];
 }
 
 const nothing = async () => {
-  const { rows } = await t.services.db.raw(
-    `with recursive up as (
+  const { rows } = await t.services.db.raw(`with recursive up as (
        select id as start, parent_id as at, 1 as depth, id as top from cards
        union all select start, c.parent_id, depth + 1, c.id from up join cards c on c.id = up.at where depth < 50
      )
@@ -78,8 +75,7 @@ const nothing = async () => {
          when depth = 1 then 'Macro' else 'L' || depth - 1 end)
      union all
      select c.id, 'active below archived' from cards c join cards p on p.id = c.parent_id
-     where c.status = 'ACTIVE' and p.status = 'ARCHIVED'`,
-  );
+     where c.status = 'ACTIVE' and p.status = 'ARCHIVED'`);
   return rows;
 };
 

@@ -105,14 +105,13 @@ describe('a workspace of hostile texts', () => {
   beforeAll(async () => {
     source = await openWorkspace();
     const { db } = source.t.services;
-    await db.raw(
-      `with g as (insert into tag_groups (name) values ('Hostile/; group'), ('Plain') returning id, name)
+    await db.raw(`
+       with g as (insert into tag_groups (name) values ('Hostile/; group'), ('Plain') returning id, name)
        insert into tags (tag_group_id, name)
        select g.id, t.name from g join (values ('Hostile/; group', '=One'), ('Hostile/; group', 'Two; three'),
          ('Plain', 'Four\\')) t(of, name) on t.of = g.name;
        insert into users (email, display_name, role) values
-         ('ann@estate.example', 'Ann', 'member'), ('bob@estate.example', 'Bob', 'member')`,
-    );
+         ('ann@estate.example', 'Ann', 'member'), ('bob@estate.example', 'Bob', 'member')`);
     const rows = fc
       .sample(fc.tuple(oneLine, application), { numRuns: 150, seed: 20_260 })
       .map(([name, more], n) => ({

@@ -4,11 +4,9 @@ import { exported as exportedBy } from '../../../support/exports.ts';
 import { openImports } from '../../../support/imports.ts';
 
 const { t, imports } = await openImports();
-await t.services.db.raw(
-  `with g as (insert into tag_groups (name) values ('A/B; C') returning id)
+await t.services.db.raw(`with g as (insert into tag_groups (name) values ('A/B; C') returning id)
      insert into tags (tag_group_id, name) select id, unnest(array['One; two', '=Three', 'Four\\']) from g;
-     insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`,
-);
+     insert into users (email, display_name, role) values ('ann@estate.example', 'Ann', 'member')`);
 const app = (external_id: string | null, name: string, more: object = {}) => ({
   type: 'Application',
   ...(external_id === null ? {} : { external_id }),

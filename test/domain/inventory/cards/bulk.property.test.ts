@@ -11,6 +11,7 @@ import { deleteCard } from '../../../../domain/inventory/cards/cards.removal.ts'
 import { createCard, patchCard } from '../../../../domain/inventory/cards/cards.write.ts';
 import { createRelation } from '../../../../domain/inventory/relations/relations.commands.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { query } from '../../../../platform/database.ts';
 import { EstateError } from '../../../../platform/errors.ts';
 import { closeAfterAll, createTestServices, type TestServices } from '../../../support/harness.ts';
 import { forAllAsync } from '../../../support/property.ts';
@@ -83,12 +84,11 @@ async function plant(ctx: Ctx, tree: typeof forest extends fc.Arbitrary<infer T>
 
 /** What stands in the workspace, by name instead of id. */
 async function picture({ services: { db } }: TestServices, tag: string): Promise<unknown> {
-  const { rows } = await db.raw(
-    `select c.name, p.name as parent, c.alias, c.description, c.lifecycle, c.attributes, c.status, c.approval_status,
-       c.data_quality, c.archived_at is null as live
-     from cards c left join cards p on p.id = c.parent_id where c.name like ? order by c.name, p.name`,
-    [`${tag} %`],
-  );
+  const rows = await query(db).rows`
+       select c.name, p.name as parent, c.alias, c.description, c.lifecycle, c.attributes, c.status,
+         c.approval_status, c.data_quality, c.archived_at is null as live
+       from cards c left join cards p on p.id = c.parent_id
+       where c.name like ${`${tag} %`} order by c.name, p.name`;
   return rows;
 }
 
@@ -169,13 +169,10 @@ async function carryOutSingly(
   tag: string,
 ) {
   const move = parent === undefined ? {} : { parent_id: parent === null ? null : all[parent % all.length]! };
-  const { rows } = await ctx.db.raw(
-    `with recursive up as (
-       select id, parent_id, id as start, 1 as depth from cards where id = any(?::uuid[])
+  const rows = await query(ctx.db).rows`with recursive up as (
+       select id, parent_id, id as start, 1 as depth from cards where id = any(${ids}::uuid[])
        union all select c.id, c.parent_id, up.start, up.depth + 1 from up join cards c on c.id = up.parent_id)
-     select start as id, max(depth) as depth from up group by start`,
-    [ids],
-  );
+     select start as id, max(depth) as depth from up group by start`;
   const depth = new Map<string, number>(
     rows.map((row: { id: string; depth: number }) => [row.id, row.depth]),
   );

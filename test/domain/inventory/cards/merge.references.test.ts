@@ -37,14 +37,12 @@ const left = new Set([
 ]);
 
 it('every column that refers to cards has its way in a merge', async () => {
-  const { rows } = await t.services.db.raw(
-    `select conrelid::regclass || '.' || attname as name
+  const { rows } = await t.services.db.raw(`select conrelid::regclass || '.' || attname as name
      from pg_constraint join pg_attribute on attrelid = conrelid and attnum = any(conkey)
      where contype = 'f' and confrelid = 'cards'::regclass
      union
      select table_name || '.' || column_name from information_schema.columns
-     where table_schema = 'public' and (column_name like '%card_id' or column_name like '%card_ids')`,
-  );
+     where table_schema = 'public' and (column_name like '%card_id' or column_name like '%card_ids')`);
   const known = new Set([
     ...cardReferences.map(({ table, column }) => `${table}.${column}`),
     ...custom,

@@ -13,6 +13,7 @@ import {
   typoPatterns,
   typosAllowed,
 } from '../../../../domain/inventory/cards/cards.search.ts';
+import { query } from '../../../../platform/database.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { forAll } from '../../../support/property.ts';
 
@@ -147,15 +148,13 @@ const CARDS = 6000;
 const SIZE = 50;
 const t = closeAfterAll(await createTestServices());
 const { db } = t.services;
-await db.raw(
-  `insert into cards (type, subtype, name, status, approval_status, data_quality, attributes, updated_at)
+await query(db).run`
+     insert into cards (type, subtype, name, status, approval_status, data_quality, attributes, updated_at)
      select 'Application', (array['businessApplication', 'microservice', null])[n % 3 + 1], md5(n::text) || n,
             case when n % 10 = 0 then 'ARCHIVED' else 'ACTIVE' end,
             (array['DRAFT', 'APPROVED', 'BROKEN'])[n % 7 % 3 + 1], n % 101,
             jsonb_build_object('numberOfUsers', n % 50), now() + (n % 13) * interval '1 second'
-     from generate_series(1, ?) n`,
-  [CARDS],
-);
+     from generate_series(1, ${CARDS}) n`;
 
 const idsOf = async (
   memory: CardListMemory,

@@ -113,10 +113,9 @@ it('ends well where the model fails, where its budget is spent, and where names 
 
 it('goes on after a worker’s end with the question at which it was, and with what it had found', async () => {
   await set({ outgoing_fields: { '*': ['name'] } });
-  await t.services.db.raw(
-    `insert into cards (type, name, data_quality) select 'Provider', 'Zz' || translate(md5(n::text), '0123456789', 'ghijklmnop'), 0
-     from generate_series(1, 60) n`,
-  );
+  await t.services.db.raw(`
+     insert into cards (type, name, data_quality) select 'Provider', 'Zz' || translate(md5(n::text), '0123456789', 'ghijklmnop'), 0
+     from generate_series(1, 60) n`);
   world.fault = () => undefined;
   const first: string[] = [];
   world.answer = ({ data }, count) => {

@@ -22,11 +22,9 @@ const t = closeAfterAll(await createTestApp());
 const apps = await storeLandscape(t);
 // more than one picture shows
 await command(await t.ctx(), async ({ sql, raise }) => {
-  await sql.raw(
-    `insert into cards (type, name, status, attributes)
+  await sql.raw(`insert into cards (type, name, status, attributes)
        select 'ITComponent', 'Item ' || n, 'ACTIVE', jsonb_build_object('costTotalAnnual', n)
-       from generate_series(1, 300) n`,
-  );
+       from generate_series(1, 300) n`);
   raise('cards:ITComponent');
 });
 

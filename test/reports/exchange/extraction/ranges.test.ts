@@ -1,4 +1,5 @@
 import type { ExportRequest } from '../../../../domain/exchange/exports/export.job.ts';
+import { query } from '../../../../platform/database.ts';
 import { entireTable, type Snapshot, withSnapshot } from '../../../../platform/snapshot.ts';
 import { planExtraction } from '../../../../reports/exchange/extraction/extraction.plan.ts';
 import { prepareExtraction } from '../../../../reports/exchange/extraction/extraction.write.ts';
@@ -10,12 +11,13 @@ const CARDS = 11_000;
 
 const t = closeAfterAll(await createTestServices());
 const { db } = t.services;
-await db.raw(
-  `insert into cards (type, subtype, name, alias, description, lifecycle, attributes, status, external_id, data_quality)
-   select v.*, 50 from jsonb_to_recordset(?::jsonb) as v(type text, subtype text, name text, alias text, description text,
-     lifecycle jsonb, attributes jsonb, status text, external_id text)`,
-  [JSON.stringify([...benchCards({ cards: CARDS, seed: 7 })])],
-);
+await query(db).run`
+   insert into cards (type, subtype, name, alias, description, lifecycle, attributes, status, external_id,
+     data_quality)
+   select v.*, 50
+   from jsonb_to_recordset(${JSON.stringify([...benchCards({ cards: CARDS, seed: 7 })])}::jsonb) as v(
+     type text, subtype text, name text, alias text, description text,
+     lifecycle jsonb, attributes jsonb, status text, external_id text)`;
 await db.raw(`
   insert into users (email, display_name, role) values ('ada@estate.example', 'Ada', 'admin');
   with grp as (insert into tag_groups (name) values ('Region') returning id)

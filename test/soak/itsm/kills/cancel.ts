@@ -94,10 +94,9 @@ async function sidesOf(target: TestWorld): Promise<State> {
  * archived, or stay with it, lies with which of the two mappings runs first after that.
  */
 async function livingRelations({ world }: TestWorld): Promise<string[]> {
-  const { rows } = await world.services.db.raw(
-    `select r.type, s.name as source, t.name as target from relations r
+  const { rows } = await world.services.db.raw(`
+     select r.type, s.name as source, t.name as target from relations r
      join cards s on s.id = r.source_id and s.status = 'ACTIVE'
-     join cards t on t.id = r.target_id and t.status = 'ACTIVE'`,
-  );
+     join cards t on t.id = r.target_id and t.status = 'ACTIVE'`);
   return rows.map((row: { type: string; source: string; target: string }) => JSON.stringify(row)).sort();
 }

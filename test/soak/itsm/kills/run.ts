@@ -1,3 +1,4 @@
+import { query } from '../../../../platform/database.ts';
 import { between, mix, mulberry32, pick, type Random } from '../../../bench/landscape/random.ts';
 import type { Kind, Size } from '../landscape.ts';
 import type { ActCounts } from './acts.ts';
@@ -120,11 +121,10 @@ async function runWithKills(
 }
 
 async function stageOf({ world: { services }, runId }: TestWorld): Promise<Stage> {
-  const { rows } = await services.db.raw(
-    `select stage, exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'started') as outside
-     from itsm_runs r where id = ?`,
-    [runId],
-  );
+  const rows = await query(services.db).rows`
+     select stage,
+       exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'started') as outside
+     from itsm_runs r where id = ${runId}`;
   const { stage, outside } = rows[0];
   if (stage === 'apply') return outside ? 'outside' : 'here';
   return stages.includes(stage) ? stage : 'verify';

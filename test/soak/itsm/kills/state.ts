@@ -109,10 +109,8 @@ export async function readState(world: World, names: Names, runId: string): Prom
       runId,
     ),
     // only worker processes turn alerts into notifications, some time later
-    events: await read(
-      `select event_type, card_id, relation_id, data from events
-       where event_type not like 'user.%' and event_type not like 'notification.%'`,
-    ),
+    events: await read(`select event_type, card_id, relation_id, data from events
+       where event_type not like 'user.%' and event_type not like 'notification.%'`),
     'left over': await read('select run_id, remote_id from itsm_run_records'),
   };
 }

@@ -25,7 +25,7 @@ import { createRunWork, type RunJob } from '../../../../../integrations/exchange
 import { undoRun } from '../../../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { readRows } from '../../../../../integrations/exchange/itsm/store/plan-rows.ts';
 import { storeChanges } from '../../../../../integrations/exchange/itsm/store/sync-state.ts';
-import { inTransaction } from '../../../../../platform/database.ts';
+import { inTransaction, query } from '../../../../../platform/database.ts';
 import { startServiceNow } from '../../../../emulators/servicenow/server.ts';
 import { createVirtualClock } from '../../../../emulators/virtual-clock.ts';
 import { storeRun } from '../../../../support/itsm.ts';
@@ -164,12 +164,10 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       ]),
     );
   const shownCards = async () => {
-    const { rows } = await db.raw(
-      `select id, name, attributes, (select min(target_id::text) from relations r
-         where r.source_id = c.id and r.type = ?) as place
-       from cards c where type = ? and status = 'ACTIVE' order by id`,
-      [PLACE_RELATION, TYPE],
-    );
+    const rows = await query(db).rows`
+         select id, name, attributes, (select min(target_id::text) from relations r
+         where r.source_id = c.id and r.type = ${PLACE_RELATION}) as place
+       from cards c where type = ${TYPE} and status = 'ACTIVE' order by id`;
     return (rows as { id: string; name: string; attributes: Record<string, Value>; place: Value }[]).map(
       ({ id, name, attributes, place: at }) => ({
         id,
@@ -234,9 +232,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
 
   const plan = async (step: RunStep, act: (act: UserAction) => Promise<void>): Promise<Plan> => {
     const usable = { broken: null, broken_by_drift: false, blocked_targets: {}, target_tables: {} };
-    const { rows: known } = await db.raw('select watermark from itsm_sync_states where mapping_id = ?', [
-      mappingId,
-    ]);
+    const known = await query(db)
+      .rows`select watermark from itsm_sync_states where mapping_id = ${mappingId}`;
     const mapped = { ...mapping, ...usable, mapping_direction: mapping.sync_direction, again: [] };
     const id = await storeRun(db, mappingId, {
       direction: mapping.sync_direction,
@@ -360,12 +357,10 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
       const disruptions = [...step.disruptions];
       (instance.clock as ReturnType<typeof createVirtualClock>).advance(STEP_MS);
       if (!(await apply(disruptions, act))) return null;
-      const { rows: ended } = await db.raw(
-        `select id from itsm_runs r where mapping_id = ? and status = 'completed'
+      const ended = await query(db).rows`
+           select id from itsm_runs r where mapping_id = ${mappingId} and status = 'completed'
            and exists (select from itsm_plan_rows p where p.run_id = r.id and p.progress = 'applied')
-           and not exists (select from itsm_runs u where u.undo_of = r.id and u.status = 'completed') order by id`,
-        [mappingId],
-      );
+           and not exists (select from itsm_runs u where u.undo_of = r.id and u.status = 'completed') order by id`;
       const of = ended[ended.length - 1 - (step.at % ended.length)]?.id;
       if (of === undefined) return null;
       open = await undoRun(ctx, of);
