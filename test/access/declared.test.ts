@@ -3,8 +3,7 @@ import { routesOf } from '../../api/operation.ts';
 import type { RoutePermission } from '../../api/types.ts';
 import { closeAfterAll, createTestServices } from '../support/harness.ts';
 
-const base = closeAfterAll(await createTestServices());
-const app = await createApp(base.services);
+const app = await createApp(closeAfterAll(await createTestServices()).services);
 afterAll(() => app.close());
 
 /** Declares one more operation, as every group does while the service starts. */

@@ -20,13 +20,12 @@ interface Case {
 async function request(row: Row, { role, call }: Case) {
   const client = await (call.usesToken ? w.passing(role) : w.client(role));
   const { status, answer } = await send(w, row, call, client);
-  const text = `${role}: ${answer?.text}`;
   return {
     role,
     status,
     body: answer?.body,
     headers: answer?.headers,
-    text,
+    text: `${role}: ${answer?.text}`,
     byRow: status === 200 && call.refused?.(answer!.body) === true,
   };
 }
@@ -107,10 +106,8 @@ test.each(table)('$outcomes $operation', async (row) => {
   }
 });
 
-test('every operation of the description has its row, and every row its operation', () => {
-  const expected = new Set(table.map(operationOf));
-  expect([...expected].sort()).toEqual([...demandsOf(w).keys()].sort());
-});
+test('every operation of the description has its row, and every row its operation', () =>
+  expect([...new Set(table.map(operationOf))].sort()).toEqual([...demandsOf(w).keys()].sort()));
 
 test('a write to any table is seen, and one that was undone is not', async () => {
   const { db } = w.t.services;

@@ -32,8 +32,7 @@ async function actor({ operation }: CardRow): Promise<TestClient> {
 }
 
 async function sendTo(row: CardRow, call: Call, client: TestClient) {
-  const { answer } = await send(w, row, call, client);
-  return answer!;
+  return (await send(w, row, call, client)).answer!;
 }
 
 describe.each(cardRows)('$operation', (row) => {
@@ -93,6 +92,5 @@ test('every operation that a role on a card may allow has its row', () => {
     'POST /api/v1/compliance/findings/{finding_id}/ai-verdict',
   ];
   const operations = [...demands].filter(([, demand]) => demand.includes('card.')).map(([name]) => name);
-  const tried = [...cardRows.map(({ operation }) => operation), ...elsewhere];
-  expect(tried.sort()).toEqual(operations.sort());
+  expect([...cardRows.map(({ operation }) => operation), ...elsewhere].sort()).toEqual(operations.sort());
 });

@@ -36,8 +36,7 @@ test('a role on a card shows the card and its costs to a token with both scopes,
 test('what a token may do on a card says so', async () => {
   const card = await w.ownCard();
   const client = await of(participant, 'inventory.view', 'inventory.edit');
-  const { effective } = (await client.get(`/api/v1/cards/${card}/my-permissions`)).body;
-  expect(effective).toMatchObject({
+  expect((await client.get(`/api/v1/cards/${card}/my-permissions`)).body.effective).toMatchObject({
     can_view: true,
     can_edit: true,
     can_archive: false,
@@ -95,8 +94,7 @@ test('a job acts within the scopes of the token that asked for it, and no narrow
 });
 
 test('a file of an own job beyond the scopes needs the right to others’ files', async () => {
-  const job = await w.finishedJob(admin.userId);
-  const path = `/api/v1/jobs/${job}/result`;
+  const path = `/api/v1/jobs/${await w.finishedJob(admin.userId)}/result`;
   ok(await (await of(admin, '*')).get(path));
   const narrow = await of(admin, 'inventory.export', 'account');
   await refused(() => narrow.get(path), 404);

@@ -60,8 +60,7 @@ it('takes a mailed token and an idempotency key once, whichever APIs are asked',
     const cards = await race('/cards', { type: 'Application', name }, headers);
     for (const { status } of cards) expect([201, 409]).toContain(status);
     expect(await apps[0].services.db('cards').where({ name })).toHaveLength(1);
-    const ids = cards.filter(({ status }) => status === 201).map(({ body }) => body.id);
-    expect(new Set(ids).size).toBe(1);
+    expect(new Set(cards.filter(({ status }) => status === 201).map(({ body }) => body.id)).size).toBe(1);
   }
 });
 
@@ -106,13 +105,12 @@ it('leaves nothing to a user who is deleted meanwhile, and fails in no other way
     for (const { status } of answers.slice(0, 4)) expect([201, 422]).toContain(status);
     for (const { status } of answers.slice(4)) expect([200, 201, 204, 401]).toContain(status);
     const { db } = apps[0].services;
-    const names = {
+    for (const [table, column] of Object.entries({
       risks: 'owner_id',
       todos: 'assigned_to',
       stakeholders: 'user_id',
       ppm_tasks: 'assignee_id',
-    };
-    for (const [table, column] of Object.entries(names)) {
+    })) {
       expect(await db(table).where({ [column]: leaver.userId })).toEqual([]);
     }
   }
@@ -129,8 +127,7 @@ it('takes no more rows of an initiative than the limit, however many requests co
     scope_health: 'onTrack',
   };
   await admin.create(`/api/v1${url}`, report);
-  const { db } = apps[0].services;
-  await query(db).run`
+  await query(apps[0].services.db).run`
      insert into ppm_reports (card_id, report_date, schedule_health, cost_health, scope_health)
      select card_id, report_date, schedule_health, cost_health, scope_health
      from ppm_reports, generate_series(1, 996) where card_id = ${initiative}`;

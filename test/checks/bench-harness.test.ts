@@ -13,15 +13,8 @@ import { closeAfterAll } from '../support/harness.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 
 it('the bench takes sizes, a seed and names of scenarios, with three relations a card by default', () => {
-  expect(parseBenchArgs([])).toEqual({
-    cards: 100_000,
-    relations: 300_000,
-    seed: 42,
-    only: [],
-    kills: 4,
-  });
-  const given = '--cards 2000 --seed 7 --only search --only list --kills 9'.split(' ');
-  expect(parseBenchArgs(given)).toEqual({
+  expect(parseBenchArgs([])).toEqual({ cards: 100_000, relations: 300_000, seed: 42, only: [], kills: 4 });
+  expect(parseBenchArgs('--cards 2000 --seed 7 --only search --only list --kills 9'.split(' '))).toEqual({
     cards: 2_000,
     relations: 6_000,
     seed: 7,
@@ -74,9 +67,8 @@ describe('load from a process of its own', async () => {
     expect(new Set(paths)).toEqual(new Set(['/a', '/b']));
   });
 
-  it('throws when answers are not 2xx', async () => {
-    await expect(load({ url: `${url}/no`, connections: 1, seconds: 1 })).rejects.toThrow('500');
-  });
+  it('throws when answers are not 2xx', () =>
+    expect(load({ url: `${url}/no`, connections: 1, seconds: 1 })).rejects.toThrow('500'));
 });
 
 test('the growth of a process is measured while it runs', async () => {

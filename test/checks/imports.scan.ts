@@ -55,10 +55,9 @@ function readSource(name: string, text: string): SourceFile {
     line: lineAt(offset),
   });
 
-  const exported = module.staticExports.flatMap((statement) => statement.entries);
-  const reExports = exported.flatMap((entry) =>
-    entry.moduleRequest ? [found(entry.moduleRequest.value, entry.start)] : [],
-  );
+  const reExports = module.staticExports
+    .flatMap((statement) => statement.entries)
+    .flatMap((entry) => (entry.moduleRequest ? [found(entry.moduleRequest.value, entry.start)] : []));
   const imports = [
     ...module.staticImports.map((entry) => found(entry.moduleRequest.value, entry.start)),
     ...reExports,

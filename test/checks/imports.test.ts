@@ -26,7 +26,7 @@ function violations(files: Record<string, string>): string[] {
 }
 
 describe('direction', () => {
-  test('downwards is right, and tests may import anything', () => {
+  test('downwards is right, and tests may import anything', () =>
     expect(
       violations({
         'platform/clock.ts': 'export const now = 1;',
@@ -42,8 +42,7 @@ describe('direction', () => {
         'test/api/x.test.ts': `import { app } from '../../api/main.ts';\nexport const x = app;`,
         'vitest.config.ts': 'export default {};',
       }),
-    ).toEqual([]);
-  });
+    ).toEqual([]));
 
   test.each([
     ['platform/a.ts', '../domain/b.ts', 'platform may not import domain'],
@@ -65,11 +64,7 @@ describe('direction', () => {
   ])('%s may not import %s', (from, to, reason) => {
     const root = tree({ [from]: `// äöü €\nimport { b } from '${to}';\nexport const a = b;` });
     expect(checkImports(root)).toEqual([
-      {
-        path: from,
-        line: 2,
-        reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
-      },
+      { path: from, line: 2, reason: typeof reason === 'string' ? reason : expect.stringMatching(reason) },
     ]);
   });
 
@@ -84,7 +79,7 @@ describe('direction', () => {
     ]);
   });
 
-  test('contexts of the domain import those before them only', () => {
+  test('contexts of the domain import those before them only', () =>
     expect(
       violations({
         'domain/kernel/a.ts': 'export const a = 1;',
@@ -92,17 +87,15 @@ describe('direction', () => {
         'domain/access/c.ts': `import type { b } from '../inventory/b.ts';\nexport type C = typeof b;`,
         'domain/app/d.ts': `import { b } from '../inventory/b.ts';\nexport const d = b;`,
       }),
-    ).toEqual(['domain/access/c.ts:1 the context access may not import the later context inventory']);
-  });
+    ).toEqual(['domain/access/c.ts:1 the context access may not import the later context inventory']));
 
-  test('a folder that is not a layer is reported', () => {
+  test('a folder that is not a layer is reported', () =>
     expect(violations({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
       'utils/a.ts:1 utils is not a layer (platform, domain, reports, integrations, workers, api, migrations, boot.ts, main.ts, test)',
-    ]);
-  });
+    ]));
 });
 
-test('no barrels in product code', () => {
+test('no barrels in product code', () =>
   expect(
     violations({
       'domain/a.ts': 'export const a = 1;\nexport type T = 1;',
@@ -113,10 +106,9 @@ test('no barrels in product code', () => {
     'domain/all.ts:2 re-exports ./a.ts: import it from where it is written',
     'domain/all.ts:3 re-exports ./a.ts: import it from where it is written',
     'domain/all.ts:5 re-exports ./a.ts: import it from where it is written',
-  ]);
-});
+  ]));
 
-test('api holds no SQL, no query building and no queue', () => {
+test('api holds no SQL, no query building and no queue', () =>
   expect(
     violations({
       'api/a.ts': [
@@ -137,10 +129,9 @@ test('api holds no SQL, no query building and no queue', () => {
     'api/a.ts:4 .from( in api: call a command or a query',
     'api/a.ts:5 SQL in api: call a command or a query',
     'api/a.ts:6 SQL in api: call a command or a query',
-  ]);
-});
+  ]));
 
-test('connections are opened by the guard of outgoing connections alone', () => {
+test('connections are opened by the guard of outgoing connections alone', () =>
   expect(
     violations({
       'domain/a.ts': [
@@ -159,14 +150,12 @@ test('connections are opened by the guard of outgoing connections alone', () => 
     'domain/a.ts:4 imports nodemailer/lib/smtp-connection: connect through the guard of platform/outbound.ts',
     'domain/a.ts:5 globalThis.fetch: connect through the guard of platform/outbound.ts',
     'domain/a.ts:6 imports undici: connect through the guard of platform/outbound.ts',
-  ]);
-});
+  ]));
 
-test('a file that cannot be parsed is reported', () => {
+test('a file that cannot be parsed is reported', () =>
   expect(violations({ 'domain/a.ts': '\nexport const = ;' })).toEqual([
     expect.stringMatching(/^domain\/a\.ts:2 cannot be parsed: /),
-  ]);
-});
+  ]));
 
 test('the command prints a line for each violation and fails, and prints nothing without any', () => {
   const program = path.join(import.meta.dirname, 'imports.ts');

@@ -26,9 +26,8 @@ function lint(name: string, get: object) {
   return lintOpenApi(file);
 }
 
-test('a sound document passes both linters', async () => {
-  expect(await lint('good.json', operation)).toEqual([]);
-});
+test('a sound document passes both linters', async () =>
+  expect(await lint('good.json', operation)).toEqual([]));
 
 test('what is only a warning for a linter is a finding', async () => {
   const findings = await lint('bad.json', {
@@ -50,9 +49,8 @@ test('an example that does not fit its schema is a finding of both', async () =>
   expect(new Set(linters)).toEqual(new Set(['redocly', 'spectral']));
 });
 
-test('a missing document is said to be missing', async () => {
-  await expect(lintOpenApi(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/);
-});
+test('a missing document is said to be missing', () =>
+  expect(lintOpenApi(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/));
 
 function write(name: string, schema: object): string {
   const file = path.join(folder, name);
@@ -73,9 +71,8 @@ function write(name: string, schema: object): string {
   return file;
 }
 
-test('both generators make clients without type errors', async () => {
-  expect(await clientErrors(write('good.json', { $ref: '#/components/schemas/Card' }))).toEqual([]);
-});
+test('both generators make clients without type errors', async () =>
+  expect(await clientErrors(write('good.json', { $ref: '#/components/schemas/Card' }))).toEqual([]));
 
 test('a description of which no client can be made is refused', async () => {
   const violations = await clientErrors(write('bad.json', { $ref: '#/components/schemas/Nothing' }));
@@ -90,6 +87,5 @@ test('type errors of generated clients are reported with their place', async () 
   ]);
 });
 
-test('a missing description is reported', async () => {
-  await expect(clientErrors(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/);
-});
+test('a missing description is reported', () =>
+  expect(clientErrors(path.join(folder, 'none.json'))).rejects.toThrow(/does not exist: write it with/));

@@ -69,6 +69,5 @@ test('no test is skipped, narrowed or tried again until it passes', () => {
   expect(linesWith(evasion, tests)).toEqual([]);
 });
 
-test('the domain consists of its contexts', () => {
-  expect(readdirSync(path.join(root, 'domain')).sort()).toEqual([...contexts].sort());
-});
+test('the domain consists of its contexts', () =>
+  expect(readdirSync(path.join(root, 'domain')).sort()).toEqual([...contexts].sort()));

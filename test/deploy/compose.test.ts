@@ -87,9 +87,8 @@ test('it holds PostgreSQL, Redis, two APIs, two workers and a migration before t
 });
 
 describe.each(ours)('%s', (name, service) => {
-  test('starts what a script of package.json starts', () => {
-    expect(Object.values(scripts)).toContain(service.command!.join(' '));
-  });
+  test('starts what a script of package.json starts', () =>
+    expect(Object.values(scripts)).toContain(service.command!.join(' ')));
 
   test('gives only settings that the configuration knows, and they are valid', () => {
     const known = new Set<string>();

@@ -29,8 +29,7 @@ describe('examples', () => {
       EMAIL: service.email,
       PASSWORD: service.password,
     };
-    const GIVEN_TOKEN = await tokenFor(service);
-    const env = { ...process.env, BASE, EMAIL, PASSWORD, GIVEN_TOKEN };
+    const env = { ...process.env, BASE, EMAIL, PASSWORD, GIVEN_TOKEN: await tokenFor(service) };
     const run = await runScript(script, folder, env);
     rmSync(folder, { recursive: true });
     const output = `${run.stdout}\n${run.stderr}`.slice(-4_000);

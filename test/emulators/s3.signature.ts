@@ -37,21 +37,19 @@ export function signatureFault(request: IncomingMessage, body: Buffer, credentia
   const names = signed!.split(';');
   if (!names.includes('host')) return 'AccessDenied';
   const [path = '/', search = ''] = url.split('?');
-  const query = [...new URLSearchParams(search)]
-    .map(([name, value]) => `${escaped(name)}=${escaped(value)}`)
-    .sort()
-    .join('&');
   const canonical = [
     method,
     path,
-    query,
+    [...new URLSearchParams(search)]
+      .map(([name, value]) => `${escaped(name)}=${escaped(value)}`)
+      .sort()
+      .join('&'),
     ...names.map((name) => `${name}:${String(headers[name] ?? '').trim()}`),
     '',
     signed,
     content,
   ].join('\n');
-  const scope = `${day}/${region}/s3/aws4_request`;
-  const text = ['AWS4-HMAC-SHA256', moment, scope, hex(canonical)].join('\n');
+  const text = ['AWS4-HMAC-SHA256', moment, `${day}/${region}/s3/aws4_request`, hex(canonical)].join('\n');
   const signing = ['s3', 'aws4_request'].reduce(
     hmac,
     hmac(hmac(`AWS4${credentials.secretAccessKey}`, day!), region!),

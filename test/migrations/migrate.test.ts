@@ -15,12 +15,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const step = (name: string, sql: string): SchemaStep => ({
-  name,
-  up: async (knex) => {
-    await knex.raw(sql);
-  },
-});
+const step = (name: string, sql: string): SchemaStep => ({ name, up: (knex) => knex.raw(sql) });
 const first = step('0001-first', 'create table numbers (n integer)');
 const second = step('0002-second', 'insert into numbers values (2)');
 

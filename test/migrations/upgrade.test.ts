@@ -79,8 +79,7 @@ beforeAll(async () => {
   await prepareDatabase(db);
   await db.destroy();
   t = await createTestApp({}, database);
-  const { body } = await t.anonymous.post('/api/v1/auth/login', administrator);
-  client = t.by(body.access_token, t.anonymous);
+  client = t.by((await t.anonymous.post('/api/v1/auth/login', administrator)).body.access_token, t.anonymous);
 });
 afterAll(() => t.close());
 
@@ -106,13 +105,11 @@ async function storedCards(db: Db): Promise<StoredCard[]> {
   return rows;
 }
 
-it('begins with the baseline', () => {
-  const unchanged = fixtureSql('0.1.0').startsWith(baseline());
+it('begins with the baseline', () =>
   expect(
-    unchanged,
+    fixtureSql('0.1.0').startsWith(baseline()),
     'the baseline has changed: add a step, or before the release run test/fixtures/record.ts',
-  ).toBe(true);
-});
+  ).toBe(true));
 
 it('keeps the rows of every table', async () => {
   expect(Object.entries(rowsBefore).filter(([, rows]) => rows === 0)).toEqual([]);
@@ -125,8 +122,7 @@ it('keeps the rows of every table', async () => {
 
 it('shows cards with their attributes, relations and history', async () => {
   for (const { id, name, type, attributes, relations } of cards) {
-    const card = await client.get(`/api/v1/cards/${id}`);
-    expect(card.body).toMatchObject({ id, name, type, attributes });
+    expect((await client.get(`/api/v1/cards/${id}`)).body).toMatchObject({ id, name, type, attributes });
     expect((await client.get(`/api/v1/relations?card_id=${id}&page_size=1`)).body.total).toBe(relations);
     const history = await client.get(`/api/v1/cards/${id}/history?page_size=200`);
     expect(history.body.items.at(-1)).toMatchObject({ event_type: 'card.created' });

@@ -77,10 +77,7 @@ it('says that a full Redis accepts no write, and readiness does as well', async 
     const answer = await ready();
     return answer.status === 503 && answer;
   });
-  expect(refused.body.checks).toMatchObject({
-    database: 'ok',
-    redis: 'refuses writes: its memory is full',
-  });
+  expect(refused.body.checks).toMatchObject({ database: 'ok', redis: 'refuses writes: its memory is full' });
   await redis.config('SET', 'maxmemory', '0');
   await until('readiness', async () => (await ready()).status === 200);
 });

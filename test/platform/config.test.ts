@@ -41,12 +41,7 @@ describe('settings', () => {
         DEMO: 'true',
         OUTBOUND_ALLOW: 'a.example, 10.0.0.0/8',
       }),
-    ).toMatchObject({
-      port: 0,
-      redisUrl: undefined,
-      demo: true,
-      outboundAllow: ['a.example', '10.0.0.0/8'],
-    });
+    ).toMatchObject({ port: 0, redisUrl: undefined, demo: true, outboundAllow: ['a.example', '10.0.0.0/8'] });
     expect(readConfig(production).demo).toBe(false);
   });
 

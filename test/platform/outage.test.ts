@@ -23,8 +23,7 @@ it.each(['53100', '57P02', 'ECONNREFUSED'])(
 
 it('waits for a lost connection while the disk has room', async () => {
   let tries = 0;
-  const place = { log, disk: '/srv/estate', isDiskFull: async () => false };
-  const answer = await startStep(place, async () => {
+  const answer = await startStep({ log, disk: '/srv/estate', isDiskFull: async () => false }, async () => {
     tries += 1;
     return tries < 3 ? await failing('57P02')() : 'done';
   });

@@ -97,9 +97,8 @@ describe('an allowed address', () => {
     expect(outbound.refusal('http://11.0.0.1/')).toBe('must begin with https://');
   });
 
-  it('is called by its name', async () => {
-    expect((await outbound.request(base.replace('127.0.0.1', 'localhost'))).status).toBe(200);
-  });
+  it('is called by its name', async () =>
+    expect((await outbound.request(base.replace('127.0.0.1', 'localhost'))).status).toBe(200));
 
   it('does not lead on to one that is not', async () => {
     expect((await outbound.request(`${base}/inward`)).status).toBe(302);

@@ -41,28 +41,24 @@ async function all(lines: AsyncIterable<CopiedLines>): Promise<{ text: string; r
 
 const others = "application_name = 'ranges' and xact_start is not null and pid <> pg_backend_pid()";
 const inTransactions = async (): Promise<number> => {
-  const { rows } = await db.raw(`select count(*)::int as n from pg_stat_activity where ${others}`);
-  return rows[0].n;
+  return (await db.raw(`select count(*)::int as n from pg_stat_activity where ${others}`)).rows[0].n;
 };
 const ranged = (snapshot: Snapshot, form: 'rows' | 'json') => snapshot.ranges(form, 'things', forms[form]);
 
-it.each(['rows', 'json'] as const)(
-  'reads all ranges as one statement reads the whole, as %s',
-  async (form) => {
-    await withSnapshot(db, async (snapshot) => {
-      const read = await all(ranged(snapshot, form));
-      const whole = forms[form](() => 'true');
-      const once = await all(snapshot.lines(form, whole.sql, whole.bindings));
-      expect(once.rows).toBe(ROWS);
-      expect(read.rows).toBe(ROWS);
-      expect(read.text === once.text).toBe(true);
-      const none = snapshot.ranges(form, 'nothings', (range) => ({
-        sql: `select id from nothings where ${range('id')}`,
-        bindings: [],
-      }));
-      expect(await all(none)).toEqual({ text: '', rows: 0 });
-    });
-  },
+it.each(['rows', 'json'] as const)('reads all ranges as one statement reads the whole, as %s', (form) =>
+  withSnapshot(db, async (snapshot) => {
+    const read = await all(ranged(snapshot, form));
+    const whole = forms[form](() => 'true');
+    const once = await all(snapshot.lines(form, whole.sql, whole.bindings));
+    expect(once.rows).toBe(ROWS);
+    expect(read.rows).toBe(ROWS);
+    expect(read.text === once.text).toBe(true);
+    const none = snapshot.ranges(form, 'nothings', (range) => ({
+      sql: `select id from nothings where ${range('id')}`,
+      bindings: [],
+    }));
+    expect(await all(none)).toEqual({ text: '', rows: 0 });
+  }),
 );
 
 it('sees one moment, whatever is written while it reads', async () => {
@@ -112,16 +108,15 @@ it('reads parts side by side and hands them on in their order, over as many conn
   });
 });
 
-it('waits for a slow reader without reading on', async () => {
-  await withSnapshot(db, async (snapshot) => {
+it('waits for a slow reader without reading on', () =>
+  withSnapshot(db, async (snapshot) => {
     let rows = 0;
     for await (const lines of ranged(snapshot, 'json')) {
       if (rows === 0) await sleep(50);
       rows += lines.rows;
     }
     expect(rows).toBe(ROWS);
-  });
-});
+  }));
 
 it('tells a failure in a later range after the rows before it, and leaves the connections as they were', async () => {
   const work = withSnapshot(db, async (snapshot) => {

@@ -39,8 +39,7 @@ it('ends a question that takes too long, and answers the others meanwhile and af
     order.push('hang');
     return error;
   });
-  const others = ['a', 'b', 'c'].map(async (question) => order.push(await ask(question)));
-  await Promise.all(others);
+  await Promise.all(['a', 'b', 'c'].map(async (question) => order.push(await ask(question))));
   expect(order).toEqual(['a', 'b', 'c']);
   expect(await hung).toMatchObject({ code: 'query_too_heavy', status: 422 });
   const both = [ask('hang'), ask('hang')].map((each) =>

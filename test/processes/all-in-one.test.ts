@@ -89,9 +89,8 @@ it('is ready again after it was killed at any moment, with everything that it ha
     const remote = await logIn(url, place.admin);
     const write = async () => {
       for (let n = 0; ; n += 1) {
-        const name = `Round ${round}, card ${n}`;
         const answer = await remote
-          .send('POST', '/cards', { type: 'Application', name })
+          .send('POST', '/cards', { type: 'Application', name: `Round ${round}, card ${n}` })
           .catch(() => undefined);
         if (answer?.status !== 201) return;
         accepted.push(answer.body.id);
@@ -102,8 +101,7 @@ it('is ready again after it was killed at any moment, with everything that it ha
     child.kill('SIGKILL');
     await Promise.all(writers);
   }
-  const { url } = await theService();
-  const remote = await logIn(url, place.admin);
+  const remote = await logIn((await theService()).url, place.admin);
   const stored = new Set<string>();
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { body } = await remote.send('GET', `/cards?page_size=200&fields=id&cursor=${cursor}`);
@@ -123,12 +121,10 @@ it('refuses a second start on its folder in one sentence, and goes on', async ()
 }, 180_000);
 
 it('keeps everything in its data folder from other users of the machine', async () => {
-  const { url } = await theService();
-  const remote = await logIn(url, place.admin);
+  const remote = await logIn((await theService()).url, place.admin);
   const { body } = await remote.send('POST', '/exports', { format: 'csv', kind: 'cards' });
   await until('the export to end', async () => {
-    const job = await remote.send('GET', `/jobs/${body.job_id}`);
-    return job.body.status === 'succeeded';
+    return (await remote.send('GET', `/jobs/${body.job_id}`)).body.status === 'succeeded';
   });
   const open: string[] = [];
   const names: string[] = [];
@@ -163,8 +159,7 @@ it('ends in order: running requests are answered, streams closed, and no process
   child.kill('SIGTERM');
   expect(await stream.ended).toBe('ended');
   await until('no new connection to be taken', async () => {
-    const answer = await fetch(`${url}/api/health/live`).catch(() => undefined);
-    return answer === undefined;
+    return (await fetch(`${url}/api/health/live`).catch(() => undefined)) === undefined;
   });
   expect(await running.finish({ type: 'Application', name: 'Asked before the end' })).toBe(201);
   expect((await child.ended()).code).toBe(0);

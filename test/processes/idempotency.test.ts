@@ -68,8 +68,7 @@ async function killAtBarrier(first: { child: Child; url: string }, request: [str
     'the key to be free',
     async () => {
       const response = await send(second);
-      const text = await response.text();
-      return response.status !== 409 && { response, text };
+      return response.status !== 409 && { response, text: await response.text() };
     },
     5_000,
   );

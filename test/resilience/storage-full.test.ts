@@ -53,8 +53,7 @@ it('refuses an upload with 507, and readiness names the files', async () => {
 it('lets a job wait for room, and go on by itself', async () => {
   await startWorker();
   fillDisk();
-  const { body } = await admin.post('/api/v1/exports', { format: 'csv', kind: 'cards' });
-  const id = body.job_id;
+  const id = (await admin.post('/api/v1/exports', { format: 'csv', kind: 'cards' })).body.job_id;
   const row = () => db('jobs').where({ id }).first();
   const waiting = await until('the job to wait', async () => {
     const job = await row();

@@ -29,8 +29,7 @@ export async function liveHistories(count: number, seed: number, through: Throug
   return true;
 }
 
-const inMemory = async (numRuns: number, seed: number) =>
-  await fc.check(everyHistoryConverges(), { seed, numRuns });
+const inMemory = (numRuns: number, seed: number) => fc.check(everyHistoryConverges(), { seed, numRuns });
 
 async function inPostgres(numRuns: number, seed: number) {
   return await withServices({}, async (t) => {

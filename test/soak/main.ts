@@ -71,10 +71,9 @@ async function run({ crew, send, headers, world, history, seed }: Run, minutes: 
   const stop = new AbortController();
   const changes = followChanges(send, mulberry32(mix(seed, 101)));
   const stream = followStream(crew.url, headers, mulberry32(mix(seed, 102)));
-  const writers = Array.from({ length: WRITERS + JOB_WRITERS }, (_, number) =>
+  const writing = Array.from({ length: WRITERS + JOB_WRITERS }, (_, number) =>
     createWriter({ number, seed, acts: number < WRITERS ? acts : jobActs, world, history, send }),
-  );
-  const writing = writers.map(async (writer) => {
+  ).map(async (writer) => {
     while (!stop.signal.aborted) await writer.step();
   });
   const trouble = crew.trouble(mulberry32(mix(seed, 103)), stop.signal);
@@ -246,10 +245,7 @@ async function start(): Promise<boolean> {
     return await runTest(
       `synchronisation whose workers are killed ${kills} times, seed ${seed}`,
       'kills.test.ts',
-      {
-        ITSM_KILLS: kills,
-        ITSM_SEED: seed,
-      },
+      { ITSM_KILLS: kills, ITSM_SEED: seed },
     );
   if (values.itsm)
     return await runTest(`synchronisation with ${runs} runs under faults, seed ${seed}`, 'faults.test.ts', {

@@ -15,8 +15,7 @@ async function start(hand: Hand, path: string, body: unknown, job: Omit<StartedJ
 /** Waits for the end of a job; whether it ended as it must is looked at in the end. */
 async function succeeded(hand: Hand, job: StartedJob | undefined): Promise<boolean> {
   for (let look = 0; job && look < 600; look += 1) {
-    const answer = await hand.send('GET', `/jobs/${job.id}`).catch(() => undefined);
-    const status = answer?.body?.status;
+    const status = (await hand.send('GET', `/jobs/${job.id}`).catch(() => undefined))?.body?.status;
     if (status === 'succeeded') return true;
     if (status === 'failed' || status === 'cancelled') return false;
     await new Promise((resolve) => setTimeout(resolve, 100));

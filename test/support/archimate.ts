@@ -81,10 +81,9 @@ export function modelFaults(xml: string): string[] {
 
 function checkAttributes(element: XmlElement, tag: string, fault: (why: string) => void): void {
   const known = attributes[tag] ?? [];
-  const given = Array.from(element.attributes).filter(
+  for (const { localName, name } of Array.from(element.attributes).filter(
     ({ name }) => name !== 'xmlns' && !name.startsWith('xmlns:') && name !== 'xsi:schemaLocation',
-  );
-  for (const { localName, name } of given) {
+  )) {
     if (!known.some((one) => one.replace(/\W/g, '') === (localName ?? name)))
       fault(`has an attribute ${name}`);
   }

@@ -49,8 +49,7 @@ export interface Transfer {
 
 /** The whole workspace as an archive. */
 export async function exportArchive(services: Services, ctx: Ctx, include_archived = true): Promise<Buffer> {
-  const { out } = await streamWorkspace(services, ctx, { include_archived });
-  return await buffer(out);
+  return await buffer((await streamWorkspace(services, ctx, { include_archived })).out);
 }
 
 export async function unpack(archive: Buffer): Promise<Parts> {

@@ -48,8 +48,7 @@ export async function askImport(
 /** Waits for the end of an import and reads its report. */
 export async function importResult(services: Services, id: string, limitMs?: number): Promise<Imported> {
   const job = await untilReported(services, id, limitMs);
-  const content = await text(await openContent(services.blobs, job.result_file_id!));
-  const report: ReportLine[] = content
+  const report: ReportLine[] = (await text(await openContent(services.blobs, job.result_file_id!)))
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line));

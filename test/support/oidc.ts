@@ -96,10 +96,7 @@ export async function startProvider(): Promise<TestProvider> {
       cookies: { keys: ['a key for cookies'] },
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
       scopes: ['openid', 'email', 'profile', 'groups'],
-      findAccount: (_ctx, id) => ({
-        accountId: id,
-        claims: () => ({ sub: id, ...people.get(id) }) as never,
-      }),
+      findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id, ...people.get(id) }) as never }),
       features: { devInteractions: { enabled: true } },
       ttl: { Session: 60, Grant: 60, Interaction: 60, AccessToken: 60, IdToken: 60 },
     };

@@ -34,9 +34,7 @@ export async function startRedis() {
     server = spawn(
       'redis-server',
       ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-      {
-        stdio: 'ignore',
-      },
+      { stdio: 'ignore' },
     );
     await until('Redis to answer', () => ask((redis) => redis.ping()).catch(() => undefined));
   };

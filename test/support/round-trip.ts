@@ -67,8 +67,7 @@ export async function carryOver(from: Workspace, to: Workspace, format: TripForm
   const faults: Record<string, string[]>[] = [];
   for (const kind of ['cards', 'relations'] as const) {
     files[kind] = await from.exported(kind, format, limitMs);
-    const done = await to.importer.run(files[kind], { format, kind, mode: 'create' }, to.ctx);
-    faults.push(done.faults);
+    faults.push((await to.importer.run(files[kind], { format, kind, mode: 'create' }, to.ctx)).faults);
   }
   return { files, faults };
 }

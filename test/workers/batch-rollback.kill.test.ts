@@ -46,8 +46,7 @@ it('a worker that dies in the middle of a rollback leaves it to another, and not
   const dry = await untilStatus(t.services, asked.body.job_id, 'succeeded');
   expect(dry.result).toMatchObject({ dry_run: true, conflicts: [], left: [] });
   expect(dry.counts).toEqual({ undone: CARDS, left: 0 });
-  const { body } = await admin.post(`${url}/${batch}/rollback`, { dry_run: false });
-  const id: string = body.job_id;
+  const id: string = (await admin.post(`${url}/${batch}/rollback`, { dry_run: false })).body.job_id;
   await until('some pages to be undone', async () => (await jobRow(t.services, id)).progress > 0);
   await killWorker(t.services, first);
   const cut = await jobRow(t.services, id);

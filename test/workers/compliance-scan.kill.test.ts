@@ -48,8 +48,7 @@ it('a scan that is cancelled stops within two seconds, and the next one ends wha
   const { body } = await admin.post(`${url}/scans`, { regulations: ['nis2'] });
   await goOn();
   await until('some findings to be resolved', async () => {
-    const { counts } = await jobRow(t.services, body.job_id);
-    return (counts?.resolved ?? 0) > 0;
+    return ((await jobRow(t.services, body.job_id)).counts?.resolved ?? 0) > 0;
   });
   expect((await admin.post(`/api/v1/ai-analysis/analysis-runs/${body.run_id}/cancel`)).status).toBe(200);
   await untilStatus(t.services, body.job_id, 'cancelled', 2_000);

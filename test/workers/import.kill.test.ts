@@ -8,9 +8,7 @@ import { jobRow, killableWorkers, killWorker, survivingWorker } from '../support
 import { until } from '../support/until.ts';
 import { processors } from './fixtures/small-imports.processors.ts';
 
-const fixture = 'test/workers/fixtures/small-imports.processors.ts';
-
-const start = killableWorkers(() => disturbed.services, fixture);
+const start = killableWorkers(() => disturbed.services, 'test/workers/fixtures/small-imports.processors.ts');
 const leaveAlone = survivingWorker(() => undisturbed.services, processors);
 const goOn = survivingWorker(() => disturbed.services, processors);
 

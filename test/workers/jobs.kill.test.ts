@@ -13,9 +13,7 @@ import {
 import { until } from '../support/until.ts';
 import { numbersJob, numbersTable, processors } from './fixtures/numbers.processors.ts';
 
-const fixture = 'test/workers/fixtures/numbers.processors.ts';
-
-const start = killableWorkers(() => t.services, fixture);
+const start = killableWorkers(() => t.services, 'test/workers/fixtures/numbers.processors.ts');
 const goOn = survivingWorker(() => t.services, processors);
 
 const t = closeAfterAll(await createTestServices());

@@ -20,14 +20,12 @@ it('a worker that dies while data quality is counted leaves the rest to another,
   const id: string = started.body.job_id;
   const first = await start();
   await until('some cards to be counted', async () => {
-    const { checkpoint } = await jobRow(t.services, id);
-    return (checkpoint as { scored: number } | null)?.scored;
+    return ((await jobRow(t.services, id)).checkpoint as { scored: number } | null)?.scored;
   });
   await killWorker(t.services, first);
   expect((await jobRow(t.services, id)).status).toBe('running');
   await goOn();
-  const done = await untilStatus(t.services, id, 'succeeded');
-  expect(done.counts).toEqual({ changed: 0, scored: CARDS });
+  expect((await untilStatus(t.services, id, 'succeeded')).counts).toEqual({ changed: 0, scored: CARDS });
   const events = await db('events').where({ batch_id: id }).select('event_type', 'card_id');
   expect(events.filter(({ event_type }) => event_type === 'stakeholder_role.created')).toHaveLength(1);
   const cards = events.flatMap(({ card_id }) => card_id ?? []);

@@ -59,8 +59,7 @@ it('a migration whose workers are killed writes everything once, and says so of 
       worker = await start();
     },
   );
-  const preview = (await admin.get(`${url}/${id}`)).body;
-  expect(preview.stats.records).toMatchObject({
+  expect((await admin.get(`${url}/${id}`)).body.stats.records).toMatchObject({
     card: { create: ROWS },
     relation: { create: ROWS },
     card_tag: { create: ROWS },

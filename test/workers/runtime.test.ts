@@ -32,15 +32,14 @@ async function as(role: string): Promise<{ ctx: Ctx; userId: string }> {
 }
 
 describe('how a job ends', () => {
-  it('keeps the result of one that succeeds', async () => {
+  it('keeps the result of one that succeeds', async () =>
     expect(await untilStatus(t.services, await act('this and that'), 'succeeded')).toMatchObject({
       progress: 1,
       result: { did: 'this and that' },
       error: null,
       attempt: 1,
       lease_owner: null,
-    });
-  });
+    }));
 
   it('never begins when the transaction that asks for it is rolled back', async () => {
     const ctx = await t.ctx();
@@ -52,12 +51,11 @@ describe('how a job ends', () => {
     expect(await jobRow(t.services, id)).toBeUndefined();
   });
 
-  it('fails at once on a refusal, with its code', async () => {
+  it('fails at once on a refusal, with its code', async () =>
     expect(await untilStatus(t.services, await act('refuse'), 'failed')).toMatchObject({
       error: { code: 'not_found', message: 'There is no such thing.' },
       attempt: 1,
-    });
-  });
+    }));
 
   it('runs again after an unexpected error, as often as its kind says, and tells no internals', async () => {
     const row = await untilStatus(t.services, await act('break'), 'failed');
@@ -79,8 +77,7 @@ describe('how a job ends', () => {
     const [job] = await db('jobs')
       .insert({ kind: actJob.kind, queue: actJob.queue, payload: '{"act":1}', rights: '{"permissions":"*"}' })
       .returning('id');
-    const row = await untilStatus(t.services, job.id, 'failed');
-    expect(row.error).toMatchObject({ code: 'internal' });
+    expect((await untilStatus(t.services, job.id, 'failed')).error).toMatchObject({ code: 'internal' });
   });
 });
 

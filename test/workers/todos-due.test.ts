@@ -17,12 +17,7 @@ it('opens every scheduled to-do whose time has come, in batches, once, and tells
   await db.raw(`insert into todos (description, status, due_date, lead_time_days, created_by)
      select 'due ' || n, 'scheduled', current_date + (n % 3), 2, uuidv7() from generate_series(1, 2100) n`);
   await db('todos').insert([
-    {
-      description: 'later',
-      status: 'scheduled',
-      due_date: db.raw('current_date + 3'),
-      lead_time_days: 2,
-    },
+    { description: 'later', status: 'scheduled', due_date: db.raw('current_date + 3'), lead_time_days: 2 },
     { description: 'done', status: 'done', due_date: db.raw('current_date') },
   ]);
   const { id, counts } = await run();

@@ -41,8 +41,7 @@ it('goes on from where it was however often its worker is killed, and tells noth
     await killWorker(target.services, worker);
   }
   await goOn();
-  const job = await untilStatus(target.services, job_id, 'succeeded', 60_000);
-  expect(job.crashes).toBeGreaterThan(0);
+  expect((await untilStatus(target.services, job_id, 'succeeded', 60_000)).crashes).toBeGreaterThan(0);
   const { status, result } = await transferOf(ctx, id);
   expect([status, result!.left]).toEqual(['applied', []]);
   expect(result!.kinds).toEqual(diff!.kinds);

@@ -222,10 +222,7 @@ it('does not wait for ever for somebody who is gone', async () => {
     type: 'adr_sign_requested',
     message: expect.stringMatching(/: For the leaver$/),
   });
-  expect(await ok(other.post(`${url}/${id}/sign`))).toMatchObject({
-    status: 'signed',
-    integrity: 'intact',
-  });
+  expect(await ok(other.post(`${url}/${id}/sign`))).toMatchObject({ status: 'signed', integrity: 'intact' });
   await expectProblem(replace(other.userId, member.userId), 409, 'wrong_state');
 });
 

@@ -8,7 +8,7 @@ import { defineJob } from '../../../domain/kernel/jobs/jobs.define.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { processesAnalysis } from '../../../workers/analysis/analysis.processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
+import { closeAfterAll, expectProblem, openApp, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -46,9 +46,7 @@ const runIs = async (id: string, status: string) =>
     return body.status === status ? body : undefined;
   });
 const eventsOf = async (id: string) =>
-  (await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position')).map(
-    ({ event_type }) => event_type,
-  );
+  pluck(await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position'), 'event_type');
 
 it('end well with their figures and what a model had a hand in', async () => {
   const { run_id, job_id, links } = await start();
@@ -62,9 +60,7 @@ it('end well with their figures and what a model had a hand in', async () => {
     error_code: null,
   });
   expect(await eventsOf(run_id)).toEqual(['analysis_run.started', 'analysis_run.completed']);
-  expect(await untilStatus(t.services, job_id, 'succeeded')).toMatchObject({
-    result: { run_id, found: 3 },
-  });
+  expect(await untilStatus(t.services, job_id, 'succeeded')).toMatchObject({ result: { run_id, found: 3 } });
   const { items } = (await admin.get(`${url}?analysis_type=vendors&status=completed&fields=id`)).body;
   expect(items).toEqual([{ id: run_id }]);
 });
@@ -104,11 +100,7 @@ it('make room when their job was ended before it began', async () => {
   await db('jobs').where({ id: job_id }).update({ status: 'cancelled' });
   expect((await admin.get(`${url}/${run_id}`)).body.status).toBe('cancelled');
   await runIs((await start()).run_id, 'completed');
-  expect(await db('analysis_runs').where({ id: run_id }).first('status')).toEqual({
-    status: 'cancelled',
-  });
+  expect(await db('analysis_runs').where({ id: run_id }).first('status')).toEqual({ status: 'cancelled' });
 });
 
-it('refuse what does not fit', async () => {
-  await expectProblem(admin.get(`${url}?analysis_type=nonsense`), 422);
-});
+it('refuse what does not fit', () => expectProblem(admin.get(`${url}?analysis_type=nonsense`), 422));

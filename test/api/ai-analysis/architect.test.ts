@@ -22,8 +22,7 @@ const relationsOf = ({ architecture }: { architecture: { relations: Relation[] }
     .sort();
 
 it('pickers list objectives and capabilities, searched as cards are', async () => {
-  const objectives = (await admin.get(`${url}/objectives?search=ordre desk`)).body;
-  expect(objectives.items).toEqual([
+  expect((await admin.get(`${url}/objectives?search=ordre desk`)).body.items).toEqual([
     { id: land.ids['One order desk'], name: 'One order desk', description: null, subtype: null },
   ]);
   const capabilities = (await admin.get(`${url}/capabilities?page_size=2&sort_by=name`)).body;

@@ -58,7 +58,7 @@ it('becomes an initiative with cards, relations and a draft, and is rolled back 
   const selectedRelationIndices = architecture.relations.flatMap(({ type, source_name, target_name }, n) =>
     wanted.includes(`${source_name} ${type} ${target_name}`) ? n : [],
   );
-  const done = await ok(
+  const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = await ok(
     commit(id, {
       initiativeName: ' One desk ',
       selectedCardIds: [product.id, forms.id],
@@ -67,7 +67,6 @@ it('becomes an initiative with cards, relations and a draft, and is rolled back 
       renamedCards: { [product.id]: 'DeskWorks' },
     }),
   );
-  const { initiative_id, card_ids, relation_ids, adr_id, decision_draft } = done;
   expect(card_ids[1]).toBe(land.ids.Forms);
   const { body: adr } = await admin.get(`/api/v1/adr/${adr_id}`);
   expect(adr).toMatchObject({ title: 'One desk', status: 'draft', created_by: admin.userId });

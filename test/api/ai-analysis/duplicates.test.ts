@@ -65,8 +65,7 @@ describe('a search for duplicates', () => {
     expect(body.cards[0].data_quality).toBe(40);
     expect(body.effect).toMatchObject({ survivor_id: body.cards[0].id, cost_saved: body.cards[1].cost });
     expect(body.pairs[0].reasons.join(' ')).toMatch(/name: “.*” are .*alike|the same/);
-    const pair = await admin.get(`${base}/duplicate-pairs/${body.pairs[0].id}`);
-    expect(pair.body).toEqual(body.pairs[0]);
+    expect((await admin.get(`${base}/duplicate-pairs/${body.pairs[0].id}`)).body).toEqual(body.pairs[0]);
   });
 
   it('cuts costs for those who may not see them', async () => {
@@ -239,8 +238,7 @@ it('refuses what does not fit', async () => {
 it('leaves a model by which new cards are compared with others', async () => {
   await search();
   const { base_model, model_id } = await db('duplicate_states').where({ card_type: 'Application' }).first();
-  const { weights } = await db('duplicate_models').where({ id: model_id }).first();
-  const { aspects, priorBits } = weights;
+  const { aspects, priorBits } = (await db('duplicate_models').where({ id: model_id }).first()).weights;
   const model = { ...unpack<MatchModel>(base_model)!, aspects, priorBits };
   const { id: card_id, name } = await db('cards')
     .where({ type: 'Application', status: 'ACTIVE' })

@@ -220,8 +220,7 @@ it.each(['https://0xa.1/', 'https://10.0.0.1/'])(
       status: 502,
       body: { reason: 'address', detail: 'The AI provider cannot be reached.' },
     };
-    const body = { type_key: 'Application', name: 'Payroll' };
-    expect(await member.post(suggest, body)).toMatchObject(unreached);
+    expect(await member.post(suggest, { type_key: 'Application', name: 'Payroll' })).toMatchObject(unreached);
     const question = { question: 'What is the meaning of our landscape?' };
     expect(await member.post('/api/v1/ai/question', question)).toMatchObject(unreached);
     const tried = await admin.post(`${settings}/test`);
@@ -296,8 +295,7 @@ describe('the settings', () => {
   it('come with a list of what was spent', async () => {
     await db('ai_usage').delete();
     await member.post(suggest, { type_key: 'Application', name: 'Payroll' });
-    const { body } = await admin.get(`${settings}/usage`);
-    expect(body).toMatchObject({
+    expect((await admin.get(`${settings}/usage`)).body).toMatchObject({
       total: 1,
       items: [{ run_id: null, purpose: 'suggest', provider_type: 'openai', calls: 1, tokens_reserved: 0 }],
     });

@@ -105,8 +105,8 @@ it('cuts costs, and refuses what is not allowed or unknown', async () => {
 });
 
 it('takes the words of a model that keep to the facts, and goes on without it', async () => {
-  const set = async (more: object) => {
-    await ok(
+  const set = (more: object) =>
+    ok(
       admin.patch('/api/v1/settings/ai', {
         enabled: true,
         provider_type: 'openai',
@@ -116,7 +116,6 @@ it('takes the words of a model that keep to the facts, and goes on without it', 
         ...more,
       }),
     );
-  };
   await set({});
   models.answer = () => ({
     insights: [

@@ -45,8 +45,7 @@ async function imported(place: Place, xml: string | Buffer, query = '', status =
   );
   const job: JobRow = await untilStatus(place.t.services, answer.job_id, status);
   if (status !== 'succeeded') return { job, report: [] };
-  const { text } = await place.admin.get(`/api/v1/jobs/${job.id}/result`);
-  const report = text
+  const report = (await place.admin.get(`/api/v1/jobs/${job.id}/result`)).text
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line));
@@ -242,8 +241,7 @@ describe('a model of another tool', () => {
       `<!DOCTYPE model [<!ENTITY a "aaaa">]>${model('')}`,
       model('&a;'),
     ]) {
-      const { job } = await imported(from, text, '', 'failed');
-      expect(job.error?.code).toBe('validation_failed');
+      expect((await imported(from, text, '', 'failed')).job.error?.code).toBe('validation_failed');
     }
     await expectProblem(
       from.admin.request({

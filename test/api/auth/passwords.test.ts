@@ -76,8 +76,7 @@ describe('an invitation', () => {
   });
 
   it('without a mail gives its token to who holds what the role holds, and may be withdrawn', async () => {
-    const body = { email: 'w@estate.example', display_name: 'W' };
-    const made = await admin.post('/api/v1/users', body);
+    const made = await admin.post('/api/v1/users', { email: 'w@estate.example', display_name: 'W' });
     await ok(valid('validate-setup-token', made.body.setup_token));
     const url = `/api/v1/users/invitations/${made.body.id}`;
     await ok(admin.delete(url), 204);

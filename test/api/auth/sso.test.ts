@@ -41,8 +41,7 @@ const me = async (token: string) => (await t.anonymous.get('/api/v1/auth/me', be
 describe('a login through the provider', () => {
   it('makes the account at the first time, and finds it by the subject later', async () => {
     const subject = known();
-    const first = await ok(login(subject));
-    const account = await me(first.access_token);
+    const account = await me((await ok(login(subject))).access_token);
     expect(account).toMatchObject({
       email: `${subject}@estate.example`,
       display_name: 'Ada Lovelace',
@@ -84,8 +83,7 @@ describe('a login through the provider', () => {
   });
 
   it('takes an answer once', async () => {
-    const begun = await start();
-    const answer = await provider.login(begun.body.authorization_url, known());
+    const answer = await provider.login((await start()).body.authorization_url, known());
     await ok(callback(answer));
     expect((await callback(answer)).body.code).toBe('invalid_credentials');
   });
@@ -98,14 +96,12 @@ describe('a login through the provider', () => {
 
   it('refuses unknown and old states, other issuers, and codes of nobody', async () => {
     await expectProblem(callback({ code: 'x', state: 'unknown' }), 401);
-    const late = await start();
-    const answer = await provider.login(late.body.authorization_url, known());
+    const answer = await provider.login((await start()).body.authorization_url, known());
     await db('one_time_tokens')
       .where({ purpose: 'sso-login' })
       .update({ expires_at: new Date(0) });
     await expectProblem(callback(answer), 401);
-    const begun = await start();
-    const real = await provider.login(begun.body.authorization_url, known());
+    const real = await provider.login((await start()).body.authorization_url, known());
     await expectProblem(callback({ ...real, iss: 'https://other.example' }), 401);
     const again = await start();
     const iss = provider.issuer;
@@ -176,8 +172,7 @@ it('roles by groups follow the groups at every login, the first in the settingsâ
   const admin = await login(subject);
   expect((await me(admin.body.access_token)).role).toBe('admin');
   provider.people.get(subject)!.groups = ['readers'];
-  const viewer = await login(subject);
-  expect((await me(viewer.body.access_token)).role).toBe('viewer');
+  expect((await me((await login(subject)).body.access_token)).role).toBe('viewer');
   // what was logged in as administrator has ended
   await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(admin.body.access_token)), 401);
   provider.people.get(subject)!.groups = [];
@@ -190,9 +185,7 @@ it('group roles of who may change settings alone are refused, and logins stay as
   const keeper = await t.holding('admin.settings');
   for (const role of ['admin', 'viewer']) {
     await expectProblem(
-      keeper.patch('/api/v1/settings/sso', {
-        group_roles: [{ group: 'everybody', role }],
-      }),
+      keeper.patch('/api/v1/settings/sso', { group_roles: [{ group: 'everybody', role }] }),
       403,
       'forbidden',
     );
@@ -254,8 +247,7 @@ it.each<[string, object]>([
 });
 
 it('a provider that is not well is told as such, and brings nothing down', async () => {
-  const begun = await start();
-  const answer = await provider.login(begun.body.authorization_url, known());
+  const answer = await provider.login((await start()).body.authorization_url, known());
   provider.replace((_request, response) => response.writeHead(500).end('oops'));
   for (const bad of [await start(), await callback(answer)]) {
     expect([bad.status, bad.body.code]).toEqual([502, 'upstream_failed']);

@@ -49,9 +49,7 @@ describe('setting up', () => {
     expect(JSON.stringify(stored)).not.toContain(begun.body.secret);
     expect((await loginAs(t, who)).status, 'not in force yet').toBe(200);
     // also of characters that are no digits, and longer in bytes
-    for (const code of ['000000', 'äöüäöü']) {
-      await expectInvalid(post('/confirm', token, { code }), 'code');
-    }
+    for (const code of ['000000', 'äöüäöü']) await expectInvalid(post('/confirm', token, { code }), 'code');
 
     const confirmed = await post('/confirm', token, { code: totpCode(begun.body.secret) });
     expect(confirmed.body.recovery_codes).toHaveLength(10);
@@ -73,9 +71,8 @@ describe('setting up', () => {
     expect(await Promise.all([before, token].map(isIn))).toEqual([false, true]);
   });
 
-  it('is not for accounts without a password', async () => {
-    expect((await member.post(url, { password })).body.code).toBe('wrong_state');
-  });
+  it('is not for accounts without a password', async () =>
+    expect((await member.post(url, { password })).body.code).toBe('wrong_state'));
 
   it('of another one leaves the present one in force until it is confirmed', async () => {
     const { who, token, secret, codes } = await enrolled();

@@ -35,9 +35,7 @@ async function expectRefused(client: TestClient, batch: string, permission: stri
 }
 
 async function expectDone(client: TestClient, batch: string): Promise<void> {
-  for (const dry_run of [true, false]) {
-    await ok(client.post(`${url}/${batch}/rollback`, { dry_run }));
-  }
+  for (const dry_run of [true, false]) await ok(client.post(`${url}/${batch}/rollback`, { dry_run }));
 }
 
 it('needs sight of the cards and relations that a portal would show again', async () => {
@@ -56,8 +54,7 @@ it('needs sight of the cards and relations that a portal would show again', asyn
 
 it('needs sight of the costs that a stakeholder role would show after a merge again', async () => {
   const [survivor, merged] = [await card({ attributes: { costTotalAnnual: 4711 } }), await card()];
-  const keeper = await holding('inventory.view');
-  const role = { user_id: keeper.userId, role: 'responsible' };
+  const role = { user_id: (await holding('inventory.view')).userId, role: 'responsible' };
   await admin.post(`/api/v1/cards/${merged}/stakeholders`, role);
   const request = { survivor_id: survivor, merged_ids: [merged] };
   const { merge_id } = (await admin.post('/api/v1/cards/merge', request)).body;

@@ -49,8 +49,7 @@ describe('a diagram', () => {
       element_count: 1,
     });
     expect(await told(since)).toEqual(['process_diagram.saved', 'process_diagram.saved']);
-    const read = await viewer.get(`${of(process)}/diagram`);
-    expect(read.body).toMatchObject({
+    expect((await viewer.get(`${of(process)}/diagram`)).body).toMatchObject({
       version: 2,
       bpmn_xml: chain({ a: 'A' }),
       svg_thumbnail: svg,
@@ -278,9 +277,7 @@ describe('an element', () => {
     );
     const drawer = await t.as(rows[0].key);
     await expectProblem(
-      drawer.put(`${of(process)}/elements/${id}`, {
-        application_id: await card('Application'),
-      }),
+      drawer.put(`${of(process)}/elements/${id}`, { application_id: await card('Application') }),
       403,
       'relations.manage',
     );

@@ -83,9 +83,7 @@ describe('a flow', () => {
     expect(submitted.body).toMatchObject({ status: 'pending', submitted_by: member.userId });
     expect(await told(since)).toContain('process_flow.submitted');
     const todos = await db('todos').where({ subject_id: first.id, status: 'open' });
-    expect(todos.map(({ assigned_to }) => assigned_to).sort()).toEqual(
-      [admin.userId, approver.userId].sort(),
-    );
+    expect(pluck(todos, 'assigned_to').sort()).toEqual([admin.userId, approver.userId].sort());
     const rejected = await does(approver, process, first.id, 'reject');
     expect(rejected.body).toMatchObject({ status: 'draft', submitted_by: null, submitted_at: null });
     expect(await db('todos').where({ subject_id: first.id, status: 'open' })).toEqual([]);
@@ -278,8 +276,7 @@ describe('assessments and templates', () => {
 
   it('templates are listed, searched and read', async () => {
     const url = '/api/v1/bpm/templates';
-    const { body } = await viewer.get(`${url}?page_size=2`);
-    expect(body).toMatchObject({
+    expect((await viewer.get(`${url}?page_size=2`)).body).toMatchObject({
       total: 6,
       items: [{ key: 'blank' }, { key: 'simple-approval', category: 'General' }],
     });

@@ -16,8 +16,7 @@ async function active(type: string, formula: string): Promise<string> {
 const undo = async (asked: Promise<{ headers: Record<string, unknown> }>, more: object = {}) => {
   const request_id = (await asked).headers['x-request-id'] as string;
   const event = await db('events').where({ request_id }).whereNotNull('batch_id').first();
-  const url = `/api/v1/mutation-batches/${event.batch_id}/rollback`;
-  return await admin.post(url, { dry_run: false, ...more });
+  return await admin.post(`/api/v1/mutation-batches/${event.batch_id}/rollback`, { dry_run: false, ...more });
 };
 
 it('computes its field anew, back and forth', async () => {
@@ -39,8 +38,7 @@ it('is refused where another formula computes its field by now', async () => {
   await deleted;
   await active(type, 'data.a * 2');
   await expectProblem(undo(deleted), 409, 'rollback_conflicts');
-  const forced = await undo(deleted, { force: true });
-  expect(forced.body.left).toMatchObject([{ code: 'field_calculated' }]);
+  expect((await undo(deleted, { force: true })).body.left).toMatchObject([{ code: 'field_calculated' }]);
 });
 
 it('is refused where it would be in a cycle by now', async () => {
@@ -52,7 +50,6 @@ it('is refused where it would be in a cycle by now', async () => {
   const other = await admin.create(url, values);
   await ok(admin.post(`${url}/${other.id}/activate`));
   await expectProblem(undo(changed), 409, 'rollback_conflicts');
-  const forced = await undo(changed, { force: true });
-  expect(forced.body.left).toMatchObject([{ code: 'calculation_cycle' }]);
+  expect((await undo(changed, { force: true })).body.left).toMatchObject([{ code: 'calculation_cycle' }]);
   expect((await admin.get(`${url}/${id}`)).body.formula).toBe('1');
 });

@@ -45,11 +45,7 @@ it('fifty writers on cards that follow each other lose nothing and meet no deadl
     rights.push(await card(right, `Right ${n}`, { a: 0 }));
   }
   await Promise.all(
-    lefts.flatMap((source_id) =>
-      rights.map(async (target_id) => {
-        await admin.relate(joins, source_id, target_id);
-      }),
-    ),
+    lefts.flatMap((source_id) => rights.map((target_id) => admin.relate(joins, source_id, target_id))),
   );
   const ids = [...lefts, ...rights];
   const answers = await Promise.all(

@@ -84,11 +84,7 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
     );
     const { passengers } = (await admin.get(card(one.root, '/restore-impact'))).body;
     expect(pluck(passengers, 'id').sort()).toEqual(sorted(one.child, one.leaf));
-    await ok(
-      admin.post(card(one.root, '/restore'), {
-        also_restore_card_ids: [one.child, one.leaf],
-      }),
-    );
+    await ok(admin.post(card(one.root, '/restore'), { also_restore_card_ids: [one.child, one.leaf] }));
   });
 
   it('takes related cards along where asked', async () => {
@@ -151,14 +147,9 @@ it('POST /cards/bulk-delete moves children up past all that goes', async () => {
   const one = await family('Up');
   const answer = await act('delete', [one.child], { child_strategy: 'reparent' });
   expect(answer.body).toMatchObject({ deleted_card_ids: [one.child], moved_card_ids: [one.leaf] });
-  expect(await read(one.leaf)).toMatchObject({
-    parent_id: one.root,
-    attributes: { capabilityLevel: 'L2' },
-  });
+  expect(await read(one.leaf)).toMatchObject({ parent_id: one.root, attributes: { capabilityLevel: 'L2' } });
   await expectRefused(() => act('delete', [one.leaf], {}, member), 403, 'inventory.delete', {
     card_ids: [one.leaf],
   });
-  for (const card_ids of [[], ['x']]) {
-    await expectRefused(() => act('delete', card_ids), 422);
-  }
+  for (const card_ids of [[], ['x']]) await expectRefused(() => act('delete', card_ids), 422);
 });

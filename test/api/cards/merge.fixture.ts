@@ -44,10 +44,7 @@ async function furnish(admin: TestClient, id: string): Promise<void> {
     await admin.post(card(id, '/stakeholders'), { user_id: admin.userId, role: 'responsible' }),
   ];
   for (const answer of answers) expect(answer.status, answer.text).toBe(201);
-  await admin.create(card(id, '/comments'), {
-    content: 'A reply',
-    parent_id: answers[0]!.body.id,
-  });
+  await admin.create(card(id, '/comments'), { content: 'A reply', parent_id: answers[0]!.body.id });
   expect((await admin.post(`/api/v1/favorites/${id}`)).status).toBeLessThan(300);
 }
 
@@ -88,8 +85,7 @@ export async function duplicates(t: TestApp, admin: TestClient) {
   const moved = await admin.relate('relAppToITC', other.id, own.id);
   await furnish(admin, survivor.id);
   await furnish(admin, other.id);
-  const viewer = await t.as('viewer');
-  expect((await viewer.post(`/api/v1/favorites/${other.id}`)).status).toBeLessThan(300);
+  expect((await (await t.as('viewer')).post(`/api/v1/favorites/${other.id}`)).status).toBeLessThan(300);
   const [first, second] = await makeTag(t, 'single', [`a${survivor.id}`, `b${survivor.id}`]);
   const [third] = await makeTag(t, 'multi', [`c${survivor.id}`]);
   await t.services.db('card_tags').insert([

@@ -104,8 +104,7 @@ describe('POST /card-merges/{id}/undo', () => {
         ['relation', null, 'missing'],
       ]),
     );
-    const forced = await ok(undo(admin, body.merge_id, { force: true }));
-    expect(forced.conflicts).toEqual(refusal.body.conflicts);
+    expect((await ok(undo(admin, body.merge_id, { force: true }))).conflicts).toEqual(refusal.body.conflicts);
     expect(await read(d.survivor.id)).toMatchObject({
       name: `${d.survivor.name} 2`,
       alias: 'Mine now',
@@ -144,9 +143,7 @@ describe('POST /card-merges/{id}/undo', () => {
     const [c, d] = [await admin.card(), await admin.card()];
     const first = await merge(admin, c.id, [d.id]);
     const second = await merge(admin, a.id, [c.id]);
-    expect(await refused(() => undo(admin, first.body.merge_id))).toMatchObject({
-      code: 'merge_conflict',
-    });
+    expect(await refused(() => undo(admin, first.body.merge_id))).toMatchObject({ code: 'merge_conflict' });
     await ok(undo(admin, second.body.merge_id));
     await ok(undo(admin, first.body.merge_id));
     expect((await read(d.id)).name).toBe(d.name);

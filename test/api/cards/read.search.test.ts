@@ -63,9 +63,7 @@ describe('search', () => {
     ['договор', 'Учёт договоров'],
     ['учет', 'Учёт договоров'],
     ['УЧЕТ дагаворов', 'Учёт договоров'],
-  ])('%s finds %s', async (text, expected) => {
-    expect((await find(text))[0]).toBe(expected);
-  });
+  ])('%s finds %s', async (text, expected) => expect((await find(text))[0]).toBe(expected));
 
   it('finds nothing where there is nothing, and everything for blanks', async () => {
     expect(await find('zzzzzz')).toEqual([]);

@@ -154,12 +154,10 @@ it('previews archiving, restoring and the relations by type', async () => {
       { id: component, relation_id: relation, relation_type_key: 'relAppToITC', direction: 'outgoing' },
     ],
   });
-  const incoming = await viewer.get(`/api/v1/cards/${component}/relation-summary`);
-  expect(incoming.body.by_type).toMatchObject([
+  expect((await viewer.get(`/api/v1/cards/${component}/relation-summary`)).body.by_type).toMatchObject([
     { direction: 'incoming', peer_type_key: 'Application', count: 1 },
   ]);
-  const summary = await viewer.get(`/api/v1/cards/${card}/relation-summary`);
-  expect(summary.body.hierarchy).toEqual({
+  expect((await viewer.get(`/api/v1/cards/${card}/relation-summary`)).body.hierarchy).toEqual({
     children_count: 1,
     parent_id: top,
     parent_name: 'Top',
@@ -170,8 +168,7 @@ it('previews archiving, restoring and the relations by type', async () => {
   await db('cards')
     .whereIn('id', [card, child, component])
     .update({ status: 'ARCHIVED', archive_batch_id: NOBODY });
-  const restore = await viewer.get(`/api/v1/cards/${card}/restore-impact`);
-  expect(restore.body.passengers).toMatchObject([
+  expect((await viewer.get(`/api/v1/cards/${card}/restore-impact`)).body.passengers).toMatchObject([
     { id: child, role: 'child' },
     { id: component, role: 'related' },
   ]);

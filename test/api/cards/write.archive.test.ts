@@ -14,8 +14,7 @@ async function family(type = 'Application') {
   const parent = await admin.card({ type });
   const one = await admin.card({ type, parent_id: parent.id });
   const two = await admin.card({ type, parent_id: parent.id });
-  const grandchild = await admin.card({ type, parent_id: one.id });
-  return { parent, one, two, grandchild };
+  return { parent, one, two, grandchild: await admin.card({ type, parent_id: one.id }) };
 }
 
 describe('POST /cards/{id}/archive', () => {
@@ -35,20 +34,14 @@ describe('POST /cards/{id}/archive', () => {
     });
     expect(answer.body.primary).toEqual(await read(made.id));
     expect(events).toMatchObject([
-      {
-        event_type: 'card.archived',
-        card_id: made.id,
-        batch_id: expect.any(String),
-        cost_keys: null,
-      },
+      { event_type: 'card.archived', card_id: made.id, batch_id: expect.any(String), cost_keys: null },
     ]);
     expect(events[0]!.data.changes).toEqual({
       status: { old: 'ACTIVE', new: 'ARCHIVED' },
       archived_at: { old: null, new: answer.body.primary.archived_at },
     });
     for (const body of [{}, null, { child_strategy: null }]) {
-      const other = await member.card();
-      await ok(archive(other.id, body));
+      await ok(archive((await member.card()).id, body));
     }
   });
 
@@ -134,16 +127,14 @@ describe('POST /cards/{id}/archive', () => {
     const other = await admin.card({ type: 'ITComponent' });
     await admin.relate('relAppToITC', app.id, component.id);
     await expectInvalid(() => archive(app.id, { related_card_ids: [other.id] }), 'related_card_ids.0');
-    const answer = await archive(app.id, { related_card_ids: [component.id.toUpperCase()] });
-    expect(answer.body).toMatchObject({
+    expect((await archive(app.id, { related_card_ids: [component.id.toUpperCase()] })).body).toMatchObject({
       affected_related_card_ids: [component.id],
       affected_children_ids: [below.id],
     });
     expect(await read(below.id)).toMatchObject({ status: 'ACTIVE', parent_id: null });
     const impact = await member.get(card(app.id, '/restore-impact'));
     expect(impact.body.passengers).toMatchObject([{ id: component.id, role: 'related' }]);
-    const listed = await member.get(`/api/v1/relations?card_id=${app.id}`);
-    expect(listed.body.total).toBe(0);
+    expect((await member.get(`/api/v1/relations?card_id=${app.id}`)).body.total).toBe(0);
   });
 
   it('takes every active related card along where asked', async () => {

@@ -202,11 +202,7 @@ it('gives capabilities their level and refuses one too deep', async () => {
       'attributes.capabilityLevel',
     );
   }
-  await admin.card({
-    type: 'BusinessCapability',
-    parent_id: root.id,
-    attributes: { capabilityLevel: 'L2' },
-  });
+  await admin.card({ type: 'BusinessCapability', parent_id: root.id, attributes: { capabilityLevel: 'L2' } });
 });
 
 it('needs inventory.create, and costs.view for costs', async () => {
@@ -214,8 +210,7 @@ it('needs inventory.create, and costs.view for costs', async () => {
   const thrifty = await t.holding('inventory.view', 'inventory.create');
   await expectRefused(create(thrifty, { attributes: { costTotalAnnual: 5 } }), 403, 'costs.view');
   await thrifty.card({ attributes: { timeModel: 'invest' } });
-  const blind = await t.holding('inventory.create');
-  await blind.card();
+  await (await t.holding('inventory.create')).card();
 });
 
 it('refuses cards of hidden types', async () => {

@@ -58,8 +58,7 @@ it('deletes relations with an event each, before the card', async () => {
   ]);
   expect(events[0]!.data).toMatchObject({ source_name: app.name, target_name: one.name });
   expect(new Set(events.map((event) => event.batch_id)).size).toBe(1);
-  const history = await admin.get(card(one.id, '/history'));
-  expect(history.body.items[0].event_type).toBe('relation.deleted');
+  expect((await admin.get(card(one.id, '/history'))).body.items[0].event_type).toBe('relation.deleted');
 });
 
 it('asks what becomes of active children, and parts archived ones from the card', async () => {

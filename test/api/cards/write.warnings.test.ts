@@ -42,8 +42,7 @@ describe('a created card', () => {
     ['Portal of Suppliers', 'Portal of Suppliers GmbH'],
   ])('is like another: %s, %s', async (name, other) => {
     const { id } = await create(app(name));
-    const made = await create(app(other));
-    expect(made.warnings).toMatchObject([{ card_id: id, name }]);
+    expect((await create(app(other))).warnings).toMatchObject([{ card_id: id, name }]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { postFile } from '../../support/forms.ts';
-import { ok, openApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
+import { ok, openApp, pluck, type TestAnswer, type TestClient } from '../../support/harness.ts';
 import { card, writesOf } from '../../support/writes.ts';
 import refusedAddresses from './documents.refused.json' with { type: 'json' };
 
@@ -108,9 +108,7 @@ const attach = (id: string): Promise<TestAnswer>[] =>
 it('everybody attaches at once, and nothing is lost', async () => {
   const app = await admin.card();
   const answers = await Promise.all(attach(app.id));
-  expect(answers.map(({ status }) => status).filter((status) => status !== 201 && status !== 200)).toEqual(
-    [],
-  );
+  expect(pluck(answers, 'status').filter((status) => status !== 201 && status !== 200)).toEqual([]);
   for (const [what, n] of Object.entries({
     stakeholders: 8,
     comments: 4,

@@ -138,10 +138,7 @@ it('are what their content says, whatever they are called', async () => {
     ['a.txt', Buffer.from([0xff, 0xfe, 0x00])],
     ['empty.txt', ''],
   ] as const) {
-    expect(await refused(() => upload(name, content)), name).toMatchObject({
-      status: 422,
-      fields: ['file'],
-    });
+    expect(await refused(() => upload(name, content)), name).toMatchObject({ status: 422, fields: ['file'] });
   }
   expect(await stored()).toBe(before);
   for (const [name, content] of [

@@ -205,8 +205,7 @@ describe('observing', () => {
     for (const path of [card(app.id), card(app.id, '/history'), `/api/v1/cards?ids=${app.id}`]) {
       expect((await viewer.get(path)).text).not.toContain('4711');
     }
-    const mine = await ok(viewer.get(card(app.id, '/my-permissions')));
-    expect(mine.effective.can_view_costs).toBe(false);
+    expect((await ok(viewer.get(card(app.id, '/my-permissions')))).effective.can_view_costs).toBe(false);
   });
 
   it('needs a card that is seen, of a type with the role', async () => {
@@ -236,6 +235,5 @@ it('roles are listed once each, or those of a type', async () => {
   expect(pluck(some.items, 'key')).toEqual([...pluck(some.items, 'key')].sort());
   expect(pluck(some.items, 'key')).not.toContain('process_owner');
   await expectInvalid(() => viewer.get('/api/v1/stakeholder-roles?type_key=Nope'), 'type_key');
-  const schema = await ok(viewer.get('/api/v1/stakeholder-roles/permissions-schema'));
-  expect(Object.keys(schema)).toHaveLength(15);
+  expect(Object.keys(await ok(viewer.get('/api/v1/stakeholder-roles/permissions-schema')))).toHaveLength(15);
 });

@@ -161,8 +161,7 @@ describe('a finding', () => {
 describe('a decision', () => {
   it('is kept with who and when, and refused with what is allowed instead', async () => {
     const id = await finding();
-    const refused = await admin.patch(`${url}/${id}`, { decision: 'verified' });
-    expect(refused.body).toMatchObject({
+    expect((await admin.patch(`${url}/${id}`, { decision: 'verified' })).body).toMatchObject({
       code: 'wrong_state',
       decision: 'new',
       allowed: ['in_review', 'accepted', 'not_applicable'],
@@ -232,9 +231,7 @@ it('a verdict on AI is written on the card as a change by hand: scored, in an ev
 });
 
 it('a verdict on AI is refused for a finding without such a card', async () => {
-  const landscape = await finding();
-  const of = await finding({ card_id: await card({ type: 'Organization' }) });
-  for (const id of [landscape, of]) {
+  for (const id of [await finding(), await finding({ card_id: await card({ type: 'Organization' }) })]) {
     await expectProblem(admin.post(`${url}/${id}/ai-verdict`, { verdict: 'deny' }), 409, 'wrong_state');
   }
 });

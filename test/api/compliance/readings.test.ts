@@ -112,8 +112,7 @@ it('takes nothing that a hostile card has the model say of it or of others', asy
       })),
     ],
   });
-  const { assessed_by_model } = await scan();
-  expect(assessed_by_model).toEqual({ cards: 3, asked: 1, unread: 1 });
+  expect((await scan()).assessed_by_model).toEqual({ cards: 3, asked: 1, unread: 1 });
   const all = await found('Art. 3(1)');
   expect(pluck(all, 'card_name').sort()).toEqual(['Granite', 'Velvet']);
   const granite = all.find((one: { card_name: string }) => one.card_name === 'Granite');

@@ -41,8 +41,7 @@ describe('a scan', () => {
       attributes: { businessCriticality: 'missionCritical', hostingType: 'cloudSaaS' },
     });
     const old = await card({ type: 'ITComponent', lifecycle: { endOfLife: '2020-01-31' } });
-    const path = { type: 'relAppToITC', source_id: app, target_id: old };
-    await admin.create('/api/v1/relations', path);
+    await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: app, target_id: old });
     const run = await scan('nis2');
     const found = await findings(`card_id=${app}`);
     expect(found.map(({ regulation_article }) => regulation_article).sort()).toEqual([
@@ -157,8 +156,7 @@ describe('a scan', () => {
     await admin.patch(`${url}/findings/${decided.id}`, { decision: 'in_review' });
     await merge(admin, survivor, [merged]);
     await scan('soc2');
-    const after = await findings(of(survivor));
-    expect(after.map(({ id, auto_resolved }) => [id, auto_resolved]).sort()).toEqual(
+    expect((await findings(of(survivor))).map(({ id, auto_resolved }) => [id, auto_resolved]).sort()).toEqual(
       before.map(({ id }) => [id, id !== decided.id]).sort(),
     );
   });
@@ -251,8 +249,7 @@ describe('how the landscape stands', () => {
       status: 'partial',
       severity: 'low',
     });
-    const bundles = (await viewer.get(`${url}/bundles?regulation=gone`)).body.items;
-    expect(bundles).toMatchObject([
+    expect((await viewer.get(`${url}/bundles?regulation=gone`)).body.items).toMatchObject([
       { regulation: 'gone', label: null, is_enabled: false, is_known: false, score: 50, findings_total: 1 },
     ]);
     const other = (await viewer.get(`${url}/bundles?regulation=gone&status=compliant`)).body.items;

@@ -32,8 +32,7 @@ describe('a diagram', () => {
       created_by: admin.userId,
       is_favorite: false,
     });
-    const read = await viewer.get(`${url}/${id}`);
-    expect(read.body).toEqual({ ...first.body, can_edit: false });
+    expect((await viewer.get(`${url}/${id}`)).body).toEqual({ ...first.body, can_edit: false });
     expect((await admin.get(`${url}/${id}`)).headers.etag).toBe(first.headers.etag);
     const { items } = (await viewer.get(`${url}?search=landsc&card_id=${a}`)).body;
     expect(items).toMatchObject([{ id, card_count: 2, card_ids: [b], thumbnail: expect.any(String) }]);
@@ -68,8 +67,7 @@ describe('a diagram', () => {
       card_ids: [a],
       data: { xml, grid: true },
     });
-    const history = (await viewer.get(`/api/v1/cards/${a}/history`)).body.items;
-    expect(kinds(history)).toContain('diagram.unlinked');
+    expect(kinds((await viewer.get(`/api/v1/cards/${a}/history`)).body.items)).toContain('diagram.unlinked');
     expect(await (await t.holding('inventory.view')).changes(since, 'diagram')).toEqual([]);
   });
 
@@ -206,8 +204,7 @@ describe('its cards', () => {
     };
     await db('cards').where({ id: hidden }).update({ name: 'Other' });
     await hide(true);
-    const { body } = await viewer.get(`${url}/${id}`);
-    expect(body).toMatchObject({
+    expect((await viewer.get(`${url}/${id}`)).body).toMatchObject({
       card_ids: [],
       card_refs: [],
       data: { xml: drawn(hidden, 'Secret engine') },
@@ -223,8 +220,7 @@ describe('its cards', () => {
     const { id } = await d.diagram();
     const a = await d.card();
     const since = await admin.position();
-    const linked = await admin.post(`${url}/${id}/cards`, { card_id: a });
-    expect(linked.body.card_ids).toEqual([a]);
+    expect((await admin.post(`${url}/${id}/cards`, { card_id: a })).body.card_ids).toEqual([a]);
     await admin.create(`${url}/${id}/cards`, { card_id: a });
     await expectProblem(viewer.delete(`${url}/${id}/cards/${a}`), 403, 'forbidden');
     await db('stakeholders').insert({ card_id: a, user_id: viewer.userId, role: 'responsible' });

@@ -97,8 +97,7 @@ it('a diagram that is shared is there for those whom its maker names, to look at
   const { batch_id } = await db('events').orderBy('position', 'desc').first('batch_id');
   const fewer = await member.patch(at, { shared_with: [{ user_id: reader.userId }] });
   expect(fewer.body.shared_with).toHaveLength(1);
-  const forced = { dry_run: false, force: true };
-  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, forced));
+  await ok(admin.post(`/api/v1/mutation-batches/${batch_id}/rollback`, { dry_run: false, force: true }));
   expect((await stranger.get(at)).body).toMatchObject({ visibility: 'public', shared_with: [] });
   expect((await reader.get(at)).body.visibility).toBe('public');
   expect((await member.patch(at, { visibility: 'public' })).body.shared_with).toEqual([]);

@@ -50,8 +50,7 @@ it('are at most 8 of a user, and cost little memory however much there is to rep
   }
   expect(opened.map(({ statusCode }) => statusCode)).toEqual(opened.map(() => 200));
   const refused = await users[0]!.get('/api/v1/events/stream');
-  expect(refused.status).toBe(429);
-  expect(refused.body.code).toBe('too_many_requests');
+  expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
 
   await until(

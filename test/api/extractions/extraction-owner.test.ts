@@ -44,8 +44,7 @@ it('recipients of mail get what the one who names them sees', async () => {
   const changed = await steward.patch(`${base}/${id}`, { destination });
   expect(changed.body).toMatchObject({ owner_id: steward.userId });
   await runNow(t, steward, id);
-  const mail = await until('the mail', async () => smtp.mails[0]);
-  const attached = attachmentOf(mail.raw).toString();
+  const attached = attachmentOf((await until('the mail', async () => smtp.mails[0])).raw).toString();
   expect(attached).toContain('App');
   expect(attached).not.toContain('4242');
 });

@@ -176,8 +176,7 @@ describe('a run', () => {
     expect([part.status, part.raw.equals(content.subarray(2, 6))]).toEqual([206, true]);
     expect((await member.get(run.links.manifest)).body).toEqual(manifest);
     await expectProblem(member.get(run.links.file, { range: 'bytes=99999999-' }), 416);
-    const history = await member.get(`${base}/${id}/runs`);
-    expect(pluck(history.body.items, 'id')).toEqual([run.id, first.id]);
+    expect(pluck((await member.get(`${base}/${id}/runs`)).body.items, 'id')).toEqual([run.id, first.id]);
     const [started, succeeded] = await eventsOf(run.id);
     expect([started.event_type, succeeded.event_type]).toEqual([
       'extraction_run.started',

@@ -42,8 +42,7 @@ describe('an upload', () => {
     expect(answer.headers.location).toBe(`/api/v1/jobs/${job_id}`);
     expect(answer.headers['x-position']).toBeDefined();
     await untilStatus(t.services, job_id, 'succeeded');
-    const job = await member.get(`/api/v1/jobs/${job_id}`);
-    expect(job.body).toMatchObject({
+    expect((await member.get(`/api/v1/jobs/${job_id}`)).body).toMatchObject({
       kind: 'import',
       status: 'succeeded',
       progress: 1,

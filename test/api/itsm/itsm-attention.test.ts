@@ -153,8 +153,7 @@ it('the health of a connection shows runs, open plans and review items, and the 
       pageScale: 0.5,
     }),
   });
-  const { body } = await admin.get(url);
-  expect(body).toMatchObject({
+  expect((await admin.get(url)).body).toMatchObject({
     status: 'failing',
     last_failure: 'Away.',
     consecutive_failures: 1,
@@ -228,8 +227,7 @@ describe('runs that no user started', () => {
         const jobs = await db('jobs')
           .where({ schedule_key: key, status: 'succeeded' })
           .whereNotNull('message');
-        const job = jobs.find(({ slot }) => slot > new Date(Date.now() - 200_000));
-        return job?.message as string | undefined;
+        return jobs.find(({ slot }) => slot > new Date(Date.now() - 200_000))?.message as string | undefined;
       });
     };
     await admin.patch(`${base}/${mapping.id}`, { is_active: false });

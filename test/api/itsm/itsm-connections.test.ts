@@ -61,8 +61,7 @@ describe('a connection', () => {
     expect([one.text, one.headers.etag]).toEqual([made.text, made.headers.etag]);
     const listed = await admin.get(`${base}?search=produc&is_active=true&fields=id,name`);
     expect(listed.body.items).toEqual([{ id, name: 'Production' }]);
-    const walked = await admin.get(`${base}?cursor=&page_size=200`);
-    expect(pluck(walked.body.items, 'id')).toContain(id);
+    expect(pluck((await admin.get(`${base}?cursor=&page_size=200`)).body.items, 'id')).toContain(id);
 
     const headers = { 'if-match': one.headers.etag as string };
     const change = { name: 'Main', password: 'p-4712', client_key: MASK, is_active: false };
@@ -143,8 +142,7 @@ describe('a connection', () => {
   it('deletes the secrets of the previous authentication type', async () => {
     const id = await create();
     const oauth = { auth_type: 'oauth2', client_id: 'estate-client', client_secret: 'client secret' };
-    const changed = await admin.patch(`${base}/${id}`, oauth);
-    expect(changed.body).toMatchObject({
+    expect((await admin.patch(`${base}/${id}`, oauth)).body).toMatchObject({
       grant_type: 'client_credentials',
       username: null,
       password: null,

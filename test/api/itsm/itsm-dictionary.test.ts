@@ -135,8 +135,8 @@ describe('that the remote temporarily reports wrongly', () => {
     });
   });
 
-  it('by different responses stops no field, and is checked again by the next run', async () => {
-    await on(field('alias', 'version'), async (id) => {
+  it('by different responses stops no field, and is checked again by the next run', () =>
+    on(field('alias', 'version'), async (id) => {
       await check(id);
       let calls = 0;
       instance.watch = ({ table }) => {
@@ -152,11 +152,10 @@ describe('that the remote temporarily reports wrongly', () => {
       expect(calls).toBeGreaterThan(1);
       instance.changeField('cmdb', version);
       expect((await check(id, false)).calls).toBeGreaterThan(0);
-    });
-  });
+    }));
 
-  it('for some time is corrected by the next run, without waiting for an hour', async () => {
-    await on({}, async (id) => {
+  it('for some time is corrected by the next run, without waiting for an hour', () =>
+    on({}, async (id) => {
       await check(id);
       misanswer('sys_db_object', 99);
       expect((await check(id)).drift).toMatchObject([{ change: 'table', stops: true }]);
@@ -166,6 +165,5 @@ describe('that the remote temporarily reports wrongly', () => {
       expect([run.status, run.stats.fetched]).toEqual(['review', 4]);
       expect((await load(id)).broken).toBeNull();
       await admin.post(`/api/v1/itsm-sync/sync/runs/${run.id}/cancel`);
-    });
-  });
+    }));
 });

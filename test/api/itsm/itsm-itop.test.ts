@@ -35,8 +35,7 @@ it('is created with a path, a zone, and a token that is never returned', async (
     time_zone: 'Europe/Paris',
   });
   const { id } = made.body;
-  const { secrets } = await db('itsm_connections').where({ id }).first('secrets');
-  expect(secrets).not.toContain('t-4711');
+  expect((await db('itsm_connections').where({ id }).first('secrets')).secrets).not.toContain('t-4711');
   const moved = admin.patch(`${base}/${id}`, { instance_url: 'https://example.com/web' });
   await expectInvalid(moved, 'token secret_needed');
   const changed = await admin.patch(`${base}/${id}`, basic);

@@ -32,10 +32,7 @@ it('synchronises iTop in both directions, with relations', async () => {
   });
   expect(await validate(hosts)).toEqual([]);
   expect(await validate(applications)).toEqual([]);
-  expect(await runMapping(hosts)).toMatchObject({
-    status: 'completed',
-    stats: { created: 6, errors: 0 },
-  });
+  expect(await runMapping(hosts)).toMatchObject({ status: 'completed', stats: { created: 6, errors: 0 } });
   const related = await runMapping(applications, 'pull');
   expect(related.stats).toMatchObject({ planned: { create: 3, relate: 3 }, errors: 0 });
 

@@ -26,8 +26,7 @@ it('a connection to NetBox uses a token, and lists tables and columns', async ()
   const { body } = await admin.get(`${base}/${id}`);
   expect(body).toMatchObject({ kind: 'netbox', auth_type: 'token', token: MASK, sources: null });
   netbox.denied.add('view core/object-changes');
-  const tested = await admin.post(`${base}/${id}/test`);
-  expect(tested.body).toMatchObject({
+  expect((await admin.post(`${base}/${id}/test`)).body).toMatchObject({
     success: true,
     message: 'The account can read. It lacks other rights: read core/object-changes.',
   });
@@ -54,13 +53,11 @@ it('a connection to HTTP lists names its sources', async () => {
   });
   const columns = await admin.get(`${base}/${id}/tables/servers/fields`);
   expect(pluck(columns.body.items, 'name')).toEqual(['id', 'name']);
-  const same = await admin.patch(`${base}/${id}`, { sources: [source] });
-  expect(same.body.test_status).toBe('passed');
+  expect((await admin.patch(`${base}/${id}`, { sources: [source] })).body.test_status).toBe('passed');
   const sources = [source, { ...source, name: 'others', references: { id: 'servers' } }];
   const changed = await admin.patch(`${base}/${id}`, { sources, auth_type: 'token', token: 'abc' });
   expect(changed.body).toMatchObject({ sources, auth_type: 'token', token: MASK, test_status: null });
-  const events = await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
-  expect(events.at(-1)).toMatchObject({
+  expect((await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position')).at(-1)).toMatchObject({
     event_type: 'itsm_connection.updated',
     data: { changes: { sources: { old: [source], new: sources } }, secrets_changed: true },
   });

@@ -42,11 +42,7 @@ it('cards merged repeatedly are replaced by the survivor, also at the ends of re
   const type = insert('cmdb_rel_type', { name: 'Uses::Used by' });
   const target = insert('cmdb_ci_appl', { name: 'Target' });
   const source = insert('cmdb_ci_service', { name: 'Source' });
-  const targets = await storeMapping({
-    connectionId,
-    cardType: 'BusinessCapability',
-    table: 'cmdb_ci_appl',
-  });
+  const targets = await storeMapping({ connectionId, cardType: 'BusinessCapability', table: 'cmdb_ci_appl' });
   const sources = await storeMapping({
     connectionId,
     cardType: 'BusinessContext',

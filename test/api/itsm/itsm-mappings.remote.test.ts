@@ -43,13 +43,11 @@ const field = (
   remote_field: string,
   transform_type?: string,
   transform_config?: object,
-) => ({
-  field_mappings: [name, { card_field, remote_field, transform_type, transform_config }],
-});
+) => ({ field_mappings: [name, { card_field, remote_field, transform_type, transform_config }] });
 
 describe('the validation of a mapping', () => {
-  it('finds no problem, and stores the dictionary', async () => {
-    await on(
+  it('finds no problem, and stores the dictionary', () =>
+    on(
       {
         sync_direction: 'bidirectional',
         filter_query: 'operational_status=1^company.name=Contoso',
@@ -62,16 +60,14 @@ describe('the validation of a mapping', () => {
         ],
       },
       async (id) => {
-        const answer = await admin.post(`${base}/${id}/validate`);
-        expect(answer.body).toEqual({ valid: true, problems: [] });
+        expect((await admin.post(`${base}/${id}/validate`)).body).toEqual({ valid: true, problems: [] });
         const { body } = await admin.get(`${base}/${id}`);
         expect(body.dictionary_at).not.toBeNull();
         const [event] = await db('events')
           .where({ event_type: 'itsm_mapping.validated' })
           .whereRaw(`data ->> 'id' = ?`, [id]);
         expect(event.data.changes.dictionary_at.new).toBe(body.dictionary_at);
-        const coverage = await admin.get(`${base}/${id}/coverage`);
-        expect(coverage.body.columns.mapped).toEqual([
+        expect((await admin.get(`${base}/${id}/coverage`)).body.columns.mapped).toEqual([
           'cost',
           'install_date',
           'name',
@@ -79,8 +75,7 @@ describe('the validation of a mapping', () => {
           'short_description',
         ]);
       },
-    );
-  });
+    ));
 
   const at = 'field_mappings.1.';
   const push = { sync_direction: 'push' };
@@ -125,8 +120,7 @@ describe('the validation of a mapping', () => {
   });
 
   it('names the key of a relation type that was given by name', async () => {
-    const listed = await ok(admin.get(`${connections}/${connection}/relation-types?search=depends`));
-    const [kind] = listed.items;
+    const [kind] = (await ok(admin.get(`${connections}/${connection}/relation-types?search=depends`))).items;
     expect(kind.name).toBe('Depends on::Used by');
     const { rows } = await db.raw(
       `select key from relation_types where source_type_key = 'Application' and target_type_key = 'Application' limit 1`,
@@ -135,8 +129,7 @@ describe('the validation of a mapping', () => {
       relation_mappings: [{ relation_type_key: rows[0].key, remote_type }],
     });
     expect(await problemsOf(relations(kind.id))).toEqual({ valid: true, problems: [] });
-    const { problems } = await problemsOf(relations(kind.name));
-    expect(problems[0].message).toContain(kind.id);
+    expect((await problemsOf(relations(kind.name))).problems[0].message).toContain(kind.id);
   });
 
   it('warns of texts that are too long for a column', async () => {
@@ -199,8 +192,7 @@ it('a preview shows both sides and writes to neither', async () => {
         state: 'linked',
       });
       const writes = instance.writes.length;
-      const answer = await answered(admin.post(`${base}/${id}/preview?limit=50`));
-      const { body } = answer;
+      const { body } = await answered(admin.post(`${base}/${id}/preview?limit=50`));
       expect(body.total).toBe(4);
       const about = (text: string) =>
         body.records.find((record: { remote_id: string }) => record.remote_id === recordOf(text));

@@ -139,9 +139,8 @@ describe('a mapping', () => {
     await expectProblem(admin.delete(`${connections}/${connection}`), 409, 'mappings_present');
   });
 
-  it('may be created without fields, and then cannot run', async () => {
-    expect((await create({ field_mappings: undefined })).broken).toBe('No fields are mapped yet.');
-  });
+  it('may be created without fields, and then cannot run', async () =>
+    expect((await create({ field_mappings: undefined })).broken).toBe('No fields are mapped yet.'));
 });
 
 const field = (card_field: string, more: object = {}) => ({
@@ -256,8 +255,7 @@ describe('a change', () => {
     await ok(admin.patch(`${base}/${made.id}`, { field_mappings: rows }));
     const { base: left } = await db('itsm_pairs').where({ mapping_id: made.id }).first('base');
     expect(Object.keys(left).sort()).toEqual(['description', 'name']);
-    const book = await db('itsm_sync_states').where({ mapping_id: made.id }).first();
-    expect(book.complete_read_at).toBeNull();
+    expect((await db('itsm_sync_states').where({ mapping_id: made.id }).first()).complete_read_at).toBeNull();
     await expectProblem(admin.patch(`${base}/${made.id}`, { remote_table: 'u_moved' }), 409, 'wrong_state');
     await ok(admin.delete(`${base}/${made.id}`), 204);
     expect(await db('itsm_pairs').where({ mapping_id: made.id })).toEqual([]);
@@ -285,8 +283,7 @@ describe('a change', () => {
       schedule: { cron: '5 * * * *', enabled: false },
     });
     expect(paused.body.schedule).toEqual({ cron: '5 * * * *', time_zone: 'UTC', enabled: false });
-    const ended = await admin.patch(`${base}/${made.id}`, { schedule: null });
-    expect(ended.body.schedule).toBeNull();
+    expect((await admin.patch(`${base}/${made.id}`, { schedule: null })).body.schedule).toBeNull();
     expect(await db('job_schedules').where({ key: `itsm:${made.id}` })).toEqual([]);
     await admin.patch(`${base}/${made.id}`, { schedule: { cron: '5 * * * *' } });
     await ok(admin.delete(`${base}/${made.id}`), 204);

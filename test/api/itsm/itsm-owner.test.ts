@@ -168,8 +168,7 @@ describe('a run', () => {
     instance.elsewhere.insert(table, { name: 'From outside' });
     await expectProblem(steward.post(`${base}/sync/pull/${pulling}`), 403, 'inventory.create');
     expect(await runMapping(pulling, 'pull')).toMatchObject({ status: 'completed', stats: { created: 1 } });
-    const { created_by } = await db('cards').where({ name: 'From outside' }).first();
-    expect(created_by).toBe(admin.userId);
+    expect((await db('cards').where({ name: 'From outside' }).first()).created_by).toBe(admin.userId);
     instance.elsewhere.insert(table, { name: 'Later' });
     await admin.patch(`${base}/mappings/${pulling}`, { schedule: { cron: '30 2 * * *' } });
     await fire(pulling);

@@ -130,8 +130,7 @@ it('strict: every mapped record whose card is gone, but none whose card no longe
 });
 
 it('bidirectional: the newer change wins, and undecided conflicts become review items', async () => {
-  const table = 'cmdb_ci_service';
-  const record = insert(table, { name: 'Both', busines_criticality: '1 - most critical' });
+  const record = insert('cmdb_ci_service', { name: 'Both', busines_criticality: '1 - most critical' });
   const mapping = await setUp({ mode: 'conservative', direction: 'bidirectional' });
   const run = () => runMapping(mapping);
   expect(await run()).toMatchObject({ status: 'completed', stats: { created: 1, errors: 0 } });
@@ -141,10 +140,7 @@ it('bidirectional: the newer change wins, and undecided conflicts become review 
   instance.store.skew = 60_000;
   instance.elsewhere.update(record, { short_description: 'newer', name: 'Theirs' });
   instance.store.skew = 0;
-  expect(await run()).toMatchObject({
-    status: 'completed',
-    stats: { updated: 1, planned: { conflict: 1 } },
-  });
+  expect(await run()).toMatchObject({ status: 'completed', stats: { updated: 1, planned: { conflict: 1 } } });
   expect(await db('cards').where({ id: card.id }).first()).toMatchObject({
     description: 'newer',
     name: 'Ours',

@@ -79,8 +79,7 @@ describe('a mapping that only pushes', () => {
 
   it('plans again for cards that were restored while its plan was in review', async () => {
     const card = cards[1]!;
-    const record = await recordIdOf(card);
-    const pair = `${base}/mappings/${mapping}/pairs/${record}`;
+    const pair = `${base}/mappings/${mapping}/pairs/${await recordIdOf(card)}`;
     await ok(admin.post(`${pair}/unmap`), 204);
     await admin.patch(`/api/v1/cards/${card}`, { description: 'While it was out' });
     await admin.patch(`/api/v1/cards/${cards[3]}`, { description: 'Another change' });
@@ -195,8 +194,7 @@ describe('a connection that is paused', () => {
     await pausedAt('create', 3);
     expect(instance.store.of(TABLE)).toHaveLength(100);
     await active(true);
-    const { stats } = await runMapping(many, 'push');
-    expect(stats).toMatchObject({ created: count - 100, errors: 0 });
+    expect((await runMapping(many, 'push')).stats).toMatchObject({ created: count - 100, errors: 0 });
     expect(instance.store.of(TABLE)).toHaveLength(count);
   });
 });
@@ -211,11 +209,7 @@ describe('a bidirectional mapping that is only pulled or pushed', () => {
   it('reads a delta after it has pulled everything, and leaves the other direction to bidirectional runs', async () => {
     const table = 'cmdb_ci_server';
     const ids = ['A', 'B', 'C'].map((name) => instance.elsewhere.insert(table, { name }).values.sys_id!);
-    const both = await storeMapping({
-      connectionId: await connect(),
-      cardType: 'ITComponent',
-      table,
-    });
+    const both = await storeMapping({ connectionId: await connect(), cardType: 'ITComponent', table });
     const pull = () => runMapping(both, 'pull');
     expect(await pull()).toMatchObject({ status: 'completed', complete: true, stats: { created: 3 } });
     const card = await db('cards').where({ name: 'A', type: 'ITComponent' }).first('id');
@@ -251,11 +245,7 @@ describe('a bidirectional mapping that is only pulled or pushed', () => {
     const type = 'BusinessCapability';
     instance.elsewhere.insert(table, { name: 'Theirs' });
     const card = await make(type, 'Ours');
-    const both = await storeMapping({
-      connectionId: await connect(),
-      cardType: type,
-      table,
-    });
+    const both = await storeMapping({ connectionId: await connect(), cardType: type, table });
     const pushBoth = () => runMapping(both, 'push');
     expect(await pushBoth()).toMatchObject({ status: 'completed', complete: true, stats: { created: 1 } });
     const { remote_id } = await db('itsm_pairs').where({ mapping_id: both }).first('remote_id');

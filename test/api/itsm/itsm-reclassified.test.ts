@@ -32,8 +32,7 @@ it('a record that was reclassified out of its table becomes a review item, and i
   const id = await pulled('Reclassified');
   reclassify(id, OTHER);
   for (const complete of [true, false, true]) {
-    const { stats } = await run(complete);
-    expect(stats.planned).toEqual({ conflict: 1 });
+    expect((await run(complete)).stats.planned).toEqual({ conflict: 1 });
   }
   expect(await statusOf('Reclassified')).toBe('ACTIVE');
   const [question] = await questions(mapping);

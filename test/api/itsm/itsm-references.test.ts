@@ -61,9 +61,8 @@ async function walk({
   const [own, far] = reversed ? ['target_id', 'source_id'] : ['source_id', 'target_id'];
   const related = async () =>
     (await db('relations').where({ type: relationType, [own]: card })).map((row) => row[far]);
-  const relate = async (to: string) => {
-    await admin.create('/api/v1/relations', { type: relationType, [own]: card, [far]: to });
-  };
+  const relate = (to: string) =>
+    admin.create('/api/v1/relations', { type: relationType, [own]: card, [far]: to });
   const unrelate = async () => {
     const [{ id }] = await db('relations').where({ type: relationType, [own]: card });
     await ok(admin.delete(`/api/v1/relations/${id}`), 204);

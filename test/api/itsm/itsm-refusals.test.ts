@@ -172,8 +172,7 @@ it('a card that the inventory refuses becomes a review item, and is not tried ag
     remote: { external_id: 'S-1' },
     reason: expect.stringContaining('No card can be created'),
   });
-  const again = await pull();
-  expect(again).toMatchObject({ stats: { planned: { stage: 1 }, already_open: 1, errors: 0 } });
+  expect(await pull()).toMatchObject({ stats: { planned: { stage: 1 }, already_open: 1, errors: 0 } });
   expect(await open()).toMatchObject([{ id: asked.id, reason: asked.reason }]);
   // a complete reading tries again, as an answer does
   expect(await pull('?complete=true')).toMatchObject({ stats: { planned: { create: 1 }, errors: 1 } });

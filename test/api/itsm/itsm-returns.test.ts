@@ -74,9 +74,7 @@ describe('a record that returns under its own key', () => {
     // both are synchronised again
     instance.elsewhere.update(id, { short_description: 'since then' });
     await run();
-    expect(await db('cards').where({ id: card }).first()).toMatchObject({
-      description: 'since then',
-    });
+    expect(await db('cards').where({ id: card }).first()).toMatchObject({ description: 'since then' });
     expect(records(name)).toEqual([id]);
     expect(await run('?complete=true')).toMatchObject({ stats: { applied: {} } });
   });
@@ -120,8 +118,7 @@ describe('a record that returns under its own key', () => {
   it('is archived again when the run is undone, and restored by the next run', async () => {
     const { id, card } = await archived('To and fro');
     comeBack(id, 'To and fro');
-    const back = await run('?complete=false');
-    await undoRun(back.id);
+    await undoRun((await run('?complete=false')).id);
     expect(await cards('To and fro')).toEqual([{ id: card, status: 'ARCHIVED' }]);
     expect(await run('?complete=false')).toMatchObject({ stats: { planned: { restore: 1 } } });
     expect(await cards('To and fro')).toEqual([{ id: card, status: 'ACTIVE' }]);
@@ -216,8 +213,7 @@ describe('an undone deletion in the remote', () => {
     const deleting = await run('?complete=false&auto_apply=true');
     expect(instance.store.rows.has(id)).toBe(false);
     await db('itsm_plan_rows').where({ run_id: deleting.id }).update({ removed: null });
-    const undone = await undoRun(deleting.id);
-    const refused = await staged(undone.id, '&action=create&status=error');
+    const refused = await staged((await undoRun(deleting.id)).id, '&action=create&status=error');
     expect(refused.at(-1)).toMatchObject({ outcome: 'refused' });
     expect(records('Not kept')).toEqual([]);
   });

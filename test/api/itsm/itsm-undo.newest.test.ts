@@ -13,10 +13,7 @@ const mapping = await storeMapping({
 
 const run = () => runMapping(mapping);
 const undo = async (id: string) => {
-  expect(await undoRun(id)).toMatchObject({
-    status: 'completed',
-    stats: { errors: 0 },
-  });
+  expect(await undoRun(id)).toMatchObject({ status: 'completed', stats: { errors: 0 } });
 };
 
 /** A pair, and the description on both sides. */
@@ -28,9 +25,7 @@ async function paired(name: string) {
     const { description } = await db('cards').where({ id: card_id }).first('description');
     return [description, instance.store.rows.get(remote)!.values.short_description];
   };
-  const change = async (description: string) => {
-    await ok(admin.patch(`/api/v1/cards/${card_id}`, { description }));
-  };
+  const change = (description: string) => ok(admin.patch(`/api/v1/cards/${card_id}`, { description }));
   return { remote, held, change };
 }
 

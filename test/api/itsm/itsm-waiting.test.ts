@@ -135,9 +135,7 @@ it('relations to a paused mapping are deferred without a row, reported once, and
   instance.elsewhere.insert('cmdb_rel_ci', { parent: context, child: led!, type });
   const targets = await mapped('BusinessCapability', 'cmdb_ci_appl');
   const relation = { relation_type_key: 'relBizCtxToBC', remote_type: type, target_mapping_id: targets };
-  const sources = await mapped('BusinessContext', 'cmdb_ci_linux_server', {
-    relation_mappings: [relation],
-  });
+  const sources = await mapped('BusinessContext', 'cmdb_ci_linux_server', { relation_mappings: [relation] });
   await run(targets);
   expect((await run(sources)).stats).toMatchObject({ relations_created: 1, relations_deferred: 0 });
 

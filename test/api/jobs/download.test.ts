@@ -7,8 +7,7 @@ import { expectProblem, ok, openApp } from '../../support/harness.ts';
 const { t, db } = await openApp();
 const owner = await t.as('member');
 
-const text = 'name;cost\nÄpfel;1\nBirnen;2\n';
-const bytes = Buffer.from(text);
+const bytes = Buffer.from('name;cost\nÄpfel;1\nBirnen;2\n');
 const sha256 = createHash('sha256').update(bytes).digest();
 
 /** A finished job of the owner with a file. */
@@ -53,8 +52,7 @@ describe('a download', () => {
     const { id } = await finished({ needs: ['inventory.export', 'admin.export_workspace'] });
     await expectProblem(fetchFile(id), 403, 'admin.export_workspace');
     expect((await downloads(id)).length).toBe(0);
-    const fine = await finished({ needs: ['inventory.export'] });
-    await ok(fetchFile(fine.id));
+    await ok(fetchFile((await finished({ needs: ['inventory.export'] })).id));
   });
 
   it('gives the file with name, digest and length, and stands in the audit log', async () => {
@@ -122,8 +120,7 @@ describe('a download', () => {
   });
 
   it('refuses a range beyond the end, and says how long the file is', async () => {
-    const { id } = await finished();
-    const answer = await fetchFile(id, { range: 'bytes=1000-' });
+    const answer = await fetchFile((await finished()).id, { range: 'bytes=1000-' });
     expect(answer).toMatchObject({ status: 416, body: { code: 'range_not_satisfiable' } });
     expect(answer.headers['content-range']).toBe(`bytes */${bytes.length}`);
     expect(answer.headers['content-disposition']).toBeUndefined();

@@ -14,8 +14,7 @@ const card: string = (await admin.post('/api/v1/cards', { type: 'Application', n
 afterAll(() => t.app.close());
 
 it('duplicates are listed as the last analysis found them, for those who may see analyses', async () => {
-  const twin = { type: 'Application', name: 'Desk of Claims' };
-  const { id } = (await admin.post('/api/v1/cards', twin)).body;
+  const { id } = (await admin.post('/api/v1/cards', { type: 'Application', name: 'Desk of Claims' })).body;
   const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
   const found = { card_type: 'Application', card_ids: [card, id], run_id: card, found_at: new Date() };
   await db('duplicate_clusters').insert({ id: card, ...scores, ...found });
@@ -25,8 +24,7 @@ it('duplicates are listed as the last analysis found them, for those who may see
     '2 cards; pairs of them represent the same object with 90 %, all together with 90 %',
   );
   expect(await refusal(asViewer, 'find_duplicates')).toMatchObject({ permission: 'ai_analysis.view' });
-  const { cluster } = await answer(asAdmin, 'read_duplicates', { id: card });
-  expect(cluster.cards).toHaveLength(2);
+  expect((await answer(asAdmin, 'read_duplicates', { id: card })).cluster.cards).toHaveLength(2);
   expect(await refusal(asAdmin, 'read_duplicates', { id })).toMatchObject({ code: 'not_found' });
 });
 
@@ -37,11 +35,7 @@ it('duplicates are decided about and merged: tried first, then in batches that c
   const tried = await answer(asAdmin, 'decide_duplicates', { id, status: 'dismissed' });
   expect(tried).toMatchObject({ dry_run: true, batch_id: null, result: { status: 'dismissed' } });
   expect(await statusNow()).toBe('pending');
-  const decided = await answer(asAdmin, 'decide_duplicates', {
-    id,
-    status: 'investigating',
-    dry_run: false,
-  });
+  const decided = await answer(asAdmin, 'decide_duplicates', { id, status: 'investigating', dry_run: false });
   expect(await statusNow()).toBe('investigating');
   expect(await answer(asAdmin, 'undo_batch', { batch_id: decided.batch_id, dry_run: false })).toBeDefined();
   expect(await statusNow()).toBe('pending');
@@ -90,8 +84,7 @@ describe('refusals', () => {
     expect((await refusal(asViewer, 'create_card', { type: 'Application', name: 'X' })).hint).toMatch(
       /token/,
     );
-    const { errors } = await refusal(asAdmin, 'decide_duplicates', { id: card, status: 'sure' });
-    expect(errors).toEqual([
+    expect((await refusal(asAdmin, 'decide_duplicates', { id: card, status: 'sure' })).errors).toEqual([
       { field: 'status', code: 'enum', message: expect.stringContaining('"investigating"') },
     ]);
     const wide = { report: 'dashboard', parameters: { filter: ['a'] } };
@@ -131,9 +124,7 @@ it('relations are removed: tried first, then in a batch that brings them back', 
   expect(await related()).toBe(0);
   await answer(asAdmin, 'undo_batch', { batch_id: gone.batch_id, dry_run: false });
   expect(await related()).toBe(1);
-  expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({
-    permission: 'relations.manage',
-  });
+  expect(await refusal(asViewer, 'unrelate_cards', { id })).toMatchObject({ permission: 'relations.manage' });
 });
 
 describe('analyses', () => {
@@ -163,8 +154,7 @@ describe('analyses', () => {
       expect(await refusal(asAdmin, 'start_analysis', asked)).toMatchObject({ code: 'wrong_state', run_id });
       const { items } = await answer(asAdmin, 'list_analysis_runs', { analysis_type: analysis });
       expect(items).toMatchObject([{ id: run_id }]);
-      const cancelled = await answer(asAdmin, 'cancel_analysis_run', { id: run_id });
-      expect(cancelled.run.status).toBe('cancelled');
+      expect((await answer(asAdmin, 'cancel_analysis_run', { id: run_id })).run.status).toBe('cancelled');
     }
   });
 
@@ -208,13 +198,12 @@ describe('analyses', () => {
     const scores = { effort: 'low', score: 50, score_without_costs: 50, reasons: '[]', dependants: 0 };
     const found = { run_id: card, is_current: true, target_type: 'Application', card_id: card };
     await db('modernizations').insert({ ...found, ...proposed, ...scores });
-    const written = {
+    const { body: finding } = await admin.post('/api/v1/compliance/findings', {
       regulation: 'gdpr',
       requirement: 'A record is kept',
       status: 'partial',
       severity: 'low',
-    };
-    const { body: finding } = await admin.post('/api/v1/compliance/findings', written);
+    });
     const [candidate] = (await answer(asAdmin, 'list_analysis_results', { analysis: 'modernizations' }))
       .items;
     const decided = { id: candidate.id, status: 'accepted' };

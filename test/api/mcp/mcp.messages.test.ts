@@ -18,18 +18,13 @@ it.each([
   ],
   ['tools/call', { name: 'no_such_tool' }, 'Tool no_such_tool not found'],
 ])('names wrong parameters of %s %j', async (method, given, expected) => {
-  const client = {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 'x', version: '1' },
-  };
+  const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
   const params = method === 'initialize' && given ? { ...client, ...given } : given;
   const sent = { jsonrpc: '2.0', id: 1, method, ...(params && { params }) };
   const error = { code: -32602, message: expected };
   expect(await viewer.post('/mcp', sent)).toMatchObject({ status: 200, body: { id: 1, error } });
   if (method === 'initialize') return;
-  const both = await viewer.post('/mcp', [{ ...sent, id: 2 }, ping]);
-  expect(both.body).toEqual(
+  expect((await viewer.post('/mcp', [{ ...sent, id: 2 }, ping])).body).toEqual(
     expect.arrayContaining([
       { jsonrpc: '2.0', id: 1, result: {} },
       { jsonrpc: '2.0', id: 2, error },
@@ -40,11 +35,7 @@ it.each([
     'io.modelcontextprotocol/clientInfo': client.clientInfo,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const headers = {
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': method,
-    'mcp-name': 'no_such_tool',
-  };
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': 'no_such_tool' };
   const present = { ...sent, params: { ...params, _meta: envelope } };
   const { body } = await viewer.post('/mcp', present, headers);
   expect(body.error.code).not.toBe(-32603);

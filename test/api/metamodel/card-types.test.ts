@@ -141,10 +141,7 @@ describe('PATCH /metamodel/types/{key}', () => {
       id: key,
       key,
       label: 'Place',
-      changes: {
-        label: { old: 'Made', new: 'Place' },
-        description: { old: null, new: 'Where.' },
-      },
+      changes: { label: { old: 'Made', new: 'Place' }, description: { old: null, new: 'Where.' } },
     });
     const { fields_schema, subtypes, section_config } = answer.body;
     await idle(patch(key, { label: 'Place', fields_schema, subtypes, section_config }));
@@ -198,9 +195,7 @@ describe('PATCH /metamodel/types/{key}', () => {
     await expectRefused(patch(key, { stakeholder_roles: only }), 409, 'role_in_use', {
       stakeholder_count: 1,
     });
-    expect(await refused(patch(key, { stakeholder_roles: [] }))).toMatchObject({
-      code: 'last_active_role',
-    });
+    expect(await refused(patch(key, { stakeholder_roles: [] }))).toMatchObject({ code: 'last_active_role' });
     await db('stakeholders').where({ card_id: card.id }).delete();
     const { answer, kinds } = await eventsBy(
       t,
@@ -255,13 +250,11 @@ describe('DELETE /metamodel/types/{key}', () => {
     expect(await total('/api/v1/cards?search=Hidden%20Platform')).toBe(0);
     await expectProblem(admin.get(`/api/v1/relations/${made.body.id}`), 404);
     expect((await admin.get('/api/v1/changes?limit=10000')).text).not.toContain('Hidden Platform');
-    const counts = await admin.get('/api/v1/cards/counts');
-    expect(pluck(counts.body.by_type, 'type')).not.toContain('Platform');
+    expect(pluck((await admin.get('/api/v1/cards/counts')).body.by_type, 'type')).not.toContain('Platform');
     const dashboard = await admin.get('/api/v1/reports/dashboard');
     expect(Object.keys(dashboard.body.by_type)).not.toContain('Platform');
     expect(dashboard.text).not.toContain('Hidden Platform');
-    const listed = await admin.get(`${types}?fields=key&page_size=200`);
-    expect(listed.text).not.toContain('"Platform"');
+    expect((await admin.get(`${types}?fields=key&page_size=200`)).text).not.toContain('"Platform"');
     await expectRefused(() => admin.post('/api/v1/cards', { type: 'Platform', name: 'B' }), 422);
     expect((await idle(() => admin.delete(`${types}/Platform`))).body.status).toBe('hidden');
 

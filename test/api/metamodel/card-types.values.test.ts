@@ -145,11 +145,9 @@ describe('fields of another type', () => {
     const type = await makeType(admin, [field('price', 'cost')]);
     const { id } = await cardOf(type, { price: 4711.5 });
     const body = { fields_schema: schema(field('price', 'boolean')) };
-    const blind = await t.holding('admin.metamodel');
-    const hidden = await blind.patch(`${types}/${type}?dry_run=true`, body);
+    const hidden = await (await t.holding('admin.metamodel')).patch(`${types}/${type}?dry_run=true`, body);
     expect(hidden.body.changed_fields[0]).toMatchObject({ unconvertible: 1, examples: [] });
-    const costless = await t.holding('admin.metamodel', 'inventory.view');
-    const cut = await costless.patch(`${types}/${type}`, body);
+    const cut = await (await t.holding('admin.metamodel', 'inventory.view')).patch(`${types}/${type}`, body);
     expect(cut.status).toBe(409);
     expect(cut.body.changed_fields[0].examples).toEqual([{ id }]);
     expect(cut.text).not.toContain('4711.5');

@@ -36,8 +36,7 @@ it('principles are created, changed, listed and deleted, an event for each', asy
   await idle(() => admin.patch(one, { is_active: false }));
   const stale = await refused(() => admin.patch(one, { title: 'X' }, { 'if-match': answer.headers.etag! }));
   expect(stale.status).toBe(412);
-  const found = await viewer.get(`${url('principles')}?search=reuse&sort_by=title`);
-  expect(found.body.total).toBe(1);
+  expect((await viewer.get(`${url('principles')}?search=reuse&sort_by=title`)).body.total).toBe(1);
   const gone = await eventsBy(t, () => admin.delete(one));
   expect([gone.answer.status, gone.events[0]!.event_type]).toEqual([204, 'principle.deleted']);
   expect(gone.events[0]!.data.changes.title).toEqual({ old: 'Reuse', new: null });

@@ -73,8 +73,7 @@ it('writes every card with its event, or none, and is listed as one batch', asyn
   const [batch] = await db('mutation_batches').where({ id: job.id });
   expect(batch.tool_name).toBe('job metamodel_change');
   expect(await db('events').where({ batch_id: job.id }).pluck('position')).toHaveLength(MANY + 1);
-  const read = await admin.get(`${types}/${type}`);
-  expect(read.body.fields_schema).toEqual(body.fields_schema);
+  expect((await admin.get(`${types}/${type}`)).body.fields_schema).toEqual(body.fields_schema);
 });
 
 it('deletes many relations in the same way, waiting for a long write', async () => {
@@ -112,8 +111,7 @@ it('deletes many relations in the same way, waiting for a long write', async () 
     );
     return rows[0].id as string;
   });
-  const done = await untilStatus(t.services, job, 'succeeded');
-  expect(done.counts).toEqual({ changed: MANY, scored: 0 });
+  expect((await untilStatus(t.services, job, 'succeeded')).counts).toEqual({ changed: MANY, scored: 0 });
   expect(await db('relations').where({ type: key })).toEqual([]);
   await expectProblem(admin.get(`${relationTypes}/${key}`), 404);
 });

@@ -67,12 +67,7 @@ it('are searched and sorted as they are shown, also page by page', async () => {
 it('have ETags of their own, which a change takes in the language in which it was read', async () => {
   const [german, plain] = [await read('de'), await read(undefined)];
   expect(german.headers.etag).not.toBe(plain.headers.etag);
-  await ok(
-    viewer.get(`${types}/${type}`, {
-      'accept-language': 'de',
-      'if-none-match': plain.headers.etag!,
-    }),
-  );
+  await ok(viewer.get(`${types}/${type}`, { 'accept-language': 'de', 'if-none-match': plain.headers.etag! }));
   const changed = await admin.patch(
     `${types}/${type}`,
     { icon: 'place' },

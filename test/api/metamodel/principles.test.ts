@@ -32,12 +32,10 @@ it('principles are taken over once, in the language that is asked for, and can b
   expect(new Set(again.flatMap(({ body }) => body.ids)).size).toBe(2);
   const stored = (await admin.get('/api/v1/metamodel/principles')).body.items;
   expect(pluck(stored, 'catalogue_id')).toEqual(['EAP-03', 'EAP-01', 'EAP-02']);
-  const german = principlesCatalogue.principles.find(({ id }) => id === 'EAP-03')!.texts.de;
-  expect(stored[0]).toMatchObject(german);
+  expect(stored[0]).toMatchObject(principlesCatalogue.principles.find(({ id }) => id === 'EAP-03')!.texts.de);
   const listed = (await admin.get(url)).body.principles;
   expect(listed[2]).toMatchObject({ id: 'EAP-03', existing_principle_id: done.body.ids[0] });
-  const events = await admin.changes(since.next);
-  expect(pluck(events, 'event_type')).toEqual(Array(3).fill('principle.created'));
+  expect(pluck(await admin.changes(since.next), 'event_type')).toEqual(Array(3).fill('principle.created'));
   const unknown = await admin.post(`${url}/import`, { catalogue_ids: ['EAP-01', 'EAP-99'] });
   expect([unknown.status, unknown.body.errors[0].field]).toEqual([422, 'catalogue_ids.1']);
   const { batch_id } = await db('events')

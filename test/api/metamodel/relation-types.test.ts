@@ -100,8 +100,7 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
 
   it('keeps built-in attributes and options, which may be translated, hidden and added to', async () => {
     const key = 'relAppToBC';
-    const { body } = await admin.get(`${relationTypes}/${key}`);
-    const [support] = body.attributes_schema;
+    const [support] = (await admin.get(`${relationTypes}/${key}`)).body.attributes_schema;
     expect([support.built_in, support.options[0].built_in]).toEqual([true, true]);
     const changed = (attributes_schema: unknown[]) => patch(key, { attributes_schema });
     for (const attributes of [
@@ -241,8 +240,7 @@ describe('DELETE and restore', () => {
     const key = 'relProviderToITC';
     const hidden = await admin.delete(`${relationTypes}/${key}`);
     expect(hidden.body).toEqual({ status: 'hidden', key, removed_instances: 0 });
-    const listed = await admin.get(`${relationTypes}?type_key=Provider&fields=key`);
-    expect(listed.text).not.toContain(key);
+    expect((await admin.get(`${relationTypes}?type_key=Provider&fields=key`)).text).not.toContain(key);
     const instead = await makeRelationType(admin, 'Provider', 'ITComponent');
     const restore = () => admin.post(`${relationTypes}/${key}/restore`);
     await expectRefused(restore, 409, 'pair_taken');

@@ -56,18 +56,14 @@ it('give their rights at once to whoever holds them, and none while archived', a
   });
   expect(kinds['stakeholder_role.updated']).toBe(1);
   await expectProblem(edit(), 403);
-  const active = await viewer.get(`${roles}?fields=key`);
-  expect(active.text).not.toContain('steward');
-  const all = await viewer.get(`${roles}?include_archived=true&fields=key`);
-  expect(all.text).toContain('steward');
+  expect((await viewer.get(`${roles}?fields=key`)).text).not.toContain('steward');
+  expect((await viewer.get(`${roles}?include_archived=true&fields=key`)).text).toContain('steward');
   await expectRefused(() => admin.post(`${roles}/steward/archive`), 409, 'wrong_state');
 
   const restored = await admin.post(`${roles}/steward/restore`);
   expect(restored.body).toMatchObject({ is_archived: false, archived_at: null, archived_by: null });
   await ok(edit());
-  expect(await refused(() => admin.post(`${roles}/steward/restore`))).toMatchObject({
-    code: 'wrong_state',
-  });
+  expect(await refused(() => admin.post(`${roles}/steward/restore`))).toMatchObject({ code: 'wrong_state' });
 });
 
 it('change by what is sent, under the ETag that was read', async () => {
@@ -79,8 +75,7 @@ it('change by what is sent, under the ETag that was read', async () => {
   expect(answer.body).toMatchObject({ key: 'observer', label: 'Watcher', sort_order: 7 });
   expect(kinds).toEqual({ 'stakeholder_role.updated': 1 });
   await idle(() => admin.patch(url, { label: 'Watcher' }));
-  const late = await refused(() => admin.patch(url, { label: 'X' }, { 'if-match': seen }));
-  expect(late.status).toBe(412);
+  expect((await refused(() => admin.patch(url, { label: 'X' }, { 'if-match': seen }))).status).toBe(412);
 });
 
 it('refuse what is taken, unknown, faulty, or would leave none', async () => {
@@ -90,8 +85,7 @@ it('refuse what is taken, unknown, faulty, or would leave none', async () => {
   await expectInvalid(post({ key: 'xyz' }), 'label');
   const unknown = await refused(post({ key: 'xyz', label: 'X', permissions: { 'card.fly': true } }));
   expect(unknown).toMatchObject({ status: 422, fields: ['permissions.card.fly'] });
-  const nowhere = `${types}/Nothing/stakeholder-roles`;
-  await expectProblem(admin.post(nowhere, { key: 'xyz', label: 'X' }), 404);
+  await expectProblem(admin.post(`${types}/Nothing/stakeholder-roles`, { key: 'xyz', label: 'X' }), 404);
 
   const single = await makeType(admin, [], { stakeholder_roles: [{ key: 'only', label: 'Only' }] });
   await expectRefused(

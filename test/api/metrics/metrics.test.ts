@@ -48,6 +48,5 @@ test('jobs, feed and process show', async () => {
   expect(after.get('estate_feed_position')).toBe(Number(position));
 });
 
-test('only who may change settings reads them', async () => {
-  await expectProblem((await t.as('bpm_admin')).get('/metrics'), 403);
-});
+test('only who may change settings reads them', async () =>
+  await expectProblem((await t.as('bpm_admin')).get('/metrics'), 403));

@@ -24,8 +24,7 @@ const attachments = async () => {
 
 it('tells those who brought it that a migration was read, applied or has failed', async () => {
   const table = { source_key: 'sheet', fileName: 'Platforms.csv', name: 'Small' };
-  const { id } = await staged('id,name\nT-1,Told', table);
-  await applied(id);
+  await applied((await staged('id,name\nT-1,Told', table)).id);
   const { body: broken } = await upload('no workbook at all', { name: 'Broken' });
   await untilStatus(t.services, broken.job_id, 'failed');
   await until('the news to be told', async () => {
@@ -46,8 +45,7 @@ describe('a full snapshot', () => {
   let id: string;
 
   it('shows its relations with their values, its links and its comments', async () => {
-    const made = await staged(await workbook(fullSnapshot));
-    id = made.id;
+    id = (await staged(await workbook(fullSnapshot))).id;
     expect(await actions(id)).toEqual({
       Suite: 'create',
       Payroll: 'create',
@@ -192,11 +190,7 @@ describe('a full snapshot', () => {
     });
     expect(again.stats.records.comment).toBeUndefined();
     await admin.put(`${url}/${id}/field-mappings`, { field_mappings: {} });
-    expect((await settled(id)).stats.records.comment).toEqual({
-      create: 4,
-      conflict: 2,
-      skip: 1,
-    });
+    expect((await settled(id)).stats.records.comment).toEqual({ create: 4, conflict: 2, skip: 1 });
   });
 
   it('is applied with all of it, each with its event, in one batch that can be undone', async () => {
@@ -228,10 +222,7 @@ describe('a full snapshot', () => {
     expect((await admin.get(`/api/v1/cards/${suite}/comments`)).body.items).toMatchObject(expectedComments);
     expect(await eventsOf(done.job_id, 'document.added')).toHaveLength(2);
     expect(await eventsOf(done.job_id, 'comment.created')).toHaveLength(4);
-    expect((await records(id, 'document'))[0]).toMatchObject({
-      status: 'applied',
-      target_id: items[0].id,
-    });
+    expect((await records(id, 'document'))[0]).toMatchObject({ status: 'applied', target_id: items[0].id });
 
     const tried = await ok(admin.post(`/api/v1/mutation-batches/${done.job_id}/rollback`, { dry_run: true }));
     expect(tried).toMatchObject({ conflicts: [] });
@@ -259,10 +250,7 @@ describe('a full snapshot', () => {
 });
 
 it('any table may have rows of relations with values, and sheets of relations, links, comments', async () => {
-  const made = await staged(await workbook(sheets), {
-    source_key: 'sheet',
-    fileName: 'all.xlsx',
-  });
+  const made = await staged(await workbook(sheets), { source_key: 'sheet', fileName: 'all.xlsx' });
   await mapped(made.id, { 'Wiki pages': { $type: '$documents', Of: 'card', Page: 'url' } });
   const [, further] = await records(made.id);
   expect(further).toMatchObject({

@@ -22,10 +22,7 @@ it('any table is migrated by what its columns are mapped to, without ids by name
     ],
     Providers: [['Name'], ['Acme']],
   };
-  const made = await staged(await workbook(sheets), {
-    source_key: 'sheet',
-    fileName: 'all.xlsx',
-  });
+  const made = await staged(await workbook(sheets), { source_key: 'sheet', fileName: 'all.xlsx' });
   expect((await actions(made.id, 'metamodel_type'))['Server list']).toMatch(/^conflict/);
   await mapped(made.id, {
     'Server list': {
@@ -63,8 +60,7 @@ it('any table is migrated by what its columns are mapped to, without ids by name
     .first('p.name as parent');
   expect(cache.parent).toBe('Ledger Web');
 
-  const { job_id } = (await admin.get(`${url}/${made.id}`)).body;
-  await admin.undo(job_id);
+  await admin.undo((await admin.get(`${url}/${made.id}`)).body.job_id);
   expect(await counts()).toEqual(before);
 });
 
@@ -73,9 +69,7 @@ it('any table may be a CSV file, whose apostrophes in front of formulas are take
     source_key: 'sheet',
     fileName: 'Platforms.csv',
   });
-  expect((await records(made.id)).map(({ display_name, action }) => [display_name, action])).toEqual([
-    ['=1+1', 'create'],
-  ]);
+  expect(pluck(await records(made.id), 'display_name', 'action')).toEqual([['=1+1', 'create']]);
   expect(await actions(made.id, 'metamodel_field')).toMatchObject({
     Gruppe: expect.stringMatching(/^conflict/),
   });

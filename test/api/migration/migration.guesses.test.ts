@@ -5,9 +5,8 @@ const { t, admin, actions, mapped, records, staged } = await openMigrations();
 await t.services.db('tag_groups').insert({ name: 'Region' });
 
 const sheet = { source_key: 'sheet', fileName: 'Applications.csv' };
-const save = async (id: string, columns: Record<string, string>) => {
-  return await mapped(id, { Applications: columns });
-};
+const save = async (id: string, columns: Record<string, string>) =>
+  await mapped(id, { Applications: columns });
 
 it('an unmapped status leaves no row out unless it says archived, and is asked about', async () => {
   const made = await staged(
@@ -19,8 +18,7 @@ it('an unmapped status leaves no row out unless it says archived, and is asked a
   expect(await actions(made.id, 'metamodel_field')).toEqual({
     Status: 'conflict: 2 values left out: ambiguous status',
   });
-  const two = (await records(made.id)).find(({ source_id }) => source_id === 'S-2');
-  expect(two.left_out).toEqual([
+  expect((await records(made.id)).find(({ source_id }) => source_id === 'S-2').left_out).toEqual([
     {
       field: 'Status',
       code: 'ambiguous_status',
@@ -36,8 +34,7 @@ it('an unmapped status leaves no row out unless it says archived, and is asked a
 
 it('tags are not taken apart at a slash unless there is such a group', async () => {
   const made = await staged('id,name,tags\nT-1,Host,AS/400;Region/North;TCP/IP\nT-2,Web,Tier: Gold\n', sheet);
-  const shown = (await records(made.id, 'card_tag')).map(({ source_id }) => source_id);
-  expect(shown.sort()).toEqual([
+  expect((await records(made.id, 'card_tag')).map(({ source_id }) => source_id).sort()).toEqual([
     'T-1:Other tags/AS/400',
     'T-1:Other tags/TCP/IP',
     'T-1:Region/North',
@@ -56,11 +53,7 @@ it('tags of a column go to the group that its target names', async () => {
   expect(shown.sort()).toEqual(['U-1:Hardware/AS/400', 'U-1:Region/EU/West', 'U-1:Region/North']);
   expect(await actions(made.id, 'tag_group')).toEqual({ Hardware: 'create' });
   expect((await admin.get(`${url}/${made.id}/field-mappings`)).body.blocks[0].source_fields).toContainEqual(
-    expect.objectContaining({
-      source_field_key: 'Platform',
-      mapped_to: 'tags:Hardware',
-      field_type: 'tags',
-    }),
+    expect.objectContaining({ source_field_key: 'Platform', mapped_to: 'tags:Hardware', field_type: 'tags' }),
   );
   const bad = await admin.put(`${url}/${made.id}/field-mappings`, {
     field_mappings: { Applications: { Area: 'tags: ', Platform: `tags:${'x'.repeat(201)}` } },

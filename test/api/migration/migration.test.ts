@@ -167,9 +167,7 @@ it('is mapped otherwise, and its records are made anew', async () => {
   );
   expect(saved.status).toBe('parsed');
   expect(saved.field_mappings.Application).toEqual({ customScore: 'attributes.numberOfUsers' });
-  const again = await settled(id);
-  expect(again.status).toBe('previewed');
-  expect(again.metamodel_diff.unmapped_columns).toEqual([]);
+  expect(await settled(id)).toMatchObject({ status: 'previewed', metamodel_diff: { unmapped_columns: [] } });
   expect((await actions(id))['Something else']).toBe('create');
   expect((await records(id))[0].diff['attributes.numberOfUsers']).toEqual({ old: null, new: 7 });
   expect(await actions(id, 'metamodel_relation_type')).toEqual({

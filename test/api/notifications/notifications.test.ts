@@ -209,8 +209,7 @@ it('a notification is on the stream of its user alone, live and after a break', 
   await admin.delete(`/api/v1/cards/${card}`);
   await hers.until(/event: card\.deleted/);
   expect(hers.text()).not.toContain('notification');
-  const feed = await eve.get(`/api/v1/changes?event_type=notification.created`);
-  expect(feed.body.items).toEqual([]);
+  expect((await eve.get(`/api/v1/changes?event_type=notification.created`)).body.items).toEqual([]);
   again.close();
   hers.close();
 });

@@ -135,8 +135,7 @@ describe('entities', () => {
 
   it('have properties, bare values and related entities', async () => {
     const own = `/Application(${ids.Alpha})`;
-    const name = await ask(admin, `${own}/name`);
-    expect(name.body).toEqual({
+    expect((await ask(admin, `${own}/name`)).body).toEqual({
       '@odata.context': expect.stringContaining(`#Application(${ids.Alpha})/name`),
       value: 'Alpha',
     });
@@ -146,10 +145,8 @@ describe('entities', () => {
     const related = await ask(admin, `${own}/RelAppToITC`, { $orderby: 'name desc' });
     expect(namesOf(related)).toEqual(['Server', 'Database']);
     expect((await ask(admin, `${own}/RelAppToITC/$count`, { $filter: "name eq 'Server'" })).text).toBe('1');
-    const references = await ask(admin, `${own}/RelAppToITC/$ref`);
-    expect(references.body.value).toHaveLength(2);
-    const above = await ask(admin, `/BusinessCapability(${ids.Sales})/Parent`);
-    expect(above.body.name).toBe('Core');
+    expect((await ask(admin, `${own}/RelAppToITC/$ref`)).body.value).toHaveLength(2);
+    expect((await ask(admin, `/BusinessCapability(${ids.Sales})/Parent`)).body.name).toBe('Core');
     await ok(ask(admin, `/BusinessCapability(${ids.Core})/Parent`), 204);
     expect((await ask(admin, '/Application/$count', { $search: 'alpha' })).text).toBe('1');
     const relation = await ask(admin, `/RelAppToITC(${ids['Alpha-Server']})`, {

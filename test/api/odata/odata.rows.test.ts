@@ -86,9 +86,7 @@ test('values of other types than the metamodel says are shown as far as they can
     admin,
     `/Application(${ids.Alpha})`,
     { $select: 'costTotalAnnual,numberOfUsers' },
-    {
-      accept: 'application/json;IEEE754Compatible=true',
-    },
+    { accept: 'application/json;IEEE754Compatible=true' },
   );
   expect(exact.body).toMatchObject({ costTotalAnnual: '1000.5', numberOfUsers: 10 });
 });

@@ -11,20 +11,18 @@ import type { MapSchema } from '../../../api/openapi/walk.ts';
 import { mapParts, replaceInComponents, replaceInOperations } from '../../../api/openapi/walk.ts';
 import { openApp } from '../../support/harness.ts';
 
-const { t } = await openApp();
-const document = t.app.swagger() as unknown as OpenApiDocument;
+const document = (await openApp()).t.app.swagger() as unknown as OpenApiDocument;
 
 const operation = (id: string, more: object): OpenApiOperation =>
   ({ operationId: id, responses: {}, ...more }) as OpenApiOperation;
 
 function documentOf(operations: OpenApiOperation[], schemas: Record<string, Schema> = {}): OpenApiDocument {
-  const paths = Object.fromEntries(operations.map((one, index) => [`/${index}`, { post: one }]));
   return {
     openapi: '3.1.0',
     info: {},
     servers: [],
     tags: [],
-    paths,
+    paths: Object.fromEntries(operations.map((one, index) => [`/${index}`, { post: one }])),
     components: { schemas, parameters: {}, responses: {} },
   };
 }
@@ -38,11 +36,10 @@ function changed(share: (document: OpenApiDocument) => void, document: OpenApiDo
 
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } });
 
-test('the kept description has at most 3 MB', () => {
+test('the kept description has at most 3 MB', () =>
   expect(statSync(path.resolve(import.meta.dirname, '../../../docs/openapi.json')).size).toBeLessThan(
     3_000_000,
-  );
-});
+  ));
 
 test('no schema that is worth a name stands at two places', () => {
   const places = new Map<string, string[]>();
@@ -203,7 +200,7 @@ test('choices of values are enumerations, and scalars that may be null have two 
   });
 });
 
-test('one of several has its own word', () => {
+test('one of several has its own word', () =>
   expect(['cards', 'batches', 'policies', 'status', 'process', 'boxes'].map(singular)).toEqual([
     'card',
     'batch',
@@ -211,5 +208,4 @@ test('one of several has its own word', () => {
     'status',
     'process',
     'box',
-  ]);
-});
+  ]));

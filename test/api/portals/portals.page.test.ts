@@ -95,8 +95,7 @@ describe('the page of a portal', () => {
     expect(read(answer).values('//meta[@name="robots"]/@content')).toEqual(['noindex']);
     const again = await open(slug, '', { 'if-none-match': answer.headers.etag! });
     expect([again.status, again.text]).toEqual([304, '']);
-    const listed = await makePortal(admin, { card_config: { indexed: true } });
-    const page = await open(listed.slug);
+    const page = await open((await makePortal(admin, { card_config: { indexed: true } })).slug);
     expect([page.headers['x-robots-tag'], read(page).nodes('//meta[@name="robots"]')]).toEqual([
       undefined,
       [],
@@ -126,9 +125,7 @@ describe('the page of a portal', () => {
   });
 
   it('leads from page to page', async () => {
-    for (let n = 0; n < 25; n += 1) {
-      await admin.card({ type: 'Ghost', name: `Ghost ${n}` });
-    }
+    for (let n = 0; n < 25; n += 1) await admin.card({ type: 'Ghost', name: `Ghost ${n}` });
     const { slug } = await makePortal(admin, { card_type: 'Ghost' });
     const links = async (query = '') => read(await open(slug, query)).values('//nav//a/@rel');
     expect(await links()).toEqual(['next']);
@@ -196,8 +193,7 @@ describe('the page of a portal', () => {
   });
 
   it('has one main part, a header and a search, and fits a narrow screen (WCAG 2.2, 1.4.10)', async () => {
-    const { slug } = await makePortal(admin, { display_fields: all });
-    const answer = await open(slug);
+    const answer = await open((await makePortal(admin, { display_fields: all })).slug);
     const page = read(answer);
     expect(page.nodes('//main | /html/body/header | //form[@role="search"][@aria-label]')).toHaveLength(3);
     expect(page.nodes('//h1')).toHaveLength(1);

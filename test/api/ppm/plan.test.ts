@@ -151,8 +151,7 @@ describe('the work breakdown', () => {
     await p.task(id, 'short', { wbs_id: build });
     await p.task(id, 'tests', { wbs_id: test, start_date: '2026-03-01', due_date: '2026-03-11' });
     await p.task(id, 'apart', { status: 'done' });
-    const items = (await viewer.get(`${p.url(id, 'wbs')}?sort_by=title`)).body.items;
-    expect(items).toMatchObject([
+    expect((await viewer.get(`${p.url(id, 'wbs')}?sort_by=title`)).body.items).toMatchObject([
       { title: 'Build', progress: 45, task_count: 3, completion: 0 },
       { title: 'Launch', progress: 25, task_count: 0, completion: 25 },
       { title: 'Test', progress: 0, task_count: 1, completion: 70 },

@@ -203,8 +203,7 @@ it('costs of relations are neither shown nor written without costs.view or a rol
   await expectRefused(create(thrifty, { ...body, attributes: { costTotalAnnual: 1 } }), 403, 'costs.view');
   const { id } = (await create(member, { ...body, attributes: { costTotalAnnual: 1 } })()).body;
   expect((await thrifty.get(url(id))).body.attributes).toEqual({});
-  const listed = await thrifty.get(`/api/v1/relations?card_id=${part.id}`);
-  expect(listed.body.items[0].attributes).toEqual({});
+  expect((await thrifty.get(`/api/v1/relations?card_id=${part.id}`)).body.items[0].attributes).toEqual({});
   expect((await thrifty.patch(url(id), { attributes: null, description: 'x' })).body.attributes).toEqual({});
   expect((await member.get(url(id))).body.attributes).toEqual({ costTotalAnnual: 1 });
   await appoint(part.id, thrifty, 'responsible');

@@ -23,14 +23,12 @@ await admin.card({
   attributes: { secret: COST, number: 7 },
   lifecycle: { active: '2020-01-01' },
 });
-const { rows } = await db.raw('select utc(clock_timestamp()) as now');
-const past: string = rows[0].now;
+const past: string = (await db.raw('select utc(clock_timestamp()) as now')).rows[0].now;
 
 async function shown(client: TestClient): Promise<string> {
   const texts: string[] = [];
   for (const path of ['roadmap', 'landscape', 'portfolio', 'dependencies', 'app-portfolio']) {
-    const answer = await client.get(`/api/v1/reports/${path}?type=Engine&as_of=${past}`);
-    texts.push(answer.text);
+    texts.push((await client.get(`/api/v1/reports/${path}?type=Engine&as_of=${past}`)).text);
   }
   const query = await client.post('/api/v1/reports/query', {
     from: ['Engine'],

@@ -44,10 +44,7 @@ await ok(admin.put(`${process}/diagram`, { bpmn_xml: chain({ a: 'Write', b: 'Sen
 const { body } = await admin.get(`${process}/elements`);
 ids.element = body.items[1].id;
 await ok(
-  admin.put(`${process}/elements/${ids.element}`, {
-    application_id: ids.ERP,
-    data_object_id: ids.Invoice,
-  }),
+  admin.put(`${process}/elements/${ids.element}`, { application_id: ids.ERP, data_object_id: ids.Invoice }),
 );
 
 const read = async (name: string, client = viewer) => await ok(client.get(`/api/v1/reports/bpm/${name}`));
@@ -214,8 +211,7 @@ it('follow every change, are filtered, looked at in the past, and made as workbo
   ]) {
     await ok(viewer.get(`${url}/${name}?as_of=${before}`));
   }
-  const book = await viewer.get(`${url}/process-map`, { accept: XLSX });
-  expect(book.raw.subarray(0, 2).toString()).toBe('PK');
+  expect((await viewer.get(`${url}/process-map`, { accept: XLSX })).raw.subarray(0, 2).toString()).toBe('PK');
   await ok(admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {}));
   expect((await read('element-application-map')).items).toEqual([]);
   const name = randomUUID();

@@ -53,8 +53,7 @@ const ids = await storeInventory(
 
 describe('cost', () => {
   it('sums the cost fields of each card, the highest first', async () => {
-    const body = await ok(admin.get(at('cost')));
-    expect(body).toEqual({
+    expect(await ok(admin.get(at('cost')))).toEqual({
       items: [
         { id: ids['=erp'], name: '=erp', cost: 300 },
         { id: ids.crm, name: 'crm', cost: 100.5 },
@@ -135,9 +134,7 @@ describe('cost treemap', () => {
   });
 
   it('keeps a group that is named as those without a group apart from them', async () => {
-    const rename = async (name: string, body: object) => {
-      await ok(admin.patch(`/api/v1/cards/${ids[name]}`, body));
-    };
+    const rename = (name: string, body: object) => ok(admin.patch(`/api/v1/cards/${ids[name]}`, body));
     await rename('bought', { name: 'Ungrouped' });
     const path = 'cost-treemap?aggregate=ITComponent&group_by=Organization';
     const { body } = await admin.get(at(path));

@@ -40,10 +40,8 @@ it('answers 304 while nothing changed, and shows a change at once', async () => 
   expect([after.status, after.body.total_cards]).toEqual([200, first.body.total_cards + 1]);
 });
 
-it('is refused without the permission', async () => {
-  const nobody = await t.holding();
-  await expectProblem(nobody.get('/api/v1/reports/dashboard'), 403, 'reports.ea_dashboard');
-});
+it('is refused without the permission', async () =>
+  await expectProblem((await t.holding()).get('/api/v1/reports/dashboard'), 403, 'reports.ea_dashboard'));
 
 it('compares with the snapshot of 30 days ago and serves the series', async () => {
   const ctx = await t.ctx();
@@ -73,8 +71,7 @@ it('shows whoever sees a few cards alone nothing of the others', async () => {
   const unseen = await card('Not to be named');
   const role = { user_id: involved.userId, role: 'responsible' };
   await admin.create(`/api/v1/cards/${own}/stakeholders`, role);
-  const relation = { type: 'relAppSuccessor', source_id: own, target_id: unseen };
-  await admin.create('/api/v1/relations', relation);
+  await admin.create('/api/v1/relations', { type: 'relAppSuccessor', source_id: own, target_id: unseen });
   const { body, text } = await involved.get('/api/v1/reports/dashboard');
   expect(body).toMatchObject({ total_cards: 1, trends: { snapshot_available: false } });
   const events: { card_id: string; event_type: string }[] = body.recent_events;
@@ -89,13 +86,11 @@ it('shows whoever sees a few cards alone nothing of the others', async () => {
 it('is shown as it was, narrowed or not', async () => {
   const made: string[] = [];
   for (const name of ['kept', 'renamed', 'archived', 'described']) {
-    const body = await member.card({ name, lifecycle: { active: day(-9) } });
-    made.push(body.id);
+    made.push((await member.card({ name, lifecycle: { active: day(-9) } })).id);
   }
   const [, renamed, archived, described] = made;
   const shown = async (query: string) => {
-    const body = await ok(member.get(`/api/v1/reports/dashboard?${query}`));
-    const { position: _, ...answer } = body;
+    const { position: _, ...answer } = await ok(member.get(`/api/v1/reports/dashboard?${query}`));
     return answer;
   };
   const filters = ['', 'name != c', 'attributes.numberOfUsers is empty', 'tags is empty'].map((text) =>

@@ -132,10 +132,7 @@ it('tells what ends, by which source, and who depends on it', async () => {
 });
 
 it('looks as many days ahead as it is asked to, at the cards and statuses that are asked for', async () => {
-  const names = async (query: string) => {
-    const body = await ok(viewer.get(`${url}?${query}`));
-    return pluck(body.items, 'name');
-  };
+  const names = async (query: string) => pluck((await ok(viewer.get(`${url}?${query}`))).items, 'name');
   expect(await names('days=99&status=approaching')).toEqual(['leaving']);
   expect(await names('days=100&status=approaching')).toEqual(['soon', 'leaving']);
   expect(await names('days=1000&status=approaching,unknown')).toEqual(['soon', 'leaving', 'late', 'silent']);
@@ -172,11 +169,7 @@ it('gives the same numbers as tables, and shows new facts at once', async () => 
   expect(apps.text.trim().split('\r\n')).toHaveLength(1 + 6);
   const before = await viewer.get(url);
   const releases = [{ name: 'past', releaseDate: '2020-02-03', eolFrom: day(10) }];
-  await ok(
-    (await t.as('admin')).post('/api/v1/eol/facts', {
-      result: [{ name: 'thing', releases }],
-    }),
-  );
+  await ok((await t.as('admin')).post('/api/v1/eol/facts', { result: [{ name: 'thing', releases }] }));
   const after = await answered(viewer.get(url, { 'if-none-match': before.headers.etag! }));
   expect(after.body.items.find(({ name }: Item) => name === 'past').status).toBe('approaching');
   await ok(viewer.get(url, { 'if-none-match': after.headers.etag! }), 304);

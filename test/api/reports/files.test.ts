@@ -88,13 +88,7 @@ it('is refused at once what it would be refused anyway', async () => {
     expect([answer.status, answer.body.code], url).toEqual([status, code]);
   }
   const kept = await member.get(costs);
-  await ok(
-    member.get(costs, {
-      ...preferred('application/json'),
-      'if-none-match': kept.headers.etag!,
-    }),
-    304,
-  );
+  await ok(member.get(costs, { ...preferred('application/json'), 'if-none-match': kept.headers.etag! }), 304);
   expect(await db('jobs').where({ kind: 'report' })).toEqual([]);
 });
 
@@ -118,8 +112,7 @@ it('holds what the owner may still see, and nothing once cancelled', async () =>
     }),
   ];
   workers = await startWorkers(t.services);
-  const failed = await untilStatus(t.services, lost, 'failed');
-  expect(failed.error).toMatchObject({ code: 'forbidden' });
+  expect((await untilStatus(t.services, lost, 'failed')).error).toMatchObject({ code: 'forbidden' });
   const { file } = await download(member, cut);
   expect(file.text).toContain('One');
   expect(file.text).not.toContain('costTotalAnnual');

@@ -92,10 +92,7 @@ describe('landscape', () => {
     expect(svg.text).toContain('&lt;script&gt;crm');
     expect(svg.text).not.toContain('<script');
     await ok(
-      admin.get(at('landscape'), {
-        accept: 'image/svg+xml',
-        'if-none-match': svg.headers.etag!,
-      }),
+      admin.get(at('landscape'), { accept: 'image/svg+xml', 'if-none-match': svg.headers.etag! }),
       304,
     );
     await ok(admin.patch('/api/v1/settings/currency', { currency: 'CHF' }));
@@ -175,8 +172,7 @@ describe('capability heatmap', () => {
       ['Selling', 0],
       ['Unused', 0],
     ]);
-    const { body } = await noCosts.get(at('capability-heatmap'));
-    expect(body.items[0]).not.toHaveProperty('risk_count');
+    expect((await noCosts.get(at('capability-heatmap'))).body.items[0]).not.toHaveProperty('risk_count');
     await expectProblem(noCosts.get(at('capability-heatmap?metric=risk_count')), 403, 'risks.view');
   });
 

@@ -93,8 +93,7 @@ it('tells the key figures of every day, week, month or year, those without a sna
     'cursor_mismatch',
     'cursor',
   );
-  const unknown = await viewer.get(`${path}&every=hour`);
-  expect(unknown.body.errors).toEqual([
+  expect((await viewer.get(`${path}&every=hour`)).body.errors).toEqual([
     { field: 'every', code: 'enum', message: 'must be one of "day", "week", "month", "year"' },
   ]);
 });

@@ -37,13 +37,12 @@ const line = { description: 'L', category: 'capex', planned: 100, actual: 40, da
 await on(harbour, 'costs', line);
 await on(harbour, 'costs', { ...line, category: 'opex', actual: 2.5, date: '2026-10-01' });
 await on(harbour, 'budgets', { fiscal_year: 2027, category: 'capex', amount: 500 });
-const report = {
+const latest = await on(harbour, 'reports', {
   report_date: '2026-03-31',
   schedule_health: 'offTrack',
   cost_health: 'atRisk',
   summary: '=1+1',
-};
-const latest = await on(harbour, 'reports', report);
+});
 await on(harbour, 'reports', { report_date: '2026-02-28' });
 await admin.patch('/api/v1/settings/fiscal-year-start', { month: 10 });
 await db('stakeholders').insert({ card_id: harbour, user_id: viewer.userId, role: 'observer' });
@@ -89,8 +88,7 @@ it('is counted by subtype, status and health, and summed by fiscal year', async 
 
 it('is drawn: figures, health, money of those who may see it, and initiatives over time', async () => {
   const textsOf = async (path: string, client = admin) => {
-    const svg = await answered(client.get(at(path), { accept: 'image/svg+xml' }));
-    const { texts } = readPicture(svg.text);
+    const { texts } = readPicture((await answered(client.get(at(path), { accept: 'image/svg+xml' }))).text);
     expect(meeting(texts)).toEqual([]);
     return texts.map(({ text, title }) => title ?? text).join('\n');
   };

@@ -93,12 +93,11 @@ it('is for its caller alone', async () => {
 });
 
 it('ends with the right to it, in the same moment', async () => {
-  const role = {
+  await admin.create('/api/v1/roles', {
     key: 'controller',
     label: 'Controller',
     permissions: { 'reports.ea_dashboard': true, 'costs.view': true, 'inventory.view': true },
-  };
-  await admin.create('/api/v1/roles', role);
+  });
   const controller = await t.as('controller');
   for (let n = 0; n < 3; n += 1) await ok(controller.get(costs));
   await admin.patch('/api/v1/roles/controller', {

@@ -43,11 +43,7 @@ it.each([
   const { statusCode, body } = await t.app.inject({
     method: 'POST',
     url: '/api/v1/cards',
-    headers: {
-      authorization: `Bearer ${admin.token}`,
-      'content-type': 'application/json',
-      [header]: value,
-    },
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json', [header]: value },
     payload: '{"type":"Application","name":"Encoded"}',
   });
   expect([statusCode, JSON.parse(body)]).toMatchObject([415, { code: 'unsupported_media_type' }]);
@@ -114,12 +110,11 @@ it('media types of merge patches are taken by PATCH as JSON is, and by nothing e
 
 it('media types other than these are refused', async () => {
   for (const type of ['text/plain', 'text/xml', 'application/x-www-form-urlencoded']) {
-    const payload = '{"type":"Application","name":"No"}';
     const options = {
       method: 'POST',
       url: '/api/v1/cards',
       headers: { 'content-type': type },
-      payload,
+      payload: '{"type":"Application","name":"No"}',
     } as const;
     await expectProblem(admin.request(options), 415);
   }
@@ -243,16 +238,14 @@ describe('bodies that are held in memory', () => {
     });
     expect(await refused(users[0]!)).toEqual([429, true]);
     await until('the process to be full', async () => {
-      const answer = await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) });
-      return answer.status === 503;
+      return (await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) })).status === 503;
     });
     expect(await refused(admin)).toEqual([503, true]);
     // small bodies are served all the while
     await users[0]!.card({ name: 'While it is full' });
     for (const { socket } of clients) socket.destroy();
     await until('room again', async () => {
-      const answer = await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) });
-      return answer.status === 422;
+      return (await admin.post('/api/v1/relations/bulk', { padding: 'x'.repeat(100_000) })).status === 422;
     });
   });
 

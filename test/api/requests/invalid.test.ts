@@ -44,13 +44,12 @@ test('a value that is not allowed is reported once, with all that are', () => {
   expect(many!.message).toMatch(/^must be one of "v0", .*"v29" and 10 more$/);
 });
 
-test('a text of another format is reported once, in words', () => {
+test('a text of another format is reported once, in words', () =>
   expect(check({ id: 'abc', day: 'yesterday', at: '2026-01-01' })).toEqual([
     { field: 'day', code: 'format', message: 'is not a date, such as 2026-01-31' },
     { field: 'at', code: 'format', message: expect.stringMatching(/^is not an RFC 3339 time/) },
     { field: 'id', code: 'format', message: 'is not a UUID' },
-  ]);
-});
+  ]));
 
 test('an error of a value that may be null as well is reported once', () => {
   expect(check({ due: null, part: null, either: null })).toEqual([]);
@@ -90,10 +89,8 @@ test('a refusal of one field names it in its sentence, unless that is one of its
 const { t, db, admin } = await openApp(['admin']);
 test('an operation without a query refuses each key of one by its name', async () => {
   for (const url of ['/api/health/live', '/api/openapi.json', '/api/v1/auth/me']) {
-    const answer = await admin.get(`${url}?page=1&a%00b=x`);
-    expect(answer.status, url).toBe(422);
-    const known = await admin.get(`${url}?page=1`);
-    expect(known.body, url).toMatchObject({
+    expect((await admin.get(`${url}?page=1&a%00b=x`)).status, url).toBe(422);
+    expect((await admin.get(`${url}?page=1`)).body, url).toMatchObject({
       status: 422,
       code: 'validation_failed',
       errors: [{ field: 'page', code: 'unknown_field' }],
@@ -106,8 +103,7 @@ test('an operation without a body refuses one, and takes an empty object for non
   const { userId } = await t.as('member');
   const before = await db('events').count();
   for (const body of [{ reason: 'x' }, [], 'text', 1, true]) {
-    const answer = await admin.post('/api/v1/auth/refresh', body);
-    expect(answer.body, JSON.stringify(body)).toMatchObject({
+    expect((await admin.post('/api/v1/auth/refresh', body)).body, JSON.stringify(body)).toMatchObject({
       status: 422,
       errors: [{ field: 'body', code: 'unknown_field' }],
     });
@@ -197,12 +193,7 @@ describe('input', () => {
 
   it('is not needed by a POST whose members may all be missing', async () => {
     const opened = await admin.post('/api/v1/mutation-batches', { tool_name: 'Test' });
-    await ok(
-      admin.request({
-        method: 'POST',
-        url: `/api/v1/mutation-batches/${opened.body.id}/commit`,
-      }),
-    );
+    await ok(admin.request({ method: 'POST', url: `/api/v1/mutation-batches/${opened.body.id}/commit` }));
   });
 });
 

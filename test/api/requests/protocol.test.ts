@@ -56,9 +56,7 @@ describe('what the HTTP server refuses is a problem document', () => {
       'headers that are too large': request(health, `${host}X-Long: ${'x'.repeat(20_000)}\r\n`),
       'an address that is too long': request(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host),
     },
-    '417 expectation_failed': {
-      'an unknown expectation': request(health, `${host}Expect: miracles\r\n`),
-    },
+    '417 expectation_failed': { 'an unknown expectation': request(health, `${host}Expect: miracles\r\n`) },
     '405 method_not_allowed': {
       'a tunnel': request('CONNECT estate.example:443 HTTP/1.1', host),
       'a method of WebDAV': request('PROPFIND /api/health HTTP/1.1', host),

@@ -5,7 +5,7 @@ import { occurrenceActs } from '../../../domain/governance/risks/risks.rules.ts'
 import { mitigationsDueJob } from '../../../domain/governance/risks/tasks.store.ts';
 import { mitigationsDueProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { expectInvalid, expectProblem, ok, openApp, refusal } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck, refusal } from '../../support/harness.ts';
 import { ask, untilStatus } from '../../support/jobs.ts';
 import { riskWorld, url } from './risks.fixture.ts';
 
@@ -24,8 +24,7 @@ const act = (
   body?: object,
   client = admin,
 ) => client.post(`${at(made.id)}/occurrences/${made.occurrences.at(-1)!.id}/${what}`, body);
-const dues = (body: { occurrences: Values[] }) =>
-  body.occurrences.map(({ due_date, status }) => [due_date, status]);
+const dues = (body: { occurrences: Values[] }) => pluck(body.occurrences, 'due_date', 'status');
 const inDays = async (days: number): Promise<string> =>
   (await db.raw('select (current_date + ?::int)::text as day', [days])).rows[0].day;
 
@@ -71,8 +70,7 @@ describe('a mitigation task', () => {
       'occurrence_removed',
       'deleted',
     ]);
-    const history = (await viewer.get(`/api/v1/cards/${card}/history`)).body.items;
-    expect(history[0]).toMatchObject({
+    expect((await viewer.get(`/api/v1/cards/${card}/history`)).body.items[0]).toMatchObject({
       event_type: 'risk_mitigation_task.deleted',
       data: { reference: made.reference, risk_id: risk.id, card_ids: [card] },
     });
@@ -188,8 +186,7 @@ describe('an occurrence', () => {
 
   it('without a day is followed by one an interval after today, and ends with the calendar', async () => {
     const made = await task({ recurrence_unit: 'weeks', recurrence_interval: 3 });
-    const done = (await act(made, 'complete')).body;
-    expect(dues(done)).toEqual([
+    expect(dues((await act(made, 'complete')).body)).toEqual([
       [null, 'done'],
       [await inDays(21), 'scheduled'],
     ]);

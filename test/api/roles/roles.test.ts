@@ -70,13 +70,11 @@ it('refuse taken and malformed keys, unknown permissions and the wildcard', asyn
 
 it('get from nobody what he does not hold himself', async () => {
   const warden = await t.holding('admin.roles', 'inventory.view');
-  const role = await make({ permissions: { 'costs.view': true } });
-  const url = `/api/v1/roles/${role.key}`;
+  const url = `/api/v1/roles/${(await make({ permissions: { 'costs.view': true } })).key}`;
   const own = `/api/v1/roles/${(await warden.get('/api/v1/auth/me')).body.role}`;
   const more = { permissions: { 'admin.roles': true, 'inventory.view': true, 'admin.users': true } };
   await expectProblem(warden.patch(own, more), 403, 'admin.users');
-  const created = warden.post('/api/v1/roles', { key: key(), label: 'N', ...more });
-  await expectProblem(created, 403, 'admin.users');
+  await expectProblem(warden.post('/api/v1/roles', { key: key(), label: 'N', ...more }), 403, 'admin.users');
   const kept = { permissions: { 'costs.view': true, 'inventory.view': true } };
   await admin.patch(url, { permissions: { 'inventory.view': true } });
   await expectProblem(warden.patch(url, kept), 403, 'costs.view');
@@ -144,8 +142,7 @@ it('shut their users out while they are archived', async () => {
   const role = await make({ permissions: { 'inventory.view': true } });
   const url = `/api/v1/roles/${role.key}`;
   const holder = await t.as(role.key);
-  const archived = await admin.post(`${url}/archive`);
-  expect(archived.body).toMatchObject({
+  expect((await admin.post(`${url}/archive`)).body).toMatchObject({
     is_archived: true,
     archived_by: admin.userId,
     users_affected: 1,
@@ -157,10 +154,7 @@ it('shut their users out while they are archived', async () => {
   await expectProblem(admin.patch(`/api/v1/users/${admin.userId}`, { role: role.key }), 422);
   expect((await admin.get('/api/v1/roles?page_size=200')).text).not.toContain(role.key);
   expect((await admin.get('/api/v1/roles?page_size=200&include_archived=true')).text).toContain(role.key);
-  expect((await admin.post(`${url}/restore`)).body).toMatchObject({
-    is_archived: false,
-    archived_at: null,
-  });
+  expect((await admin.post(`${url}/restore`)).body).toMatchObject({ is_archived: false, archived_at: null });
   await ok(holder.get('/api/v1/auth/me'));
   await expectProblem(admin.post(`${url}/restore`), 409, 'wrong_state');
   expect((await eventsOf(t, 'role.restored')).at(-1).data.key).toBe(role.key);
@@ -168,6 +162,5 @@ it('shut their users out while they are archived', async () => {
 
 it('cannot be archived by who has them', async () => {
   const role = await roleWith(t, 'admin.roles');
-  const warden = await t.as(role);
-  await expectProblem(warden.post(`/api/v1/roles/${role}/archive`), 409, 'conflict');
+  await expectProblem((await t.as(role)).post(`/api/v1/roles/${role}/archive`), 409, 'conflict');
 });

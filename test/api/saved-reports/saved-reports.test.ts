@@ -112,8 +112,7 @@ it('is refused where it is not what the description says', async () => {
   expect(await refused({ name: 'x', report_type: 'cost' })).toEqual([422, 'config']);
   expect(await refused(given({ config: [] }))).toEqual([422, 'config']);
   expect(await refused(given({ config: { a: 'x'.repeat(100_000) } }))).toEqual([422, 'config']);
-  const script = 'data:image/svg+xml;base64,AAAA';
-  expect(await refused(given({ thumbnail: script }))).toEqual([422, 'thumbnail']);
+  expect(await refused(given({ thumbnail: 'data:image/svg+xml;base64,AAAA' }))).toEqual([422, 'thumbnail']);
   expect(await refused(given({ shared_with: [randomUUID()] }))).toEqual([422, 'shared_with.0']);
   expect(await refused(given({ shared_with: [member.userId] }))).toEqual([422, 'shared_with.0']);
   const { id } = await made(member);

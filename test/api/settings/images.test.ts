@@ -45,8 +45,7 @@ it('is uploaded, shown to anybody, and told of', async () => {
     'cache-control': 'public, no-cache',
   });
   await ok(t.anonymous.get(url, { 'if-none-match': shown.headers.etag! }), 304);
-  const same = await answered(upload(png));
-  expect(same.headers['x-position']).toBeUndefined();
+  expect((await answered(upload(png))).headers['x-position']).toBeUndefined();
 });
 
 it('is replaced and taken away, and the ones before are kept for a while', async () => {

@@ -192,8 +192,7 @@ const preflight = async (url: string, from = origin) =>
     },
   });
 
-const read = async (from: string) =>
-  await t.app.inject({ url: '/api/v1/settings/currency', headers: { origin: from } });
+const read = (from: string) => t.app.inject({ url: '/api/v1/settings/currency', headers: { origin: from } });
 
 it('is closed by default', async () => {
   const answer = await read(origin);

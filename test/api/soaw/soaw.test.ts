@@ -21,10 +21,7 @@ it('a statement is written, cleaned, read, changed and deleted, with an event fo
     document_info: { prepared_by: 'Ann' },
     version_history: [{ version: '0.1', date: '2026-11-22' }],
     sections: {
-      '2.1': {
-        table_data: { columns: ['Role'], rows: [['<Sponsor>']] },
-        togaf_data: { RM: 'Yes', H: 'No' },
-      },
+      '2.1': { table_data: { columns: ['Role'], rows: [['<Sponsor>']] }, togaf_data: { RM: 'Yes', H: 'No' } },
       '1.1': { content: '<p onclick="x">Why<script>alert(1)</script></p>', hidden: true },
     },
     status: 'draft',

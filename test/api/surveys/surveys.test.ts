@@ -32,11 +32,7 @@ describe('a draft', () => {
     expect((await admin.get(`${url}?cursor=&page_size=1`)).body.items).toHaveLength(1);
     await ok(admin.delete(`${url}/${id}`), 204);
     const told = await d.events(since, 'survey.created,survey.updated,survey.deleted');
-    expect(told.map(({ event_type }) => event_type)).toEqual([
-      'survey.created',
-      'survey.updated',
-      'survey.deleted',
-    ]);
+    expect(pluck(told, 'event_type')).toEqual(['survey.created', 'survey.updated', 'survey.deleted']);
     expect(told[1].data.changes).toEqual({
       description: { old: '', new: null },
       message: { old: '', new: 'Please.' },
@@ -119,8 +115,7 @@ it('targets are the active cards that the filters select, with those who hold a 
   expect(await ids(by('numberOfUsers', 'lt', 5))).toEqual([one]);
   expect(await ids({ filter: 'attributes.numberOfUsers > 5' })).toEqual([both]);
   const server = await d.card({ type: 'ITComponent' });
-  const path = { type: 'relAppToITC', source_id: one, target_id: server };
-  await admin.create('/api/v1/relations', path);
+  await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: one, target_id: server });
   expect(await ids({ related_ids: [server] })).toEqual([one]);
   // a role on the card is enough to be asked, and to answer; whoever has left is not asked
   await db('roles').insert({ key: 'nothing', label: 'Nothing', permissions: '{}' });
@@ -165,8 +160,7 @@ describe('sending', () => {
     expect((await d.answer(bob, id, cards[1]!, {})).body.status).toBe('completed');
     expect(await badge()).toBe(waiting - 1);
     expect(await d.responses(id)).toHaveLength(3);
-    const done = await admin.get(`${url}/${id}/responses?status=completed`);
-    expect(done.body.items).toMatchObject([
+    expect((await admin.get(`${url}/${id}/responses?status=completed`)).body.items).toMatchObject([
       { card_id: cards[1], card_name: 'Two', user_id: bob.userId, user_display_name: 'Bob', responses: {} },
     ]);
 

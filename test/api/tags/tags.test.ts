@@ -18,10 +18,9 @@ describe('the catalogue', () => {
     const since = await admin.position();
     const id = await group({ name: 'Region', description: 'Where', restrict_to_types: ['Application'] });
     const first = await tag(id, 'Europe');
-    const list = await admin.get('/api/v1/tag-groups?search=regi&type_key=Application');
-    expect(list.body.items).toMatchObject([
-      { id, mode: 'multi', mandatory: false, tags: [{ id: first, name: 'Europe' }] },
-    ]);
+    expect((await admin.get('/api/v1/tag-groups?search=regi&type_key=Application')).body.items).toMatchObject(
+      [{ id, mode: 'multi', mandatory: false, tags: [{ id: first, name: 'Europe' }] }],
+    );
     expect((await admin.get('/api/v1/tag-groups?search=regi&type_key=Provider')).body.items).toEqual([]);
     const changed = await admin.patch(`/api/v1/tag-groups/${id}`, {
       name: 'Regions',

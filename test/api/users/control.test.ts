@@ -37,8 +37,6 @@ it('an account with roles on cards is taken over by who holds these rights on al
     await manager.post(`/api/v1/accounts/${who.id}/tokens`, { name: 'Mine' }),
   ];
   answers.push(await manager.get(`/api/v1/accounts/${who.id}/personal-data`));
-  for (const { status, body } of answers) {
-    expect([status, body.permission]).toEqual([403, 'inventory.edit']);
-  }
+  for (const { status, body } of answers) expect([status, body.permission]).toEqual([403, 'inventory.edit']);
   await ok(admin.patch(`${url}/${who.id}`, { password }));
 });

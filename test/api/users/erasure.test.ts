@@ -20,11 +20,10 @@ async function everything(): Promise<string> {
   const names: string[] = await db('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
   const parts = await Promise.all(
     names.map(async (name) => {
-      const { rows } = await db.raw(
-        'select coalesce(jsonb_agg(to_jsonb(t)), $$[]$$)::text as text from ?? t',
-        [name],
-      );
-      return `${name}: ${rows[0].text}`;
+      return `${name}: ${
+        (await db.raw('select coalesce(jsonb_agg(to_jsonb(t)), $$[]$$)::text as text from ?? t', [name]))
+          .rows[0].text
+      }`;
     }),
   );
   return parts.join('\n');
@@ -114,14 +113,10 @@ it('leaves no trace of name and address, former ones included, in anything the s
   const [first, second] = await db('notifications').orderBy('event_position');
   expect(first.message).toBe(`${p.name} changed Card ${word}`);
   expect(second.message, 'somebody else of the same name').toBe(`Ada ${word} Lovelace changed it`);
-  const history = (await admin.get(`${at}/history`)).body.items;
-  expect(history.at(-1).user_display_name).toBe(p.name);
+  expect((await admin.get(`${at}/history`)).body.items.at(-1).user_display_name).toBe(p.name);
   const logins = await db('events').where({ event_type: 'auth.login', user_id: user.id });
   expect(logins.at(-1)!.data).toMatchObject({ email: p.email, address: null });
-  expect((await eventsOf(t, 'user.erased')).at(-1)).toMatchObject({
-    scope: 'audit',
-    user_id: admin.userId,
-  });
+  expect((await eventsOf(t, 'user.erased')).at(-1)).toMatchObject({ scope: 'audit', user_id: admin.userId });
 
   await expectProblem(admin.post(`/api/v1/accounts/${user.id}/erase`), 409, 'wrong_state');
   expect((await admin.patch(url, { is_active: true })).body.code).toBe('wrong_state');

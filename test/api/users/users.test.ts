@@ -233,8 +233,7 @@ it('deleting a user ends the roles on cards with their events, and leaves the hi
   await db('stakeholders').insert({ card_id: card.body.id, user_id: author.id, role: 'responsible' });
   await ok(admin.delete(`/api/v1/users/${author.id}`), 204);
   await expectProblem(t.anonymous.get('/api/v1/auth/me', token), 401);
-  const history = await admin.get(`/api/v1/cards/${card.body.id}/history`);
-  const types = pluck(history.body.items, 'event_type');
+  const types = pluck((await admin.get(`/api/v1/cards/${card.body.id}/history`)).body.items, 'event_type');
   expect(types).toEqual(expect.arrayContaining(['card.created', 'stakeholder.removed']));
   expect((await eventsOf(t, 'stakeholder.removed')).at(-1).data).toMatchObject({
     user_display_name: 'Somebody',
@@ -244,9 +243,8 @@ it('deleting a user ends the roles on cards with their events, and leaves the hi
   await expectProblem(admin.delete(`/api/v1/users/${author.id}`), 404);
 });
 
-it('deleting a user is refused for oneself', async () => {
-  await expectProblem(admin.delete(`/api/v1/users/${admin.userId}`), 409, 'conflict');
-});
+it('deleting a user is refused for oneself', () =>
+  expectProblem(admin.delete(`/api/v1/users/${admin.userId}`), 409, 'conflict'));
 
 it('the last administrator stays, also when two take away each other at the same moment', async () => {
   for (let round = 0; round < 5; round += 1) {

@@ -100,8 +100,7 @@ describe('the feed of a view', () => {
     });
     const two = await card();
     const component = await card({ type: 'ITComponent' });
-    const relation = { type: 'relAppToITC', source_id: one, target_id: component };
-    await admin.create('/api/v1/relations', relation);
+    await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: one, target_id: component });
     const group = await admin.post('/api/v1/tag-groups', { name: randomUUID() });
     const tag = await admin.post(`/api/v1/tag-groups/${group.body.id}/tags`, { name: 'T' });
     await admin.post(`/api/v1/cards/${one}/tags`, [tag.body.id]);

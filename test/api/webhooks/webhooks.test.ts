@@ -73,11 +73,7 @@ describe('a webhook', () => {
     await ok(admin.delete(`/api/v1/webhooks/${id}`), 204);
     await expectProblem(admin.get(`/api/v1/webhooks/${id}`), 404);
     const events = await db('events').whereRaw(`data ->> 'id' = ?`, [id]).orderBy('position');
-    expect(events.map(({ event_type }) => event_type)).toEqual([
-      'webhook.created',
-      'webhook.updated',
-      'webhook.deleted',
-    ]);
+    expect(pluck(events, 'event_type')).toEqual(['webhook.created', 'webhook.updated', 'webhook.deleted']);
     expect(events[1].data.changes).toEqual({
       name: { old: 'Test', new: 'Renamed' },
       event_types: { old: ['card.created'], new: null },

@@ -34,9 +34,7 @@ async function readAll(databaseUrl: string): Promise<{ headers: string[]; rows: 
       const table = readTable(await readRows(snapshot, cardSource(ctx, plan.cards), plan.columns));
       const rows: Value[][] = [];
       for await (const batch of table.batches) {
-        for (const cells of batch) {
-          rows.push(cells.map((cell, at) => valueIn(cell, table.columns[at]!.type)));
-        }
+        for (const cells of batch) rows.push(cells.map((cell, at) => valueIn(cell, table.columns[at]!.type)));
       }
       return { headers: table.columns.map(({ header }) => header), rows };
     });

@@ -89,8 +89,7 @@ interface JobState {
 }
 
 async function stateOf({ service: { client } }: World, job: string): Promise<JobState> {
-  const { rows } = await client.query('select status, message, lease_owner from jobs where id = $1', [job]);
-  return rows[0];
+  return (await client.query('select status, message, lease_owner from jobs where id = $1', [job])).rows[0];
 }
 
 async function start({ service: { api, client } }: World, { path, body, reset }: Analysis): Promise<Started> {

@@ -23,13 +23,11 @@ async function startLoaded({ args }: Context, cards: number): Promise<Service> {
 /** The median milliseconds of some rounds, and the most by which the process grew over all of them, in megabytes. */
 async function measureWork(pid: number, rounds: number, work: () => Promise<void>) {
   const stop = sampleGrowth(pid);
-  const ms = median(await timesOf(rounds, work));
-  return { ms, growth: stop() };
+  return { ms: median(await timesOf(rounds, work)), growth: stop() };
 }
 
 const countCards = async ({ client }: Context): Promise<number> => {
-  const { rows } = await client.query<{ n: number }>('select count(*)::int as n from cards');
-  return rows[0]!.n;
+  return (await client.query<{ n: number }>('select count(*)::int as n from cards')).rows[0]!.n;
 };
 
 const CSV_ROUNDS = 3;

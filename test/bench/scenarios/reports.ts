@@ -60,10 +60,9 @@ const CLIENTS = 200;
 async function computedAtOnce({ api, client }: Context): Promise<number> {
   const count = async () => {
     const text = await (await fetch(`${api.url}/metrics`, { headers: api.headers })).text();
-    const found = /estate_report_responses_total\{report="data-quality",outcome="computed"\} (\d+)/.exec(
-      text,
+    return Number(
+      /estate_report_responses_total\{report="data-quality",outcome="computed"\} (\d+)/.exec(text)?.[1] ?? 0,
     );
-    return Number(found?.[1] ?? 0);
   };
   await invalidate(client);
   const before = await count();
@@ -253,8 +252,7 @@ export const past: Scenario = {
   async run({ service, api, client, log }) {
     const { rows: first } = await client.query('select max(position) from events');
     if (first[0].max === null) await api.post('/cards', { type: 'Application', name: 'Written first' });
-    const { rows } = await client.query<{ at: Date }>('select clock_timestamp() as at');
-    const asOf = rows[0]!.at;
+    const asOf = (await client.query<{ at: Date }>('select clock_timestamp() as at')).rows[0]!.at;
     await writeHistory(client, EVENTS);
     const db = openDatabase({ url: service.databaseUrl, name: 'bench', poolMax: 2 });
     const empty = await timesOf(PAST_ROUNDS, () => readAsOf(db, asOf, async () => undefined));

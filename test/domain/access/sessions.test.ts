@@ -139,8 +139,7 @@ describe('an API token, while nothing is written', () => {
 
   it('is noted as used again when a minute has passed, and not before', async () => {
     const sessions = createSessionReader(t.services.db);
-    const { sub } = await login();
-    const { id, key } = await tokenFor(sub, { last_used_at: soon(-59_500) });
+    const { id, key } = await tokenFor((await login()).sub, { last_used_at: soon(-59_500) });
     const used = async () => (await db('api_tokens').where({ id }).first()).last_used_at;
     const first = await used();
     await sessions.read(key);

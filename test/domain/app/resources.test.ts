@@ -1,6 +1,6 @@
 import { resources } from '../../../domain/app/resources.ts';
 import { query } from '../../../platform/database.ts';
-import { closeAfterAll, createTestServices } from '../../support/harness.ts';
+import { closeAfterAll, createTestServices, pluck } from '../../support/harness.ts';
 
 const t = closeAfterAll(await createTestServices());
 
@@ -10,14 +10,11 @@ it('declares every column of each table as the database has it', async () => {
        select attname as name, attnotnull as filled, format_type(atttypid, atttypmod) as type
        from pg_attribute where attrelid = ${model.tableName}::regclass and attnum > 0 and not attisdropped
          and attgenerated = ''`;
-    expect(Object.keys(model.columns).toSorted(), model.tableName).toEqual(
-      rows.map(({ name }: { name: string }) => name).toSorted(),
-    );
+    expect(Object.keys(model.columns).toSorted(), model.tableName).toEqual(pluck(rows, 'name').toSorted());
     for (const { name, filled, type } of rows) {
       const at = `${model.tableName}.${name}`;
       const schema = model.columns[name]! as { anyOf?: { type?: string }[] };
-      const isNullable = schema.anyOf?.some((part) => part.type === 'null') ?? false;
-      expect(isNullable, at).toBe(!filled);
+      expect(schema.anyOf?.some((part) => part.type === 'null') ?? false, at).toBe(!filled);
       expect(model.jsonAttributes.includes(name), at).toBe(type === 'jsonb');
     }
   }

@@ -55,9 +55,7 @@ describe('a file is refused', () => {
     ['nothing', 'a.txt', Buffer.alloc(0), /empty/],
     ['no name', '///', pdf, /required/],
     ['a long name', `${'a'.repeat(256)}.pdf`, pdf, /too_long/],
-  ])('%s', async (_what, name, content, why) => {
-    expect(await code(name, content)).toMatch(why);
-  });
+  ])('%s', async (_what, name, content, why) => expect(await code(name, content)).toMatch(why));
 
   it.each([
     ['a script', svg('<script>alert(1)</script>'), /script element/],
@@ -84,9 +82,7 @@ describe('a file is refused', () => {
     ['no namespace', text('<svg/>'), /root/],
     ['broken XML', text('<svg xmlns="http://www.w3.org/2000/svg"><g></svg>'), /unsupported_file/],
     ['endless nesting', svg('<g>'.repeat(300) + '</g>'.repeat(300)), /deep/],
-  ])('an image with %s', async (_what, content, why) => {
-    expect(await code('a.svg', content)).toMatch(why);
-  });
+  ])('an image with %s', async (_what, content, why) => expect(await code('a.svg', content)).toMatch(why));
 
   const members = officeMembers('docx');
   it.each([

@@ -33,7 +33,7 @@ describe('the next due date', () => {
     expect(nextDue('9700-01-01', { unit: 'years', interval: 365 })).toBeNull();
   });
 
-  it('is a real day after the one before, whatever the interval', () => {
+  it('is a real day after the one before, whatever the interval', () =>
     forAll(
       100,
       [
@@ -47,8 +47,7 @@ describe('the next due date', () => {
         expect(next > due).toBe(true);
         expect(new Date(next).toISOString().slice(0, 10)).toBe(next);
       },
-    );
-  });
+    ));
 });
 
 describe('the lead time', () => {

@@ -92,8 +92,7 @@ export class Service {
       }
       case 'core/update': {
         this.#comment(asked);
-        const found = this.#find(account, asked, 'write', 'modifying');
-        const [item] = found;
+        const [item] = this.#find(account, asked, 'write', 'modifying');
         if (!item) {
           throw internal(
             typeof asked.key === 'number'

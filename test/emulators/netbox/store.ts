@@ -73,8 +73,7 @@ export class Store {
 
   insert(table: string, values: Record<string, unknown>, who = 'elsewhere'): Row {
     this.#ids += 1;
-    const { columns } = schema[table]!;
-    const empty = Object.entries(columns).map(([name, { type }]) => [
+    const empty = Object.entries(schema[table]!.columns).map(([name, { type }]) => [
       name,
       type === 'string' ? '' : type === 'tags' || type === 'json' ? [] : type === 'choice' ? 'active' : null,
     ]);

@@ -145,8 +145,7 @@ function alterPage(
   }
   if (result.length > 2 && strikes('rows_between_pages')) shuffle(instance, table, result);
   if (strikes('error_after_part')) {
-    const part = result.slice(0, Math.ceil(result.length / 2));
-    answer.body = { ...(cancelled.body as object), result: part };
+    answer.body = { ...(cancelled.body as object), result: result.slice(0, Math.ceil(result.length / 2)) };
   }
 }
 

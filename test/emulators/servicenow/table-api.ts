@@ -150,6 +150,5 @@ function create(instance: Instance, account: Account, request: Request, table: s
 function readBody({ store }: Instance, { body }: Request, table: string): Record<string, string> | undefined {
   const document = readObject(body);
   if (!document) return undefined;
-  const known = Object.entries(textsOf(document)).filter(([name]) => store.field(table, name));
-  return Object.fromEntries(known);
+  return Object.fromEntries(Object.entries(textsOf(document)).filter(([name]) => store.field(table, name)));
 }

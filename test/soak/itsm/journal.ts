@@ -156,9 +156,8 @@ export async function openJournal(
       const item = items.get(names.remote.get(id) ?? '');
       if (!item) continue;
       if (what === 'delete') {
-        const looked = instance.looks.get(id) ?? read;
         item.remote.removedUnseen = instance.writes
-          .slice(looked, read)
+          .slice(instance.looks.get(id) ?? read, read)
           .some((write) => write.id === id && write.user === ELSEWHERE);
         removed('remote', by, item);
         for (const [key, ends] of relations) {
@@ -263,6 +262,5 @@ const valuesOf = (values: Record<string, string>): Record<Path, string> =>
   ) as Record<Path, string>;
 
 async function newestEvent(db: Db): Promise<string> {
-  const { rows } = await db.raw('select coalesce(max(position), 0)::text as position from events');
-  return rows[0].position;
+  return (await db.raw('select coalesce(max(position), 0)::text as position from events')).rows[0].position;
 }

@@ -176,10 +176,9 @@ async function liveRelations(histories: RelationHistories, seed: number): Promis
       clock.advance(600_000);
       for (const { key } of kinds) await run(key, true, []);
     }
-    const settled = await differences();
     for (const [when, { here, there }] of [
       ['after readings of changes', afterChanges],
-      ['after readings of everything', settled],
+      ['after readings of everything', await differences()],
     ] as const)
       if (here.length + there.length > 0)
         throw doubt(`${when}: only here ${here.join(', ')}; only there ${there.join(', ')}`);

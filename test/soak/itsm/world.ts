@@ -165,9 +165,7 @@ export async function askedAbout(
   { services: { db } }: Pick<Parts, 'services'>,
   column: 'remote_id' | 'card_id',
 ): Promise<ReadonlySet<string>> {
-  const about = await db('itsm_review_items')
-    .where({ kind: 'conflict', path: null })
-    .whereNotNull(column)
-    .pluck(column);
-  return new Set(about);
+  return new Set(
+    await db('itsm_review_items').where({ kind: 'conflict', path: null }).whereNotNull(column).pluck(column),
+  );
 }

@@ -37,9 +37,8 @@ const postgres = (endsOn: string | null, isOver: boolean) => ({
   newest: '18',
 });
 
-it('has weights that come to a hundred', () => {
-  expect(Object.values(weights).reduce((sum, weight) => sum + weight, 0)).toBe(100);
-});
+it('has weights that come to a hundred', () =>
+  expect(Object.values(weights).reduce((sum, weight) => sum + weight, 0)).toBe(100));
 
 it('takes what is only dear, critical or relied on for no candidate', () => {
   expect(judged({ cost: 1_000, dependants: 50, criticality: 'missionCritical' })).toBeNull();
@@ -87,8 +86,7 @@ it('adds up all factors, with and without costs', () => {
 });
 
 it('says what to do, and why', () => {
-  const upgrade = judged({ cycle: postgres('2024-11-21', true), technical: 'adequate' })!;
-  expect(upgrade).toMatchObject({
+  expect(judged({ cycle: postgres('2024-11-21', true), technical: 'adequate' })!).toMatchObject({
     modernization_type: 'upgrade',
     current_tech: 'PostgreSQL 12',
     recommendation: 'Upgrade Claims Desk to PostgreSQL 18: support of PostgreSQL 12 ended on 2024-11-21.',

@@ -66,8 +66,7 @@ it('skips formulas that cannot be active together, and ends', async () => {
     ['calculations', 'F6', 'unknown_attribute', 'target_field_key'],
     ['calculations', 'F7', 'unknown_type', 'target_type_key'],
   ]);
-  const { status } = await applyArchive(await target.ctx(), id);
-  expect(status).toBe('applied');
+  expect((await applyArchive(await target.ctx(), id)).status).toBe('applied');
   const { body } = await there.get('/api/v1/calculations');
   expect(body.items.filter((item: { is_active: boolean }) => item.is_active)).toMatchObject([
     { name: 'F1', target_field_key: 'memo' },

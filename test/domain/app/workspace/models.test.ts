@@ -191,8 +191,7 @@ it('brings the rest of such an archive, and nothing of what was faulty', async (
 
 it('takes what is right as it was sent, draws it anew, and has packed pages name the cards that are here', async () => {
   const { db } = target.services;
-  const admin = await target.as('admin');
-  const { body: here } = await admin.post('/api/v1/cards', {
+  const { body: here } = await (await target.as('admin')).post('/api/v1/cards', {
     type: 'Application',
     name: 'Ledger',
     external_id: 'LX-1',
@@ -211,12 +210,9 @@ it('takes what is right as it was sent, draws it anew, and has packed pages name
     Number((await db('process_contents').count('* as n').first())!.n),
     Number((await db('process_content_elements').count('* as n').first())!.n),
   ]);
-  const stored = await db('process_contents').orderBy('id').select('text', 'picture', 'warnings');
-  const there = await source.services
-    .db('process_contents')
-    .orderBy('id')
-    .select('text', 'picture', 'warnings');
-  expect(stored).toEqual(there);
+  expect(await db('process_contents').orderBy('id').select('text', 'picture', 'warnings')).toEqual(
+    await source.services.db('process_contents').orderBy('id').select('text', 'picture', 'warnings'),
+  );
   const drawings = await db('diagrams as d')
     .join('diagram_drawings as w', 'w.id', 'd.drawing')
     .orderBy('d.name')

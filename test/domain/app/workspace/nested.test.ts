@@ -42,8 +42,7 @@ it('every column that holds JSON is looked into', async () => {
     card_types: ['fields_schema', 'section_config', 'subtypes', 'translations'],
     relation_types: ['attributes_schema', 'translations'],
   };
-  const shapes = await readShapes(db, contentTables);
-  for (const [table, { columns, types }] of shapes) {
+  for (const [table, { columns, types }] of await readShapes(db, contentTables)) {
     const nested = columns.filter((column) => types[column] === 'jsonb').sort();
     expect([table, nested]).toEqual([table, own[table] ?? Object.keys(nestedRules[table] ?? {}).sort()]);
   }

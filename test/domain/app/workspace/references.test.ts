@@ -99,8 +99,7 @@ it('skips rows with values that single writes refuse, each with its column and t
   let broken = parts;
   for (const [table, line, values] of faults) broken = change(broken, table, line, values);
   await onEmptyService(async (other) => {
-    const { diff } = await preview(other, broken);
-    const found = diff!.conflicts.map(
+    const found = (await preview(other, broken)).diff!.conflicts.map(
       ({ kind, line, field, code, message }) => `${kind} ${line} ${field} ${code}: ${message}`,
     );
     const expected = faults.map(([table, line, , reason]) =>

@@ -36,10 +36,9 @@ it('holds rows of every kind, and what its manifest says', () => {
 });
 
 it('holds none of the secrets that stand in every place for one, and no other', () => {
-  const texts = [...parts].map(([name, content]) => [name, content.toString('latin1')] as const);
-  const revealing = texts.filter(
-    ([, text]) => text.includes(SECRET) || /scrypt\$|est_[A-Za-z0-9]{20}/.test(text),
-  );
+  const revealing = [...parts]
+    .map(([name, content]) => [name, content.toString('latin1')] as const)
+    .filter(([, text]) => text.includes(SECRET) || /scrypt\$|est_[A-Za-z0-9]{20}/.test(text));
   expect(revealing.map(([name]) => name)).toEqual([]);
   const columns = manifestOf(parts).files.flatMap(({ kind, columns: own = [] }) =>
     own.map((column) => `${kind}.${column}`),
@@ -71,8 +70,7 @@ it('goes into an empty service and comes out of it as it was', async () => {
   const applied = await applyArchive(ctx, previewed.id);
   expect(applied).toMatchObject({ status: 'applied', error_message: null });
   expect(applied.result).toEqual({ kinds: previewed.diff!.kinds, totals: previewed.diff!.totals, left: [] });
-  const again = await unpack(await exportArchive(target.services, ctx));
-  expect(contentOf(again)).toEqual(contentOf(parts));
+  expect(contentOf(await unpack(await exportArchive(target.services, ctx)))).toEqual(contentOf(parts));
 
   // each card and relation has an event, and nothing else has one
   const rows = await query(db).rows`

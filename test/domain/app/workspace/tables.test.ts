@@ -3,8 +3,7 @@ import { contentTable, contentTables, leftOut } from '../../../../domain/app/wor
 import { query } from '../../../../platform/database.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
-const t = closeAfterAll(await createTestServices());
-const { db } = t.services;
+const { db } = closeAfterAll(await createTestServices()).services;
 
 it('knows of every table whether it goes with the workspace, and why not', async () => {
   const { rows } = await db.raw(

@@ -49,8 +49,7 @@ it('finds what is here by its names, brings what is new, changes what differs, a
   expect(diff!.conflicts).toMatchObject([
     { kind: 'cards', key: 'Application/In the way', code: 'taken:cards_sibling_name' },
   ]);
-  const { result } = await applyArchive(ctx, id);
-  expect(result!.left).toEqual(diff!.conflicts);
+  expect((await applyArchive(ctx, id)).result!.left).toEqual(diff!.conflicts);
   const after = await db('cards').pluck('id');
   expect(after).toEqual(expect.arrayContaining(before));
   expect(after.length).toBe(before.length + 1);
@@ -62,16 +61,14 @@ it('finds what is here by its names, brings what is new, changes what differs, a
   const { body: history } = await admin.get(`/api/v1/cards/${brought.id}/history`);
   expect(history.items.map(({ event_type }: { event_type: string }) => event_type)).toContain('card.created');
 
-  const again = await preview(target, parts);
-  expect(again.diff!.totals).toMatchObject({ create: 0, update: 0, conflict: 1 });
+  expect((await preview(target, parts)).diff!.totals).toMatchObject({ create: 0, update: 0, conflict: 1 });
 }, 60_000);
 
 it('takes nothing from values that lie under a type, and nothing that the importer may not give', async () => {
   const narrowed = changeRows(parts, 'card_types', ({ key }) =>
     key === 'Application' ? { subtypes: [] } : undefined,
   );
-  const { diff } = await preview(target, narrowed);
-  expect(diff!.conflicts).toContainEqual(
+  expect((await preview(target, narrowed)).diff!.conflicts).toContainEqual(
     expect.objectContaining({ kind: 'card_types', key: 'Application', code: 'values_do_not_fit' }),
   );
 }, 60_000);

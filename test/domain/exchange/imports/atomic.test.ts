@@ -17,8 +17,7 @@ const apps = (prefix: string, count: number, more: object = {}) =>
 const count = async (table: string) => Number((await t.services.db(table).count())[0]!.count);
 
 it('writes all rows, with their events in one piece of the feed', async () => {
-  const { job } = await imports.run(apps('A', 35), { atomic: true });
-  expect(job).toMatchObject({
+  expect((await imports.run(apps('A', 35), { atomic: true })).job).toMatchObject({
     counts: { total: 35, created: 35, updated: 0, unchanged: 0, failed: 0 },
     result: { written: true, atomic: true },
     progress: 1,

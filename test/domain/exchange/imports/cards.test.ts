@@ -230,8 +230,7 @@ describe('an existing card', () => {
       { mode: 'upsert' },
     );
     expect(job.counts).toMatchObject({ updated: 1 });
-    const card = await imports.card('E-1');
-    expect(card).toMatchObject({
+    expect(await imports.card('E-1')).toMatchObject({
       name: 'E-1',
       alias: 'al',
       description: null,
@@ -279,8 +278,7 @@ describe('an existing card', () => {
     ]);
     const { id } = await imports.card('E-4');
     const csv = 'type,name,parent_path,description\nApplication, leaf ,E-3 / A \\/ B,found\n';
-    const { job } = await imports.run(csv, { mode: 'upsert' });
-    expect(job.counts).toMatchObject({ created: 0, updated: 1 });
+    expect((await imports.run(csv, { mode: 'upsert' })).job.counts).toMatchObject({ created: 0, updated: 1 });
     const byId = await imports.run([{ id, external_id: 'E-4b', name: 'Renamed' }], { mode: 'upsert' });
     expect(byId.job.counts).toMatchObject({ updated: 1 });
     expect(await imports.card('E-4b')).toMatchObject({ id, name: 'Renamed' });

@@ -18,16 +18,14 @@ async function overtaken(
   change: (trx: Knex.Transaction) => Promise<unknown>,
   kind: 'cards' | 'relations' = 'cards',
 ) {
-  const { db } = t.services;
-  const trx = await db.transaction();
+  const trx = await t.services.db.transaction();
   await mayBeSilent(trx);
   // what the batch takes first
   await lockHierarchy(trx, 'exclusive');
   if (kind === 'relations') await trx.raw('select from cards for update');
   const id = await askImport(await t.ctx(), t.services, ndjson(rows), { format: 'ndjson', mode, kind });
   await until('the import to be planned', async () => {
-    const { checkpoint } = await jobRow(t.services, id);
-    return (checkpoint as { stage?: string } | null)?.stage === 'apply';
+    return ((await jobRow(t.services, id)).checkpoint as { stage?: string } | null)?.stage === 'apply';
   });
   await change(trx);
   await trx.commit();

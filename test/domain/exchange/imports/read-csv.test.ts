@@ -59,10 +59,7 @@ describe('values', () => {
     const rows = await collect(
       readCsv(
         inPieces(`id,type,source_external_id,target_id,attributes.share\n${id},,,,2\n,,,,\n,rel,a,${id},x`),
-        {
-          ...relations,
-          empty: 'leave',
-        },
+        { ...relations, empty: 'leave' },
       ),
     );
     expect(faultsOf(rows)).toEqual(['4: attributes.share bad_number']);
@@ -215,8 +212,7 @@ describe('the file', () => {
       }
       return found;
     };
-    const row = 'Application,n,x\n';
-    expect(await sizes(`type,name,description\n${row.repeat(25)}`, 10)).toEqual([10, 10, 5]);
+    expect(await sizes(`type,name,description\n${'Application,n,x\n'.repeat(25)}`, 10)).toEqual([10, 10, 5]);
     const large = `Application,n,${'x'.repeat(90_000)}\n`;
     const found = await sizes(`type,name,description\n${large.repeat(100)}`, 1_000);
     expect(found.reduce((sum, size) => sum + size)).toBe(100);
@@ -264,8 +260,7 @@ describe('the file', () => {
     const expected = ['a"b', '"', 'two\r\nlines', 'ü漢😀', '\r', 'x,y'];
     for (let before = 0; before < tail.length + broken.length; before += 1) {
       const head = 'type,name,description\r\nApplication,n,';
-      const filler = 'x'.repeat(65_536 - head.length - 2 - before);
-      const file = `${head}${filler}\r\n${tail}${broken}${tail}`;
+      const file = `${head}${'x'.repeat(65_536 - head.length - 2 - before)}\r\n${tail}${broken}${tail}`;
       const rows = await collect(readCsv(inPieces(file, 16_384), { ...cards, empty: 'leave' }));
       expect(rows.slice(1).flatMap(({ values }) => values.description ?? [])).toEqual([
         ...expected,

@@ -133,10 +133,7 @@ it('an import is neither started nor carried out', async () => {
   const viewer: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: new Set(['inventory.create']) } };
   await expect(
     askImport(viewer, t.services, '{}', { format: 'ndjson', mode: 'upsert' }),
-  ).rejects.toMatchObject({
-    code: 'forbidden',
-    extra: { permission: 'inventory.edit' },
-  });
+  ).rejects.toMatchObject({ code: 'forbidden', extra: { permission: 'inventory.edit' } });
   await expect(
     askImport(viewer, t.services, '{}', { format: 'ndjson', kind: 'relations' }),
   ).rejects.toMatchObject({ extra: { permission: 'relations.manage' } });

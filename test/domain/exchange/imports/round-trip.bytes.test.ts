@@ -160,10 +160,7 @@ describe('a workspace of hostile texts', () => {
       fc
         .sample(
           fc.record({ description: optional(text), costTotalAnnual: optional(fc.constantFrom(0.1, 7, 1e9)) }),
-          {
-            numRuns: 80,
-            seed: 7,
-          },
+          { numRuns: 80, seed: 7 },
         )
         .map(({ description, costTotalAnnual }, n) => ({
           type: 'relAppToITC',

@@ -204,13 +204,9 @@ it('status archives with all children or not at all, and restores', async () => 
     app('A-5', 'A-2'),
   ]);
   expect(all.faults).toEqual({ 5: ['parent_external_id parent_archived'] });
-  const events = await imports.events();
-  expect(events.map(({ event_type, data }) => `${event_type} ${data.name}`).sort()).toEqual([
-    'card.archived A-1',
-    'card.archived A-2',
-    'card.archived A-3',
-    'card.updated A-4',
-  ]);
+  expect((await imports.events()).map(({ event_type, data }) => `${event_type} ${data.name}`).sort()).toEqual(
+    ['card.archived A-1', 'card.archived A-2', 'card.archived A-3', 'card.updated A-4'],
+  );
   const one = await imports.card('A-3');
   expect(one.archived_at).not.toBeNull();
   expect(one.archive_batch_id).toBe((await imports.card('A-1')).archive_batch_id);
@@ -229,10 +225,7 @@ it('hierarchies of any type have at most 100 levels, by rows, by new cards and b
   const chain = Array.from({ length: 102 }, (_, n) => app(`D-${n + 1}`, n === 0 ? undefined : `D-${n}`));
   const { faults, job } = await imports.run(chain);
   expect(job.counts).toMatchObject({ created: 100, failed: 2 });
-  expect(faults).toEqual({
-    101: ['parent_external_id too_deep'],
-    102: ['parent_external_id too_deep'],
-  });
+  expect(faults).toEqual({ 101: ['parent_external_id too_deep'], 102: ['parent_external_id too_deep'] });
   const ctx = await t.ctx();
   const tooDeep = { errors: [expect.objectContaining({ field: 'parent_id', code: 'too_deep' })] };
   const last = await imports.card('D-100');

@@ -45,9 +45,7 @@ it.each([
   ['TechnicalStack', 'TechCategory'],
   ['constructor', undefined],
   ['Microservice', undefined],
-])('kinds of things: %s is %s', (native, type) => {
-  expect(guessType(metamodel, native)).toBe(type);
-});
+])('kinds of things: %s is %s', (native, type) => expect(guessType(metamodel, native)).toBe(type));
 
 describe('columns', () => {
   it('of a snapshot are found by their names', () => {
@@ -95,8 +93,7 @@ describe('columns', () => {
   });
 
   it('of what stands for no card type, or is left out, mean nothing', () => {
-    const blocks = [block('Application', 'id', 'name')];
-    const left = mapped(blocks, { Application: { $type: '' } })[0]!;
+    const left = mapped([block('Application', 'id', 'name')], { Application: { $type: '' } })[0]!;
     expect([left.type, left.leftOut, left.columns.size]).toEqual([undefined, true, 0]);
     expect(mapped([block('Thing', 'id')])[0]).toMatchObject({ type: undefined, leftOut: false });
   });
@@ -105,9 +102,7 @@ describe('columns', () => {
 describe('rows that are no cards', () => {
   it.each(noCards as [string, string[], 'leanix' | 'sheet', string][])(
     '%s with %j of a %s has rows of the kind %s',
-    (sheet, heads, source, kind) => {
-      expect(kindOfSheet(sheet, heads, source)).toBe(kind);
-    },
+    (sheet, heads, source, kind) => expect(kindOfSheet(sheet, heads, source)).toBe(kind),
   );
 
   it('are relations of the one type that joins their ends, the older before its successor', () => {

@@ -35,6 +35,5 @@ it.each(Object.entries(tables))(
   },
 );
 
-it('asks for a note where a gap is accepted, and nowhere else', () => {
-  expect(decisions.filter(needsNote)).toEqual(['accepted']);
-});
+it('asks for a note where a gap is accepted, and nowhere else', () =>
+  expect(decisions.filter(needsNote)).toEqual(['accepted']));

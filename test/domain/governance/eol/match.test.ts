@@ -37,9 +37,7 @@ it.each([
   '',
   '  ',
   '2022',
-])('proposes nothing likely for %s', (text) => {
-  expect(matcher.find(text, 5, 0.5)).toEqual([]);
-});
+])('proposes nothing likely for %s', (text) => expect(matcher.find(text, 5, 0.5)).toEqual([]));
 
 it('scores the very name 1, and less what is further away', () => {
   const score = (text: string) => matcher.find(text, 1, 0)[0]!.score;

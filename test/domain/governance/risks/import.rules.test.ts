@@ -83,9 +83,8 @@ it('fails for what the register does not know, and then keeps no title', () => {
   expect(one({ title: '  ' })).toMatchObject({ status: 'failed', error: 'title: must not be blank' });
 });
 
-it('that is accepted already is accepted in the name of the importing user', () => {
+it('that is accepted already is accepted in the name of the importing user', () =>
   expect(one({ status: 'accepted' })).toMatchObject({
     draft: { values: { accepted_by: 'me', acceptance_rationale: 'Accepted before it was imported.' } },
     warnings: ['accepted in the name of the importing user, because the row has no rationale'],
-  });
-});
+  }));

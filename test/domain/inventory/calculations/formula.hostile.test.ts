@@ -109,11 +109,10 @@ describe('numbers and dates are those that a field can hold', () => {
     expect(error).toMatch(/^The result does not fit the field: it (must be a|is not an existing) date/);
   });
 
-  it('a number beyond the range of a field is refused', () => {
+  it('a number beyond the range of a field is refused', () =>
     expect(run('1e16', field('number'))).toEqual({
       error: 'The result does not fit the field: it is outside -1e15 to 1e15.',
-    });
-  });
+    }));
 });
 
 describe('formulas that read each other', () => {

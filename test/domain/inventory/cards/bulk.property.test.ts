@@ -62,8 +62,7 @@ async function plant(ctx: Ctx, tree: typeof forest extends fc.Arbitrary<infer T>
   for (const [n, parent] of tree.parents.entries()) {
     const parent_id = parent === null || n === 0 ? null : ids[parent % n]!;
     try {
-      const { id } = await createCard(ctx, { type: TYPE, name: `${tag} ${n}`, parent_id });
-      ids.push(id);
+      ids.push((await createCard(ctx, { type: TYPE, name: `${tag} ${n}`, parent_id })).id);
     } catch (error) {
       // too deep: a root instead
       if (!(error instanceof EstateError)) throw error;

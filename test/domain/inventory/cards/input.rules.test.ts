@@ -97,14 +97,13 @@ describe('card input', () => {
     expect(faultsOf('Application', { name: '𝒳'.repeat(501) })).toEqual(['name: too_long']);
   });
 
-  it('trims names, aliases and external ids; empty ones are cleared', () => {
+  it('trims names, aliases and external ids; empty ones are cleared', () =>
     expect(cleanCardInput({ name: ' a ', alias: ' ', external_id: ' x ', description: '' })).toEqual({
       name: 'a',
       alias: null,
       external_id: 'x',
       description: null,
-    });
-  });
+    }));
 });
 
 describe('attribute values by field type', () => {

@@ -38,9 +38,7 @@ describe('the distance of two words', () => {
     ['claims', 'calims', 1],
     ['claims', 'portal', 3],
     ['', 'ab', 2],
-  ])('%s and %s', (a, b, expected) => {
-    expect(editDistance(a, b, 2)).toBe(expected);
-  });
+  ])('%s and %s', (a, b, expected) => expect(editDistance(a, b, 2)).toBe(expected));
 
   it('is the same both ways and never more than one beyond the limit', () => {
     const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') });
@@ -55,7 +53,7 @@ describe('the distance of two words', () => {
 
 describe('patterns for misspelt words', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
-  it('fit every word that is one typo away', () => {
+  it('fit every word that is one typo away', () =>
     forAll(
       100,
       [
@@ -76,8 +74,7 @@ describe('patterns for misspelt words', () => {
         const text = ` ${word} `;
         expect(typoPatterns(typed).some((pattern) => text.includes(pattern.slice(1, -1)))).toBe(true);
       },
-    );
-  });
+    ));
 
   it('are not made of short words and numbers', () => {
     expect(typoPatterns('sap')).toEqual([]);
@@ -130,11 +127,10 @@ describe('the ranking', () => {
     expect(ranked('customer dat ahub', cards)[0]).toBe('customer data hub');
   });
 
-  it('takes numbers as they are', () => {
+  it('takes numbers as they are', () =>
     expect(ranked('server 2019', [candidate('server 2018'), candidate('server 2019')])).toEqual([
       'server 2019',
-    ]);
-  });
+    ]));
 
   it('does not depend on the order of the candidates', () => {
     const cards = ['b desk', 'a desk', 'desk', 'deks', 'desktop', 'my desk'].map((name) => candidate(name));

@@ -104,10 +104,7 @@ const relation = (source: string, target: string, type: string, more: object = {
   ...more,
 });
 await db('relations').insert([
-  relation('App', 'Oracle', 'relAppToITC', {
-    attributes: json({ costTotalAnnual: 9 }),
-    description: 'Core',
-  }),
+  relation('App', 'Oracle', 'relAppToITC', { attributes: json({ costTotalAnnual: 9 }), description: 'Core' }),
   relation('App', 'Postgres', 'relAppToITC'),
   relation('Oracle', 'Postgres', 'relITCSuccessor'),
 ]);
@@ -129,13 +126,11 @@ await db('card_tags').insert([
   { card_id: ids.get('App'), tag_id: tags[1].id },
   { card_id: ids.get('Oracle'), tag_id: tags[2].id },
 ]);
-const ctx = await services.ctx();
-const schema = createFilterSchema(ctx.metamodel, [regionGroup, slashGroup]);
+const schema = createFilterSchema((await services.ctx()).metamodel, [regionGroup, slashGroup]);
 
 /** Names of the selected cards, in the order of {@link cards}. */
 async function select(text: string, me: string | null = ann): Promise<string[]> {
-  const { root } = checkFilter(parseFilter(text)!, schema);
-  const { sql, bindings } = compileFilter(root, { me });
+  const { sql, bindings } = compileFilter(checkFilter(parseFilter(text)!, schema).root, { me });
   const { rows } = await services.services.db.raw(
     `select c.name from cards c where ${sql} order by c.id`,
     bindings,
@@ -223,13 +218,10 @@ describe('selecting cards', () => {
     ['relation.relAppToITC.target.relation.relITCSuccessor.target.name = "Postgres"', ['App']],
     ['relation.relAppToITC.target.relation.relITCSuccessor is empty', []],
     ['relation.relAppToITC.target.relation.relITCSuccessor.target is empty', ['App']],
-  ])('%s', async (text, names) => {
-    expect(await select(text)).toEqual(names);
-  });
+  ])('%s', async (text, names) => expect(await select(text)).toEqual(names));
 
-  it('finds nobody by "me" where nobody asks', async () => {
-    expect(await select('created_by = me', null)).toEqual([]);
-  });
+  it('finds nobody by "me" where nobody asks', async () =>
+    expect(await select('created_by = me', null)).toEqual([]));
 
   it('compares one value by containment, which the index on attributes serves', () => {
     const { root } = checkFilter(parseFilter('attributes.tier = gold')!, schema);
@@ -267,9 +259,7 @@ describe('whatever the filter', () => {
     const condition = writtenCondition(fields, values).filter(accepted);
     await forAllAsync(400, [writtenFilter(condition)], async (text) => {
       fc.pre(accepted(text));
-      const chosen = await select(text);
-      const left = await select(`not (${text})`);
-      expect([...chosen, ...left].sort()).toEqual([...all].sort());
+      expect([...(await select(text)), ...(await select(`not (${text})`))].sort()).toEqual([...all].sort());
     });
   });
 });
@@ -288,9 +278,8 @@ describe('preparing a filter for a caller', () => {
     return rows.map((row: { name: string }) => row.name);
   };
 
-  it('takes a blank filter as none', async () => {
-    expect(await prepareFilter(await as(), ' ')).toBeUndefined();
-  });
+  it('takes a blank filter as none', async () =>
+    expect(await prepareFilter(await as(), ' ')).toBeUndefined());
 
   it('refuses to ask about what the caller may not see', async () => {
     const caller = await as('inventory.view');

@@ -26,7 +26,7 @@ describe('reading a filter', () => {
     expect(parseFilter(' \n\t')).toBeNull();
   });
 
-  it('gives a condition its path, operator and values, each with its position', () => {
+  it('gives a condition its path, operator and values, each with its position', () =>
     expect(parseFilter('  attributes."my key" not in (1.5, "a \\"b\\" \\\\")')).toEqual({
       kind: 'condition',
       path: [
@@ -39,8 +39,7 @@ describe('reading a filter', () => {
         { text: '1.5', quoted: false, position: 31 },
         { text: 'a "b" \\', quoted: true, position: 36 },
       ],
-    });
-  });
+    }));
 
   it.each(spellings as [string, string][])('reads %s', (text, printed) => {
     expect(reprint(text)).toBe(printed);
@@ -80,9 +79,8 @@ describe('refusing a filter', () => {
     expect(parseFilter(`a in (${Array(200).fill(1).join(',')})`)).not.toBeNull();
   });
 
-  it('counts characters, not bytes or code units', () => {
-    expect(parseFilter(`a = "${'😀'.repeat(3_994)}"`)).not.toBeNull();
-  });
+  it('counts characters, not bytes or code units', () =>
+    expect(parseFilter(`a = "${'😀'.repeat(3_994)}"`)).not.toBeNull());
 });
 
 describe('any text', () => {

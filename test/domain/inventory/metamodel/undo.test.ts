@@ -30,8 +30,7 @@ async function state(): Promise<string> {
 }
 
 const newest = async (): Promise<number> => {
-  const { rows } = await db.raw('select coalesce(max(position), 0) as newest from events');
-  return rows[0].newest;
+  return (await db.raw('select coalesce(max(position), 0) as newest from events')).rows[0].newest;
 };
 
 /** Undoes what was written after the position, event by event, the newest first. @returns what could not be. */
@@ -139,9 +138,7 @@ it.each([
   ['label, __proto__, 12, de_AT', []],
   [`${'x-'.repeat(5000)}, de`, ['de']],
   ['de, de;q=0.1', ['de']],
-])('%j wants %j', (header, wanted) => {
-  expect(acceptedLanguages(header)).toEqual(wanted);
-});
+])('%j wants %j', (header, wanted) => expect(acceptedLanguages(header)).toEqual(wanted));
 
 it.each([
   [['de-AT', 'fr'], ['de', 'fr'], 'de'],

@@ -135,9 +135,7 @@ it('convertAttributes leaves attributes that the new fields take, whatever the f
     // and touches nothing that fits as it is
     for (const [key, value] of Object.entries(attributes)) {
       const same = before.get(key)!.type === after.get(key)?.type;
-      if (same && checkValue(after.get(key)!, key, value) === undefined) {
-        expect(restated[key]).toEqual(value);
-      }
+      if (same && checkValue(after.get(key)!, key, value) === undefined) expect(restated[key]).toEqual(value);
     }
   });
 });

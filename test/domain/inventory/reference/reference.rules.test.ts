@@ -35,7 +35,7 @@ describe('the bundled catalogues', () => {
     }
   });
 
-  it('are written as indented lines', () => {
+  it('are written as indented lines', () =>
     expect(
       nodesOf('\n1 Top | Oben\n  2 Below | Unten\n    3 Last | Letztes\n4 Other | Anderes\n', 'X'),
     ).toMatchObject([
@@ -43,8 +43,7 @@ describe('the bundled catalogues', () => {
       { id: 'X-1.2', parent_id: 'X-1', level: 2 },
       { id: 'X-1.2.3', parent_id: 'X-1.2', level: 3 },
       { id: 'X-4', parent_id: null, level: 1 },
-    ]);
-  });
+    ]));
 });
 
 describe('a chosen part of a catalogue', () => {
@@ -59,7 +58,7 @@ describe('a chosen part of a catalogue', () => {
     expect(unknown).toEqual(['X']);
   });
 
-  it('always holds the parent of what it holds', () => {
+  it('always holds the parent of what it holds', () =>
     forAll(50, [fc.subarray(nodes.map(({ id }) => id))], (chosen) => {
       const { levels, unknown } = withAncestors(nodes, chosen);
       const found = new Set(levels.flat().map(({ id }) => id));
@@ -67,8 +66,7 @@ describe('a chosen part of a catalogue', () => {
       for (const id of chosen) expect(found).toContain(id);
       for (const { parent_id } of levels.flat()) if (parent_id) expect(found).toContain(parent_id);
       for (const id of found) expect(chosen.some((one) => one === id || one.startsWith(`${id}.`))).toBe(true);
-    });
-  });
+    }));
 });
 
 describe('a catalogue that is loaded', () => {

@@ -109,9 +109,7 @@ it('removes abandoned contents, and those of expired files', async () => {
   const abandoned = await storeContent(services.blobs, Readable.from(['3']));
   const young = await storeContent(services.blobs, Readable.from(['4']));
   const folder = path.join(services.config.dataDir, 'files');
-  for (const { id } of [kept, abandoned]) {
-    await utimes(path.join(folder, id.slice(-2), id), ago(25), ago(25));
-  }
+  for (const { id } of [kept, abandoned]) await utimes(path.join(folder, id.slice(-2), id), ago(25), ago(25));
   expect(await run()).toMatchObject({ files: 1, contents: 1 });
   const left: string[] = [];
   for (const shelf of await readdir(folder)) left.push(...(await readdir(path.join(folder, shelf))));

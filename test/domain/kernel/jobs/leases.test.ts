@@ -60,9 +60,8 @@ it('lets nobody write who no longer holds the lease', async () => {
 
 it('takes the whole batch back when the lease was lost before it ended', async () => {
   const lease = await claimed();
-  const ctx = await t.ctx();
   await expect(
-    command(ctx, async (work) => {
+    command(await t.ctx(), async (work) => {
       await work.sql('settings').insert({ key: 'written by a lost run', value: '1' });
       await expire(lease.id);
       await requeueExpired(t.services.db);
@@ -160,17 +159,15 @@ it('is none when the newest is done', () => {
   );
 });
 
-it('is found at once after years', () => {
+it('is found at once after years', () =>
   expect(due('* * * * *', 'UTC', '2016-01-01T00:00:00Z', '2026-01-01T00:00:30Z')).toBe(
     '2026-01-01T00:00:00.000Z',
-  );
-});
+  ));
 
-it('follows the time zone', () => {
+it('follows the time zone', () =>
   expect(due('0 2 * * *', 'Asia/Kolkata', '2026-03-01T00:00:00Z', '2026-03-01T21:00:00Z')).toBe(
     '2026-03-01T20:30:00.000Z',
-  );
-});
+  ));
 
 it('comes an hour later when summer time leaves it out', () => {
   const spring = (now: string) => due('30 2 * * *', 'Europe/Berlin', '2026-03-28T01:30:00Z', now);

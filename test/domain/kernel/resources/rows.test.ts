@@ -24,8 +24,7 @@ class Sample extends rowModel('row_samples', {
   updated_at: Timestamp,
 }) {}
 
-const t = closeAfterAll(await createTestServices());
-const db = t.services.db;
+const db = closeAfterAll(await createTestServices()).services.db;
 await db.raw(`create table row_samples (id uuid primary key default uuidv7(), name text not null,
     parent_id uuid, labels text[] not null default '{}', parts jsonb not null default '[]', amount numeric,
     seen_on date, created_at timestamptz not null default clock_timestamp(),

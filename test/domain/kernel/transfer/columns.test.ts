@@ -70,8 +70,7 @@ it('the header of a file of relations needs an id, or the type and both ends', (
   ]);
 });
 
-it('the header of a file of relations has no lifecycle', () => {
+it('the header of a file of relations has no lifecycle', () =>
   expect(faults(() => readRelationHeader(['id', 'lifecycle.active', 'attributes.timeModel'], keys))).toEqual([
     { field: 'lifecycle.active', code: 'unknown_column' },
-  ]);
-});
+  ]));

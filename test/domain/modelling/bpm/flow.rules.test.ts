@@ -64,9 +64,8 @@ it('those are asked to approve who may, first of all the owners, and nobody for 
   });
 });
 
-it('scores stay within their scale', () => {
-  expect([-7, 0, 1, 3, 5, 6, 1e6].map(clamp)).toEqual([1, 1, 1, 3, 5, 5, 5]);
-});
+it('scores stay within their scale', () =>
+  expect([-7, 0, 1, 3, 5, 6, 1e6].map(clamp)).toEqual([1, 1, 1, 3, 5, 5, 5]));
 
 it.each(templateKeys)('the template %s is a drawn model without an error', async (key) => {
   const model = await readModelText(readTemplate(key).bpmn_xml, 'bpmn_xml');

@@ -153,7 +153,7 @@ describe('completion', () => {
     expect(computeProgress(items, tasks).get('top')).toMatchObject({ progress: 50, tasks: 2 });
   });
 
-  it('stays between 0 and 100, and is 100 just when every leaf is', () => {
+  it('stays between 0 and 100, and is 100 just when every leaf is', () =>
     forAll(200, [plans()], ({ items, tasks }) => {
       const found = computeProgress(items, tasks);
       expect(found.size).toBe(items.length);
@@ -171,8 +171,7 @@ describe('completion', () => {
           none,
         ),
       ).toBe(0);
-    });
-  });
+    }));
 });
 
 it('a circle is what waits for itself, also by what items imply', () => {
@@ -191,9 +190,8 @@ it('a circle is what waits for itself, also by what items imply', () => {
   expect(circle('p c', 'c q', 'b a')).toBe(true);
 });
 
-it('a circle of the work breakdown is found as well', () => {
-  expect(hasCycle(plan({ items: [item('p', 'q'), item('q', 'p')] }))).toBe(true);
-});
+it('a circle of the work breakdown is found as well', () =>
+  expect(hasCycle(plan({ items: [item('p', 'q'), item('q', 'p')] }))).toBe(true));
 
 describe('a place in the work breakdown', () => {
   const chain = Array.from({ length: 10 }, (_, n) => ({
@@ -274,7 +272,7 @@ describe('the critical path', () => {
     expect(scheduleOf(plan({ tasks, dependencies: follows('a b', 'b a') }), today)).toBeUndefined();
   });
 
-  it('keeps every dependency, moves nothing by its slack beyond the end, and reaches the end without slack', () => {
+  it('keeps every dependency, moves nothing by its slack beyond the end, and reaches the end without slack', () =>
     forAll(300, [plans()], (of) => {
       const schedule = scheduleOf(of, today);
       if (!schedule) {
@@ -299,10 +297,9 @@ describe('the critical path', () => {
       if (schedule.members.length > 0) {
         expect(schedule.members.some((one) => one.critical && one.earliestEnd === schedule.end)).toBe(true);
       }
-    });
-  });
+    }));
 
-  it('of a chain is as long as a longest path, found by trying all', () => {
+  it('of a chain is as long as a longest path, found by trying all', () =>
     forAll(200, [plans()], (of) => {
       const flat = plan({
         tasks: of.tasks.map((one) => ({ ...one, wbs_id: null, start_date: null })),
@@ -316,8 +313,7 @@ describe('the critical path', () => {
       const longest = Math.max(0, ...flat.tasks.map(({ id }) => length(id)));
       const { start, end } = scheduleOf(flat, today)!;
       expect(end - start).toBe(longest);
-    });
-  });
+    }));
 });
 
 /** Small plans of any kind; dependencies may close circles. */

@@ -56,8 +56,7 @@ test('one list of offers loses little against the same offers as two lists', () 
 test('short names that differ in a letter are not merged', () => {
   for (const seed of SEEDS) {
     const judged = shortCompanies({ size: 400, near: 40, again: 30 }, seed);
-    const { pairs } = findDuplicates(judged.left, judged);
-    const wrong = pairs.filter(
+    const wrong = findDuplicates(judged.left, judged).pairs.filter(
       ({ left, right, class: found }) => found === 'match' && !judged.truth.has(pairKey(left, right)),
     );
     expect(wrong.length).toBeLessThanOrEqual(4);

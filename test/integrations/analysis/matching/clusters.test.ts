@@ -29,9 +29,8 @@ test('one likely pair does not chain groups of strangers', () => {
   ]);
 });
 
-test('a bound may be higher than what makes a match', () => {
-  expect(clustersOf([pair('a', 'b', 0.8)], 0.9)).toEqual([]);
-});
+test('a bound may be higher than what makes a match', () =>
+  expect(clustersOf([pair('a', 'b', 0.8)], 0.9)).toEqual([]));
 
 test('no record is in two clusters, and the order of the pairs does not matter', () => {
   const id = fc.integer({ min: 0, max: 9 }).map((number) => `r${number}`);

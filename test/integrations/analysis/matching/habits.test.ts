@@ -3,8 +3,7 @@ import { findDuplicates } from '../../../../integrations/analysis/matching/match
 
 const clusters = (names: readonly string[]): string[][] => {
   const records = names.map((name, at) => ({ id: `${100 + at}`, values: { name } }));
-  const { pairs } = findDuplicates(records, { fields: [{ name: 'name', kind: 'name' }] });
-  return clustersOf(pairs)
+  return clustersOf(findDuplicates(records, { fields: [{ name: 'name', kind: 'name' }] }).pairs)
     .map(({ ids }) => ids.map((id) => names[Number(id) - 100]!).sort())
     .sort();
 };

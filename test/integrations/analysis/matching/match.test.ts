@@ -71,8 +71,7 @@ describe('two lists', () => {
 
   test('that name one thing twice leave it open which is meant', () => {
     const twice = [...database, record('b7', database[1]!.values)];
-    const { pairs } = matchLists(inventory, twice, { fields });
-    const rivals = pairs.filter(({ left }) => left === 'a2');
+    const rivals = matchLists(inventory, twice, { fields }).pairs.filter(({ left }) => left === 'a2');
     expect(rivals.map(({ right }) => right).sort()).toEqual(['b2', 'b7']);
     expect(rivals[0]!.score).toBeCloseTo(rivals[1]!.score, 5);
     expect(rivals[0]!.score).toBeLessThan(rivals[0]!.alone);
@@ -92,11 +91,10 @@ describe('two lists', () => {
     expect(matchLists(inventory, database, { fields: [] }).pairs).toEqual([]);
   });
 
-  test('are refused when an id comes twice', () => {
+  test('are refused when an id comes twice', () =>
     expect(() => matchLists([inventory[0]!, inventory[0]!], database, { fields })).toThrow(
       'The id "a1" comes twice.',
-    );
-  });
+    ));
 
   test('can be compared in steps that tell how far they are', () => {
     const steps = matchListsInSteps(inventory, database, { fields });
@@ -147,9 +145,7 @@ const list = (prefix: string) =>
         version: value,
         price: value,
       }),
-      {
-        maxLength: 12,
-      },
+      { maxLength: 12 },
     )
     .map((rows) => rows.map((values, at) => record(`${prefix}${at}`, values)));
 
@@ -157,7 +153,7 @@ describe('whatever the records', () => {
   const rounded = (pairs: MatchPair[]) =>
     new Map(pairs.map(({ left, right, score }) => [`${left}=${right}`, Number(score.toFixed(4))]));
 
-  test('scores and similarities lie between 0 and 1, and no record matches twice', () => {
+  test('scores and similarities lie between 0 and 1, and no record matches twice', () =>
     forAll(60, [list('a'), list('b')], (left, right) => {
       const { pairs } = matchLists(left, right, { fields });
       for (const { score, alone, evidence } of pairs) {
@@ -168,10 +164,9 @@ describe('whatever the records', () => {
       const found = pairs.filter((pair) => pair.class === 'match');
       expect(new Set(found.map(({ left }) => left)).size).toBe(found.length);
       expect(new Set(found.map(({ right }) => right)).size).toBe(found.length);
-    });
-  });
+    }));
 
-  test('neither their order nor that of the lists changes anything', () => {
+  test('neither their order nor that of the lists changes anything', () =>
     forAll(40, [list('a'), list('b')], (left, right) => {
       const { pairs, model } = matchLists(left, right, { fields });
       expect(matchLists(left.toReversed(), right.toReversed(), { fields })).toMatchObject({ pairs, model });
@@ -181,8 +176,7 @@ describe('whatever the records', () => {
         right: pair.left,
       }));
       expect(rounded(turned)).toEqual(rounded(pairs));
-    });
-  });
+    }));
 
   test('a record is at least as like its copy as any other', () => {
     forAll(40, [list('a')], (left) => {

@@ -36,11 +36,10 @@ test.each(versioned as [string, string[]][])('%s is written %j', (name, words) =
 describe('abbreviations by initials', () => {
   const words = (...names: string[]) => names.map((name) => name.split(' '));
 
-  test('are those that names use, no common words and no countries', () => {
+  test('are those that names use, no common words and no countries', () =>
     expect(
       acronymsIn(['ERP core', 'CRM', 'DAY care', 'Day trip', 'HR desk', 'Payroll DE', 'ALL OF THIS IS LOUD']),
-    ).toEqual(['crm', 'erp', 'hr']);
-  });
+    ).toEqual(['crm', 'erp', 'hr']));
 
   test('stand for what a list writes out, and nothing else with these initials', () => {
     const names = words('customer relationship management', 'customer and relatoinship management', 'crm');
@@ -134,14 +133,13 @@ test('aliases, things in common and parents count where names differ', () => {
       values: { names: [name], uses: ['d9', `e${at}`], parent: 'q' },
     })),
   ];
-  const { pairs } = findDuplicates(records, {
+  const [best] = findDuplicates(records, {
     fields: [
       { name: 'names', kind: 'list' },
       { name: 'uses', kind: 'set' },
       { name: 'parent', kind: 'choice', weight: 0.5 },
     ],
-  });
-  const [best] = pairs;
+  }).pairs;
   expect([best!.left, best!.right, best!.class]).toEqual(['a', 'b', 'match']);
   expect(best!.evidence.filter(({ aspect }) => ['names', 'uses', 'parent'].includes(aspect))).toMatchObject([
     { similarity: 1 },

@@ -26,36 +26,29 @@ test.each([
   ['ＦＵＬＬ  width', 'full width'],
   ['Ёлка', 'елка'],
   ['हिन्दी', 'हिन्दी'],
-])('%s is compared as %s', (text, folded) => {
-  expect(fold(text)).toBe(folded);
-});
+])('%s is compared as %s', (text, folded) => expect(fold(text)).toBe(folded));
 
 test.each([
   ['Disk 120 GB, 2.5 inch', ['disk', '120gb', '2·5in']],
   ['120GB', ['120gb']],
   ['会計システム', ['会計', '計シ', 'シス', 'ステ', 'テム']],
   ['🙂 !', []],
-])('%s has the words %j', (text, words) => {
-  expect(wordsOf(text)).toEqual(words);
-});
+])('%s has the words %j', (text, words) => expect(wordsOf(text)).toEqual(words));
 
 test.each([
   ['Sony DSC-W120/B 8.1 Megapixel', ['dscw120b']],
   ['Part 0815-4711 of 2024', ['08154711']],
   ['12volt 500 GB 42', []],
-])('%s names %j', (text, codes) => {
-  expect(codesOf(text)).toEqual(codes);
-});
+])('%s names %j', (text, codes) => expect(codesOf(text)).toEqual(codes));
 
-test('codes with a few letters at their end are followed by their beginning', () => {
+test('codes with a few letters at their end are followed by their beginning', () =>
   expect(withStems(['txsr506b', 'txsr506', '08154711'])).toEqual([
     'txsr506b',
     'txsr506~',
     'txsr506',
     'txsr506~',
     '08154711',
-  ]);
-});
+  ]));
 
 test('a word has pieces with its ends marked', () => {
   expect(piecesOf('ledger', 4)).toEqual(['^led', 'ledg', 'edge', 'dger', 'ger$']);

@@ -12,9 +12,7 @@ const similarity = (what: keyof Variant, a: string, b: string) =>
 
 test.each<[keyof Variant, string, string]>(variants as [keyof Variant, string, string][])(
   'by their %s, %s and %s are not the same',
-  (what, a, b) => {
-    expect(similarity(what, a, b)).toBe(0);
-  },
+  (what, a, b) => expect(similarity(what, a, b)).toBe(0),
 );
 
 test.each<[keyof Variant, string, string]>([
@@ -28,9 +26,7 @@ test.each<[keyof Variant, string, string]>([
   ['colour', 'Camera Noir', 'Camera black'],
   ['edition', 'Ledger 5 Pro', 'Ledger Professional'],
   ['platform', 'Ledger for Mac', 'Ledger macOS'],
-])('the %s of %s and %s is the same', (what, a, b) => {
-  expect(similarity(what, a, b)).toBe(1);
-});
+])('the %s of %s and %s is the same', (what, a, b) => expect(similarity(what, a, b)).toBe(1));
 
 test.each<[keyof Variant, string, string, number]>([
   // production goes without saying, a test does not
@@ -51,9 +47,7 @@ test.each<[keyof Variant, string, string, number]>([
   ['edition', 'Ledger', 'Ledger Standard', 0.5],
   ['region', 'IT Service Desk', 'HR Service Desk', Number.NaN],
   ['region', 'PAYROLL IN USE', 'PAYROLL IT', Number.NaN],
-])('the %s of %s and %s says %d', (what, a, b, expected) => {
-  expect(similarity(what, a, b)).toBe(expected);
-});
+])('the %s of %s and %s says %d', (what, a, b, expected) => expect(similarity(what, a, b)).toBe(expected));
 
 test('countries are known in several languages', () => {
   expect(['germany', 'deutschland', 'allemagne', 'alemania', 'niemcy', 'германия'].map(regionNamed)).toEqual(
@@ -83,8 +77,7 @@ test('words that take turns in rows of names tell things apart, in any language'
 });
 
 test('variants of one product are no duplicates, true ones beside them are, and it is told why', () => {
-  const names = products;
-  const records = names.map((name, at) => ({ id: `r${10 + at}`, values: { name } }));
+  const records = products.map((name, at) => ({ id: `r${10 + at}`, values: { name } }));
   const { pairs, model } = findDuplicates(records, {
     fields: [{ name: 'name', kind: 'name' }],
     thresholds: { match: 0.5, possible: 0 },

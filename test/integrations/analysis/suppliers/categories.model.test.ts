@@ -41,9 +41,7 @@ const categories = async () => {
 };
 
 it('asks for those alone of whom the lexicon tells nothing, by what may leave the house', async () => {
-  world.answer = () => ({
-    suppliers: [{ id: id.get('Quxolin'), sub_category: 'Databases', confidence: 1 }],
-  });
+  world.answer = () => ({ suppliers: [{ id: id.get('Quxolin'), sub_category: 'Databases', confidence: 1 }] });
   const ended = await run();
   expect(ended).toMatchObject({
     status: 'completed',
@@ -132,8 +130,7 @@ it('goes on after a worker’s end with the question at which it was, and with w
   const started = (await admin.post(`${root}/vendors/analyse`)).body;
   await until('the second question', async () => world.asked.length === 2);
   await workers.close(0);
-  const renamed = await admin.patch(`/api/v1/cards/${first[0]}`, { name: 'Renamed meanwhile' });
-  expect(renamed.status).toBe(200);
+  expect((await admin.patch(`/api/v1/cards/${first[0]}`, { name: 'Renamed meanwhile' })).status).toBe(200);
   workers = await startWorkers(t.services, analysisProcessors);
   expect(await endOfRun(admin, started.run_id)).toMatchObject({
     status: 'completed',

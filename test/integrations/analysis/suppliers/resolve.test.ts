@@ -30,15 +30,14 @@ const groupsOf = (names: (string | NamedSupplier)[]) =>
     found.names.map(({ name }) => name).sort(),
   );
 
-it('takes names that differ by case, accents, punctuation and legal form for one', () => {
+it('takes names that differ by case, accents, punctuation and legal form for one', () =>
   expect(
     groupsOf(['Müller Logistik GmbH & Co. KG', 'MULLER LOGISTIK', 'Data Dog', 'Datadog, Inc.', 'Nordwind']),
   ).toEqual([
     ['Data Dog', 'Datadog, Inc.'],
     ['MULLER LOGISTIK', 'Müller Logistik GmbH & Co. KG'],
     ['Nordwind'],
-  ]);
-});
+  ]));
 
 it('knows common names, initials, aliases of cards, websites and editDistance of writing', () => {
   const found = resolve([
@@ -72,9 +71,7 @@ it('knows common names, initials, aliases of cards, websites and editDistance of
   }
 });
 
-it('keeps apart what only looks alike', () => {
-  expect(groupsOf(apart)).toHaveLength(apart.length);
-});
+it('keeps apart what only looks alike', () => expect(groupsOf(apart)).toHaveLength(apart.length));
 
 it('finds owners, branches and names that begin with others, and never goes in a circle', () => {
   const found = resolve(

@@ -116,8 +116,7 @@ describe('a mail', () => {
       return ids.length < 3 ? 451 : undefined;
     };
     await ask(hello);
-    const { job } = await ended('succeeded');
-    expect(job.failures).toBe(2);
+    expect((await ended('succeeded')).job.failures).toBe(2);
     expect(smtp.mails).toHaveLength(1);
     expect(new Set(ids).size).toBe(1);
   });

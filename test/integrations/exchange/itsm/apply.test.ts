@@ -90,10 +90,7 @@ it('applies the approved rows, and the others later', async () => {
   for (const key of ['k1', 'k2']) sides.create('local', fields(key, key));
   const made = await plan();
   const approvals = new Map([[1, 'approved' as const]]);
-  expect((await apply(made, [], { approvals })).counts).toMatchObject({
-    applied: 1,
-    pending: 1,
-  });
+  expect((await apply(made, [], { approvals })).counts).toMatchObject({ applied: 1, pending: 1 });
   expect(sides.objects('remote').map(({ fields: { name } }) => name)).toEqual(['k2']);
   expect((await apply(made)).counts).toMatchObject({ applied: 2 });
   expect(sides.records.size).toBe(2);
@@ -103,10 +100,7 @@ it('applies nothing above the deletion limit, unless a user overrides it', async
   const { sides, plan, apply, remote, syncState } = await started();
   sides.remove('remote', remote, true);
   const made = await plan({ max_deletions: 0 });
-  expect(await apply(made)).toMatchObject({
-    status: 'stopped',
-    message: expect.stringMatching('1 removal'),
-  });
+  expect(await apply(made)).toMatchObject({ status: 'stopped', message: expect.stringMatching('1 removal') });
   expect(syncState.pairs.get(remote)?.state.kind).toBe('linked');
   await apply({ ...made, stopped: null });
   expect(syncState.pairs.get(remote)?.state.kind).toBe('quarantined');

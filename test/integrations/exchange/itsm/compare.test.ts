@@ -48,12 +48,11 @@ describe('a three-way comparison of a field', () => {
     }
   });
 
-  it('only updates the base if both sides have changed to the same value', () => {
+  it('only updates the base if both sides have changed to the same value', () =>
     expect(outcome({ local: 'b', remote: 'b' })).toEqual({
       kind: 'agree',
       agreed: { local: 'b', remote: 'b' },
-    });
-  });
+    }));
 
   it('applies the rule if both sides have changed to different values', () => {
     const both = { local: 'b', remote: 'c' };

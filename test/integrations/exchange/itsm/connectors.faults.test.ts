@@ -146,8 +146,7 @@ describe.each(Object.entries({ serviceNow, itop, netBox }))('%s', (_name, kind) 
     const read = readAll(remote, table, limit);
     const made: string[] = [];
     for (let at = 0; at < 3; at += 1) {
-      const { record } = await remote.create(table, { ...values, name: `new ${at}` }, `estate:${at}`);
-      made.push(record.id);
+      made.push((await remote.create(table, { ...values, name: `new ${at}` }, `estate:${at}`)).record.id);
     }
     await remote.update(table, made[0]!, { name: 'changed' });
     await remote.delete(table, made[1]!);

@@ -43,9 +43,7 @@ const PATIENCE_MS = 240_000;
 it.each(['itop', 'netbox'] as const)(
   `both sides converge after faults of %s (seed ${seed})`,
   { timeout: PATIENCE_MS },
-  async (kind) => {
-    expect((await runRemoteScenarios(t, kind, { seed, scenarios: 2 })).size).toBeGreaterThan(0);
-  },
+  async (kind) => expect((await runRemoteScenarios(t, kind, { seed, scenarios: 2 })).size).toBeGreaterThan(0),
 );
 
 /** The number of files that a pull executes between route and remote. Lower it when files are merged. */

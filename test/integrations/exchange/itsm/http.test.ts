@@ -47,11 +47,7 @@ const byLink: HttpSource = {
 const connect = (
   auth: PlainAuth = { kind: 'none' },
   sources = [file, dated, sites, byKey, byCursor, byLink],
-) =>
-  connectHttp({
-    config: { url: `${lists.base}/exports`, auth, sources },
-    ...partsOn(clock),
-  });
+) => connectHttp({ config: { url: `${lists.base}/exports`, auth, sources }, ...partsOn(clock) });
 
 const start = Date.UTC(2026, 0, 5, 7);
 const csv = (names: string[]) =>

@@ -73,7 +73,5 @@ describe('a number', () => {
     expect(toLocal(field, value, around).ok).toBe(false);
   });
 
-  it('is written unchanged', () => {
-    expect(toRemote(field, 1.5, around)).toEqual({ ok: true, value: 1.5 });
-  });
+  it('is written unchanged', () => expect(toRemote(field, 1.5, around)).toEqual({ ok: true, value: 1.5 }));
 });

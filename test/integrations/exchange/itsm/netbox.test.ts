@@ -146,10 +146,9 @@ describe('relations', () => {
 
   test('are references and cables, with a type per reference column', async () => {
     const [a, b] = netbox.store.rows(table);
-    const ends = [a!, b!].map(({ id }) =>
-      netbox.store.insert('dcim/interfaces', { name: 'eth0', device: id }),
-    );
-    const [left, right] = ends.map(({ id }) => [{ table: 'dcim/interfaces', id }]);
+    const [left, right] = [a!, b!]
+      .map(({ id }) => netbox.store.insert('dcim/interfaces', { name: 'eth0', device: id }))
+      .map(({ id }) => [{ table: 'dcim/interfaces', id }]);
     netbox.store.insert('dcim/cables', { a_terminations: left, b_terminations: right });
     expect(await remote.describeRelationTypes()).toContainEqual({
       id: 'dcim/devices:site',
@@ -283,11 +282,7 @@ test('the description contains tables and columns', async () => {
   ]);
   expect((await remote.describeTables()).map(({ name }) => name)).toContain('plugins/widgets/cogs');
   const columns = new Map((await remote.describeFields(table)).map((one) => [one.name, one]));
-  expect(columns.get('site')).toMatchObject({
-    kind: 'reference',
-    reference: 'dcim/sites',
-    mandatory: true,
-  });
+  expect(columns.get('site')).toMatchObject({ kind: 'reference', reference: 'dcim/sites', mandatory: true });
   expect(columns.get('status')!.choices).toContainEqual({ value: 'planned', label: 'Planned' });
   expect(columns.get('name')).toMatchObject({ kind: 'text', maxLength: 64 });
   expect(columns.get('custom_fields.owner')).toMatchObject({ label: 'Owner', kind: 'text' });

@@ -54,13 +54,7 @@ async function planned(name: string) {
       agreed: { name: { local: names[at]!, remote: names[at]! } },
       origin: 'pushed' as const,
     })),
-    {
-      action: 'relate' as const,
-      side: 'remote' as const,
-      link,
-      cards: link,
-      refers: { source, target },
-    },
+    { action: 'relate' as const, side: 'remote' as const, link, cards: link, refers: { source, target } },
   ];
   const full = rows.map((row, no) => ({ ...emptyRow, reason: 'as tested', ...row, no }));
   return { mapping, names, runId: await storePlan(db, { connectionId, mapping, rows: full }) };

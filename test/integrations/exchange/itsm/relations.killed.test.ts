@@ -104,8 +104,7 @@ it.each(scenarios)(
       await histories.driver.run(world, mappings.application, { kills: [kill] });
       if (!killed) meanwhile();
       clock.advance(30_000);
-      const { run } = await histories.driver.run(world, mappings.application);
-      expect(run.status).toBe('completed');
+      expect((await histories.driver.run(world, mappings.application)).run.status).toBe('completed');
       const { here, there } = await relatedOf(world);
       expect(here, `killed before ${at}`).toEqual([...new Set(there)]);
       if (!existsInTheEnd) {
@@ -126,8 +125,7 @@ it.each([false, true])(
     clock.advance(600_000);
     world.instance.elsewhere.remove(id);
     world.instance.store.insert(RELATIONS, ends, 'admin', id);
-    const { changes } = await histories.driver.run(world, world.mappings.application, { complete });
-    expect(changes).toBe(0);
+    expect((await histories.driver.run(world, world.mappings.application, { complete })).changes).toBe(0);
     expect((await relatedOf(world)).here).toEqual(before.here);
   },
 );

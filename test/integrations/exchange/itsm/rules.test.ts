@@ -73,8 +73,7 @@ describe('a side that is gone', () => {
     expect(summarize(await read(1, unanswered))).toEqual(['quarantine c1 r1']);
     const shown = await read(1, { kind: 'there', record: record('r1', 'a') });
     expect([summarize(shown), shown.closing.absences]).toEqual([[], { r1: 0 }]);
-    const since = '2026-06-01T11:58:00.000Z';
-    const waiting = { kind: 'quarantined', gone: 'remote', since } as const;
+    const waiting = { kind: 'quarantined', gone: 'remote', since: '2026-06-01T11:58:00.000Z' } as const;
     const proved = (await read(1, unanswered, { ...waiting, evidence: 'readings' })).rows[0]!;
     expect(proved.action).toBe('delete');
     const state = { kind: 'unknown', message: 'it is not shown' } as const;
@@ -88,9 +87,7 @@ describe('a side that is gone', () => {
   it('is quarantined, released when it exists again, and removed after the quarantine', async () => {
     const waiting = (since: string) =>
       syncStateOf(
-        pair('r1', 'c1', 'a', {
-          state: { kind: 'quarantined', gone: 'remote', evidence: 'look', since },
-        }),
+        pair('r1', 'c1', 'a', { state: { kind: 'quarantined', gone: 'remote', evidence: 'look', since } }),
       );
     const lookups: [string, RecordLookup][] = [['r1', { kind: 'gone' }]];
     expect(await planRows(waiting('2026-06-01T11:59:30.000Z'), { cards, lookups })).toEqual(['skip c1 r1']);
@@ -139,10 +136,7 @@ describe('a side that is gone', () => {
       planRows(
         syncStateOf(pair('r1', 'c1', 'a', { origin })),
         { cards, lookups },
-        mapping({
-          sync_mode: mode,
-          sync_direction: direction ?? 'bidirectional',
-        }),
+        mapping({ sync_mode: mode, sync_direction: direction ?? 'bidirectional' }),
       );
     expect(await by('additive', 'pulled')).toEqual(['unlink c1 r1']);
     expect(await by('conservative', 'linked')).toEqual(['unlink c1 r1']);
@@ -332,12 +326,7 @@ describe('relations', () => {
       ] as const) {
         const syncState = structuredClone(before);
         if (base) applyChanges(syncState, [{ op: 'link', link }]);
-        const given: Given = {
-          cards,
-          kind: 'delta',
-          lookups: gone,
-          over: { links: { local, remote: [] } },
-        };
+        const given: Given = { cards, kind: 'delta', lookups: gone, over: { links: { local, remote: [] } } };
         const { rows } = await planned(syncState, given, of);
         expect(summarize({ rows } as Plan)).toEqual([...first, 'skip']);
         expect(rows.at(-1)).toMatchObject({ link, side: null, cards: null });
@@ -348,9 +337,8 @@ describe('relations', () => {
     }
   });
 
-  it('are retained if the mapping does not write that side', async () => {
-    expect(await plan(false, { local, remote: [] }, 'pull')).toEqual([]);
-  });
+  it('are retained if the mapping does not write that side', async () =>
+    expect(await plan(false, { local, remote: [] }, 'pull')).toEqual([]));
 });
 
 it('a mapping reports invalid fields', async () => {

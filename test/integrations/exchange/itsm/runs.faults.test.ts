@@ -17,12 +17,9 @@ import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 
 // `npm run soak -- --itsm --seed S` executes many more of them, with more objects
 const seed = Number(process.env.ITSM_SEED ?? 2611);
-const guide = readFileSync(
-  path.resolve(import.meta.dirname, '../../../../docs/integrations/itsm.md'),
-  'utf8',
-);
-
-const rows = documentedFaults(guide).flatMap(({ name, ...row }) => {
+const rows = documentedFaults(
+  readFileSync(path.resolve(import.meta.dirname, '../../../../docs/integrations/itsm.md'), 'utf8'),
+).flatMap(({ name, ...row }) => {
   const fault = faults.find((one) => nameInDocs(one) === name)!;
   return row.codes.length === 0 ? [] : [{ name, fault, ...row }];
 });

@@ -39,8 +39,7 @@ test('a connection can have its own CA and client certificate', async () => {
   );
   open.push(...remotes);
   const [stranger, halfKnown, known] = remotes;
-  const distrusted = await failure(stranger!.readPage(request));
-  expect([distrusted.code, stranger!.calls()]).toEqual(['unreachable', 1]);
+  expect([(await failure(stranger!.readPage(request))).code, stranger!.calls()]).toEqual(['unreachable', 1]);
   await expectError(halfKnown!.readPage(request), 'unreachable');
   expect((await known!.readPage(request)).records).toHaveLength(5);
 });

@@ -72,13 +72,12 @@ describe('a full read', () => {
     expect(hasHiddenRows).toBe(true);
   });
 
-  test('of an empty table ends immediately', async () => {
+  test('of an empty table ends immediately', async () =>
     expect(await readAll(remote, 'cmdb_ci_service', 10)).toEqual({
       records: [],
       hasHiddenRows: false,
       pages: 1,
-    });
-  });
+    }));
 });
 
 describe('a delta', () => {
@@ -257,8 +256,7 @@ describe('the schema of the remote', () => {
     const tables = ['cmdb_ci', 'cmdb_rel_ci', 'sys_db_object', 'sys_dictionary', 'sys_choice', 'sys_audit'];
     const more = ['cmdb_ci_server', 'cmdb_ci_linux_server'];
     const needs = [...tables, ...more].map((table) => ({ table, rights: ['read', 'create'] as Right[] }));
-    const found = await remote.testRights(needs);
-    expect(found.map(({ table, right }) => `${right} ${table}`)).toEqual(
+    expect((await remote.testRights(needs)).map(({ table, right }) => `${right} ${table}`)).toEqual(
       needs.flatMap(({ table }) => [`read ${table}`, `create ${table}`]),
     );
     expect(instance.count('list', 'sys_user_has_role')).toBe(1);

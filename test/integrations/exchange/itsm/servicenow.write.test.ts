@@ -145,8 +145,7 @@ describe('a change between read and write', () => {
     const look = (await remote.readByIds(table, [id], ['name', 'os'])).get(id)!;
     const { fields, version } = (look as Extract<typeof look, { kind: 'there' }>).record;
     instance.elsewhere.update(id, theirs);
-    const sent = remote.update(table, id, { name: 'ours', os: 'Linux 2' }, version, fields);
-    return { id, sent };
+    return { id, sent: remote.update(table, id, { name: 'ours', os: 'Linux 2' }, version, fields) };
   };
 
   test('is restored if the write has overwritten it', async () => {

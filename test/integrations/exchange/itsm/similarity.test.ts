@@ -41,8 +41,7 @@ it('similarity in parts equals similarity at once', async () => {
 });
 
 it('pairs with different identity codes are not linked, and reviewed only if the name is the same', async () => {
-  const name = mapping.fields.find(({ card_field: path }) => path === 'name')!;
-  const text = { ...name, is_identity: false };
+  const text = { ...mapping.fields.find(({ card_field: path }) => path === 'name')!, is_identity: false };
   const withSerial = {
     ...mapping,
     fields: [text, { ...text, card_field: 'external_id', is_identity: true }],

@@ -179,9 +179,7 @@ describe('the card reader', () => {
     const path = `${side}.relAppSuccessor`;
     const reader = await openCards(ctx, { ...mapping, fields: [mappedField(path, path)] }, null);
     const [own, other] = await make([`own ${side}`, `other ${side}`]);
-    const changedAt = async () => {
-      return (await reader.changedAt(t.services.db, [own!], [path])).get(own!)?.[path];
-    };
+    const changedAt = async () => (await reader.changedAt(t.services.db, [own!], [path])).get(own!)?.[path];
     expect(await changedAt()).toBeUndefined();
     const [source_id, target_id] = side === 'relations' ? [own!, other!] : [other!, own!];
     const { id } = await createRelation(ctx, { type: 'relAppSuccessor', source_id, target_id });

@@ -66,8 +66,7 @@ describe('a bucket', () => {
   });
 
   it('takes a large file in parts', async () => {
-    const store = await storage();
-    await store.put(large, never);
+    await (await storage()).put(large, never);
     expect(s3.requests.filter((request) => /^PUT .* \d$/.test(request))).toHaveLength(3);
     expect(s3.objects.get('estate/large.csv')?.body.equals(content)).toBe(true);
   });

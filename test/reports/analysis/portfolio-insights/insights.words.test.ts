@@ -82,11 +82,7 @@ it('tells of groups, of which one stands out', () => {
       ],
     },
   });
-  expect(found).toMatchObject({
-    key: 'groups',
-    severity: 'warning',
-    recommendation: 'Start with “Claims”.',
-  });
+  expect(found).toMatchObject({ key: 'groups', severity: 'warning', recommendation: 'Start with “Claims”.' });
   expect(found!.observation).toContain(
     '2 groups; the largest is “Sales” with 10 (50 %); 2 of 20 are in none.',
   );

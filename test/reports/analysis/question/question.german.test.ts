@@ -75,6 +75,5 @@ it.each([
   expect(found).toEqual(meant);
 });
 
-it('leaves questions in English as they are', () => {
-  expect(read('How many gadgets die in winter?')).toMatchObject({ unknown: ['gadgets', 'die', 'winter'] });
-});
+it('leaves questions in English as they are', () =>
+  expect(read('How many gadgets die in winter?')).toMatchObject({ unknown: ['gadgets', 'die', 'winter'] }));

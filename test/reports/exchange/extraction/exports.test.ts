@@ -143,17 +143,15 @@ describe('CSV', () => {
     expect(row).not.toHaveProperty('data_quality');
   });
 
-  it('exports relations with the ends and their attributes', async () => {
-    const { content } = await exported(member, { kind: 'relations' });
-    expect(parse(content, { columns: true })).toMatchObject([
+  it('exports relations with the ends and their attributes', async () =>
+    expect(parse((await exported(member, { kind: 'relations' })).content, { columns: true })).toMatchObject([
       {
         type: 'relAppToBC',
         source_external_id: 'A-0',
         target_external_id: 'C-1',
         'attributes.supportType': 'leading',
       },
-    ]);
-  });
+    ]));
 });
 
 describe('XLSX and NDJSON', () => {
@@ -182,8 +180,7 @@ describe('XLSX and NDJSON', () => {
   });
 
   it('nests lifecycle and attributes in NDJSON and touches no text', async () => {
-    const { content } = await exported(member, { format: 'ndjson', types: ['Application'] });
-    const rows = content
+    const rows = (await exported(member, { format: 'ndjson', types: ['Application'] })).content
       .toString()
       .trim()
       .split('\n')

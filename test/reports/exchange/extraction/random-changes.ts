@@ -64,8 +64,7 @@ export function randomChanges(client: TestClient, seed: number, but: { metamodel
   // most pairs do not fit a type
   const related = async (l: Landscape) => {
     for (let tries = 0; tries < 6; tries += 1) {
-      const type = pick.of(relationTypes);
-      const body = { type, source_id: pick.of(l.cards), target_id: pick.of(l.cards) };
+      const body = { type: pick.of(relationTypes), source_id: pick.of(l.cards), target_id: pick.of(l.cards) };
       if ((await made(l.relations, 'post', 'relations', body)).status === 201) return;
     }
   };
@@ -119,9 +118,7 @@ export function randomChanges(client: TestClient, seed: number, but: { metamodel
     (l) => (l.merges.length > 0 ? post(`card-merges/${pick.of(l.merges)}/undo`, {}) : Promise.resolve()),
     (l) => post(`cards/${pick.of(l.cards)}/comments`, { content: name() }),
     (l) =>
-      patch(`cards/${pick.of(l.cards)}`, {
-        attributes: { timeModel: pick.of(['invest', 'migrate', null]) },
-      }),
+      patch(`cards/${pick.of(l.cards)}`, { attributes: { timeModel: pick.of(['invest', 'migrate', null]) } }),
     ...(but.metamodel === false ? [] : metamodelChanges),
   ];
   return {

@@ -96,8 +96,7 @@ it.each(['csv', 'ndjson'] as const)(
             union all select '00000000-0000-4000-8000-000000000000', 'Objective', 8, true`,
           bindings: [],
         });
-        const extraction = await prepareExtraction(snapshot, ctx, { ...plan, findChanged }, '9');
-        await extraction.write(out, {});
+        await (await prepareExtraction(snapshot, ctx, { ...plan, findChanged }, '9')).write(out, {});
         return out.content;
       };
       const lines = (bytes: Buffer) => bytes.toString().split('\n').slice(0, -1);

@@ -77,8 +77,7 @@ function ofFew(copy: Record<string, string[]>, { cards, relations }: Reads): str
 
 /** The moment up to which everything has been written. */
 async function now(): Promise<Date> {
-  const { rows } = await t.services.db.raw('select max(at) as at from events');
-  return rows[0].at;
+  return (await t.services.db.raw('select max(at) as at from events')).rows[0].at;
 }
 
 it('shows every table as it was at each moment, whatever was written since', {

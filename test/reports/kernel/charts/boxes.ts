@@ -99,11 +99,10 @@ function boxOf(at: Record<string, string>, text: string, title: string | undefin
   const common = { text, title, fill: at.fill ?? '#000000' };
   if (turned) {
     const up = matrix ? matrix[1]! < 0 : /rotate\(-90/.test(at.transform ?? '');
-    const start = up ? -(along + x) - width : along + x;
     return {
       ...common,
       x: origin[0]! + across + y,
-      y: origin[1]! + offset + start,
+      y: origin[1]! + offset + (up ? -(along + x) - width : along + x),
       width: size,
       height: width,
     };

@@ -127,9 +127,8 @@ describe('pictures', () => {
 
   it('say that there is nothing to show, instead of nothing at all', () => {
     for (const [kind, chart] of Object.entries(samples(0))) {
-      const { texts } = readPicture(drawChart(chart, workspace));
       expect(
-        texts.some(({ text }) => text.includes('Nothing to show')),
+        readPicture(drawChart(chart, workspace)).texts.some(({ text }) => text.includes('Nothing to show')),
         kind,
       ).toBe(true);
     }
@@ -193,8 +192,7 @@ describe('pictures', () => {
     const named = readPicture(drawChart(even, workspace)).texts.map(({ text }) => text);
     expect(named.filter((text) => text.includes('…')).length).toBeLessThan(10);
     for (let group = 0; group < 10; group += 1) expect(named).toContain(`Area ${group}`);
-    const { texts } = readPicture(drawChart(samples(200).treemap, workspace));
-    for (const { text, title } of texts) {
+    for (const { text, title } of readPicture(drawChart(samples(200).treemap, workspace)).texts) {
       if (text.startsWith('€')) expect(text).toMatch(/^€[\d.]+[KM]?$/);
       if (text.endsWith('…')) expect(title).toContain(text.slice(0, -1));
     }

@@ -4,11 +4,10 @@ import { htmlBlocks } from '../../../../reports/kernel/documents/document.html.t
 import { markdownBlocks } from '../../../../reports/kernel/documents/document.markdown.ts';
 
 describe('Markdown', () => {
-  it('tells where columns begin', () => {
+  it('tells where columns begin', () =>
     expect(markdownBlocks('|a|b|c|\n|:-|:-:|-:|\n|1|2|3|')).toMatchObject([
       { align: ['left', 'center', 'right'] },
-    ]);
-  });
+    ]));
 
   it('becomes blocks', () => {
     const text =
@@ -71,9 +70,8 @@ describe('Markdown', () => {
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
-  it('makes one line of a paragraph whose lines begin and end with blanks', () => {
-    expect(markdownBlocks('a \n  b\n c')).toEqual([{ kind: 'paragraph', inlines: [{ text: 'a b c' }] }]);
-  });
+  it('makes one line of a paragraph whose lines begin and end with blanks', () =>
+    expect(markdownBlocks('a \n  b\n c')).toEqual([{ kind: 'paragraph', inlines: [{ text: 'a b c' }] }]));
 
   it('shows a list item that is too long as text', () => {
     const blocks = markdownBlocks(`- ${'word '.repeat(5_000)}*end*`);

@@ -69,8 +69,7 @@ function codeLines(pdf: Buffer): string[] {
 it('breaks a word of code only where it would be wider than the page', async () => {
   const address = `https://example.com/${'part/'.repeat(11)}of-an-address`;
   const code = `first {\n  indented;\n${address}\n${'x'.repeat(84)}\n${'y'.repeat(90)}\n}`;
-  const pdf = await render({ make: 'pdf', paper: paperOf(`\`\`\`\n${code}\n\`\`\``) });
-  expect(codeLines(pdf)).toEqual([
+  expect(codeLines(await render({ make: 'pdf', paper: paperOf(`\`\`\`\n${code}\n\`\`\``) }))).toEqual([
     'first {',
     '  indented;',
     address.slice(0, -'address'.length),

@@ -57,9 +57,8 @@ it('nests lifecycle and attributes, leaves out what is empty, and writes stored 
   ).toEqual([{ id: '1', attributes: { a: 1 } }, { attributes: { b: [null] } }, {}]);
 });
 
-it('ends with the position from which changes are extracted next', async () => {
+it('ends with the position from which changes are extracted next', async () =>
   expect(await written(textColumns('id'), [['1']], '17')).toEqual([
     { id: '1' },
     { end: true, position: '17' },
-  ]);
-});
+  ]));

@@ -31,8 +31,7 @@ async function read(rows: Cell[][], query = 'select * from file', of = columns):
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   try {
-    const reader = await connection.runAndReadAll(query.replace('file', `read_parquet('${file}')`));
-    return reader.getRowsJson();
+    return (await connection.runAndReadAll(query.replace('file', `read_parquet('${file}')`))).getRowsJson();
   } finally {
     connection.closeSync();
     instance.closeSync();
@@ -49,7 +48,7 @@ const full: Cell[] = [
   ['Region/EU; west', ''],
 ];
 
-it('is read by DuckDB with the types of the columns', async () => {
+it('is read by DuckDB with the types of the columns', async () =>
   expect(await read([full], 'select column_name, column_type from (describe select * from file)')).toEqual([
     ['id', 'VARCHAR'],
     ['name', 'VARCHAR'],
@@ -58,8 +57,7 @@ it('is read by DuckDB with the types of the columns', async () => {
     ['lifecycle.active', 'DATE'],
     ['created_at', 'TIMESTAMP WITH TIME ZONE'],
     ['tags', 'VARCHAR[]'],
-  ]);
-});
+  ]));
 
 it('keeps every value, and tells none from empty', async () => {
   const rows: Cell[][] = [

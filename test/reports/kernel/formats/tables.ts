@@ -113,10 +113,7 @@ export function endlessTable(): { table: Table; told: { rows: number; closed: bo
       told.closed = true;
     }
   };
-  return {
-    table: { name: 'Cards', columns: textColumns('name'), batches: batches() },
-    told,
-  };
+  return { table: { name: 'Cards', columns: textColumns('name'), batches: batches() }, told };
 }
 
 /** The same as the database sends them. */

@@ -35,8 +35,7 @@ it('makes files and pictures in another thread, the same as here', async () => {
   ]);
   // it was lent to the thread, not given
   expect(answer.body.length).toBeGreaterThan(0);
-  const book = await readWorkbook(xlsx);
-  expect(book.worksheets[0]!.rowCount).toBe(3);
+  expect((await readWorkbook(xlsx)).worksheets[0]!.rowCount).toBe(3);
 });
 
 it('survives what fails, and hands refusals on as they are', async () => {
@@ -50,9 +49,7 @@ it('survives what fails, and hands refusals on as they are', async () => {
   const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
   await expect(
     render({ format: 'svg', report, params, body, look: { context, workspace } }),
-  ).rejects.toMatchObject({
-    code: 'query_too_heavy',
-  });
+  ).rejects.toMatchObject({ code: 'query_too_heavy' });
   expect((await render(picture)).toString()).toContain('<svg');
 });
 

@@ -101,11 +101,10 @@ it('is refused as a drawing where it would not open', () => {
   expect(drawingFaults(xml.replaceAll(/ x="[0-9]+"/g, ' x="0"'))).toHaveLength(1);
 });
 
-it('is written in the ink that is read best', () => {
+it('is written in the ink that is read best', () =>
   expect([
     textColorOn('#ffffff'),
     textColorOn('#000000'),
     textColorOn('#fbc02d'),
     textColorOn('#1a237e'),
-  ]).toEqual(['#000000', '#ffffff', '#000000', '#ffffff']);
-});
+  ]).toEqual(['#000000', '#ffffff', '#000000', '#ffffff']));

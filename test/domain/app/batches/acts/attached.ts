@@ -21,16 +21,14 @@ const attach: Act = async (hand) => {
   if (on) await hand.upload(`/cards/${on.id}/file-attachments`, `${hand.name('File')}.txt`, content);
 };
 const putTags = onRow('cards', async ({ id }, hand) => {
-  const tags = hand.some(await hand.rows('tags'), 2);
-  return ['POST', `/cards/${id}/tags`, tags.map((tag) => tag.id)];
+  return ['POST', `/cards/${id}/tags`, hand.some(await hand.rows('tags'), 2).map((tag) => tag.id)];
 });
 
 /** Writes to what goes with a card when it is deleted. */
 export const onCardActs: Acts = [
   [
     onRow('cards', ({ id }, hand) => {
-      const body = { user_id: hand.one(hand.people), role: hand.one(roles) };
-      return ['POST', `/cards/${id}/stakeholders`, body];
+      return ['POST', `/cards/${id}/stakeholders`, { user_id: hand.one(hand.people), role: hand.one(roles) }];
     }),
     5,
   ],
@@ -108,13 +106,11 @@ export const attachedActs: Acts = [
   [patches('tag_groups', '/tag-groups', (hand) => someOf(hand, group(hand), 0.4)), 2],
   [deletes('tag_groups', '/tag-groups'), 1],
   [
-    onRow('tag_groups', ({ id }, hand) => {
-      return [
-        'POST',
-        `/tag-groups/${id}/tags`,
-        { name: hand.name('Tag'), color: hand.one([null, '#00ff00']) },
-      ];
-    }),
+    onRow('tag_groups', ({ id }, hand) => [
+      'POST',
+      `/tag-groups/${id}/tags`,
+      { name: hand.name('Tag'), color: hand.one([null, '#00ff00']) },
+    ]),
     4,
   ],
   [

@@ -13,9 +13,8 @@ const write: Act = async (hand) => {
     sections: { '1.1': { content: '<p>Why</p>' } },
   });
 };
-const initiative: Act = async (hand) => {
-  await hand.send('POST', '/cards', { type: 'Initiative', name: hand.name('Initiative') });
-};
+const initiative: Act = (hand) =>
+  hand.send('POST', '/cards', { type: 'Initiative', name: hand.name('Initiative') });
 const edit: Act = async (hand) => {
   const kind = any(hand);
   const row = await hand.row(table[kind], "status = 'draft'");

@@ -23,9 +23,7 @@ export async function expectConvergence(history: History, landscape: Landscape):
 
 /** The property that both sides converge in memory; with a mutant, it fails. */
 export const everyHistoryConverges = (mutant?: Mutant) =>
-  fc.asyncProperty(histories, async (history) => {
-    await expectConvergence(history, createMemory(history.setting, mutant));
-  });
+  fc.asyncProperty(histories, (history) => expectConvergence(history, createMemory(history.setting, mutant)));
 
 /** Checks the end of a history, when no change is planned any more: both sides are equal, and nothing is lost or duplicated. */
 async function checkConvergence(state: HistoryState): Promise<void> {

@@ -35,8 +35,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const watermark = sides.now();
     const since = syncState.watermark ?? '';
     const kind = complete || syncState.watermark === null ? 'complete' : 'delta';
-    const all = [...sides.records.values()];
-    const records = all.filter(
+    const records = [...sides.records.values()].filter(
       ({ id, updatedAt }) => kind === 'complete' || updatedAt >= since || syncState.again.has(id),
     );
     const tombstones = setting.hasTombstones ? sides.tombstones.filter(({ at }) => at >= since) : [];

@@ -147,10 +147,6 @@ const first: UserAction[] = [
 export const histories: fc.Arbitrary<History> = fc.record({
   setting,
   steps: fc
-    .array(fc.oneof(...stepKinds), {
-      minLength: 17,
-      maxLength: 57,
-      size: 'max',
-    })
+    .array(fc.oneof(...stepKinds), { minLength: 17, maxLength: 57, size: 'max' })
     .map((steps): Step[] => [...first, ...steps]),
 });

@@ -50,10 +50,5 @@ export function withDisruptions(
       return response;
     };
   }
-  return {
-    connector: wrapped as unknown as Connector,
-    hold: async () => {
-      await begin(true);
-    },
-  };
+  return { connector: wrapped as unknown as Connector, hold: async () => void (await begin(true)) };
 }

@@ -306,9 +306,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
         .whereNotIn('id', db('card_redirects').select('card_id'))
         .orderBy('id')
         .select('id', db.raw(`attributes ->> 'key' as key`)),
-    restore: async (cardId) => {
-      await restoreCard(ctx, cardId, {});
-    },
+    restore: async (cardId) => void (await restoreCard(ctx, cardId, {})),
     merge: async (side: Side, from, into) => {
       if (side === 'remote') {
         instance.elsewhere.remove(from);
