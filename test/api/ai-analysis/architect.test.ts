@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { startModels } from '../../emulators/openai.ts';
-import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { makeLandscape, plannerRights } from './architect.landscape.ts';
 
 const { t, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
@@ -176,25 +176,20 @@ describe('the phases', () => {
 
   it('say the same again, and refuse what they do not know', async () => {
     expect(await ask('phase3')).toEqual(await ask('phase3'));
-    const refused = async (more: object) => {
-      const { status, body } = await admin.post(`${url}/phase3`, { ...land.session, ...more });
-      return [status, body.errors?.[0].field];
-    };
-    expect(await refused({ objectiveIds: [land.ids.Desk] })).toEqual([422, 'objectiveIds.0']);
-    expect(await refused({ objectiveIds: ['x'] })).toEqual([422, 'objectiveIds.0']);
-    expect(await refused({ selectedCapabilities: [{ id: randomUUID() }] })).toEqual([
-      422,
-      'selectedCapabilities.0.id',
-    ]);
-    expect(await refused({ selectedCapabilities: [{}] })).toEqual([422, 'selectedCapabilities.0']);
-    expect(await refused({ selectedOption: { id: 'other' } })).toEqual([422, 'selectedOption.id']);
-    expect(await refused({ unknown: 1 })).toEqual([422, 'unknown']);
+    const refused = (more: object, field: string) =>
+      expectInvalid(admin.post(`${url}/phase3`, { ...land.session, ...more }), field);
+    await refused({ objectiveIds: [land.ids.Desk] }, 'objectiveIds.0');
+    await refused({ objectiveIds: ['x'] }, 'objectiveIds.0');
+    await refused({ selectedCapabilities: [{ id: randomUUID() }] }, 'selectedCapabilities.0.id');
+    await refused({ selectedCapabilities: [{}] }, 'selectedCapabilities.0');
+    await refused({ selectedOption: { id: 'other' } }, 'selectedOption.id');
+    await refused({ unknown: 1 }, 'unknown');
   });
 
   it('have a model word the proposal, which it cannot change', async () => {
     const asking = `${url}/phase3?wording=model`;
     const without = await admin.post(asking, land.session);
-    expect([without.status, without.body.code]).toEqual([409, 'ai_not_configured']);
+    await expectProblem(without, 409, 'ai_not_configured');
     expect(without.body.missing).toContain('model');
     const world = await startModels('the key');
     await admin.patch('/api/v1/settings/ai', {

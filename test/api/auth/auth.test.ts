@@ -83,7 +83,7 @@ describe('login', () => {
     await db('throttles').delete();
     let last = await attempt('ghost-0@estate.example', 'x', '10.0.2.1');
     for (let n = 1; n <= 10; n += 1) last = await attempt(`ghost-${n}@estate.example`, 'x', '10.0.2.1');
-    expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
+    await expectProblem(last, 429, 'too_many_requests');
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
     await db('throttles').delete();
     for (let n = 0; n <= 10; n += 1) last = await attempt(`six-${n}@estate.example`, 'x', `2001:db8::${n}:1`);
@@ -114,9 +114,8 @@ describe('tokens', () => {
       },
       { expiresIn: -10 } as never,
     );
-    for (const bad of ['x', `${head}.${body}.`, `${none}.${body}.`, `${token.slice(0, -4)}AAAA`, expired]) {
+    for (const bad of ['x', `${head}.${body}.`, `${none}.${body}.`, `${token.slice(0, -4)}AAAA`, expired])
       await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(bad)), 401, 'unauthorized');
-    }
     await expectProblem(t.anonymous.get('/api/v1/auth/me', { authorization: 'Basic eDp5' }), 401);
   });
 

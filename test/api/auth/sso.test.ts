@@ -97,9 +97,7 @@ describe('a login through the provider', () => {
   it('refuses unknown and old states, other issuers, and codes of nobody', async () => {
     await expectProblem(callback({ code: 'x', state: 'unknown' }), 401);
     const answer = await provider.login((await start()).body.authorization_url, known());
-    await db('one_time_tokens')
-      .where({ purpose: 'sso-login' })
-      .update({ expires_at: new Date(0) });
+    await db('one_time_tokens').where({ purpose: 'sso-login' }).update('expires_at', new Date(0));
     await expectProblem(callback(answer), 401);
     const real = await provider.login((await start()).body.authorization_url, known());
     await expectProblem(callback({ ...real, iss: 'https://other.example' }), 401);
@@ -183,13 +181,12 @@ it('group roles of who may change settings alone are refused, and logins stay as
   const subject = known({ groups: ['everybody'] });
   const before = await me((await login(subject)).body.access_token);
   const keeper = await t.holding('admin.settings');
-  for (const role of ['admin', 'viewer']) {
+  for (const role of ['admin', 'viewer'])
     await expectProblem(
       keeper.patch('/api/v1/settings/sso', { group_roles: [{ group: 'everybody', role }] }),
       403,
       'forbidden',
     );
-  }
   const after = await me((await login(subject)).body.access_token);
   expect([before.role, after.role]).toEqual(['member', 'member']);
 });
@@ -213,7 +210,7 @@ describe('an ID token', () => {
     provider.replace(lyingProvider(provider.issuer, { ...vouched, ...claims }, signer));
     const answer = await callback({ code: 'any', state: begun.body.state });
     provider.rotate();
-    expect([answer.status, answer.body.code]).toEqual([401, 'invalid_credentials']);
+    await expectProblem(answer, 401, 'invalid_credentials');
   });
 
   it('that is right in all of this logs in', async () => {
@@ -250,7 +247,7 @@ it('a provider that is not well is told as such, and brings nothing down', async
   const answer = await provider.login((await start()).body.authorization_url, known());
   provider.replace((_request, response) => response.writeHead(500).end('oops'));
   for (const bad of [await start(), await callback(answer)]) {
-    expect([bad.status, bad.body.code]).toEqual([502, 'upstream_failed']);
+    await expectProblem(bad, 502, 'upstream_failed');
     expect(bad.text).not.toContain('127.0.0.1');
   }
   provider.replace((_request, response) => response.end('{"issuer": "https://other.example"}'));
@@ -275,9 +272,7 @@ describe('passwords, where people log in through the provider', () => {
     const admin = await person(t, { role: 'admin' });
     await resetAdministrator(await t.ctx(), admin.email, password);
     await ok(loginAs(t, admin));
-    await db('users')
-      .where({ id: admin.id })
-      .update({ password_login_until: new Date(0) });
+    await db('users').where({ id: admin.id }).update('password_login_until', new Date(0));
     expect((await loginAs(t, admin)).body.code).toBe('sso_required');
   });
 

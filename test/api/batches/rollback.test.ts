@@ -85,7 +85,7 @@ it('is refused for later writes, unless force leaves them', async () => {
   await admin.patch(`/api/v1/cards/${card.id}`, { alias: 'later' });
   await admin.post(`/api/v1/cards/${made.id}/comments`, { content: 'Later' });
   const refused = await rollBack(id);
-  expect([refused.status, refused.body.code]).toEqual([409, 'rollback_conflicts']);
+  await expectProblem(refused, 409, 'rollback_conflicts');
   expect(pluck(refused.body.conflicts, 'id').sort()).toEqual([card.id, made.id].sort());
   expect((await rollBack(id, {})).body.conflicts).toHaveLength(2);
   const forced = await rollBack(id, { dry_run: false, force: true });
@@ -103,9 +103,8 @@ it('leaves the parents of created cards that stay, and lists them as conflicts',
     made[key] = await send('post', '/cards', { type: 'Application', name: name(), parent_id });
   };
   const batch = await batchOf(async (send) => {
-    for (const [key, parent] of [['top'], ['middle', 'top'], ['low', 'middle'], ['side', 'top'], ['away']]) {
+    for (const [key, parent] of [['top'], ['middle', 'top'], ['low', 'middle'], ['side', 'top'], ['away']])
       await add(send, key!, parent);
-    }
     await add(send, 'moved', 'away');
     await send('patch', `/cards/${made.moved!.id}`, { parent_id: made.side!.id });
     await add(send, 'alone');
@@ -114,9 +113,8 @@ it('leaves the parents of created cards that stay, and lists them as conflicts',
   await admin.patch(`/api/v1/cards/${made.low!.id}`, { alias: 'later' });
   await admin.create(`/api/v1/cards/${made.moved!.id}/comments`, { content: 'Later' });
   const staying = ['top', 'middle', 'low', 'side', 'away', 'moved'].map((key) => made[key]!.id).sort();
-  for (const force of [false, true]) {
+  for (const force of [false, true])
     expect(pluck((await ok(rollBack(batch, { force }))).conflicts, 'id').sort()).toEqual(staying);
-  }
   const refused = await rollBack(batch);
   expect([refused.status, refused.body.conflict_count]).toEqual([409, staying.length]);
   const forced = await ok(rollBack(batch, { dry_run: false, force: true }));
@@ -136,7 +134,7 @@ it('is refused by name for what cannot be undone, before anything is', async () 
   });
   for (const force of [false, true]) {
     const refused = await rollBack(id, { dry_run: false, force });
-    expect([refused.status, refused.body.code]).toEqual([409, 'rollback_unsupported']);
+    await expectProblem(refused, 409, 'rollback_unsupported');
     expect(refused.body.unsupported_events).toMatchObject([{ event_type: 'api_token.created', count: 1 }]);
   }
   expect((await rollBack(id, {})).body.unsupported_events).toHaveLength(1);
@@ -151,7 +149,7 @@ it('refuses a large batch at once too, instead of starting a job', async () => {
     id,
   );
   const refused = await rollBack(id);
-  expect([refused.status, refused.body.code]).toEqual([409, 'rollback_unsupported']);
+  await expectProblem(refused, 409, 'rollback_unsupported');
   expect(refused.body.unsupported_events).toMatchObject([{ event_type: 'api_token.created', count: 1 }]);
   expect((await rollBack(id, {})).status).toBe(202);
 });

@@ -90,9 +90,8 @@ describe('formulas', () => {
       await activate(id),
       await admin.post(`${url}/${id}/deactivate`),
       await admin.post(`${url}/${id}/test`, { card_id: one }),
-    ]) {
-      expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
-    }
+    ])
+      await expectProblem(answer, 404, 'not_found');
   });
 
   it('are refused where they do not fit', async () => {
@@ -138,7 +137,7 @@ describe('formulas', () => {
     const joins = await makeRelationType(admin, type, other);
     await active(type, 'a', 'data.b + 1');
     const refused = await activate(await create(type, 'b', 'data.a'));
-    expect([refused.status, refused.body.code]).toEqual([409, 'calculation_cycle']);
+    await expectProblem(refused, 409, 'calculation_cycle');
     expect(refused.body.cycle[0]).toBe(refused.body.cycle.at(-1));
     expect([...refused.body.cycle].sort()).toContain(`${type}.a`);
     const self = await create(type, 'c', 'data.c + 1');

@@ -86,7 +86,7 @@ describe('order', () => {
 
   it('by a cost needs costs.view, and so does asking about one', async () => {
     const sorted = await list('sort_by=attributes.costTotalAnnual', viewer);
-    expect([sorted.status, sorted.body.permission]).toEqual([403, 'costs.view']);
+    await expectProblem(sorted, 403, 'costs.view');
     expect(sorted.body.detail).toContain('attributes.costTotalAnnual');
     await expectProblem(list('filter=attributes.costTotalAnnual > 3', viewer), 403);
   });
@@ -176,7 +176,6 @@ it('finds cards by name, by a part of their path and by the whole of it', async 
 it('takes up to 5,000 references and checks them', async () => {
   const ref = { row: 1, column: 'c', type: 'Application', ref: 'X' };
   expect((await admin.post('/api/v1/cards/resolve-refs', { refs: [] })).body).toEqual({ results: [] });
-  for (const refs of [Array(5_001).fill(ref), [{ ...ref, type: 1 }], [{ ...ref, nope: 1 }]]) {
+  for (const refs of [Array(5_001).fill(ref), [{ ...ref, type: 1 }], [{ ...ref, nope: 1 }]])
     await expectProblem(admin.post('/api/v1/cards/resolve-refs', { refs }), 422);
-  }
 });

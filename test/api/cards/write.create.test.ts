@@ -1,4 +1,4 @@
-import { openApp, type TestClient } from '../../support/harness.ts';
+import { expectProblem, openApp, type TestClient } from '../../support/harness.ts';
 import { card, NOBODY, writesOf } from '../../support/writes.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
@@ -86,7 +86,7 @@ it('answers a problem, and the card to a retry, when the connection is lost whil
     );
   const lost = await send();
   await db.raw('drop trigger lose on idempotency_keys');
-  expect([lost.status, lost.body.code]).toEqual([503, 'unavailable']);
+  await expectProblem(lost, 503, 'unavailable');
   expect(lost.headers['content-type']).toContain('application/problem+json');
   const { answer, events } = await eventsOf(send);
   expect([answer.status, answer.body.name, events]).toEqual([201, 'Stored', []]);
@@ -132,9 +132,8 @@ it('refuses a body that is no JSON, or no object', async () => {
 it('takes texts of every script and refuses what PostgreSQL cannot hold', async () => {
   const name = 'Ünïcode Größe 漢字 العربية \u202eabc 😀';
   expect((await member.card({ name })).name).toBe(name);
-  for (const bad of ['\0', 'a\ud800b', 'line\nbreak']) {
+  for (const bad of ['\0', 'a\ud800b', 'line\nbreak'])
     await expectInvalid(create(member, { name: bad }), 'name');
-  }
   await expectInvalid(create(member, { description: '\0' }), 'description');
   await expectInvalid(create(member, { attributes: { productName: '\udc00' } }), 'attributes.productName');
 });
@@ -183,7 +182,7 @@ it('gives capabilities their level and refuses one too deep', async () => {
         parent_id: cards.at(-1)!.id,
       });
       if (answer.status !== 201) {
-        expect([answer.status, answer.body.code]).toEqual([409, 'capability_too_deep']);
+        await expectProblem(answer, 409, 'capability_too_deep');
         return cards.map((each) => each.attributes.capabilityLevel);
       }
       cards.push(answer.body);
@@ -192,7 +191,7 @@ it('gives capabilities their level and refuses one too deep', async () => {
   expect(await chain()).toEqual(['L1', 'L2', 'L3', 'L4', 'L5']);
   expect(await chain('Macro')).toEqual(['Macro', 'L1', 'L2', 'L3', 'L4', 'L5']);
   const root = await admin.card({ type: 'BusinessCapability' });
-  for (const level of ['Macro', 'L1', 'x']) {
+  for (const level of ['Macro', 'L1', 'x'])
     await expectInvalid(
       create(admin, {
         type: 'BusinessCapability',
@@ -201,7 +200,6 @@ it('gives capabilities their level and refuses one too deep', async () => {
       }),
       'attributes.capabilityLevel',
     );
-  }
   await admin.card({ type: 'BusinessCapability', parent_id: root.id, attributes: { capabilityLevel: 'L2' } });
 });
 

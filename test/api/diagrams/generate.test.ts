@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cellsOf, readDrawing } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { drawingFaults } from '../../support/drawio.ts';
-import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 
 const url = '/api/v1/diagrams/generate';
 
@@ -71,19 +71,13 @@ it('draws the cards of a type in frames of another, and keeps the drawing, which
 });
 
 it('is refused where it does not fit', async () => {
-  const refusal = async (body: object) => {
-    const { status, body: told } = await viewer.post(url, body);
-    return [status, ...pluck(told.errors ?? [], 'field')];
-  };
+  const refused = (body: object, field: string) => expectInvalid(viewer.post(url, body), field);
   const around = { view: 'dependencies', card_id: ids.shop };
-  expect(await refusal({ view: 'dependencies' })).toEqual([422, 'card_id']);
-  expect(await refusal({ ...around, card_id: randomUUID() })).toEqual([404]);
-  expect(await refusal({ ...around, type: 'Application' })).toEqual([422, 'type']);
-  expect(await refusal({ ...around, relation_types: ['relAppToITC', 'none'] })).toEqual([
-    422,
-    'relation_types.1',
-  ]);
-  expect((await refusal({ ...around, filter: 'name ===' }))[0]).toBe(422);
-  expect(await refusal({ view: 'landscape', type: 'Application' })).toEqual([422, 'group_by']);
-  expect(await refusal({ view: 'landscape', type: 'None', group_by: 'Application' })).toEqual([422, 'type']);
+  await refused({ view: 'dependencies' }, 'card_id');
+  await expectProblem(viewer.post(url, { ...around, card_id: randomUUID() }), 404);
+  await refused({ ...around, type: 'Application' }, 'type');
+  await refused({ ...around, relation_types: ['relAppToITC', 'none'] }, 'relation_types.1');
+  await expectProblem(viewer.post(url, { ...around, filter: 'name ===' }), 422);
+  await refused({ view: 'landscape', type: 'Application' }, 'group_by');
+  await refused({ view: 'landscape', type: 'None', group_by: 'Application' }, 'type');
 });

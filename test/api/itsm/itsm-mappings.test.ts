@@ -126,9 +126,8 @@ describe('a mapping', () => {
 
   it('that does not exist, or has an invalid id', async () => {
     const none = `${base}/${randomUUID()}`;
-    for (const answer of [await admin.get(none), await admin.patch(none, {}), await admin.delete(none)]) {
-      expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
-    }
+    for (const answer of [await admin.get(none), await admin.patch(none, {}), await admin.delete(none)])
+      await expectProblem(answer, 404, 'not_found');
     await expectProblem(admin.get(`${base}/x`), 422);
     await expectInvalid(admin.post(base, input({ connection_id: randomUUID() })), 'connection_id');
   });
@@ -267,9 +266,8 @@ describe('a change', () => {
     for (const answer of [
       await admin.patch(`${base}/${made.id}`, { sync_mode: 'strict' }),
       await admin.delete(`${base}/${made.id}`),
-    ]) {
+    ])
       expect([answer.status, answer.body.code, answer.body.run_id]).toEqual([409, 'itsm_run_open', id]);
-    }
     expect((await admin.patch(`${base}/${made.id}`, { is_active: false })).body.is_active).toBe(false);
     await db('itsm_runs').where({ id }).update({ status: 'completed' });
     await ok(admin.delete(`${base}/${made.id}`), 204);
@@ -311,9 +309,8 @@ it('is created as in each recipe of the documentation', async () => {
   const page = readFileSync('docs/integrations/itsm-mappings.md', 'utf8');
   const recipes = [...page.matchAll(/```json\n(.*?)\n```/gs)].map(([, text]) => JSON.parse(text!));
   expect(recipes.length).toBeGreaterThan(3);
-  for (const recipe of recipes) {
+  for (const recipe of recipes)
     expect((await admin.create(base, { ...recipe, connection_id: connection })).broken).toBeNull();
-  }
 });
 
 it('has no more rights than its creator', async () => {
@@ -338,7 +335,6 @@ it('has no more rights than its creator', async () => {
     await looker.post(base, input()),
     await looker.patch(`${base}/${pulls.id}`, { is_active: true }),
     await looker.delete(`${base}/${pulls.id}`),
-  ]) {
-    expect([answer.status, answer.body.permission]).toEqual([403, 'itsm_sync.manage']);
-  }
+  ])
+    await expectProblem(answer, 403, 'itsm_sync.manage');
 });

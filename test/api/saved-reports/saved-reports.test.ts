@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
+import { expectInvalid, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
 
@@ -103,18 +103,15 @@ it('shows its picture to others only if they see the costs that its owner saw', 
 });
 
 it('is refused where it is not what the description says', async () => {
-  const refused = async (body: object) => {
-    const answer = await member.post(url, body);
-    return [answer.status, answer.body.errors?.[0].field];
-  };
-  expect(await refused(given({ report_type: 'nothing' }))).toEqual([422, 'report_type']);
-  expect(await refused(given({ name: ' ' }))).toEqual([422, 'name']);
-  expect(await refused({ name: 'x', report_type: 'cost' })).toEqual([422, 'config']);
-  expect(await refused(given({ config: [] }))).toEqual([422, 'config']);
-  expect(await refused(given({ config: { a: 'x'.repeat(100_000) } }))).toEqual([422, 'config']);
-  expect(await refused(given({ thumbnail: 'data:image/svg+xml;base64,AAAA' }))).toEqual([422, 'thumbnail']);
-  expect(await refused(given({ shared_with: [randomUUID()] }))).toEqual([422, 'shared_with.0']);
-  expect(await refused(given({ shared_with: [member.userId] }))).toEqual([422, 'shared_with.0']);
+  const refused = (body: object, field: string) => expectInvalid(member.post(url, body), field);
+  await refused(given({ report_type: 'nothing' }), 'report_type');
+  await refused(given({ name: ' ' }), 'name');
+  await refused({ name: 'x', report_type: 'cost' }, 'config');
+  await refused(given({ config: [] }), 'config');
+  await refused(given({ config: { a: 'x'.repeat(100_000) } }), 'config');
+  await refused(given({ thumbnail: 'data:image/svg+xml;base64,AAAA' }), 'thumbnail');
+  await refused(given({ shared_with: [randomUUID()] }), 'shared_with.0');
+  await refused(given({ shared_with: [member.userId] }), 'shared_with.0');
   const { id } = await made(member);
   await expectProblem(member.patch(`${url}/${id}`, { report_type: 'cost' }), 422);
   await expectProblem(viewer.post(url, given()), 403, 'saved_reports.create');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ok, openApp, pluck } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { tellAll, toldTo } from '../../support/notifications.ts';
 import { openDesk, surveys as url } from './surveys.fixture.ts';
 import expectedSurvey from './surveys.survey.json' with { type: 'json' };
@@ -9,11 +9,6 @@ const d = await openDesk(t);
 const admin = d.admin;
 const ann = await t.as('member', 'Ann');
 const bob = await t.as('viewer', 'Bob');
-
-const code = async (asked: Promise<{ status: number; body: { code: string } }>) => {
-  const { status, body } = await asked;
-  return [status, body.code];
-};
 
 describe('a draft', () => {
   it('is written, read, listed, changed and deleted, and each step is told to those who manage surveys', async () => {
@@ -167,16 +162,15 @@ describe('sending', () => {
     for (const [act, body] of [
       [admin.patch, { name: 'X' }],
       [admin.delete, undefined],
-    ] as const) {
-      expect(await code(act(`${url}/${id}`, body))).toEqual([409, 'wrong_state']);
-    }
-    expect(await code(admin.post(`${url}/${id}/send`))).toEqual([409, 'wrong_state']);
+    ] as const)
+      await expectProblem(act(`${url}/${id}`, body), 409, 'wrong_state');
+    await expectProblem(admin.post(`${url}/${id}/send`), 409, 'wrong_state');
     const closed = await admin.post(`${url}/${id}/close`);
     expect(closed.body).toMatchObject({ status: 'closed', completed_responses: 1 });
     expect(closed.body.closed_at).toMatch(/Z$/);
-    expect(await code(admin.post(`${url}/${id}/close`))).toEqual([409, 'wrong_state']);
-    expect(await code(d.answer(bob, id, cards[0]!, {}))).toEqual([409, 'wrong_state']);
-    expect(await code(bob.get(`${url}/${id}/respond/${cards[0]}`))).toEqual([404, 'not_found']);
+    await expectProblem(admin.post(`${url}/${id}/close`), 409, 'wrong_state');
+    await expectProblem(d.answer(bob, id, cards[0]!, {}), 409, 'wrong_state');
+    await expectProblem(bob.get(`${url}/${id}/respond/${cards[0]}`), 404, 'not_found');
     expect((await d.events(since, 'survey.closed')).length).toBe(1);
   });
 

@@ -85,10 +85,7 @@ describe('the catalogue', () => {
         'precondition_failed',
       ],
     ];
-    for (const [asked, status, code] of cases) {
-      const answer = await asked;
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
-    }
+    for (const [asked, status, code] of cases) await expectProblem(asked, status, code);
   });
 
   it('keeps to what cards have already', async () => {

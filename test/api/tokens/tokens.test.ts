@@ -80,9 +80,7 @@ describe('own tokens', () => {
 
     const soon = await make(member, { expires_at: new Date(Date.now() + 60_000).toISOString() });
     await ok(t.anonymous.get('/api/v1/auth/me', bearer(soon.token)));
-    await db('api_tokens')
-      .where({ id: soon.id })
-      .update({ expires_at: db.raw(`now() - interval '1 second'`) });
+    await db('api_tokens').where({ id: soon.id }).update('expires_at', db.raw(`now() - interval '1 second'`));
     await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(soon.token)), 401);
     expect((await member.get('/api/v1/tokens?sort_by=expires_at')).body.items[0].is_expired).toBe(true);
 
@@ -106,7 +104,7 @@ describe('own tokens', () => {
       ];
     };
     const headers = [mine, theirs, seen, bearer(admin.token), bearer('est_unknown'), bearer(member.token)];
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 5; round += 1)
       expect(await Promise.all(headers.map(who))).toEqual([
         [200, member.userId, null, true],
         [200, admin.userId, null, false],
@@ -115,7 +113,6 @@ describe('own tokens', () => {
         [401, undefined, undefined, undefined],
         [200, member.userId, null, true],
       ]);
-    }
   });
 
   it('note their last use once a minute', async () => {
@@ -150,10 +147,7 @@ describe('own tokens', () => {
       t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, token),
       t.anonymous.post('/api/v1/auth/two-factor', { password }, token),
     ];
-    for (const attempt of attempts) {
-      const answer = await attempt;
-      expect([answer.status, answer.body.code]).toEqual([403, 'session_required']);
-    }
+    for (const attempt of attempts) await expectProblem(attempt, 403, 'session_required');
     const invited = await t.anonymous.post(
       '/api/v1/users',
       { email: 'i@estate.example', display_name: 'I', role: 'viewer' },
@@ -181,14 +175,13 @@ describe('own tokens', () => {
       'account',
     ]);
     const wide = bearer((await make(member, { scopes: ['*'] })).token);
-    for (const token of [{}, wide, bearer((await make(member, { scopes: ['admin.settings'] })).token)]) {
+    for (const token of [{}, wide, bearer((await make(member, { scopes: ['admin.settings'] })).token)])
       expect(await refused(token, '/api/v1/settings/email', member)).toEqual([
         403,
         'You need the permission admin.settings.',
         'admin.settings',
         undefined,
       ]);
-    }
   });
 
   it('refuse unknown scopes, blank names, past ends and too many', async () => {
