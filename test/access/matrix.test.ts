@@ -11,11 +11,7 @@ const guarded = guardedOf(w);
 
 const statusOf: Record<string, number> = { '-': 403, '?': 404, '0': 401 };
 
-interface Case {
-  role: Role;
-  mark: string;
-  call: Call;
-}
+type Case = { role: Role; mark: string; call: Call };
 
 async function request(row: Row, { role, call }: Case) {
   const client = await (call.usesToken ? w.passing(role) : w.client(role));

@@ -12,13 +12,12 @@ const KEEPER = 'keeper';
 
 const w = closeAfterAll(await createWorld());
 const admin = await w.client('admin');
-for (const type of ['Application', 'BusinessProcess']) {
+for (const type of ['Application', 'BusinessProcess'])
   await admin.create(`/api/v1/metamodel/types/${type}/stakeholder-roles`, {
     key: KEEPER,
     label: 'Keeper',
     permissions: Object.fromEntries(Object.keys(cardPermissions).map((key) => [key, true])),
   });
-}
 /** What each operation demands, as the description says. */
 const demands = demandsOf(w);
 

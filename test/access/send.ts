@@ -25,10 +25,7 @@ export async function send(
   return { status: answer.status, answer };
 }
 
-interface Described {
-  'x-permission'?: string;
-  parameters?: object[];
-}
+type Described = { 'x-permission'?: string; parameters?: object[] };
 
 /** The operations of the description. */
 function describedIn({ t }: World): [operation: string, described: Described][] {

@@ -110,9 +110,8 @@ it('leaves nothing to a user who is deleted meanwhile, and fails in no other way
       todos: 'assigned_to',
       stakeholders: 'user_id',
       ppm_tasks: 'assignee_id',
-    })) {
+    }))
       expect(await db(table).where({ [column]: leaver.userId })).toEqual([]);
-    }
   }
 });
 

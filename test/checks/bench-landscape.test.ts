@@ -33,9 +33,8 @@ describe('the cards of the bench landscape', () => {
       ITComponent: 0.2,
       Interface: 0.1,
       BusinessCapability: 0.1,
-    })) {
+    }))
       expect(share((card) => card.type === type)).toBeCloseTo(wanted, 3);
-    }
     expect(new Set(cards.map((card) => card.type))).toEqual(new Set(cardTypeSeeds.map((type) => type.key)));
   });
 
@@ -151,9 +150,8 @@ it('the files of the bench landscape hold every card and relation in import colu
       external_id: first!.external_id,
       name: first!.name,
     });
-    for (const [key, value] of Object.entries(first!.attributes)) {
+    for (const [key, value] of Object.entries(first!.attributes))
       expect(cardRows[0]![`attributes.${key}`]).toBe(String(value));
-    }
     expect(await read(files.relationsFile)).toHaveLength(3_000);
   } finally {
     await rm(out, { recursive: true, force: true });

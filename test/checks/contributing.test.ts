@@ -22,9 +22,8 @@ beforeAll(async () => {
   blocks = exampleBlocks(await readFile(path.join(root, 'CONTRIBUTING.md'), 'utf8'));
   tree = await mkdtemp(path.join(os.tmpdir(), 'estate-contributing-'));
   const sources = ['api', 'docs', 'domain', 'integrations', 'migrations', 'platform', 'reports', 'workers'];
-  for (const name of [...sources, ...globSync('*.{ts,json}', { cwd: root })]) {
+  for (const name of [...sources, ...globSync('*.{ts,json}', { cwd: root })])
     await cp(path.join(root, name), path.join(tree, name), { recursive: true });
-  }
   await symlink(path.join(root, 'node_modules'), path.join(tree, 'node_modules'));
   for (const { file, text, isInsertion } of blocks) {
     const target = path.join(tree, file);

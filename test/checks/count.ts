@@ -3,10 +3,7 @@ import path from 'node:path';
 import { parseSync } from 'rolldown/utils';
 
 /** Files and lines of code; lines that hold only a comment or nothing do not count. */
-export interface CodeSize {
-  files: number;
-  lines: number;
-}
+export type CodeSize = { files: number; lines: number };
 
 /** The number of lines of a TypeScript text that hold code. */
 export function codeLines(name: string, text: string): number {

@@ -14,13 +14,7 @@ export interface LargeFunction {
   branches: number;
 }
 
-interface Node {
-  type: string;
-  start: number;
-  end: number;
-  operator?: string;
-  test?: unknown;
-}
+type Node = { type: string; start: number; end: number; operator?: string; test?: unknown };
 
 const branchTypes = new Set([
   'IfStatement',
@@ -67,9 +61,8 @@ export function largeFunctions(file: string, text: string): LargeFunction[] {
     const source = text.slice(node.start, node.end);
     if (branches <= functionLimits.branches && source.split('\n').length <= functionLimits.lines) return;
     const lines = codeLines(file, `(${source})`);
-    if (branches > functionLimits.branches || lines > functionLimits.lines) {
+    if (branches > functionLimits.branches || lines > functionLimits.lines)
       found.push({ place: `${file}:${text.slice(0, node.start).split('\n').length}`, lines, branches });
-    }
   };
   visit(parseSync(file, text).program, () => {});
   return found;
@@ -84,8 +77,7 @@ export function checkFunctions(root: string): LargeFunction[] {
 
 if (import.meta.main) {
   const large = checkFunctions(path.resolve(import.meta.dirname, '../..'));
-  for (const { place, lines, branches } of large) {
+  for (const { place, lines, branches } of large)
     console.error(`${place}: a function of ${lines} lines with ${branches} branches`);
-  }
   if (large.length > 0) process.exitCode = 1;
 }

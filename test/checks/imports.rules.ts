@@ -2,11 +2,7 @@ import { Visitor } from 'rolldown/utils';
 import type { SourceFile } from './imports.scan.ts';
 
 /** A violation of a rule; `line` is 1-based. */
-export interface Violation {
-  path: string;
-  line: number;
-  reason: string;
-}
+export type Violation = { path: string; line: number; reason: string };
 
 /** The layers that each layer may import besides itself. */
 const below: Record<string, string[]> = {
@@ -87,16 +83,14 @@ export function checkFile(file: SourceFile): Violation[] {
       fault(line, `${layer} may not import ${other}${allowed.length ? ` (only ${allowed.join(', ')})` : ''}`);
     }
     const context = contextOf(file.path);
-    if (context !== -1 && contextOf(target) > context) {
+    if (context !== -1 && contextOf(target) > context)
       fault(
         line,
         `the context ${contexts[context]} may not import the later context ${contexts[contextOf(target)]}`,
       );
-    }
   }
-  for (const { specifier, line } of file.reExports) {
+  for (const { specifier, line } of file.reExports)
     fault(line, `re-exports ${specifier}: import it from where it is written`);
-  }
   checkConnections(file, fault);
   if (layer === 'api') checkApi(file, fault);
   return violations;
@@ -117,9 +111,8 @@ function checkApi(file: SourceFile, fault: (line: number, reason: string) => voi
       // Array.from, Buffer.from, Readable.from: the static methods of classes are no query builders
       const ofClass = callee.object.type === 'Identifier' && /^[A-Z]/.test(callee.object.name);
       const name = callee.property.name;
-      if (!ofClass && (name === 'raw' || name === 'from')) {
+      if (!ofClass && (name === 'raw' || name === 'from'))
         fault(file.lineAt(callee.property.start), `.${name}( in api: call a command or a query`);
-      }
     },
     Literal(node) {
       if (typeof node.value === 'string') text(node, node.value);
@@ -165,9 +158,8 @@ function checkConnections(file: SourceFile, fault: (line: number, reason: string
     },
     MemberExpression(node) {
       const ofGlobal = node.object.type === 'Identifier' && node.object.name === 'globalThis';
-      if (ofGlobal && node.property.type === 'Identifier' && node.property.name === 'fetch') {
+      if (ofGlobal && node.property.type === 'Identifier' && node.property.name === 'fetch')
         fault(file.lineAt(node.start), `globalThis.fetch: ${advice}`);
-      }
     },
   }).visit(file.program);
 }

@@ -159,9 +159,8 @@ test('the last release is the one of the highest version', () => {
   const releases = path.join(folder, 'releases');
   expect(lastRelease(releases)).toBeUndefined();
   mkdirSync(releases);
-  for (const name of ['openapi-0.9.0.json', 'openapi-0.10.0.json', 'openapi-next.json', 'notes.md']) {
+  for (const name of ['openapi-0.9.0.json', 'openapi-0.10.0.json', 'openapi-next.json', 'notes.md'])
     writeFileSync(path.join(releases, name), '{}');
-  }
   expect(lastRelease(releases)).toBe(path.join(releases, 'openapi-0.10.0.json'));
 });
 

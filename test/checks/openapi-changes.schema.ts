@@ -66,9 +66,8 @@ export function schemaComparison(findOld: Find, findNew: Find) {
     if (direction === 'request') compareLimits(was, is, at, report);
     compareMembers(was, is, direction, at, report);
     if (was.items && is.items) compare(was.items, is.items, direction, `${at}[]`, report);
-    if (typeof was.additionalProperties === 'object' && typeof is.additionalProperties === 'object') {
+    if (typeof was.additionalProperties === 'object' && typeof is.additionalProperties === 'object')
       compare(was.additionalProperties, is.additionalProperties, direction, `${at}{}`, report);
-    }
   }
 
   function compareMembers(was: Schema, is: Schema, direction: Direction, at: string, report: Report): void {

@@ -1,17 +1,7 @@
 import { type Direction, type Report, type Schema, schemaComparison } from './openapi-changes.schema.ts';
 
-interface Parameter {
-  $ref?: string;
-  name: string;
-  in: string;
-  required?: boolean;
-  schema: Schema;
-}
-interface Content {
-  $ref?: string;
-  required?: boolean;
-  content?: Record<string, { schema?: Schema }>;
-}
+type Parameter = { $ref?: string; name: string; in: string; required?: boolean; schema: Schema };
+type Content = { $ref?: string; required?: boolean; content?: Record<string, { schema?: Schema }> };
 interface Operation {
   operationId?: string;
   parameters?: Parameter[];
@@ -72,9 +62,8 @@ const resolve = <T extends { $ref?: string }>(description: Description, part: T)
   part.$ref === undefined ? part : resolve(description, componentOf(description, part.$ref) as T);
 
 function compareOperation(was: Operation, is: Operation, at: string, context: Context): void {
-  if (was.operationId !== is.operationId) {
+  if (was.operationId !== is.operationId)
     context.report(at, `was named ${was.operationId}, is named ${is.operationId}`);
-  }
   compareParameters(was, is, at, context);
   compareBody(was, is, at, context);
   for (const [status, response] of Object.entries(was.responses)) {

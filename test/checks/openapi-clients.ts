@@ -6,10 +6,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 const program = (name: string) => path.join(root, 'node_modules', name);
 
-interface Ended {
-  failed: boolean;
-  output: string;
-}
+type Ended = { failed: boolean; output: string };
 
 function run(folder: string, args: string[]): Promise<Ended> {
   const options = { cwd: folder, maxBuffer: 256 * 1024 * 1024 };

@@ -3,10 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type CommonFault, type Reaction, type Received, reactionTo, serveResponses } from './http.ts';
 
 /** A release of a product, as version 1 of the API describes it; absent members get values that fit. */
-interface EmulatedRelease {
-  name: string;
-  [member: string]: unknown;
-}
+type EmulatedRelease = { name: string; [member: string]: unknown };
 
 export interface EmulatedProduct {
   name: string;
@@ -21,11 +18,7 @@ export interface EmulatedProduct {
 /** What is done with a request instead of answering it as documented. */
 type Fault = CommonFault | 'nonsense' | { redirect: string };
 
-interface Asked {
-  path: string;
-  headers: IncomingHttpHeaders;
-  status: number;
-}
+type Asked = { path: string; headers: IncomingHttpHeaders; status: number };
 
 export interface EndOfLifeEmulator {
   /** The address of version 1. */

@@ -1,11 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-export interface Credentials {
-  accessKeyId: string;
-  secretAccessKey: string;
-  region: string;
-}
+export type Credentials = { accessKeyId: string; secretAccessKey: string; region: string };
 
 const hex = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest();

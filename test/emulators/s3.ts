@@ -28,12 +28,7 @@ interface Upload {
 /** What happens to a request instead of being executed. */
 type Fault = 'slow-down' | 'reset' | { status: number; body: string } | undefined;
 
-interface S3Request {
-  method: string;
-  key: string;
-  query: URLSearchParams;
-  headers: IncomingHttpHeaders;
-}
+type S3Request = { method: string; key: string; query: URLSearchParams; headers: IncomingHttpHeaders };
 
 export interface S3Emulator {
   endpoint: string;

@@ -33,9 +33,8 @@ export function createVirtualClock(start = Date.UTC(2026, 0, 5, 8)): VirtualCloc
   const next = (): Sleeper | undefined => {
     let first: Sleeper | undefined;
     for (const sleeper of sleepers) {
-      if (!first || sleeper.at < first.at || (sleeper.at === first.at && sleeper.order < first.order)) {
+      if (!first || sleeper.at < first.at || (sleeper.at === first.at && sleeper.order < first.order))
         first = sleeper;
-      }
     }
     return first;
   };

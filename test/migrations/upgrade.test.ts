@@ -71,9 +71,7 @@ beforeAll(async () => {
   const database = await createEmptyDatabase();
   const db = openDatabase({ url: database.url, name: 'test', poolMax: 2 });
   await restoreFixture(db, '0.1.0');
-  [{ id: run }] = await db('itsm_runs')
-    .update({ mapping: JSON.stringify(runMapping) })
-    .returning('id');
+  [{ id: run }] = await db('itsm_runs').update('mapping', JSON.stringify(runMapping)).returning('id');
   rowsBefore = await countRows(db);
   cards = await storedCards(db);
   await prepareDatabase(db);
@@ -84,9 +82,8 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 async function countRows(db: Db): Promise<Record<string, number>> {
-  const { rows: tables } = await db.raw(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
-  );
+  const { rows: tables } = await db.raw(`select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`);
   const counts: Record<string, number> = {};
   for (const { name } of tables) counts[name] = Number((await db(name).count({ n: '*' }).first())!.n);
   return counts;

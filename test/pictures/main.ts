@@ -90,12 +90,10 @@ async function writePictures(pngFolder: string | undefined): Promise<void> {
     if (pngFolder === undefined) return;
     await writeFile(path.join(pngFolder, `${name}.png`), new Resvg(svg).render().asPng());
   };
-  for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around })) {
+  for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around }))
     await write(name, await service.api.fetch(`/reports/${report}`, { headers: { accept } }));
-  }
-  for (const [name, query] of Object.entries(queries)) {
+  for (const [name, query] of Object.entries(queries))
     await write(name, await service.api.send('POST', '/reports/query', query, { accept }));
-  }
 }
 
 await writePictures(process.argv[2]);

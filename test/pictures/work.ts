@@ -18,10 +18,7 @@ export async function takeOnWork(api: Api): Promise<void> {
   }
 }
 
-interface Named {
-  id: string;
-  name: string;
-}
+type Named = { id: string; name: string };
 
 /** Gives some processes diagrams of three steps, each of them linked to an application that the process uses. */
 export async function drawProcesses(api: Api): Promise<void> {
@@ -38,8 +35,7 @@ export async function drawProcesses(api: Api): Promise<void> {
     const steps = names.map((name, at): [string, string] => [`step${at}`, `Work in ${name}`]);
     await api.send('PUT', `${process}/diagram`, { bpmn_xml: chain(Object.fromEntries(steps)) });
     const { items } = await api.get<{ items: { id: string }[] }>(`${process}/elements`);
-    for (const [at, { application_id }] of used.entries()) {
+    for (const [at, { application_id }] of used.entries())
       await api.send('PUT', `${process}/elements/${items[at]!.id}`, { application_id });
-    }
   }
 }

@@ -25,9 +25,8 @@ it('tells a lost connection from a query that is wrong', async () => {
     await Promise.all([waiting, db.raw('select pg_terminate_backend(?)', [rows[0].pid])]);
   });
   expect(isConnectionLoss(await errorOf(killed))).toBe(true);
-  for (const wrong of ['select 1 / 0', 'select nothing', 'selekt', "select 'x'::uuid"]) {
+  for (const wrong of ['select 1 / 0', 'select nothing', 'selekt', "select 'x'::uuid"])
     expect(isConnectionLoss(await errorOf(db.raw(wrong)))).toBe(false);
-  }
 });
 
 it('knows a server that is not there, also as the cause of another error', async () => {

@@ -9,10 +9,7 @@ const place = await createPlace();
 
 afterAll(() => place.clear());
 
-interface Service {
-  child: Child;
-  url: string;
-}
+type Service = { child: Child; url: string };
 
 const start = async (): Promise<Service> => {
   const port = await freePort();
@@ -143,12 +140,11 @@ it('keeps everything in its data folder from other users of the machine', async 
   // as root, PostgreSQL runs as a user of its own, who may have to pass through
   const passing = process.getuid?.() === 0 ? 0o711 : 0o700;
   expect(statSync(place.dataDir).mode & 0o777 & ~passing).toBe(0);
-  for (const part of [/^secret\.key$/, /^files\/../, /^postgres\/PG_VERSION$/]) {
+  for (const part of [/^secret\.key$/, /^files\/../, /^postgres\/PG_VERSION$/])
     expect(
       names.some((name) => part.test(name)),
       String(part),
     ).toBe(true);
-  }
 }, 120_000);
 
 it('ends in order: running requests are answered, streams closed, and no process is left', async () => {

@@ -3,17 +3,9 @@ import type { Row } from '../access/matrix.row.ts';
 import { type Role, roles } from '../access/world.ts';
 import type { Schema } from './schema.arbitrary.ts';
 
-interface Parameter {
-  $ref?: string;
-  name: string;
-  in: 'path' | 'query' | 'header';
-  schema: Schema;
-}
+type Parameter = { $ref?: string; name: string; in: 'path' | 'query' | 'header'; schema: Schema };
 
-interface Described {
-  parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
-}
+type Described = { parameters?: Parameter[]; requestBody?: { content: Record<string, { schema: Schema }> } };
 
 /** An operation of the document with the rows of the access table that show how it is used. */
 export interface Operation {

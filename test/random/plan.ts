@@ -5,12 +5,7 @@ import { allows, groups, type Operation } from './operations.ts';
 export type Mood = 'valid' | 'nearly' | 'hostile';
 
 /** One request to come. */
-export interface Planned {
-  operation: Operation;
-  group: string;
-  role: Role;
-  mood: Mood;
-}
+export type Planned = { operation: Operation; group: string; role: Role; mood: Mood };
 
 /** A fair run asks each operation so often for each group of roles. */
 export const LEAST_PER_GROUP = 60;

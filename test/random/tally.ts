@@ -1,9 +1,6 @@
 import { groups } from './operations.ts';
 
-interface Count {
-  groups: Map<string, number>;
-  statuses: Map<number, number>;
-}
+type Count = { groups: Map<string, number>; statuses: Map<number, number> };
 
 /** Counts answers by operation, for the table in the end. */
 export interface Tally {

@@ -20,9 +20,8 @@ afterAll(async () => {
 const isStopped = (pid: number) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
 it('ends silent transactions within five seconds', async () => {
-  const { rows } = await db.raw(
-    `select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`,
-  );
+  const { rows } = await db.raw(`select setting::int as ms from pg_settings
+      where name = 'idle_in_transaction_session_timeout'`);
   expect(rows[0].ms).toBeGreaterThan(0);
   expect(rows[0].ms).toBeLessThan(5_000);
 });
@@ -74,11 +73,10 @@ it.each([
   'a process that freezes with three writes waiting for %s holds another writer up once',
   async (name, hold, cardsOf) => {
     const cards: string[] = [];
-    for (const n of [1, 2, 3]) {
+    for (const n of [1, 2, 3])
       cards.push(
         (await admin.post('/api/v1/cards', { type: 'BusinessCapability', name: `${name} ${n}` })).body.id,
       );
-    }
     const holding = await db.transaction();
     await holding.raw(hold, hold.includes('?') ? [cards[0]!] : []);
     child = startChild('test/resilience/fixtures/queueing-writer.ts', cardsOf(cards) as string[], {
@@ -89,9 +87,8 @@ it.each([
     });
     const pid = child.process.pid!;
     await until('three writes that wait', async () => {
-      const { rows } = await db.raw(
-        `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-      );
+      const { rows } = await db.raw(`select count(*)::int as n from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database()`);
       return rows[0].n === 3;
     });
     child.kill('SIGSTOP');

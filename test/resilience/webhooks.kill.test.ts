@@ -19,9 +19,8 @@ afterAll(() => delete process.env.OUTBOUND_ALLOW);
 it('delivers every change at least once, and those of a card in order, however often its worker is killed', async () => {
   const { body } = await admin.post('/api/v1/webhooks', { name: 'Killed', url: receiver.url });
   const ids: string[] = [];
-  for (let n = 0; n < 3; n += 1) {
+  for (let n = 0; n < 3; n += 1)
     ids.push((await admin.post('/api/v1/cards', { type: 'Application', name: randomUUID() })).body.id);
-  }
   // one in four fails the first time
   const tried = new Set<string>();
   let undisturbed = false;
@@ -37,9 +36,8 @@ it('delivers every change at least once, and those of a card in order, however o
     for (let round = 0; round < KILLS; round += 1) {
       worker = await startWorkerProcess(t.services);
       const before = receiver.received.length;
-      for (let n = 0; n < CHANGES; n += 1) {
+      for (let n = 0; n < CHANGES; n += 1)
         await admin.patch(`/api/v1/cards/${ids[n % 3]}`, { alias: `change ${round}-${n}` });
-      }
       await until('some deliveries', async () => receiver.received.length > before + 3);
       worker.kill('SIGKILL');
       await worker.ended();

@@ -105,9 +105,8 @@ async function verify(
   const client = new pg.Client({ connectionString: access.url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ position: string }>(
-      `select position::text from events where scope = 'inventory' order by events.position`,
-    );
+    const { rows } = await client.query<{ position: string }>(`select position::text from events
+      where scope = 'inventory' order by events.position`);
     const positions = rows.map(({ position }) => Number(position));
     const newest = positions.at(-1) ?? 0;
     const caughtUp = async () =>
@@ -242,11 +241,10 @@ async function start(): Promise<boolean> {
     });
   if (histories !== undefined) return await liveHistories(Number(histories), seed, through as Through);
   if (kills !== undefined)
-    return await runTest(
-      `synchronisation whose workers are killed ${kills} times, seed ${seed}`,
-      'kills.test.ts',
-      { ITSM_KILLS: kills, ITSM_SEED: seed },
-    );
+    return runTest(`synchronisation whose workers are killed ${kills} times, seed ${seed}`, 'kills.test.ts', {
+      ITSM_KILLS: kills,
+      ITSM_SEED: seed,
+    });
   if (values.itsm)
     return await runTest(`synchronisation with ${runs} runs under faults, seed ${seed}`, 'faults.test.ts', {
       ITSM_RUNS: runs,

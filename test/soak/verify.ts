@@ -20,9 +20,8 @@ export async function readTables(client: Pick<pg.Client, 'query'>): Promise<Inve
     'select id, type, subtype, name, alias, description, parent_id, external_id, status, approval_status, data_quality::float8 as data_quality, lifecycle, attributes from cards',
   );
   for (const row of cards.rows) inventory.cards.set(row.id, flatten(row, cardFields));
-  const relations = await client.query<Values & { id: string }>(
-    'select id, type, source_id, target_id, description, attributes from relations',
-  );
+  const relations = await client.query<Values & { id: string }>(`
+    select id, type, source_id, target_id, description, attributes from relations`);
   for (const row of relations.rows) inventory.relations.set(row.id, flatten(row, relationFields));
   return inventory;
 }
@@ -36,9 +35,8 @@ export interface FullExport {
 /** What an export job of one kind has made, as NDJSON; undefined while it has not ended. */
 export async function readExport(send: Send, jobId: string, kind: 'cards' | 'relations') {
   const job = await send('GET', `/jobs/${jobId}`);
-  if (job.body.status === 'failed' || job.body.status === 'cancelled') {
+  if (job.body.status === 'failed' || job.body.status === 'cancelled')
     throw new Error(`the export of ${kind} is ${job.body.status}: ${JSON.stringify(job.body.error)}`);
-  }
   if (job.body.status !== 'succeeded') return undefined;
   const { bytes } = await send('GET', `/jobs/${jobId}/result`);
   const rows = new Map<string, Values>();
@@ -73,9 +71,8 @@ export function verifyWrites(world: World, events: ChangeEvent[], history: Histo
   for (const [token, outcome] of world.tokens) {
     const count = counts.get(token) ?? 0;
     const [least, most] = expected[outcome];
-    if (count < least || count > most) {
+    if (count < least || count > most)
       history.fault(`the write of "${token}" was ${outcome} and is ${count} times in the feed`);
-    }
   }
 }
 
@@ -117,12 +114,7 @@ export function verifyReplay(
   );
 }
 
-interface JobView {
-  id: string;
-  status: string;
-  counts: Record<string, number> | null;
-  error: unknown;
-}
+type JobView = { id: string; status: string; counts: Record<string, number> | null; error: unknown };
 
 /** Every job has ended, and imports have done to each row what they say. */
 export function verifyJobs(world: World, jobs: JobView[], events: ChangeEvent[], history: History): void {

@@ -38,10 +38,7 @@ export function createHistory(): History {
   };
 }
 
-export interface KnownCard {
-  id: string;
-  type: string;
-}
+export type KnownCard = { id: string; type: string };
 
 /** What the writers know of the inventory together, right or wrong, and what must be there in the end. */
 export interface World {

@@ -50,11 +50,10 @@ async function patch(hand: Hand): Promise<void> {
   const body: Record<string, unknown> = { alias: token };
   if (hand.random() < 0.3) body.description = hand.random() < 0.3 ? null : `Changed by ${token}.`;
   if (hand.random() < 0.3) body.lifecycle = { active: hand.random() < 0.3 ? null : day(hand.random) };
-  if (card.type === 'Application') {
+  if (card.type === 'Application')
     body.attributes = {
       businessCriticality: pick(hand.random, ['missionCritical', 'businessOperational', null]),
     };
-  }
   await hand.write('PATCH', `/cards/${card.id}`, body, token);
 }
 
@@ -123,9 +122,8 @@ async function patchRelation(hand: Hand): Promise<void> {
 async function unrelate(hand: Hand): Promise<void> {
   if (hand.world.relations.length === 0) return;
   const id = pick(hand.random, hand.world.relations);
-  if (await hand.write('DELETE', `/relations/${id}`)) {
+  if (await hand.write('DELETE', `/relations/${id}`))
     hand.world.relations = hand.world.relations.filter((other) => other !== id);
-  }
 }
 
 async function bulk(hand: Hand): Promise<void> {

@@ -63,9 +63,8 @@ export function createWriter(options: {
         detail: [method, path, token ?? ''].join(' ').trim(),
       });
       if (token !== undefined) world.tokens.set(token, outcome);
-      if (answer && isUnexpected(answer.status)) {
+      if (answer && isUnexpected(answer.status))
         history.fault(`${method} ${path} answered ${answer.status}: ${String(answer.bytes).slice(0, 300)}`);
-      }
       return outcome === 'accepted' ? answer : undefined;
     },
   };

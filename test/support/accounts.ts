@@ -9,10 +9,7 @@ export const basic = (user: string, secret: string) => ({
   authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`,
 });
 
-export interface TestPerson {
-  id: string;
-  email: string;
-}
+export type TestPerson = { id: string; email: string };
 
 /**
  * A stored password that takes a hundredth of the work to check, as the parameters in it say: most tests log in for

@@ -55,9 +55,8 @@ export async function exportArchive(services: Services, ctx: Ctx, include_archiv
 export async function unpack(archive: Buffer): Promise<Parts> {
   const zip = await yauzl.fromBufferPromise(archive, { lazyEntries: true, autoClose: false });
   const parts: Parts = new Map();
-  for await (const entry of zip.eachEntry()) {
+  for await (const entry of zip.eachEntry())
     parts.set(entry.fileName, await buffer(await zip.openReadStreamPromise(entry)));
-  }
   return parts;
 }
 

@@ -38,9 +38,8 @@ export function preparedFolder(): string {
   };
   for (const file of ['boot.ts', 'package-lock.json']) add(file);
   for (const folder of SOURCES) {
-    for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).sort()) {
+    for (const name of readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).sort())
       add(path.join(folder, name));
-    }
   }
   return path.join(cache, `prepared-${hash.digest('hex').slice(0, 16)}`);
 }

@@ -1,18 +1,9 @@
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-interface MediaType {
-  schema?: object;
-}
-interface OpenApiOperation {
-  operationId: string;
-  responses: Record<string, OpenApiResponse>;
-}
-interface OpenApiResponse {
-  $ref?: string;
-  content?: Record<string, MediaType>;
-  'x-error-codes'?: string[];
-}
+type MediaType = { schema?: object };
+type OpenApiOperation = { operationId: string; responses: Record<string, OpenApiResponse> };
+type OpenApiResponse = { $ref?: string; content?: Record<string, MediaType>; 'x-error-codes'?: string[] };
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: { schemas: Record<string, object>; responses: Record<string, OpenApiResponse> };

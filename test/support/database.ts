@@ -3,10 +3,7 @@ import { inject } from 'vitest';
 import { type Db, openDatabase, type Sql } from '../../platform/database.ts';
 import { until } from './until.ts';
 
-export interface TestDatabase {
-  url: string;
-  drop(): Promise<void>;
-}
+export type TestDatabase = { url: string; drop(): Promise<void> };
 
 /** The address of a database of the run's server: of its Unix socket, if it has one. */
 function addressOf(database: string): string {

@@ -67,14 +67,12 @@ export function drawingFaults(xml: string): string[] {
       if (
         frame &&
         (at!.x < 0 || at!.y < 0 || at!.x + at!.width > frame.width || at!.y + at!.height > frame.height)
-      ) {
+      )
         faults.push(`box ${id} does not lie within ${parent}`);
-      }
       for (const other of sorted.slice(n + 1)) {
         if (other.at!.x >= at!.x + at!.width) break;
-        if (other.at!.y < at!.y + at!.height && at!.y < other.at!.y + other.at!.height) {
+        if (other.at!.y < at!.y + at!.height && at!.y < other.at!.y + other.at!.height)
           faults.push(`boxes ${id} and ${other.id} lie over each other`);
-        }
       }
     }
   }

@@ -1,12 +1,7 @@
 import type { TestAnswer, TestClient } from './harness.ts';
 
 /** A field of a form, or a file where it has a file name. */
-export interface Part {
-  name?: string;
-  filename?: string;
-  type?: string;
-  content: Buffer | string;
-}
+export type Part = { name?: string; filename?: string; type?: string; content: Buffer | string };
 
 const boundary = 'boundary-of-the-test';
 

@@ -206,9 +206,7 @@ export async function createTestApp(env: Record<string, string> = {}, given?: Te
       async undo(batch) {
         const events = base.services.db('events').whereNotNull('batch_id').orderBy('position', 'desc');
         const last = await events.first('batch_id');
-        return await ok(
-          post(`/api/v1/mutation-batches/${batch ?? last.batch_id}/rollback`, { dry_run: false }),
-        );
+        return ok(post(`/api/v1/mutation-batches/${batch ?? last.batch_id}/rollback`, { dry_run: false }));
       },
       position: async () => (await ok(get('/api/v1/changes?after=now'))).next,
       changes: async (since, prefix = '') =>

@@ -2,12 +2,7 @@ import { command } from '../../domain/kernel/command.ts';
 import type { TestServices } from './harness.ts';
 
 /** The columns of a stored card; `parent` names the card above it. */
-interface StoredCard {
-  parent?: string;
-  attributes?: object;
-  lifecycle?: object;
-  [column: string]: unknown;
-}
+type StoredCard = { parent?: string; attributes?: object; lifecycle?: object; [column: string]: unknown };
 export type StoredRelation = [type: string, source: string, target: string, attributes?: object];
 
 /** Stores cards by type and name, and relations of these, without the rules of requests. @returns ids by name. */

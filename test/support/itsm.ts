@@ -194,11 +194,10 @@ export async function storeMapping({ services: { db } }: { services: { db: Sql }
   }));
   if (rows.length > 0) await db('itsm_field_mappings').insert(rows);
   const relations = input.relations ?? [];
-  if (relations.length > 0) {
+  if (relations.length > 0)
     await db('itsm_relation_mappings').insert(
       relations.map((relation, position) => ({ mapping_id: id, position, ...relation })),
     );
-  }
   return id;
 }
 

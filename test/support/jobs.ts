@@ -36,9 +36,7 @@ export const jobRow = async (services: Services, id: string): Promise<JobRow> =>
 
 /** Lets the leases of all running jobs pass, as ten seconds of silence after a worker's end would. */
 export async function letLeasesPass({ db }: Services): Promise<void> {
-  await db('jobs')
-    .where({ status: 'running' })
-    .update({ lease_until: db.raw('now()') });
+  await db('jobs').where({ status: 'running' }).update('lease_until', db.raw('now()'));
 }
 
 /** Kills a worker process, and lets the leases of its jobs pass. */
@@ -55,9 +53,8 @@ export const untilStatus = async (services: Services, id: string, status: string
     async () => {
       const row = await jobRow(services, id);
       if (row.status === status) return row;
-      if (['succeeded', 'failed', 'cancelled'].includes(row.status)) {
+      if (['succeeded', 'failed', 'cancelled'].includes(row.status))
         throw new Error(`the job is ${row.status}, not ${status}: ${JSON.stringify(row)}`);
-      }
       return undefined;
     },
     limitMs,
@@ -70,9 +67,8 @@ export const untilReported = async (services: Services, id: string, limitMs?: nu
     async () => {
       const row = await jobRow(services, id);
       if (row.status === 'succeeded' || row.error?.code === 'nothing_written') return row;
-      if (['failed', 'cancelled'].includes(row.status)) {
+      if (['failed', 'cancelled'].includes(row.status))
         throw new Error(`the job is ${row.status}: ${JSON.stringify(row)}`);
-      }
       return undefined;
     },
     limitMs,

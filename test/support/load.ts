@@ -1,12 +1,7 @@
 import type { TestAnswer, TestClient } from './harness.ts';
 
 /** An answer that was got under load. */
-interface Seen {
-  status: number;
-  code: string | undefined;
-  retryAfter: string | undefined;
-  ms: number;
-}
+type Seen = { status: number; code: string | undefined; retryAfter: string | undefined; ms: number };
 
 /** Each client changes a card of its own again and again, and lists cards and reads the dashboard in between. */
 export async function startLoad(client: TestClient, clients: number) {

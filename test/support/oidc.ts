@@ -10,12 +10,7 @@ import type { TestApp } from './harness.ts';
 export const REDIRECT = 'https://estate.example/login';
 
 /** Somebody who has an account at the provider. */
-export interface ProviderPerson {
-  email?: string;
-  email_verified?: boolean;
-  name?: string;
-  groups?: string[];
-}
+export type ProviderPerson = { email?: string; email_verified?: boolean; name?: string; groups?: string[] };
 
 export interface TestProvider {
   issuer: string;

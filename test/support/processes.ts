@@ -102,9 +102,8 @@ export async function untilReady(child: Child, url: string): Promise<void> {
   await until(
     `${url} to be ready`,
     async () => {
-      if (child.process.exitCode !== null || child.process.signalCode !== null) {
+      if (child.process.exitCode !== null || child.process.signalCode !== null)
         throw new Error(`the process has ended:\n${(await child.ended()).output}`);
-      }
       const answer = await fetch(`${url}/api/health/ready`).catch(() => undefined);
       await answer?.arrayBuffer();
       return answer?.status === 200;
@@ -122,11 +121,7 @@ export type Send = (
 ) => Promise<RemoteAnswer>;
 
 /** A logged-in caller of a running service; responses of any status are returned. */
-export interface Remote {
-  send: Send;
-  headers: Record<string, string>;
-  url: string;
-}
+export type Remote = { send: Send; headers: Record<string, string>; url: string };
 
 export interface RemoteAnswer {
   status: number;

@@ -2,10 +2,7 @@
 export type Values = Record<string, unknown>;
 
 /** Cards and relations by id. */
-export interface Inventory {
-  cards: Map<string, Values>;
-  relations: Map<string, Values>;
-}
+export type Inventory = { cards: Map<string, Values>; relations: Map<string, Values> };
 
 /** An event of the change feed, as far as a replay needs it. */
 export interface ChangeEvent {
@@ -53,11 +50,10 @@ export function applyEvent(inventory: Inventory, event: ChangeEvent): void {
     const before = JSON.stringify(values[field] ?? null);
     // a follower that began with an export does not know it yet
     const isUnknown = field === NOT_EXPORTED && !(field in values);
-    if (!isUnknown && before !== JSON.stringify(change.old ?? null)) {
+    if (!isUnknown && before !== JSON.stringify(change.old ?? null))
       throw new Error(
         `${event.position}: ${field} of ${id} was ${before} and not ${JSON.stringify(change.old)}`,
       );
-    }
     assign(values, field, change.new);
   }
   if (event_type.endsWith('.deleted')) objects.delete(id);

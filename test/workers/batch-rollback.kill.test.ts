@@ -17,9 +17,8 @@ const { t, db, admin } = await openApp(['admin']);
 async function largeBatch(): Promise<string> {
   const ctx = await t.ctx();
   await command(ctx, async ({ sql, emit }) => {
-    const { rows } = await sql.raw(
-      `update cards set description = 'New', data_quality = 4 returning id, name`,
-    );
+    const { rows } = await sql.raw(`update cards set description = 'New', data_quality = 4
+        returning id, name`);
     for (const { id, name } of rows) {
       const changes = { description: { old: 'Old', new: 'New' } };
       emit({

@@ -27,9 +27,8 @@ it('a run whose worker is killed goes on with the page where it was', async () =
   await goOn();
   const run = await settled(t, admin, id);
   expect(run).toMatchObject({ status: 'completed', stats: { fetched: 1_100, created: 1_100, errors: 0 } });
-  const { rows } = await db.raw(
-    `select count(*)::int as cards, count(distinct name)::int as names from cards where type = 'Application'`,
-  );
+  const { rows } = await db.raw(`select count(*)::int as cards, count(distinct name)::int as names
+      from cards where type = 'Application'`);
   expect(rows[0]).toEqual({ cards: 1_100, names: 1_100 });
   // the first page was asked for once
   const pages = instance.calls

@@ -41,17 +41,15 @@ async function worker(services: Services): Promise<Child> {
 
 async function askMany(t: TestServices, jobs: number, rows: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let n = 0; n < jobs; n += 1) {
+  for (let n = 0; n < jobs; n += 1)
     ids.push(await ask(await t.ctx(), numbersJob, { rows, batch: 10, pauseMs: 5 }));
-  }
   return ids;
 }
 
 async function expectEachOnce(t: TestServices, ids: string[], rows: number): Promise<void> {
   for (const id of ids) await untilStatus(t.services, id, 'succeeded', 90_000);
-  const { rows: counts } = await t.services.db.raw(
-    'select count(*)::int as all, count(distinct (job_id, n))::int as distinct from numbers',
-  );
+  const { rows: counts } = await t.services.db.raw(`select count(*)::int as all, count(distinct (job_id,
+      n))::int as distinct from numbers`);
   expect(counts[0]).toEqual({ all: ids.length * rows, distinct: ids.length * rows });
 }
 

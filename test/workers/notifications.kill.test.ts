@@ -80,8 +80,7 @@ it('followers are told of every change once, by two workers that are killed agai
   // each user was told by the first mail at once; the others wait for their time
   expect(smtp.mails.map(({ to }) => to[0]).sort()).toEqual(['ann@estate.example', 'bob@estate.example']);
   const stored = await db('notifications').pluck('id');
-  const { rows: created } = await db.raw(
-    `select data ->> 'id' as id from events where event_type = 'notification.created'`,
-  );
+  const { rows: created } = await db.raw(`select data ->> 'id' as id from events
+      where event_type = 'notification.created'`);
   expect(created.map(({ id }: { id: string }) => id).sort()).toEqual(stored.sort());
 }, 240_000);

@@ -47,8 +47,7 @@ it('goes on from where it was however often its worker is killed, and tells noth
   expect(result!.kinds).toEqual(diff!.kinds);
   const again = await unpack(await exportArchive(target.services, ctx));
   expect(contentOf(again)).toEqual(contentOf(await unpack(archive)));
-  const { rows } = await target.services.db.raw(
-    `select data ->> 'id' as id from events where event_type = 'card.created' group by 1 having count(*) > 1`,
-  );
+  const { rows } = await target.services.db.raw(`select data ->> 'id' as id from events
+      where event_type = 'card.created' group by 1 having count(*) > 1`);
   expect(rows).toEqual([]);
 }, 180_000);

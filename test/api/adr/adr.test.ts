@@ -84,9 +84,8 @@ describe('a decision', () => {
     for (const act of [
       admin.post(`${url}/${id}/cards`, { card_id: unknown }),
       admin.delete(`${url}/${id}/cards/${(await d.card()).id}`),
-    ]) {
+    ])
       await expectProblem(act, 404, 'not_found');
-    }
     const own = await d.adr({}, member);
     expect((await member.delete(`${url}/${id}`)).body).toMatchObject({ permission: 'adr.delete' });
     expect((await member.delete(`${url}/${own.id}`)).status).toBe(204);

@@ -20,9 +20,8 @@ export async function makeLandscape(admin: TestClient): Promise<Landscape> {
   };
   await card('Objective', 'One order desk');
   await card('BusinessCapability', 'Sales', { description: 'Sells things' });
-  for (const name of ['Ordering', 'Billing', 'Returns']) {
+  for (const name of ['Ordering', 'Billing', 'Returns'])
     await card('BusinessCapability', name, { parent_id: ids.Sales });
-  }
   await card('BusinessCapability', 'Warehousing');
   const strong = {
     businessCriticality: 'missionCritical',

@@ -217,9 +217,7 @@ it('goes on from the last page that a dead worker kept, with the same outcome', 
     ranks: rows[0].ranks.map(Number),
     today: new Date().toISOString().slice(0, 10),
   };
-  await db('jobs')
-    .where({ id: job_id })
-    .update({ checkpoint: JSON.stringify(checkpoint) });
+  await db('jobs').where({ id: job_id }).update('checkpoint', JSON.stringify(checkpoint));
   workers = await startWorkers(t.services, analysisProcessors);
   const ended = await endOfRun(admin, run_id);
   expect(ended).toMatchObject({ status: 'completed', results: { cards: 4, candidates: 3 } });
@@ -240,12 +238,10 @@ it('refuses what is unknown, not allowed or under way', async () => {
     { modernization_type: 'burn' },
     { other: 1 },
     { target_type: 5 },
-  ]) {
+  ])
     await expectProblem(admin.post(`${root}/modernizations/analyse`, body), 422);
-  }
-  for (const query of ['?sort_by=status', '?priority=urgent', '?status=done', '?fields=run_id']) {
+  for (const query of ['?sort_by=status', '?priority=urgent', '?status=done', '?fields=run_id'])
     await expectProblem(member.get(`${root}/modernizations${query}`), 422);
-  }
   await workers.close(2_000);
   await ok(admin.post(`${root}/modernizations/analyse`, {}), 202);
   await expectProblem(admin.post(`${root}/modernizations/analyse`, {}), 409);

@@ -99,9 +99,8 @@ it('cuts costs, and refuses what is not allowed or unknown', async () => {
     { active_filters: ['name = Wiki) or (name = Desk'] },
     { total_apps: -1 },
     { more: 1 },
-  ]) {
+  ])
     expect((await member.post(url, body)).status, JSON.stringify(body)).toBe(422);
-  }
 });
 
 it('takes the words of a model that keep to the facts, and goes on without it', async () => {

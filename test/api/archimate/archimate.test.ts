@@ -5,11 +5,7 @@ import { modelFaults } from '../../support/archimate.ts';
 import { createTestApp, expectProblem, ok, type TestApp, type TestClient } from '../../support/harness.ts';
 import { type JobRow, untilStatus } from '../../support/jobs.ts';
 
-interface Place {
-  t: TestApp;
-  admin: TestClient;
-  workers: Workers;
-}
+type Place = { t: TestApp; admin: TestClient; workers: Workers };
 
 const open = async (): Promise<Place> => {
   const t = await createTestApp();
@@ -240,9 +236,8 @@ describe('a model of another tool', () => {
       model('<elements>'),
       `<!DOCTYPE model [<!ENTITY a "aaaa">]>${model('')}`,
       model('&a;'),
-    ]) {
+    ])
       expect((await imported(from, text, '', 'failed')).job.error?.code).toBe('validation_failed');
-    }
     await expectProblem(
       from.admin.request({
         method: 'POST',

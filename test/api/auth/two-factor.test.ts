@@ -130,9 +130,8 @@ describe('login', () => {
     let wrong = await loginAs(t, who, { password: 'not the password' });
     for (let n = 1; n < 5; n += 1) wrong = await loginAs(t, who, { password: 'not the password' });
     // no answer says that the password is right
-    for (const more of [{}, { code: '000000' }, { password: 'not the password', code: codes[0] }]) {
+    for (const more of [{}, { code: '000000' }, { password: 'not the password', code: codes[0] }])
       expect(alike(await loginAs(t, who, more))).toEqual(alike(wrong));
-    }
     const code = totpCode(secret, Date.now() + STEP);
     await ok(loginAs(t, who, { code }));
     expect((await loginAs(t, who)).body.code, 'the lock is gone').toBe('two_factor_required');
@@ -216,9 +215,8 @@ it('where the workspace demands it a login without one only serves to set it up'
   const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
   expect(claims.exp - claims.iat).toBeLessThanOrEqual(901);
 
-  for (const path of ['/api/v1/cards', '/api/v1/users', '/api/v1/tokens']) {
+  for (const path of ['/api/v1/cards', '/api/v1/users', '/api/v1/tokens'])
     expect((await t.anonymous.get(path, bearer(token))).status, path).toBe(401);
-  }
   await expectProblem(t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(token)), 401);
   expect((await t.anonymous.get('/api/v1/auth/me', bearer(token))).body.permissions['inventory.view']).toBe(
     false,
@@ -243,9 +241,8 @@ it('where the workspace demands it a login from before only gets tokens to set o
   expect(impersonating.body).toMatchObject({ two_factor_setup_required: true });
   const stopped = await t.anonymous.post('/api/v1/auth/stop-impersonating', undefined, bearer(token));
   expect(stopped.body).toMatchObject({ two_factor_setup_required: true });
-  for (const limited of [refreshed, impersonating, stopped]) {
+  for (const limited of [refreshed, impersonating, stopped])
     await expectProblem(t.anonymous.get('/api/v1/cards', bearer(limited.body.access_token)), 401);
-  }
   const whole = await t.anonymous.post('/api/v1/auth/refresh', undefined, bearer(enrolledBefore.token));
   expect(whole.body).not.toHaveProperty('two_factor_setup_required');
   await db('settings').where({ key }).delete();

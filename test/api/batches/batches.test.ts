@@ -16,9 +16,8 @@ const card = (name: string) => ({ type: 'Application', name });
 describe('an open batch', () => {
   it('takes the writes that name it, until it is closed with a summary', async () => {
     const { id } = await open(member);
-    for (const name of ['Joined A', 'Joined B']) {
+    for (const name of ['Joined A', 'Joined B'])
       await member.create('/api/v1/cards', card(name), joining(id));
-    }
     const closed = await member.post(`${url}/${id}/commit`, { summary: { cards: 2 } });
     expect(closed.body).toMatchObject({ id, tool_name: 'Test', row_count: 3, summary: { cards: 2 } });
     expect(closed.body.committed_at).not.toBeNull();
@@ -46,12 +45,10 @@ describe('an open batch', () => {
       { 'x-mutation-batch': 'nonsense' },
       { 'x-request-origin': 'mars' },
     ];
-    for (const given of headers) {
+    for (const given of headers)
       await expectProblem(member.post('/api/v1/cards', card('Broken'), given), 422);
-    }
-    for (const body of [{}, { tool_name: '' }, { tool_name: 'x'.repeat(101) }, { tool_name: 'x', more: 1 }]) {
+    for (const body of [{}, { tool_name: '' }, { tool_name: 'x'.repeat(101) }, { tool_name: 'x', more: 1 }])
       await expectProblem(member.post(url, body), 422);
-    }
     await expectProblem(admin.get(`${url}/nonsense`), 422);
   });
 
@@ -70,9 +67,8 @@ describe('an open batch', () => {
     const { id, confirm_token } = await open(member, { dry_run: true });
     const tried = await member.create('/api/v1/cards', card('Tried'), joining(id));
     await expectProblem(member.get(`/api/v1/cards/${tried.id}`), 404);
-    for (const body of [{}, { confirm_token: 'wrong' }]) {
+    for (const body of [{}, { confirm_token: 'wrong' }])
       expect((await member.post(`${url}/${id}/commit`, body)).body.errors[0].code).toBe('wrong_token');
-    }
     await sql.run`
       update mutation_batches set confirm_token_expires_at = now() - interval '1 second' where id = ${id}`;
     const expired = await member.post(`${url}/${id}/commit`, { confirm_token });

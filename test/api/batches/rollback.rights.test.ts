@@ -29,9 +29,8 @@ const card = async (values: Record<string, unknown> = {}): Promise<string> =>
 
 /** Expects both the dry run and the rollback to be refused for want of the permission. */
 async function expectRefused(client: TestClient, batch: string, permission: string): Promise<void> {
-  for (const dry_run of [true, false]) {
+  for (const dry_run of [true, false])
     await expectProblem(client.post(`${url}/${batch}/rollback`, { dry_run }), 403, permission);
-  }
 }
 
 async function expectDone(client: TestClient, batch: string): Promise<void> {

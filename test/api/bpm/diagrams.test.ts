@@ -169,9 +169,7 @@ describe('a diagram', () => {
       .where({ process_id: process })
       .first('content_id');
     const clean = async () => {
-      await db('process_contents')
-        .where({ id })
-        .update({ used_at: new Date('2020-01-01') });
+      await db('process_contents').where({ id }).update('used_at', new Date('2020-01-01'));
       await cleanUp(db, t.services.blobs, new AbortController().signal);
       return (await db('process_contents').where({ id })).length;
     };
@@ -272,9 +270,8 @@ describe('an element', () => {
     await expectInvalid(put({ custom_fields: { a: 'x'.repeat(20_000) } }), 'custom_fields too_long');
     await expectProblem(put({ custom_fields: { a: '\0' } }), 422);
     await expectProblem(put({}, randomUUID()), 404, 'not_found');
-    const { rows } = await db.raw(
-      `insert into roles (key, label, permissions) values ('drawer', 'Drawer', '{"bpm.edit": true, "bpm.view": true, "inventory.view": true}') returning key`,
-    );
+    const { rows } = await db.raw(`insert into roles (key, label, permissions) values ('drawer', 'Drawer',
+        '{"bpm.edit": true, "bpm.view": true, "inventory.view": true}') returning key`);
     const drawer = await t.as(rows[0].key);
     await expectProblem(
       drawer.put(`${of(process)}/elements/${id}`, { application_id: await card('Application') }),

@@ -59,9 +59,8 @@ it('fifty writers on cards that follow each other lose nothing and meet no deadl
   for (const { b } of values.slice(0, 5)) expect(b).toBe(sum(values.slice(5)));
   for (const { b } of values.slice(5)) expect(b).toBe(sum(values.slice(0, 5)));
   expect((await valuesOf(root)).c).toBe(sum(values.slice(0, 5)));
-  const { rows } = await db.raw(
-    "select count(*)::int as n from events where event_type = 'card.updated' and data -> 'changes' = '{}'",
-  );
+  const { rows } = await db.raw(`select count(*)::int as n from events where event_type = 'card.updated'
+      and data -> 'changes' = '{}'`);
   expect(rows[0].n).toBe(0);
 });
 

@@ -106,9 +106,8 @@ it('asks for rights, and takes 1 to 2,000 rows', async () => {
     'failed: forbidden',
   ]);
   await expectRefused(() => create(rows, false, viewer), 403);
-  for (const rows of [[], Array(2_001).fill({ name: 'X' }), [{ name: 'X', nope: 1 }], [{}]]) {
+  for (const rows of [[], Array(2_001).fill({ name: 'X' }), [{ name: 'X', nope: 1 }], [{}]])
     await expectRefused(() => create(rows), 422);
-  }
 });
 
 it('lets one of many equal requests through for each card', async () => {

@@ -91,12 +91,10 @@ it('changes all of them or none, and names the card that is refused', async () =
     [{ nope: 1 }, 422, 'validation_failed'],
     [{ parent_id: NOBODY }, 422, 'validation_failed'],
   ];
-  for (const [updates, status, code] of cases) {
+  for (const [updates, status, code] of cases)
     expect(await refused(() => bulk([application!.id], updates))).toMatchObject({ status, code });
-  }
-  for (const ids of [[], ['nope'], Array(10_001).fill(NOBODY)]) {
+  for (const ids of [[], ['nope'], Array(10_001).fill(NOBODY)])
     await expectRefused(() => bulk(ids, { alias: 'X' }), 422);
-  }
 });
 
 it('refuses names and external ids that another card has, in the set too', async () => {

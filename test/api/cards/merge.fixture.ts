@@ -29,9 +29,8 @@ export async function inventory(t: TestApp): Promise<Record<string, unknown>> {
     ['file_attachments', 'id'],
     ['favorites', 'id'],
     ['card_redirects', 'card_id'],
-  ] as const) {
+  ] as const)
     state[table] = (await t.services.db.raw(sorted(table, order))).rows[0].rows;
-  }
   return state;
 }
 

@@ -111,9 +111,8 @@ it('leads reads of the old id to the survivor, refuses writes, and shows both hi
     () => admin.delete(card(first.id)),
     () => admin.post(card(first.id, '/archive')),
     () => admin.post(card(first.id, '/comments'), { content: 'X' }),
-  ]) {
+  ])
     await expectRefused(act, 409, 'merged_card', { survivor_id: survivor.id });
-  }
   expect(pluck((await admin.get(card(survivor.id, '/history'))).body.items, 'event_type')).toEqual([
     'card.merged',
     'card.updated',
@@ -241,18 +240,16 @@ it('does not show costs by a role on the other card', async () => {
   for (const [survivor, merged] of [
     [a, b],
     [b, a],
-  ] as const) {
+  ] as const)
     await expectRefused(() => merge(half, survivor.id, [merged.id]), 403, 'costs.view');
-  }
   // nor by a token that shows no costs itself
   const scopes = ['inventory.view', 'inventory.edit', 'inventory.archive'];
   const blind = t.by((await half.post('/api/v1/tokens', { name: 'Blind', scopes })).body.token, half);
   for (const [survivor, merged] of [
     [a, b],
     [b, a],
-  ] as const) {
+  ] as const)
     await expectRefused(() => merge(blind, survivor.id, [merged.id]), 403, 'costs.view');
-  }
   // who only follows a card is shown no costs
   const follower = await t.holding('inventory.view');
   const [c, d] = [await admin.card(), await admin.card({ attributes: { costTotalAnnual: 4711 } })];
@@ -272,9 +269,8 @@ it('refuses what cannot be merged', async () => {
     [a.id, [], 422, 'validation_failed'],
     [a.id, ['x'], 422, 'validation_failed'],
   ];
-  for (const [survivor, merged, status, code] of cases) {
+  for (const [survivor, merged, status, code] of cases)
     await expectRefused(() => merge(admin, survivor, merged), status, code);
-  }
   // an archived duplicate can be merged away
   await ok(merge(admin, a.id, [gone.id]));
 });

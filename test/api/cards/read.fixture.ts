@@ -1,11 +1,6 @@
 import type { TestApp } from '../../support/harness.ts';
 
-export interface CardRow {
-  id?: string;
-  type?: string;
-  name: string;
-  [column: string]: unknown;
-}
+export type CardRow = { id?: string; type?: string; name: string; [column: string]: unknown };
 
 /** Puts a card into the database as it is; the reads under test do not depend on how it got there. */
 export async function putCard(t: TestApp, row: CardRow): Promise<string> {

@@ -84,9 +84,8 @@ describe('one card', () => {
 
 it('hierarchy names all ancestors with the root first, the level and a page of children', async () => {
   const ids: string[] = [];
-  for (const name of ['Root', 'Middle', 'Leaf']) {
+  for (const name of ['Root', 'Middle', 'Leaf'])
     ids.push(await putCard(t, { type: 'BusinessCapability', name, parent_id: ids.at(-1) ?? null }));
-  }
   await putCard(t, { type: 'BusinessCapability', name: 'Another', parent_id: ids[1] });
   await putCard(t, { type: 'BusinessCapability', name: 'Gone', parent_id: ids[1], status: 'ARCHIVED' });
   const leaf = await viewer.get(`/api/v1/cards/${ids[2]}/hierarchy`);

@@ -27,14 +27,12 @@ it('approves, rejects and resets, with an event each, and writes nothing twice',
 
 it('refuses unknown actions, unknown and archived cards', async () => {
   const { id } = await member.card();
-  for (const query of ['', '?action=x', '?action=approve&more=1']) {
+  for (const query of ['', '?action=x', '?action=approve&more=1'])
     await expectRefused(() => member.post(card(id, `/approval-status${query}`)), 422);
-  }
   await expectRefused(() => act(NOBODY, 'approve'), 404);
   await member.post(card(id, '/archive'));
-  for (const action of ['approve', 'reject', 'reset']) {
+  for (const action of ['approve', 'reject', 'reset'])
     await expectRefused(() => act(id, action), 409, 'wrong_state');
-  }
 });
 
 it('needs inventory.approval_status or the stakeholder right', async () => {

@@ -40,9 +40,8 @@ describe('POST /cards/{id}/archive', () => {
       status: { old: 'ACTIVE', new: 'ARCHIVED' },
       archived_at: { old: null, new: answer.body.primary.archived_at },
     });
-    for (const body of [{}, null, { child_strategy: null }]) {
+    for (const body of [{}, null, { child_strategy: null }])
       await ok(archive((await member.card()).id, body));
-    }
   });
 
   it('refuses what is archived, unknown, guarded or malformed', async () => {
@@ -53,9 +52,8 @@ describe('POST /cards/{id}/archive', () => {
     await archive(id);
     await expectRefused(() => archive(id), 409, 'wrong_state');
     await expectRefused(() => archive(NOBODY), 404);
-    for (const body of [{ child_strategy: 'x' }, { related_card_ids: ['x'] }, { more: 1 }, []]) {
+    for (const body of [{ child_strategy: 'x' }, { related_card_ids: ['x'] }, { more: 1 }, []])
       await expectRefused(() => archive(id, body), 422);
-    }
   });
 
   it('asks what becomes of children', async () => {
@@ -115,9 +113,8 @@ describe('POST /cards/{id}/archive', () => {
     const parent = await admin.card();
     await admin.card({ name: 'Clash', parent_id: parent.id });
     await admin.card({ name: 'Clash' });
-    for (const child_strategy of ['disconnect', 'reparent']) {
+    for (const child_strategy of ['disconnect', 'reparent'])
       await expectRefused(() => archive(parent.id, { child_strategy }), 409, 'sibling_name_taken');
-    }
   });
 
   it('takes related cards along, whose own children are disconnected', async () => {
@@ -150,9 +147,8 @@ describe('POST /cards/{id}/archive', () => {
     const { parent, one, two, grandchild } = await family();
     await expectRefused(() => archive(parent.id, {}, viewer), 403, 'inventory.archive');
     await appoint(parent.id, viewer, 'responsible');
-    for (const child_strategy of ['cascade', 'disconnect']) {
+    for (const child_strategy of ['cascade', 'disconnect'])
       await expectRefused(() => archive(parent.id, { child_strategy }, viewer), 403);
-    }
     await appoint(one.id, viewer, 'business_application_owner');
     await appoint(two.id, viewer, 'business_application_owner');
     await expectRefused(() => archive(parent.id, { child_strategy: 'cascade' }, viewer), 403);
@@ -187,12 +183,11 @@ describe('POST /cards/{id}/restore', () => {
     await expectRefused(() => restore(parent.id), 409, 'wrong_state');
     await archive(parent.id, { child_strategy: 'cascade' });
     await archive(stranger.id);
-    for (const id of [stranger.id, NOBODY]) {
+    for (const id of [stranger.id, NOBODY])
       await expectInvalid(
         () => restore(parent.id, { also_restore_card_ids: [id] }),
         'also_restore_card_ids.0',
       );
-    }
     await expectRefused(() => restore(one.id), 409, 'wrong_state', { archived_parent_id: parent.id });
     await ok(restore(one.id, { also_restore_card_ids: [parent.id] }));
     await expectRefused(() => restore(NOBODY), 404);

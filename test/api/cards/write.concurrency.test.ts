@@ -192,12 +192,7 @@ describe('races around relations', () => {
   });
 });
 
-interface TreeRow {
-  id: string;
-  parent_id: string | null;
-  status: string;
-  level: string;
-}
+type TreeRow = { id: string; parent_id: string | null; status: string; level: string };
 
 /** Checks that the cards form a forest of at most five levels, each with its level, nothing active below archived. */
 function expectForest(rows: TreeRow[]): void {

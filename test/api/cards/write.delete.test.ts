@@ -119,9 +119,8 @@ it('takes related cards along, whose children are disconnected', async () => {
 
 it('needs inventory.delete or card.delete on each', async () => {
   const { id } = await admin.card();
-  for (const client of [viewer, member]) {
+  for (const client of [viewer, member])
     await expectRefused(() => remove(id, undefined, client), 403, 'inventory.delete');
-  }
   await expectRefused(() => remove(NOBODY), 404);
   await db.raw(`update stakeholder_role_definitions set permissions = permissions || '{"card.delete": true}'
        where card_type_key = 'Application' and key = 'responsible'`);

@@ -140,13 +140,12 @@ it('creating, changing and bulk writing of relations', async () => {
 });
 
 it('archiving, restoring, approving and deleting', async () => {
-  for (const verb of ['archive', 'restore']) {
+  for (const verb of ['archive', 'restore'])
     await never500(
       fc.tuple(mostly(act), fc.nat(3)),
       ([body, n]) => admin.post(card(ids[n]!, `/${verb}`), body()),
       60,
     );
-  }
   const query = text.map((action) => encodeURIComponent(action.toWellFormed()));
   await never500(query, (action) => admin.post(card(ids[0]!, `/approval-status?action=${action}`)), 60);
   await never500(mostly(act), (body) => admin.delete(card(NOBODY), body()), 60);
@@ -175,7 +174,6 @@ it('parts of addresses and queries', async () => {
   const part = fc.oneof(text, fc.webPath()).map((any) => encodeURIComponent(any.toWellFormed()));
   await never500(part.filter(Boolean), (any) => admin.patch(card(any), {}), 60);
   await never500(part.filter(Boolean), (any) => admin.get(`/api/v1/relations/${any}`), 60);
-  for (const name of ['search', 'type', 'card_id', 'sort_by', 'fields', 'cursor', 'page', 'page_size']) {
+  for (const name of ['search', 'type', 'card_id', 'sort_by', 'fields', 'cursor', 'page', 'page_size'])
     await never500(part, (any) => admin.get(`/api/v1/relations?${name}=${any}`), 40);
-  }
 });

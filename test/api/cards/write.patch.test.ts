@@ -66,9 +66,8 @@ describe('PATCH /cards/{id}', () => {
       {},
       { name: ` ${made.name} `, description: '', parent_id: null },
       { attributes: { timeModel: 'invest', hostingType: null }, lifecycle: { active: '2020-01-01' } },
-    ]) {
+    ])
       expect((await idle(patch(member, made.id, body))).body).toEqual(made);
-    }
   });
 
   it('breaks an approval by content, not by an external id', async () => {
@@ -166,9 +165,8 @@ describe('moving', () => {
     const a = await member.card();
     const b = await member.card({ parent_id: a.id });
     const c = await member.card({ parent_id: b.id });
-    for (const parent of [a, b, c]) {
+    for (const parent of [a, b, c])
       await expectRefused(patch(member, a.id, { parent_id: parent.id }), 422, 'parent_cycle', 'parent_id');
-    }
     expect((await member.patch(card(c.id), { parent_id: a.id })).body.parent_id).toBe(a.id);
   });
 

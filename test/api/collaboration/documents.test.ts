@@ -115,9 +115,8 @@ it('everybody attaches at once, and nothing is lost', async () => {
     todos: 4,
     documents: 4,
     'file-attachments': 4,
-  })) {
+  }))
     expect((await admin.get(card(app.id, `/${what}`))).body.total, what).toBe(n);
-  }
 });
 
 it('what is attached while the card is deleted goes with it, or is refused', async () => {

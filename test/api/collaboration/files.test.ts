@@ -118,9 +118,7 @@ it('keep their content for a while after they were deleted, and lose it then', a
   const days = (left.expires_at.getTime() - Date.now()) / 86_400_000;
   expect(days).toBeGreaterThan(29);
   expect(days).toBeLessThan(31);
-  await db('files')
-    .where({ id: file_id })
-    .update({ expires_at: new Date(0) });
+  await db('files').where({ id: file_id }).update('expires_at', new Date(0));
   await cleanUp(db, t.services.blobs, new AbortController().signal);
   expect(await db('files').where({ id: file_id })).toEqual([]);
   await expect(t.services.blobs.get(file_id)).rejects.toThrow();
@@ -137,25 +135,22 @@ it('are what their content says, whatever they are called', async () => {
     ['a.html', '<html><script>1</script></html>'],
     ['a.txt', Buffer.from([0xff, 0xfe, 0x00])],
     ['empty.txt', ''],
-  ] as const) {
+  ] as const)
     expect(await refused(() => upload(name, content)), name).toMatchObject({ status: 422, fields: ['file'] });
-  }
   expect(await stored()).toBe(before);
   for (const [name, content] of [
     ['a.png', png],
     ['a.svg', svg()],
     ['a.docx', archive(officeMembers('docx'))],
     ['a', 'a text'],
-  ] as const) {
+  ] as const)
     expect((await upload(name, content)).status, name).toBe(201);
-  }
 });
 
 it('have at most 10 MiB', async () => {
   await ok(upload('a.txt', Buffer.alloc(10 * MIB, 0x61)), 201);
-  for (const size of [10 * MIB + 1, 11 * MIB]) {
+  for (const size of [10 * MIB + 1, 11 * MIB])
     await expectRefused(() => upload('a.txt', Buffer.alloc(size, 0x61)), 413, 'payload_too_large');
-  }
 });
 
 it('come alone in a form, with a category that is enabled', async () => {
@@ -178,9 +173,8 @@ it('come alone in a form, with a category that is enabled', async () => {
     refused(() =>
       member.request({ method: 'POST', url: of(app.id), payload, headers: { 'content-type': type } }),
     );
-  for (const end of [0, 1, 10, 50, middle - 20, middle, middle + 20]) {
+  for (const end of [0, 1, 10, 50, middle - 20, middle, middle + 20])
     expect([400, 422], String(end)).toContain((await raw(whole.payload.subarray(0, end))).status);
-  }
   expect([400, 422]).toContain((await raw(whole.payload, 'multipart/form-data; boundary=other')).status);
   expect([400, 415]).toContain((await raw(whole.payload, 'multipart/form-data')).status);
   const long = `multipart/form-data; boundary=${'b'.repeat(300)}`;
@@ -212,13 +206,11 @@ it('are for those who may see and manage them', async () => {
   await expectRefused(() => upload('a.txt', 'a', { client: viewer }), 403, 'documents.manage');
   await expectRefused(() => viewer.delete(one(body.id)), 403, 'documents.manage');
   const reader = await t.holding('inventory.view');
-  for (const url of [of(app.id), one(body.id, '/download')]) {
+  for (const url of [of(app.id), one(body.id, '/download')])
     await expectRefused(() => reader.get(url), 403, 'documents.view');
-  }
   const blind = await t.holding('documents.view');
-  for (const url of [of(app.id), one(body.id, '/download')]) {
+  for (const url of [of(app.id), one(body.id, '/download')])
     await expectRefused(() => blind.get(url), 403, 'inventory.view');
-  }
   await expectRefused(() => upload('a.txt', 'a', { on: NOBODY }), 404);
   const own = await member.card();
   await appoint(own.id, viewer, 'responsible');

@@ -85,9 +85,7 @@ describe('assignments', () => {
   });
 
   it('count for the data quality of the card at once', async () => {
-    await db('card_types')
-      .where({ key: 'Application' })
-      .update({ section_config: JSON.stringify(scores) });
+    await db('card_types').where({ key: 'Application' }).update('section_config', JSON.stringify(scores));
     await db.raw("select raise_topics(array['metamodel'])");
     const app = await admin.card();
     const before = (await ok(admin.get(card(app.id)))).data_quality;
@@ -147,9 +145,8 @@ describe('assignments', () => {
       () => viewer.post(of(app.id), body),
       () => viewer.patch(one(made.id), { role: 'responsible' }),
       () => viewer.delete(one(made.id)),
-    ]) {
+    ])
       await expectRefused(act, 403, 'stakeholders.manage');
-    }
     const lonely = await t.holding('inventory.view');
     await expectRefused(() => lonely.get(of(app.id)), 403, 'stakeholders.view');
     // a role on the card allows it there
@@ -202,9 +199,8 @@ describe('observing', () => {
   it('does not show the costs of the card', async () => {
     const app = await admin.card({ attributes: { costTotalAnnual: 4711 } });
     await viewer.create(url(app.id));
-    for (const path of [card(app.id), card(app.id, '/history'), `/api/v1/cards?ids=${app.id}`]) {
+    for (const path of [card(app.id), card(app.id, '/history'), `/api/v1/cards?ids=${app.id}`])
       expect((await viewer.get(path)).text).not.toContain('4711');
-    }
     expect((await ok(viewer.get(card(app.id, '/my-permissions')))).effective.can_view_costs).toBe(false);
   });
 
@@ -212,9 +208,8 @@ describe('observing', () => {
     const app = await admin.card();
     const nobody = await t.holding();
     await expectRefused(() => nobody.post(url(app.id)), 403, 'inventory.view');
-    for (const act of [viewer.get, viewer.post, viewer.delete]) {
+    for (const act of [viewer.get, viewer.post, viewer.delete])
       await expectRefused(() => act(url(NOBODY)), 404);
-    }
     const component = await admin.card({ type: 'ITComponent' });
     await db('stakeholder_role_definitions')
       .where({ card_type_key: 'ITComponent', key: 'observer' })

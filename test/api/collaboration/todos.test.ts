@@ -114,9 +114,8 @@ describe('to-dos', () => {
       () => other.patch(one(todo.id), { status: 'done' }),
       () => other.delete(one(todo.id)),
       () => other.post(one(todo.id, '/promote')),
-    ]) {
+    ])
       await expectRefused(act, 403, 'admin.todos');
-    }
     // who does not even see the card learns nothing
     const nobody = await t.holding();
     await expectRefused(() => nobody.patch(one(todo.id), { status: 'done' }), 404);
@@ -227,9 +226,7 @@ describe('recurring to-dos', () => {
     expect(next.status).toBe('scheduled');
     const far = await create({ due_date: day(0), recurrence_unit: 'years' });
     await ok(member.patch(one(far.id), { status: 'done' }));
-    await db('todos')
-      .where({ id: next.id })
-      .update({ due_date: day(0) });
+    await db('todos').where({ id: next.id }).update('due_date', day(0));
     const before = (await db('events').max('position as p').first())!.p;
     expect(await openDueTodos(job)).toBe(1);
     expect(await db('events').where('position', '>', before)).toMatchObject([

@@ -231,7 +231,6 @@ it('a verdict on AI is written on the card as a change by hand: scored, in an ev
 });
 
 it('a verdict on AI is refused for a finding without such a card', async () => {
-  for (const id of [await finding(), await finding({ card_id: await card({ type: 'Organization' }) })]) {
+  for (const id of [await finding(), await finding({ card_id: await card({ type: 'Organization' }) })])
     await expectProblem(admin.post(`${url}/${id}/ai-verdict`, { verdict: 'deny' }), 409, 'wrong_state');
-  }
 });

@@ -25,10 +25,7 @@ async function scan(...regulations: string[]) {
   expect(run).toMatchObject({ run_id: started.body.run_id, status: 'completed', error: null });
   return { ...run, job_id: started.body.job_id };
 }
-interface Found {
-  id: string;
-  [member: string]: unknown;
-}
+type Found = { id: string; [member: string]: unknown };
 const findings = async (query: string): Promise<Found[]> =>
   (await viewer.get(`${url}/findings?page_size=200&${query}`)).body.items;
 const article = (items: Found[], wanted: string): Found =>

@@ -24,9 +24,8 @@ it('a diagram that is private is there for its maker alone, in lists, counts and
     admin.delete(`${url}/${mine.id}`),
     admin.post(`${url}/${mine.id}/favorite`),
     admin.post(`${url}/${mine.id}/cards`, { card_id: a }),
-  ]) {
+  ])
     await expectProblem(act, 404, 'not_found');
-  }
   expect(kinds(await admin.changes(since, 'diagram'))).toEqual(['diagram_group.created']);
   expect(kinds(await member.changes(since, 'diagram'))).toContain('diagram.created');
   expect(kinds((await admin.get(`/api/v1/cards/${a}/history`)).body.items)).toEqual(['card.created']);
@@ -78,9 +77,8 @@ it('a diagram that is shared is there for those whom its maker names, to look at
     reader.patch(at, { visibility: 'public' }),
     reader.patch(at, { shared_with: [] }),
     reader.delete(at),
-  ]) {
+  ])
     await expectProblem(act, 403, 'forbidden');
-  }
   await expectProblem(viewer.get(at), 404, 'not_found');
   // others hear nothing of it
   expect(await stranger.changes(since, 'diagram')).toEqual([]);
@@ -111,9 +109,8 @@ it('a diagram that is shared is there for those whom its maker names, to look at
       { visibility: 'shared', shared_with: [{ user_id: reader.userId }, { user_id: reader.userId }] },
       'shared_with.1.user_id',
     ],
-  ] as const) {
+  ] as const)
     await expectInvalid(member.patch(at, body), field);
-  }
 });
 
 const callers = ['admin', 'author', 'asked', 'viewer'] as const;
@@ -162,9 +159,8 @@ it.each(['public', 'private', 'shared'])(
         if (writes && who === 'viewer') wanted[name] = 403;
         else if (!sees) wanted[name] = '404 not_found';
         else wanted[name] = makers && who !== 'author' ? 403 : (done[action] ?? 200);
-        if (changes && answer.status === 200) {
+        if (changes && answer.status === 200)
           expect(answer.body.visibility).toBe(action === 'hide' ? 'private' : 'public');
-        }
       }
     }
     expect(found).toEqual(wanted);

@@ -100,9 +100,8 @@ it('proposes products by name, alias and maker, with the cycle that is told', as
     'type_key=ITComponent&search=billing&fields=current_eol_product,current_eol_cycle',
   );
   expect(again.body.items).toEqual([{ current_eol_product: 'postgresql', current_eol_cycle: '15' }]);
-  for (const query of ['type_key=Nothing', 'type_key=Provider', '', 'type_key=ITComponent&fields=x']) {
+  for (const query of ['type_key=Nothing', 'type_key=Provider', '', 'type_key=ITComponent&fields=x'])
     expect((await search(query)).status, query).toBe(422);
-  }
 });
 
 it('links cards by the rules of a change, and reports each row that it refuses', async () => {

@@ -139,9 +139,8 @@ describe('changes', () => {
     })();
     await Promise.all(
       Array.from({ length: 8 }, async (_, writer) => {
-        for (let n = 0; n < 20; n += 1) {
+        for (let n = 0; n < 20; n += 1)
           await emit(draft({ data: { id: card, type: 'Application', name: `${writer}/${n}`, changes: {} } }));
-        }
       }),
     );
     writing = false;

@@ -47,9 +47,8 @@ it('tells no more than may be read', async () => {
   for (const client of [reader, nobody]) await appoint(app.id, client, 'observer');
   await admin.relate('relAppToITC', app.id, component.id);
   await admin.post(card(app.id, '/comments'), { content: 'Hush' });
-  for (const client of [reader, nobody]) {
+  for (const client of [reader, nobody])
     expect(pluck((await mine(client)).items, 'event_type')).toEqual(['card.created']);
-  }
   await admin.post(card(app.id, '/archive'));
   await admin.delete(card(app.id));
   expect((await mine(reader)).total).toBe(0);

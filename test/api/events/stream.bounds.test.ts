@@ -61,9 +61,8 @@ it('are at most 8 of a user, and cost little memory however much there is to rep
   await ok(users[0]!.get('/api/v1/cards'));
   expect(performance.now() - started).toBeLessThan(5_000);
   for (const socket of sockets) expect(socket.writableLength).toBeLessThan(128 * 1024);
-  for (const socket of sockets) {
+  for (const socket of sockets)
     expect(socket.listenerCount('drain') + socket.listenerCount('close')).toBeLessThan(10);
-  }
 
   opened[0]!.destroy();
   await until('the slot to be free', async () => {

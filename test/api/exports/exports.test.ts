@@ -6,9 +6,8 @@ import { untilStatus } from '../../support/jobs.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['member', 'viewer', 'admin']);
 closeAfterAll(await startWorkers(t.services));
-for (let n = 0; n < 3; n += 1) {
+for (let n = 0; n < 3; n += 1)
   await member.card({ name: `App ${n}`, attributes: { costTotalAnnual: 4242 + n } });
-}
 
 describe('POST /exports', () => {
   it('starts a job whose file is downloaded whole or in part, with its checksum, by those who may', async () => {
@@ -141,11 +140,9 @@ it('GET /cards/export/json streams what was asked for, and cuts what the caller 
   const exporter = await t.holding('inventory.view', 'inventory.export');
   const plain = (await exporter.get(url)).body.find(({ id }: { id: string }) => id === app.id);
   expect(plain).toMatchObject({ owner: null, owner_email: null, provider_names: [] });
-  for (const part of ['relations', 'stakeholders']) {
+  for (const part of ['relations', 'stakeholders'])
     await expectProblem(exporter.get(`${url}&include_${part}=true`), 403, `${part}.view`);
-  }
-  for (const types of ['Nothing', ',', Array.from({ length: 21 }, (_, n) => `T${n}`).join()]) {
+  for (const types of ['Nothing', ',', Array.from({ length: 21 }, (_, n) => `T${n}`).join()])
     await expectProblem(member.get(`/api/v1/cards/export/json?types=${types}`), 422);
-  }
   await expectProblem(member.get('/api/v1/cards/export/json'), 422);
 });

@@ -78,9 +78,8 @@ const formats = Object.keys(readers);
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'estate-increments-'));
 const { admin } = await openApp(['admin']);
-for (const name of ['Kept', 'Changed', 'Deleted', 'Archived']) {
+for (const name of ['Kept', 'Changed', 'Deleted', 'Archived'])
   ids[name] = await made('cards', { type: 'Application', name, attributes: { numberOfUsers: 1 } });
-}
 ids.Server = await made('cards', { type: 'ITComponent', name: 'Server' });
 const ends = { source_id: ids.Changed, target_id: ids.Server };
 ids.Relation = await made('relations', { type: 'relAppToITC', ...ends });

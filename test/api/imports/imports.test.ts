@@ -132,9 +132,8 @@ describe('refused before there is a job', () => {
       'nope=1',
       'empty=drop',
       'report=some',
-    ]) {
+    ])
       await refused(send(query, csv), 422, 'validation_failed');
-    }
     await refused(send('kind=cards', '{}', 'application/json'), 415, 'unsupported_media_type');
     await refused(send('kind=cards', csv, 'text/csv; charset=latin1'), 415, 'unsupported_media_type');
     const part = { name: 'file', filename: 'x.csv', content: csv };

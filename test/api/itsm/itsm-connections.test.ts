@@ -84,9 +84,8 @@ describe('a connection', () => {
       changes: { name: { old: 'Production', new: 'Main' }, is_active: { old: true, new: false } },
       secrets_changed: true,
     });
-    for (const text of [made.text, listed.text, changed.text, JSON.stringify(events)]) {
+    for (const text of [made.text, listed.text, changed.text, JSON.stringify(events)])
       expect(text).not.toMatch(/p-471[12]|PRIVATE KEY/);
-    }
     const rollback = admin.post(`/api/v1/mutation-batches/${events[1].batch_id}/rollback`, {
       dry_run: false,
     });
@@ -161,9 +160,8 @@ describe('a connection', () => {
       admin.post(`${none}/test`),
       admin.get(`${none}/tables`),
       admin.get(`${none}/tables/cmdb_ci/fields`),
-    ]) {
+    ])
       await expectProblem(call, 404, 'not_found');
-    }
     await expectProblem(admin.get(`${base}/x`), 422);
   });
 });
@@ -230,9 +228,8 @@ describe('the tables and columns of the remote', () => {
 
   it('are not read through a paused connection', async () => {
     const id = await create({ is_active: false });
-    for (const rest of ['tables', 'tables/cmdb_ci/fields']) {
+    for (const rest of ['tables', 'tables/cmdb_ci/fields'])
       await expectProblem(admin.get(`${base}/${id}/${rest}`), 409, 'wrong_state');
-    }
   });
 
   it('return 502 with advice if the remote fails', async () => {
@@ -255,9 +252,8 @@ it('is visible with itsm_sync.view; only itsm_sync.manage may change it and call
     watcher.post(`${base}/${id}/test`),
     watcher.get(`${base}/${id}/tables`),
     watcher.get(`${base}/${id}/tables/cmdb_ci/fields`),
-  ]) {
+  ])
     await expectProblem(call, 403, 'itsm_sync.manage');
-  }
 });
 
 it('all processes share the rate limiter of an account, and no update is lost', async () => {

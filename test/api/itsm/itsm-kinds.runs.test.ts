@@ -53,9 +53,8 @@ it('synchronises iTop in both directions, with relations', async () => {
   const named = () => itop.store.of('Server').filter(({ values }) => values.name === 'Reading room');
   itop.watch = ({ operation, key }) => {
     const looked = operation === 'core/get' && String(key).includes("name = 'Reading room'");
-    if (looked && named().length === 0) {
+    if (looked && named().length === 0)
       itop.elsewhere.insert('Server', { name: 'Reading room', org_id: servers[0]!.values.org_id! });
-    }
   };
   await admin.card({ type: 'ITComponent', name: 'Reading room' });
   const run = await runMapping(hosts);

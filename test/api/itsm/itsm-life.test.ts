@@ -56,9 +56,8 @@ it('cards merged repeatedly are replaced by the survivor, also at the ends of re
   for (const [survivor_id, merged] of [
     [halfway, await cardOf(source)],
     [last, halfway],
-  ]) {
+  ])
     await ok(admin.post('/api/v1/cards/merge', { survivor_id, merged_ids: [merged] }));
-  }
   await admin.relate('relBizCtxToBC', last, await cardOf(target));
   const run = await runMapping(sources);
   expect(run.stats).toMatchObject({ planned: { relate: 1 }, errors: 0 });

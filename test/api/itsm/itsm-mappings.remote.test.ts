@@ -122,9 +122,8 @@ describe('the validation of a mapping', () => {
   it('names the key of a relation type that was given by name', async () => {
     const [kind] = (await ok(admin.get(`${connections}/${connection}/relation-types?search=depends`))).items;
     expect(kind.name).toBe('Depends on::Used by');
-    const { rows } = await db.raw(
-      `select key from relation_types where source_type_key = 'Application' and target_type_key = 'Application' limit 1`,
-    );
+    const { rows } = await db.raw(`select key from relation_types where source_type_key = 'Application'
+        and target_type_key = 'Application' limit 1`);
     const relations = (remote_type: string) => ({
       relation_mappings: [{ relation_type_key: rows[0].key, remote_type }],
     });
@@ -146,9 +145,8 @@ describe('the validation of a mapping', () => {
     await expectProblem(admin.get(`${base}/${randomUUID()}/coverage`), 404);
     const id = await create();
     await admin.patch(`${connections}/${connection}`, { is_active: false });
-    for (const what of ['validate', 'preview']) {
+    for (const what of ['validate', 'preview'])
       await expectProblem(admin.post(`${base}/${id}/${what}`), 409, 'wrong_state');
-    }
     await admin.patch(`${connections}/${connection}`, { is_active: true, password: 'wrong' });
     for (const what of ['validate', 'preview']) {
       const answer = await admin.post(`${base}/${id}/${what}`);

@@ -62,9 +62,8 @@ describe('a connection', () => {
       [narrow, 'inventory.view'],
       [steward, 'costs.view'],
     ] as const) {
-      for (const body of [redirect(), { password: 'another' }, { correlation_column: 'u_estate' }]) {
+      for (const body of [redirect(), { password: 'another' }, { correlation_column: 'u_estate' }])
         await expectProblem(redirected(client, body), 403, permission);
-      }
       await expectProblem(client.post(`${base}/sync/push/${mapping}`), 403, permission);
       await admin.patch(`${base}/connections/${connection}`, { is_active: false });
       await expectProblem(redirected(client, { is_active: true }), 403, permission);

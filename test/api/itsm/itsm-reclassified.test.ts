@@ -31,9 +31,8 @@ async function pulled(name: string, more: Record<string, string> = {}): Promise<
 it('a record that was reclassified out of its table becomes a review item, and its card remains until it is decided', async () => {
   const id = await pulled('Reclassified');
   reclassify(id, OTHER);
-  for (const complete of [true, false, true]) {
+  for (const complete of [true, false, true])
     expect((await run(complete)).stats.planned).toEqual({ conflict: 1 });
-  }
   expect(await statusOf('Reclassified')).toBe('ACTIVE');
   const [question] = await questions(mapping);
   expect(question).toMatchObject({ remote_id: id, kind: 'conflict', path: null, remote: OTHER });

@@ -333,8 +333,7 @@ it('a review item names record and candidate cards, and shows costs to those who
   expect(JSON.stringify(shown)).not.toContain('4711.25');
   expect((await without.get(`${base}/sync/runs/${run.id}/staged`)).text).not.toContain('4711.25');
   const blind = await t.holding('itsm_sync.view');
-  for (const path of ['questions', `sync/runs/${run.id}/staged`, `sync/runs/${run.id}/plan`]) {
+  for (const path of ['questions', `sync/runs/${run.id}/staged`, `sync/runs/${run.id}/plan`])
     expect((await blind.get(`${base}/${path}`)).body).toMatchObject({ permission: 'inventory.view' });
-  }
   await ok(blind.get(`${base}/sync/runs/${run.id}`));
 });

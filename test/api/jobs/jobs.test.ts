@@ -221,7 +221,6 @@ it('refuses unknown members, unknown schedules and those without the permission'
     await member.get(url),
     await member.get(`${url}/kpi_snapshot`),
     await member.patch(`${url}/kpi_snapshot`, { enabled: false }),
-  ]) {
+  ])
     expect(answer).toMatchObject({ status: 403, body: { permission: 'admin.settings' } });
-  }
 });

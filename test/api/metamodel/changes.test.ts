@@ -24,9 +24,8 @@ const statuses = (answers: TestAnswer[]) => [...new Set(answers.map(({ status })
 /** Every card of the type passes its own type, as it stands. */
 async function expectFitting(type: string): Promise<void> {
   const { fields } = (await loadMetamodel(db)).cardTypes.get(type)!;
-  for (const card of await db('cards').where({ type })) {
+  for (const card of await db('cards').where({ type }))
     expect(checkAttributes(fields, card.attributes)).toEqual([]);
-  }
 }
 
 it('a field that is removed while its values are written leaves none of them behind', async () => {
@@ -215,9 +214,8 @@ it('whatever is sent is carried out or refused, and leaves every card and relati
         expect(checkAttributes(metamodel.cardTypes.get(type)!.fields, attributes)).toEqual([]);
         expect(subtype === null || metamodel.cardTypes.get(type)!.subtypeKeys.has(subtype)).toBe(true);
       }
-      for (const { attributes } of await db('relations').where({ type: relationType })) {
+      for (const { attributes } of await db('relations').where({ type: relationType }))
         expect(checkAttributes(metamodel.relationTypes.get(relationType)!.fields, attributes)).toEqual([]);
-      }
     },
   );
   expect(seen).toContain(422);

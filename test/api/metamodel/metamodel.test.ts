@@ -33,14 +33,13 @@ it('walks a list by cursor and refuses a cursor of another order', async () => {
   while (cursor !== null) {
     const page = await ok(viewer.get(`/api/v1/metamodel/types?page_size=5&fields=key&cursor=${cursor}`));
     seen.push(...pluck(page.items, 'key'));
-    if (cursor === '') {
+    if (cursor === '')
       await expectProblem(
         viewer.get(`/api/v1/metamodel/types?sort_dir=desc&cursor=${page.next_cursor}`),
         422,
         'cursor_mismatch',
         'cursor',
       );
-    }
     cursor = page.next_cursor;
   }
   expect(new Set(seen).size).toBe(13);

@@ -109,9 +109,8 @@ describe('PATCH /metamodel/relation-types/{key}', () => {
       [{ ...support, type: 'multiple_select' }],
       [{ ...support, options: support.options.slice(1) }],
       [{ ...support, options: [{ ...support.options[0], label: 'x' }, ...support.options.slice(1)] }],
-    ]) {
+    ])
       await expectRefused(changed(attributes), 409, 'built_in_frozen');
-    }
     const [first, ...rest] = support.options;
     const answer = await ok(
       changed([

@@ -16,9 +16,8 @@ const idOf = async (key: string): Promise<string> =>
 const eventsOf = async (batch: string, kind: string) =>
   await db('events').where({ batch_id: batch, event_type: kind }).orderBy('position');
 const attachments = async () => {
-  const { rows } = await db.raw(
-    'select (select count(*) from documents)::int as links, (select count(*) from comments)::int as comments',
-  );
+  const { rows } = await db.raw(`select (select count(*) from documents)::int as links, (select count(*)
+      from comments)::int as comments`);
   return rows[0];
 };
 

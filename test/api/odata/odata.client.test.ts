@@ -8,10 +8,7 @@ import { createLandscape, namesOf, ROOT } from './odata.fixture.ts';
  * read and asked for, and a builder of queries.
  */
 
-interface Property {
-  name: string;
-  type: string;
-}
+type Property = { name: string; type: string };
 interface EntityType {
   name: string;
   fullyQualifiedName: string;

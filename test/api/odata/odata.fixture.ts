@@ -20,14 +20,12 @@ export async function createLandscape(): Promise<Landscape> {
   const t = await createTestApp();
   const admin = await t.as('admin');
   const ids: Record<string, string> = {};
-  for (const [name, body] of Object.entries(applications)) {
+  for (const [name, body] of Object.entries(applications))
     ids[name] = (await admin.card({ name, ...body })).id;
-  }
   ids.Archived = (await admin.card({ name: 'Archived' })).id;
   await admin.post(`/api/v1/cards/${ids.Archived}/archive`);
-  for (const name of ['Database', 'Server', 'Network']) {
+  for (const name of ['Database', 'Server', 'Network'])
     ids[name] = (await admin.card({ type: 'ITComponent', name })).id;
-  }
   ids.Core = (await admin.card({ type: 'BusinessCapability', name: 'Core' })).id;
   ids.Sales = (await admin.card({ type: 'BusinessCapability', name: 'Sales', parent_id: ids.Core })).id;
   for (const [source, target] of [

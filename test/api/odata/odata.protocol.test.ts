@@ -117,9 +117,8 @@ describe('entities', () => {
   });
 
   it('are not found, or malformed', async () => {
-    for (const key of [NOBODY, ids.Archived, ids.Database]) {
+    for (const key of [NOBODY, ids.Archived, ids.Database])
       expect(await refusal(`/Application(${key})`)).toEqual([404, 'not_found']);
-    }
     expect(await refusal('/Application(1)')).toEqual([400, 'odata_invalid_query']);
     expect(await refusal(`/Application(${ids.Alpha})`, { $top: '1' })).toEqual([400, 'odata_invalid_query']);
     expect(await refusal('/Nope')).toEqual([404, 'not_found']);
@@ -223,7 +222,7 @@ describe('pages', () => {
       { $orderby: "name eq 'Beta',id" },
       { $orderby: 'RelAppToITC/$count' },
       { $orderby: 'true,null eq null desc' },
-    ]) {
+    ])
       expect((await walk(options as Record<string, string>)).sort()).toEqual([
         'Alpha',
         'Beta',
@@ -231,7 +230,6 @@ describe('pages', () => {
         "Gamma's",
         'delta',
       ]);
-    }
     expect(await walk({ $orderby: 'name', $skip: '1', $top: '3' })).toEqual(['Beta', 'delta', 'Epsilon']);
   });
 
@@ -281,9 +279,8 @@ describe('pages', () => {
     const cards = names.map((name, n) => ({ type: 'Application', name, attributes: attributes(n) }));
     for (const body of cards) await admin.post('/api/v1/cards', body);
     const movers: string[] = [];
-    for (const name of ['Mover 1', 'Mover 2']) {
+    for (const name of ['Mover 1', 'Mover 2'])
       movers.push((await admin.post('/api/v1/cards', { type: 'Application', name })).body.id);
-    }
     for (const options of [
       { $orderby: 'numberOfUsers' },
       { $orderby: 'timeModel desc,numberOfUsers desc' },
@@ -328,9 +325,8 @@ describe('pages', () => {
       { $filter: "name ne ''", $skiptoken: token },
       { $skiptoken: 'x' },
       { $skiptoken: token, $deltatoken: 'y' },
-    ]) {
+    ])
       expect(await refusal('/Application', options)).toEqual([400, 'odata_invalid_query']);
-    }
     expect(await refusal('/ITComponent', { $skiptoken: token })).toEqual([400, 'odata_invalid_query']);
   });
 });

@@ -25,9 +25,8 @@ test('entities larger than a chunk of memory are whole, with those that they lea
   expect(pluck(entity.RelAppToITC, 'name')).toEqual(
     parts.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ name }) => name),
   );
-  for (const { name, description } of entity.RelAppToITC) {
+  for (const { name, description } of entity.RelAppToITC)
     expect(description).toBe(`${name.slice('Part '.length)}${text}`);
-  }
 });
 
 test('nested collections are bounded, and pages end by their size', async () => {

@@ -8,11 +8,7 @@ import { answered, openApp } from '../../support/harness.ts';
 
 const { t } = await openApp();
 const { paths } = t.app.swagger() as unknown as OpenApiDocument;
-interface Text {
-  where: string;
-  member: string;
-  text: string;
-}
+type Text = { where: string; member: string; text: string };
 
 const texts: Text[] = Object.values(paths).flatMap((methods) =>
   Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
@@ -125,9 +121,8 @@ test('the page is found with a slash at the end too', async () => {
 });
 
 test('only the files of the page are served', async () => {
-  for (const name of ['page.files.ts', 'constructor', '..%2Fwrite.ts', 'none.js']) {
+  for (const name of ['page.files.ts', 'constructor', '..%2Fwrite.ts', 'none.js'])
     expect((await t.app.inject({ url: `/api/docs/${name}` })).statusCode, name).toBe(404);
-  }
 });
 
 const folder = mkdtempSync(path.join(tmpdir(), 'estate-openapi-'));

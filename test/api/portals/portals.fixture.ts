@@ -87,9 +87,8 @@ export async function createLandscape(admin: TestClient): Promise<Landscape> {
     ['soldBy', alpha, retired],
     ['soldBy', gone, acme],
     ['haunts', ghost, alpha],
-  ]) {
+  ])
     await made('/relations', { type, source_id, target_id });
-  }
   const tagged = await admin.post(`/api/v1/cards/${alpha}/tags`, [red, blue]);
   expect(tagged.status, tagged.text).toBeLessThan(300);
   for (const id of [gone, retired]) await admin.post(`/api/v1/cards/${id}/archive`);

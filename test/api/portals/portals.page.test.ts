@@ -6,10 +6,7 @@ import { all, createLandscape, makePortal, uncounted } from './portals.fixture.t
 // their types would bring those of a browser into every other file
 const { DOMParser } = await import('@xmldom/xmldom' as string);
 const { default: xpath } = await import('xpath' as string);
-interface Found {
-  textContent: string;
-  nodeValue: string;
-}
+type Found = { textContent: string; nodeValue: string };
 
 const { t, admin } = await openApp(['admin']);
 const land = await createLandscape(admin);
@@ -186,9 +183,8 @@ describe('the page of a portal', () => {
     const refused = await open(published.slug, '?filter=attributes.%3Cb%3E:1', html);
     expect(refused.status).toBe(422);
     expect(read(refused).values('//a/@href')).toEqual([`/portal/${published.slug}`]);
-    for (const query of ['?other=1', '?filter=name', '?filter=stakeholder.x:1', '?sort=-attributes.price']) {
+    for (const query of ['?other=1', '?filter=name', '?filter=stakeholder.x:1', '?sort=-attributes.price'])
       expect((await open(published.slug, query)).status, query).toBe(422);
-    }
     expect((await open(published.slug, '?utm_source=news&fbclid=1')).status).toBe(200);
   });
 
@@ -238,9 +234,8 @@ describe('the page of a portal', () => {
       // what is referred to is there
       const ids = new Set(page.values('//@id'));
       const targets = page.values('//a[starts-with(@href, "#")]/@href').map((href) => href.slice(1));
-      for (const target of [...targets, ...page.values('//@for | //@aria-labelledby')]) {
+      for (const target of [...targets, ...page.values('//@for | //@aria-labelledby')])
         expect([name, target, ids.has(target)]).toEqual([name, target, true]);
-      }
     }
     expect(read(pages.empty).texts('//main/p')).toEqual([
       '0 cards, page 1 of 1',
@@ -262,9 +257,8 @@ describe('the page of a portal', () => {
       return (high + 0.05) / (low + 0.05);
     };
     for (const text of [palette.text, palette.muted, palette.link]) {
-      for (const ground of [palette.ground, palette.panel]) {
+      for (const ground of [palette.ground, palette.panel])
         expect(contrast(text, ground), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5);
-      }
     }
     // borders of fields: WCAG 1.4.11
     expect(contrast(palette.line, palette.ground)).toBeGreaterThanOrEqual(3);

@@ -94,9 +94,8 @@ describe('the public', () => {
       [{ filter: 'attributes.price > 1' }, 'filter'],
       [{ fields: 'external_id' }, 'fields'],
     ];
-    for (const [query, field] of hidden) {
+    for (const [query, field] of hidden)
       expect(await refusal(cards(slug, query)), json(query)).toEqual([422, 'validation_failed', field]);
-    }
     await expectInvalid(look(slug, '/relation-options?type_key=soldBy'), 'type_key');
     // what is hidden is refused in the same words as what is not there
     const words = async (query: Record<string, string>) => (await cards(slug, query)).body.errors[0].message;
@@ -105,9 +104,8 @@ describe('the public', () => {
       await words({ attr_filters: json({ none: [1] }) }),
     );
     expect(await words({ sort_by: 'attributes.price' })).toBe(await words({ sort_by: 'attributes.none' }));
-    for (const search of ['hushed', 'ext', 'seven', 'wages', 'classified', '918273', 'acme', 'gone', '?!']) {
+    for (const search of ['hushed', 'ext', 'seven', 'wages', 'classified', '918273', 'acme', 'gone', '?!'])
       expect(await names(slug, { search }), search).toEqual([]);
-    }
     expect(await names(slug, { search: 'DESK alph' })).toEqual(['Alpha Desk']);
     expect(await refusal(look(slug, '/cards?page_size=101&page=0&sort_dir=up'))).toEqual(
       expect.arrayContaining(['page_size', 'page', 'sort_dir']),
@@ -116,9 +114,8 @@ describe('the public', () => {
 
   it('sees the same when logged in', async () => {
     const { slug } = await makePortal(admin, { display_fields: all });
-    for (const rest of ['', '/cards', '/relation-options?type_key=soldBy']) {
+    for (const rest of ['', '/cards', '/relation-options?type_key=soldBy'])
       expect((await admin.get(`${url}/public/${slug}${rest}`)).text).toBe((await look(slug, rest)).text);
-    }
   });
 
   it('sees no draft, whatever it asks', async () => {
@@ -177,9 +174,8 @@ describe('the public', () => {
       [{ tag_ids: 'red' }, 'tag_ids'],
       [{ subtype: 'none' }, 'subtype'],
       [{ page: '101', page_size: '100' }, 'page'],
-    ] as const) {
+    ] as const)
       expect(await refusal(cards(slug, query)), json(query)).toEqual([422, 'validation_failed', field]);
-    }
     expect(await refusal(cards(slug, { related_id: 'acme' }))).toContain('related_id');
     expect((await look(slug, '/relation-options?type_key=Vendor')).body).toEqual({
       ...{ items: [{ id: land.ids.acme, name: 'Acme' }], total: 1, page: 1, page_size: 24 },

@@ -91,11 +91,10 @@ describe('a web portal', () => {
       'ou r',
       'übersicht',
       '',
-    ]) {
+    ])
       expect(await refusal(admin.post(url, { ...body, slug: bad })), bad).toEqual(
         expect.arrayContaining([422, 'validation_failed', 'slug']),
       );
-    }
   });
 
   it('shows what the type has, and no costs', async () => {
@@ -113,9 +112,8 @@ describe('a web portal', () => {
         'constructor',
         'attributes.__proto__',
       ],
-    ]) {
+    ])
       expect(await fields('tags', entry), entry).toEqual(refused('display_fields.1'));
-    }
     expect(await fields('grade', 'attributes.grade')).toEqual(refused('display_fields.1'));
     expect(await fields({ key: 'grade' })).toContain('display_fields.0');
     expect((await admin.post(url, { ...body, display_fields: ['price'] })).body.errors).toEqual([
@@ -132,9 +130,8 @@ describe('a web portal', () => {
     };
     const make = (more: object) => refusal(admin.post(url, { ...body, ...more }));
     const refused = (...names: string[]) => [422, 'validation_failed', ...names];
-    for (const sort_by of ['attributes.price', 'attributes.seats', 'updated_at', 'created_at', 'id']) {
+    for (const sort_by of ['attributes.price', 'attributes.seats', 'updated_at', 'created_at', 'id'])
       expect(await make({ card_config: { sort_by } }), sort_by).toEqual(refused('card_config.sort_by'));
-    }
     for (const filter of [
       'attributes.price > 5',
       'stakeholder.responsible is empty',
@@ -142,9 +139,8 @@ describe('a web portal', () => {
       'updated_by is empty',
       'attributes.none = 1',
       'grade =',
-    ]) {
+    ])
       expect(await make({ filters: { filter } }), filter).toEqual(refused('filters.filter'));
-    }
     expect(await make({ filters: { subtypes: ['none'], tag_ids: [randomUUID()] } })).toEqual(
       refused('filters.subtypes.0', 'filters.tag_ids.0'),
     );

@@ -90,9 +90,8 @@ describe('a task', () => {
     for (const act of [
       admin.get(p.url(randomUUID(), 'critical-path')),
       admin.get(p.url(randomUUID(), 'completion')),
-    ]) {
+    ])
       expect(await faults(act)).toEqual([404, 'not_found']);
-    }
   });
 
   it('has comments, which are their authors’ own', async () => {
@@ -126,9 +125,8 @@ describe('a task', () => {
       admin.get(p.url(id, 'critical-path')),
       admin.patch(`/api/v1/ppm/tasks/${made}`, { status: 'todo' }),
       admin.get(`/api/v1/ppm/tasks/${made}/comments`),
-    ]) {
+    ])
       expect(await faults(act)).toEqual([404, 'not_found']);
-    }
     await hide(false);
     const reader = await t.holding('inventory.view');
     expect(await kinds(position, reader)).toEqual([]);
@@ -165,9 +163,8 @@ describe('the work breakdown', () => {
   it('is a tree of ten levels, whose items take those below with them and leave their tasks', async () => {
     const id = await p.initiative();
     const chain: string[] = [];
-    for (let level = 0; level < 10; level += 1) {
+    for (let level = 0; level < 10; level += 1)
       chain.push(await p.item(id, `L${level}`, { parent_id: chain.at(-1) ?? null }));
-    }
     expect(await faults(admin.post(p.url(id, 'wbs'), { title: 'Deep', parent_id: chain[9] }))).toContain(
       'parent_id too_deep',
     );

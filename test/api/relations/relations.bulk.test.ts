@@ -6,13 +6,7 @@ const { appoint, eventsOf, expectRefused, idle } = writesOf(t);
 await db('relation_types').where({ key: 'relOrgToApp' }).update({ cardinality: '1:n' });
 await db.raw(`select raise_topics(array['metamodel'])`);
 
-interface Row {
-  action?: string;
-  type?: string;
-  source: object;
-  target: object;
-  [more: string]: unknown;
-}
+type Row = { action?: string; type?: string; source: object; target: object; [more: string]: unknown };
 const bulk = (rows: Row[], client = admin, dry_run = false) =>
   client.post('/api/v1/relations/bulk', {
     operations: rows.map((row, index) => ({ row_index: index + 1, type: 'relAppToITC', ...row })),
@@ -147,9 +141,8 @@ it('refuses faulty bodies as a whole', async () => {
     [{ ...row, action: 'x' }],
     [{ ...row, source: { id: 'x' } }],
     [{ ...row, more: 1 }],
-  ]) {
+  ])
     await expectRefused(() => bulk(rows as Row[]), 422);
-  }
 });
 
 it('takes 5,000 rows and refuses more', async () => {

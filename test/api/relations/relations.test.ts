@@ -8,9 +8,8 @@ const component: { id: string; name: string } = await admin.card({ type: 'ITComp
 for (const [key, cardinality] of [
   ['relOrgToApp', '1:n'],
   ['relPlatformToApp', '1:1'],
-]) {
+])
   await db('relation_types').where({ key }).update({ cardinality });
-}
 await db.raw(`select raise_topics(array['metamodel'])`);
 
 const url = (id: string) => `/api/v1/relations/${id}`;
@@ -75,12 +74,11 @@ describe('POST /relations', () => {
         'attributes.costTotalAnnual': { old: null, new: 12 },
       },
     });
-    for (const end of [vendor.id, component.id]) {
+    for (const end of [vendor.id, component.id])
       expect((await member.get(card(end, '/history'))).body.items[0]).toMatchObject({
         event_type: 'relation.created',
         relation_id: answer.body.id,
       });
-    }
   });
 
   it.each([
@@ -174,9 +172,8 @@ it('PATCH /relations/{id} merges attributes, clears by null, in one event, and n
   });
   await idle(() => member.patch(url(id), body));
   await idle(() => member.patch(url(id), {}));
-  for (const wrong of [{ attributes: { crudRead: 'yes' } }, { attributes: { x: 1 } }, { type: 'y' }]) {
+  for (const wrong of [{ attributes: { crudRead: 'yes' } }, { attributes: { x: 1 } }, { type: 'y' }])
     await expectRefused(() => member.patch(url(id), wrong), 422);
-  }
   const stale = { 'if-match': '"stale"' };
   await expectRefused(() => member.patch(url(id), {}, stale), 412);
   await expectRefused(() => member.delete(url(id), undefined, stale), 412);

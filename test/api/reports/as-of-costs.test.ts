@@ -27,9 +27,8 @@ const past: string = (await db.raw('select utc(clock_timestamp()) as now')).rows
 
 async function shown(client: TestClient): Promise<string> {
   const texts: string[] = [];
-  for (const path of ['roadmap', 'landscape', 'portfolio', 'dependencies', 'app-portfolio']) {
+  for (const path of ['roadmap', 'landscape', 'portfolio', 'dependencies', 'app-portfolio'])
     texts.push((await client.get(`/api/v1/reports/${path}?type=Engine&as_of=${past}`)).text);
-  }
   const query = await client.post('/api/v1/reports/query', {
     from: ['Engine'],
     as_of: past,

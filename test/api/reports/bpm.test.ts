@@ -208,9 +208,8 @@ it('follow every change, are filtered, looked at in the past, and made as workbo
     'process-dependencies',
     'capability-heatmap',
     'value-stream-matrix',
-  ]) {
+  ])
     await ok(viewer.get(`${url}/${name}?as_of=${before}`));
-  }
   expect((await viewer.get(`${url}/process-map`, { accept: XLSX })).raw.subarray(0, 2).toString()).toBe('PK');
   await ok(admin.put(`/api/v1/bpm/processes/${ids.Bill}/elements/${ids.element}`, {}));
   expect((await read('element-application-map')).items).toEqual([]);

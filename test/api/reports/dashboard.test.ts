@@ -78,16 +78,14 @@ it('shows whoever sees a few cards alone nothing of the others', async () => {
   expect(events.map(({ card_id }) => card_id)).toEqual(events.map(() => own));
   expect(events.map(({ event_type }) => event_type)).toContain('card.created');
   expect(text).not.toContain('Not to be named');
-  for (const accept of ['application/json', 'text/csv', 'image/svg+xml']) {
+  for (const accept of ['application/json', 'text/csv', 'image/svg+xml'])
     await expectProblem(involved.get('/api/v1/reports/kpis', { accept }), 403, 'inventory.view');
-  }
 });
 
 it('is shown as it was, narrowed or not', async () => {
   const made: string[] = [];
-  for (const name of ['kept', 'renamed', 'archived', 'described']) {
+  for (const name of ['kept', 'renamed', 'archived', 'described'])
     made.push((await member.card({ name, lifecycle: { active: day(-9) } })).id);
-  }
   const [, renamed, archived, described] = made;
   const shown = async (query: string) => {
     const { position: _, ...answer } = await ok(member.get(`/api/v1/reports/dashboard?${query}`));

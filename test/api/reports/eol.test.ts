@@ -137,9 +137,8 @@ it('looks as many days ahead as it is asked to, at the cards and statuses that a
   expect(await names('days=100&status=approaching')).toEqual(['soon', 'leaving']);
   expect(await names('days=1000&status=approaching,unknown')).toEqual(['soon', 'leaving', 'late', 'silent']);
   expect(await names(`filter=${encodeURIComponent('type = Application')}`)).toEqual(['ended']);
-  for (const query of ['days=-1', 'days=x', 'status=old', 'status=', 'more=1']) {
+  for (const query of ['days=-1', 'days=x', 'status=old', 'status=', 'more=1'])
     expect((await viewer.get(`${url}?${query}`)).status, query).toBe(422);
-  }
 });
 
 it('tells of no relations to those who may not see them, and of no costs to anybody', async () => {
@@ -162,9 +161,8 @@ it('gives the same numbers as tables, and shows new facts at once', async () => 
     'manual,3',
   ]);
   const picture = await answered(viewer.get(url, { accept: 'image/svg+xml' }));
-  for (const text of ['Thing', 'IT Component by lifecycle', 'Ended', 'Approaching']) {
+  for (const text of ['Thing', 'IT Component by lifecycle', 'Ended', 'Approaching'])
     expect(picture.text).toContain(text);
-  }
   const apps = await viewer.get(`${url}?table=affected_apps`, { accept: 'text/csv' });
   expect(apps.text.trim().split('\r\n')).toHaveLength(1 + 6);
   const before = await viewer.get(url);

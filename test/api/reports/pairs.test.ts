@@ -18,9 +18,8 @@ const label = { label: 'leans on', reverse_label: 'carries' };
 for (const [key, source_type_key, target_type_key] of [
   ['itcLeansOnApp', 'ITComponent', 'Application'],
   ['appLeansOnApp', 'Application', 'Application'],
-]) {
+])
   await create('metamodel/relation-types', { key, source_type_key, target_type_key, ...label });
-}
 [shop, desk, server] = [
   await card('Application', 'Shop', 100),
   await card('Application', 'Desk', 10),

@@ -16,7 +16,7 @@ for (const [name, cost, users] of [
   ['One', 10, 1],
   ['=Two', 20, 2],
   ['Three', 30, 3],
-] as const) {
+] as const)
   apps.push(
     await make({
       type: 'Application',
@@ -24,11 +24,9 @@ for (const [name, cost, users] of [
       attributes: { costTotalAnnual: cost, numberOfUsers: users, businessCriticality: 'businessCritical' },
     }),
   );
-}
 const component = await make({ type: 'ITComponent', name: 'Server' });
-for (const source of apps.slice(0, 2)) {
+for (const source of apps.slice(0, 2))
   await member.create('/api/v1/relations', { type: 'relAppToITC', source_id: source, target_id: component });
-}
 
 const byComponent = {
   from: ['Application'],
@@ -214,7 +212,6 @@ it('names every fault by its path', async () => {
     { dimensions: [{ field: 'name', as: 'a b"' }] },
     { unknown: 1 },
     { page_size: 10_001 },
-  ]) {
+  ])
     await expectProblem(member.post(url, bad), 422);
-  }
 });

@@ -11,11 +11,7 @@ const { t } = await openApp();
 await t.app.listen({ port: 0, host: '127.0.0.1' });
 const port = (t.app.server.address() as AddressInfo).port;
 
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
-}
+type Answer = { status: number; headers: Record<string, string>; text: string };
 
 /** Sends a text as it is, and reads everything until the connection is closed. */
 async function exchange(text: string, to = port): Promise<Answer> {

@@ -93,9 +93,8 @@ describe('a mitigation task', () => {
     for (const missing of [
       admin.get(`${at(unknown)}/occurrences`),
       admin.post(`${at(unknown)}/occurrences/${made.occurrences[0].id}/complete`),
-    ]) {
+    ])
       await expectProblem(missing, 404, 'not_found');
-    }
     await act(made, 'complete');
     await expectProblem(admin.patch(at(made.id), { due_date: '2031-01-01' }), 409, 'wrong_state');
     await admin.delete(at(made.id));

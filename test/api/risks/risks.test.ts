@@ -110,12 +110,11 @@ describe('the status of a risk', () => {
 
   it('accepted needs a rationale, and is stamped until it is left', async () => {
     const { id } = await w.risk();
-    for (const acceptance_rationale of [undefined, null, ' ']) {
+    for (const acceptance_rationale of [undefined, null, ' '])
       await expectInvalid(
         admin.patch(`${url}/${id}`, { status: 'accepted', acceptance_rationale }),
         'acceptance_rationale',
       );
-    }
     const accepted = await member.patch(`${url}/${id}`, {
       status: 'accepted',
       acceptance_rationale: 'Small.',
@@ -146,9 +145,8 @@ describe('the status of a risk', () => {
       admin.patch(at, { title: 'More' }),
       admin.delete(at),
       admin.post(`${at}/occurrences/${task.occurrences[0].id}/complete`),
-    ]) {
+    ])
       await expectProblem(act, 409, 'wrong_state');
-    }
     await ok(admin.patch(`${url}/${id}`, {}));
     expect((await admin.patch(`${url}/${id}`, { status: 'in_progress' })).body.status).toBe('in_progress');
   });

@@ -58,9 +58,8 @@ it('is replaced and taken away, and the ones before are kept for a while', async
   await expectProblem(t.anonymous.get(url), 404);
   const files = await db('files').select('expires_at');
   expect(files).toHaveLength(2);
-  for (const { expires_at } of files) {
+  for (const { expires_at } of files)
     expect(new Date(expires_at).getTime()).toBeGreaterThan(Date.now() + 29 * 86_400_000);
-  }
 });
 
 it('may be an icon', async () => {

@@ -133,18 +133,16 @@ describe('a change of a setting that leads to the rights of every account', () =
 
   it.each(everyAccount)('%s %s needs the rights of administrators', async (path, _member, body) => {
     const before = (await admin.get(`${root}/${path}`)).body;
-    for (const client of [keeper, almost]) {
+    for (const client of [keeper, almost])
       await expectProblem(client.patch(`${root}/${path}`, body), 403, 'forbidden');
-    }
     expect((await admin.get(`${root}/${path}`)).body).toEqual(before);
     await ok(admin.patch(`${root}/${path}`, body));
   });
 });
 
 it('states the reach of every secret', () => {
-  for (const [key, secret] of Object.entries(secretMembers)) {
+  for (const [key, secret] of Object.entries(secretMembers))
     expect(settingReach(key as SettingKey)).toMatchObject({ [secret]: 'every account' });
-  }
 });
 
 it('leaves what leads nowhere to whoever may change settings', async () => {

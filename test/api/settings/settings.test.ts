@@ -132,9 +132,8 @@ describe.each([
     expect(await stored()).toBe('open sesame');
     expect((await admin.get(url)).body[member]).toBe('********');
 
-    const kept = await db.raw(
-      `select (select json_agg(s)::text from settings s) || (select json_agg(e)::text from events e) as text`,
-    );
+    const kept = await db.raw(`select (select json_agg(s)::text
+        from settings s) || (select json_agg(e)::text from events e) as text`);
     expect(kept.rows[0].text).not.toContain('sesame');
 
     expect((await admin.patch(url, { [member]: '' })).body[member]).toBe('');
@@ -159,12 +158,11 @@ it.each([
   async (group, member, other) => {
     const url = `${root}/${group}`;
     const before = (await admin.patch(url, { [member]: 'open sesame' })).body;
-    for (const body of [other, { ...other, [member]: '********' }]) {
+    for (const body of [other, { ...other, [member]: '********' }])
       expect(await admin.patch(url, body)).toMatchObject({
         status: 422,
         body: { errors: [{ field: member, code: 'secret_needed' }] },
       });
-    }
     expect((await admin.get(url)).body).toEqual(before);
     const given = await admin.patch(url, { ...other, [member]: 'another secret' });
     expect(given).toMatchObject({ status: 200, body: { [member]: '********' } });
@@ -255,9 +253,8 @@ it.each([
   const none = { enabled: true, client_id: 'estate', domain: null, group_roles: null };
   const refused = await admin.patch(`${root}/sso`, { ...none, ...provider });
   expect([refused.status, refused.body.errors]).toMatchObject([422, [{ field: 'domain', code: 'required' }]]);
-  for (const bound of [{ domain: 'estate.example' }, { group_roles: [{ group: 'a', role: 'viewer' }] }]) {
+  for (const bound of [{ domain: 'estate.example' }, { group_roles: [{ group: 'a', role: 'viewer' }] }])
     await ok(admin.patch(`${root}/sso`, { ...none, ...provider, ...bound }));
-  }
   await admin.patch(`${root}/sso`, { enabled: false, domain: null, group_roles: null });
 });
 

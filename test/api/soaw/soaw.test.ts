@@ -87,9 +87,8 @@ it('it is refused where it does not fit', async () => {
     const [status, code, ...named] = await refusal(admin.post(url, body));
     expect([status, code, named[0]]).toEqual([422, 'validation_failed', ...fields]);
   }
-  for (const status of ['approved', 'signed']) {
+  for (const status of ['approved', 'signed'])
     await expectProblem(admin.post(url, { name: 'A', status }), 422, 'use_operation', 'status');
-  }
   await expectProblem(admin.patch(`${url}/${id}`, { status: 'in_review' }), 422, 'use_operation', 'status');
 });
 
@@ -116,9 +115,8 @@ it('it goes its way to its signatures, is told of, revised, compared and deleted
     { version_history: [] },
     { initiative_id: null },
     { status: 'draft' },
-  ]) {
+  ])
     await expectProblem(admin.patch(`${url}/${id}`, body), 403, 'document_signed');
-  }
   expect(await ok(admin.get(`${url}/${id}`))).toEqual(signed);
   await tellAll(t.services);
   const types = pluck(
@@ -170,9 +168,8 @@ it('it is found by all that it says', async () => {
     version_history: [{ revised_by: 'Zorilla' }],
   });
   const list = async (query: string) => ids(await ok(viewer.get(`${url}?${query}`)));
-  for (const words of ['crossing', 'zebra cross', '& giraffe', 'okapi', 'quagga', 'zorilla']) {
+  for (const words of ['crossing', 'zebra cross', '& giraffe', 'okapi', 'quagga', 'zorilla'])
     expect(await list(`search=${encodeURIComponent(words)}`), words).toEqual([id]);
-  }
   expect(await list('search=zebracrossing')).toEqual([]);
   expect(await list(`initiative_id=${initiative_id}`)).toEqual([id]);
   expect(await list('search=okapi&status=signed')).toEqual([]);

@@ -13,9 +13,8 @@ export async function openDesk(t: TestApp) {
     /** An application on which each of the clients is responsible. */
     async card(values: Record<string, unknown> = {}, ...holders: TestClient[]): Promise<string> {
       const { id } = await admin.card(values);
-      for (const { userId } of holders) {
+      for (const { userId } of holders)
         await made(`/api/v1/cards/${id}/stakeholders`, { user_id: userId, role: 'responsible' });
-      }
       return id;
     },
     /** A draft that asks about the cards for criticality (to confirm), time model and cost. */

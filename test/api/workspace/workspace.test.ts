@@ -137,9 +137,8 @@ it('is brought in by those alone who hold every permission, since it writes ever
     return [answer.status, answer.body.permission];
   };
   expect(await importer('admin.import_workspace', 'costs.view')).toEqual([403, 'inventory.view']);
-  for (const missing of ['stakeholders.manage', 'admin.roles', 'adr.sign']) {
+  for (const missing of ['stakeholders.manage', 'admin.roles', 'adr.sign'])
     expect(await importer(...all.filter((key) => key !== missing))).toEqual([403, missing]);
-  }
 });
 
 it('is failed where its job was cancelled', async () => {

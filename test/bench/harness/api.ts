@@ -99,10 +99,7 @@ export const importFile = (api: Api, kind: 'cards' | 'relations', file: string):
   importCsv(api, kind, Readable.toWeb(createReadStream(file)) as ReadableStream);
 
 /** What a downloaded file holds. */
-export interface Downloaded {
-  bytes: number;
-  lineBreaks: number;
-}
+export type Downloaded = { bytes: number; lineBreaks: number };
 
 /** Reads a response to its end as a client would. */
 export async function drain({ body }: Response): Promise<Downloaded> {

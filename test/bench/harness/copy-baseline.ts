@@ -10,9 +10,8 @@ const tables = ['cards', 'relations', 'events'];
 /** Creates empty tables like the loaded ones, with every index and constraint, in another schema. */
 async function createCopies(client: pg.Client): Promise<void> {
   await client.query('drop schema if exists copied cascade; create schema copied');
-  for (const table of tables) {
+  for (const table of tables)
     await client.query(`create table copied.${table} (like public.${table} including all)`);
-  }
   const { rows } = await client.query<{ name: string; owner: string; definition: string }>(
     `select conname as name, conrelid::regclass::text as owner, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and conrelid = any($1::regclass[])`,

@@ -52,9 +52,8 @@ function cardAt(shape: TypeShape, at: number, seed: number, archivedAmongLeaves:
   if (random() < 0.25) card.alias = `${coined.slice(0, 4).toUpperCase()}${number % 1000}`;
   if (random() < HALF) card.lifecycle = lifecycleOf(random);
   if (random() < HALF) card.tags = [pick(random, benchTags)];
-  if (random() < HALF) {
+  if (random() < HALF)
     card.stakeholders = [`${pick(random, seedType.stakeholder_roles).key}:${pick(random, benchUsers).email}`];
-  }
   return card;
 }
 

@@ -48,10 +48,7 @@ async function writeRows(file: string, columns: string[], rows: Iterable<string[
   await pipeline(Readable.from(rows), lines, createWriteStream(file));
 }
 
-export interface LandscapeFiles {
-  cardsFile: string;
-  relationsFile: string;
-}
+export type LandscapeFiles = { cardsFile: string; relationsFile: string };
 
 export interface WriteLandscapeOptions {
   /** Folder to write to; made when it is not there. */

@@ -24,11 +24,7 @@ export interface TypeShape {
   levels: number[];
 }
 
-export interface Shape {
-  cards: number;
-  types: TypeShape[];
-  of(type: string): TypeShape;
-}
+export type Shape = { cards: number; types: TypeShape[]; of(type: string): TypeShape };
 
 /** Splits a whole into whole parts by their shares; each part gets at least one while there are enough. */
 function split(whole: number, parts: number[]): number[] {

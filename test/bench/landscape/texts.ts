@@ -78,8 +78,7 @@ export function nameOf(type: string, number: number, seed: number, random: Rando
 export function descriptionOf(subject: string, random: Random): string {
   const target = between(random, 50, 200);
   let text = fill(pick(random, words.openings), random, { subject: subject.toLowerCase() });
-  for (let at = between(random, 0, words.continuations.length - 1); text.length < target; at += 1) {
+  for (let at = between(random, 0, words.continuations.length - 1); text.length < target; at += 1)
     text += ` ${fill(words.continuations[at % words.continuations.length]!, random, {})}`;
-  }
   return text;
 }

@@ -30,11 +30,7 @@ type Autocannon = (
   on(event: 'response', listener: (client: unknown, status: number, bytes: number, ms: number) => void): void;
 };
 
-interface AutocannonResult {
-  duration: number;
-  errors: number;
-  timeouts: number;
-}
+type AutocannonResult = { duration: number; errors: number; timeouts: number };
 
 async function measure({ url, connections, seconds, headers, paths }: LoadOptions): Promise<LoadResult> {
   const autocannon = createRequire(import.meta.url)('autocannon') as Autocannon;

@@ -4,17 +4,10 @@ import pg from 'pg';
 import { answerMessages } from '../harness/programs.ts';
 
 /** One query of a page; a second one takes the ids that the first has found as its first binding. */
-export interface RecordedQuery {
-  name?: string;
-  text: string;
-  values: unknown[];
-}
+export type RecordedQuery = { name?: string; text: string; values: unknown[] };
 
 /** For each path the queries of the service's own response. */
-export interface RecordedPaths {
-  databaseUrl: string;
-  paths: Record<string, RecordedQuery[]>;
-}
+export type RecordedPaths = { databaseUrl: string; paths: Record<string, RecordedQuery[]> };
 
 /**
  * The baseline of reading: node:http and pg, and nothing else. Runs the service's own queries and sends the JSON that

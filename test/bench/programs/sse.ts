@@ -18,10 +18,7 @@ export interface SseResult {
 /** Milliseconds since 1970, finer than Date.now(). */
 const now = () => performance.timeOrigin + performance.now();
 
-interface Received {
-  position: number;
-  at: number;
-}
+type Received = { position: number; at: number };
 
 const QUIET_MS = 1_000;
 const LIMIT_MS = 30_000;

@@ -20,9 +20,8 @@ export const architect: Scenario = {
        where c.type = 'BusinessCapability' and c.status = 'ACTIVE' group by c.id order by count(*) desc, c.id limit $1`,
       [CHOSEN],
     );
-    const { rows: names } = await client.query<{ name: string }>(
-      `select name from cards where type = 'BusinessCapability' and status = 'ACTIVE' order by id limit 1`,
-    );
+    const { rows: names } = await client.query<{ name: string }>(`select name from cards
+      where type = 'BusinessCapability' and status = 'ACTIVE' order by id limit 1`);
     const widest = { selectedCapabilities, selectedOption: { id: 'buy' } };
     const rows: Row[] = [];
     for (const [figure, phase, body] of [

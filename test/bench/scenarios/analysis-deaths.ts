@@ -82,11 +82,7 @@ interface World {
   log(text: string): void;
 }
 
-interface JobState {
-  status: string;
-  message: string | null;
-  lease_owner: string | null;
-}
+type JobState = { status: string; message: string | null; lease_owner: string | null };
 
 async function stateOf({ service: { client } }: World, job: string): Promise<JobState> {
   return (await client.query('select status, message, lease_owner from jobs where id = $1', [job])).rows[0];

@@ -25,10 +25,7 @@ const TYPES = [
   { type: 'Interface', kind: 0, share: 0.15 },
 ] as const;
 
-interface Run {
-  model_version: string;
-  results: { changed: number; compared_now: number };
-}
+type Run = { model_version: string; results: { changed: number; compared_now: number } };
 
 /** Pairs of names that are one thing. */
 type Truth = Map<string, Set<string>>;

@@ -141,9 +141,8 @@ async function extractChanges({ api, client }: Context): Promise<{ ms: number; s
   await api.patch('/cards/bulk', { ids, updates: { description: 'Extracted' } });
   // followers of the feed work on the changes: that is not part of asking for them
   for (;;) {
-    const { rows } = await client.query<{ behind: boolean }>(
-      'select min(position) < (select max(position) from events) as behind from feed_followers',
-    );
+    const { rows } = await client.query<{ behind: boolean }>(`select min(position) < (
+      select max(position) from events) as behind from feed_followers`);
     if (!rows[0]!.behind) break;
     await delay(100);
   }

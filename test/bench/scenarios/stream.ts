@@ -33,14 +33,13 @@ async function write(api: Api, ids: string[]): Promise<[position: number, ms: nu
 /** Access tokens of as many users as the subscribers need. */
 async function createTokens(client: pg.Client): Promise<string[]> {
   const made = Array.from({ length: Math.ceil(SUBSCRIBERS / streamLimits.perUser) }, newApiToken);
-  for (const [n, { hash, hint }] of made.entries()) {
+  for (const [n, { hash, hint }] of made.entries())
     await client.query(
       `with reader as (
          insert into users (email, display_name, role) values ($1, $1, 'viewer') returning id)
        insert into api_tokens (user_id, name, hash, hint, scopes) select id, 'bench', $2, $3, '{*}' from reader`,
       [`reader-${n}-${hint}@bench.example`, hash, hint],
     );
-  }
   return made.map(({ token }) => token);
 }
 

@@ -9,9 +9,7 @@ it('lets an administrator in again: new password, active, unlocked, without a se
   const token = bearer((await loginAs(t, who)).body.access_token);
   const made = await t.anonymous.post('/api/v1/tokens', { name: 'N' }, token);
   await t.anonymous.post('/api/v1/auth/two-factor', { password }, token);
-  await db('two_factor')
-    .where({ user_id: who.id })
-    .update({ secret: db.ref('pending_secret') });
+  await db('two_factor').where({ user_id: who.id }).update('secret', db.ref('pending_secret'));
   await db('users')
     .where({ id: who.id })
     .update({ is_active: false, locked_until: new Date(Date.now() + 60_000) });

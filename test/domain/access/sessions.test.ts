@@ -73,14 +73,10 @@ describe('what the database has been told', () => {
       await mayBeSilent(trx);
       onTestFinished(async () => void (await trx.rollback()));
       const before = await name();
-      await trx('users')
-        .where({ id: claims.sub })
-        .update({ display_name: `Turn ${turn}` });
+      await trx('users').where({ id: claims.sub }).update('display_name', `Turn ${turn}`);
       expect([await name(), await name()]).toEqual([before, before]);
       // another one that begins later and ends before
-      await db('users')
-        .where({ id: other.sub })
-        .update({ display_name: `Other ${turn}` });
+      await db('users').where({ id: other.sub }).update('display_name', `Other ${turn}`);
       expect(await name()).toBe(before);
       expect((await sessions.read(other)).caller?.displayName).toBe(`Other ${turn}`);
       expect(await name()).toBe(before);

@@ -1,12 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 
 /** A member of an archive; `said` is the unpacked size that its headers give, where they lie. */
-export interface ArchiveMember {
-  name: string;
-  content: Buffer | string;
-  said?: number;
-  flags?: number;
-}
+export type ArchiveMember = { name: string; content: Buffer | string; said?: number; flags?: number };
 
 const table = Array.from({ length: 256 }, (_, n) => {
   let c = n;

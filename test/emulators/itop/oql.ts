@@ -3,10 +3,7 @@ import { model } from './model.ts';
 /** What a query asks of one object; values are compared as the database does it, texts without regard to case. */
 type Condition = (read: (field: string) => string | number) => boolean;
 
-export interface Query {
-  class: string;
-  fits: Condition;
-}
+export type Query = { class: string; fits: Condition };
 
 type Expression = (read: (field: string) => string | number) => unknown;
 
@@ -19,9 +16,8 @@ export function parseOql(oql: string, isField: (className: string, field: string
   const peek = (): string => (tokens[at] ?? '').toUpperCase().replace(/\s+/, ' ');
   const take = (wanted?: string): string => {
     const part = tokens[at];
-    if (part === undefined || (wanted !== undefined && peek() !== wanted)) {
+    if (part === undefined || (wanted !== undefined && peek() !== wanted))
       throw new Error(`Unexpected token ${part ?? 'end of query'}, found '${part ?? ''}' in ${oql}`);
-    }
     at += 1;
     return part;
   };
@@ -53,9 +49,8 @@ export function parseOql(oql: string, isField: (className: string, field: string
       if (part !== alias) throw new Error(`Unknown class or alias '${part}' in ${oql}`);
       field = take();
     }
-    if (field !== 'id' && !isField(className, field)) {
+    if (field !== 'id' && !isField(className, field))
       throw new Error(`Unknown filter code '${field}' for class ${className} in ${oql}`);
-    }
     return (read) => read(field);
   };
 

@@ -114,9 +114,8 @@ async function receive(emulator: ItopEmulator, service: Service, received: Recei
   if (strikes('slow_page')) await holdBack(emulator.clock, SLOW_MS, gone);
   const answer = service.answer(account, asked);
   if (strikes('reset_after_write')) return 'reset';
-  if (kind === 'get' && Object.keys(answer.objects ?? {}).length > 2 && strikes('rows_between_pages')) {
+  if (kind === 'get' && Object.keys(answer.objects ?? {}).length > 2 && strikes('rows_between_pages'))
     shuffle(emulator, asked, answer);
-  }
   if (answer.code === 0 && strikes('refused_after_write'))
     return refuse(100, 'The trigger could not be activated');
   return { status: 200, body: answer, isCut: strikes('truncated_json') };

@@ -26,19 +26,10 @@ export interface Asked {
   simulate?: boolean;
 }
 
-export interface Response {
-  code: number;
-  message: string;
-  objects?: Record<string, unknown> | null;
-}
+export type Response = { code: number; message: string; objects?: Record<string, unknown> | null };
 
 /** One stored write of any user. */
-export interface Write {
-  kind: Exclude<CallKind, 'get'>;
-  class: string;
-  id: number;
-  user: string;
-}
+export type Write = { kind: Exclude<CallKind, 'get'>; class: string; id: number; user: string };
 
 class ServiceError extends Error {
   readonly code: number;
@@ -93,16 +84,14 @@ export class Service {
       case 'core/update': {
         this.#comment(asked);
         const [item] = this.#find(account, asked, 'write', 'modifying');
-        if (!item) {
+        if (!item)
           throw internal(
             typeof asked.key === 'number'
               ? `Invalid object ${asked.class}::${asked.key}`
               : `No item found for query: ${String(asked.key)}`,
           );
-        }
-        if (this.store.update(item, this.#values(item.class, asked.fields ?? {}), asked.comment!)) {
+        if (this.store.update(item, this.#values(item.class, asked.fields ?? {}), asked.comment!))
           this.writes.push({ kind: 'update', class: item.class, id: item.id, user: account.login });
-        }
         return { code: 0, message: '', objects: this.#shown(asked, [item], 'updated') };
       }
       case 'core/delete': {
@@ -182,9 +171,8 @@ export class Service {
       if (attribute.kind === 'key') {
         const id =
           typeof value === 'object' ? this.#named(attribute.target!, name, value) : Number(text || 0);
-        if (Number.isNaN(id) || (id > 0 && !this.store.find(attribute.target!, id))) {
+        if (Number.isNaN(id) || (id > 0 && !this.store.find(attribute.target!, id)))
           throw internal(`${name}: Invalid object ${attribute.target}::${text}`);
-        }
         values[name] = id;
       } else if (attribute.kind === 'enum' && text !== '' && !attribute.values!.includes(text)) {
         throw internal(`Value not allowed [${text}] for ${name}`);
@@ -215,9 +203,8 @@ export class Service {
         ? known
         : asked.output_fields!.split(',').map((name) => {
             const trimmed = name.trim();
-            if (trimmed !== 'id' && !known.includes(trimmed)) {
+            if (trimmed !== 'id' && !known.includes(trimmed))
               throw internal(`output_fields: invalid attribute code '${trimmed}'`);
-            }
             return trimmed;
           });
     return Object.fromEntries(

@@ -2,11 +2,7 @@ import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import { attributesOf, lineage, model, rootOf } from './model.ts';
 
 /** An object, or an entry of the history. */
-export interface Item {
-  class: string;
-  id: number;
-  values: Record<string, string | number>;
-}
+export type Item = { class: string; id: number; values: Record<string, string | number> };
 
 /** The objects of one instance and what is kept of every change. */
 export class Store {

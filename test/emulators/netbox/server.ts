@@ -10,10 +10,7 @@ import { Store, schema } from './store.ts';
 const SLOW_MS = 120_000;
 const hibernating = '<html><head><title>Maintenance</title></head><body>Back soon.</body></html>';
 
-export interface NetBoxOptions {
-  clock?: Clock | VirtualClock;
-  tls?: ServerOptions;
-}
+export type NetBoxOptions = { clock?: Clock | VirtualClock; tls?: ServerOptions };
 
 const kinds: Record<string, CallKind> = {
   POST: 'create',

@@ -34,13 +34,7 @@ export interface LoggedChange extends Row {
   postchange_data: unknown;
 }
 
-export interface CustomField {
-  id: number;
-  name: string;
-  label: string;
-  type: string;
-  object_types: string[];
-}
+export type CustomField = { id: number; name: string; label: string; type: string; object_types: string[] };
 
 /** The objects of an instance by endpoint, and what was done to them. */
 export class Store {

@@ -9,9 +9,8 @@ export function importCall(instance: Instance, account: Account, request: Reques
   const set = instance.importSets[staging];
   if (request.method !== 'POST') return failure(405, 'Method not supported', null);
   if (!set) return failure(400, `Invalid table ${staging}`, null);
-  if (!account.roles.has('import_set_loader') && !account.roles.has('admin')) {
+  if (!account.roles.has('import_set_loader') && !account.roles.has('admin'))
     return failure(403, 'User Not Authorized', 'Failed API level ACL Validation');
-  }
   const body = readObject(request.body);
   if (!body) return malformed;
   const values = textsOf(body);
@@ -63,9 +62,8 @@ interface Outcome {
 /** POST /api/now/identifyreconcile */
 export function reconcileCall(instance: Instance, account: Account, request: Request): Response {
   if (request.method !== 'POST') return failure(405, 'Method not supported', null);
-  if (!['itil', 'asset', 'admin'].some((role) => account.roles.has(role))) {
+  if (!['itil', 'asset', 'admin'].some((role) => account.roles.has(role)))
     return failure(403, 'User Not Authorized', 'Failed API level ACL Validation');
-  }
   const payload = readObject(request.body) as { items?: Item[] } | undefined;
   if (!payload) return malformed;
   const source = request.query.get('sysparm_data_source') ?? '';
@@ -86,9 +84,8 @@ const faulty = (className: string, error: string, message: string): Outcome => (
 
 function identify(instance: Instance, account: Account, item: Item, source: string): Outcome {
   const { store } = instance;
-  if (!store.tables.has(item.className) || !store.instanceOf(item.className, 'cmdb')) {
+  if (!store.tables.has(item.className) || !store.instanceOf(item.className, 'cmdb'))
     return faulty(item.className, 'INVALID_INPUT_DATA', `Invalid className [${item.className}]`);
-  }
   const values: Record<string, string> = { discovery_source: source, ...textsOf(item.values ?? {}) };
   const native = item.sys_object_source_info;
   const known = native?.source_native_key
@@ -102,13 +99,12 @@ function identify(instance: Instance, account: Account, item: Item, source: stri
       .find((one) => one !== undefined)!;
     // rules are tried in their order: the first whose attribute is given and found decides
     const given = identifiers.filter((name) => values[name]);
-    if (given.length === 0) {
+    if (given.length === 0)
       return faulty(
         item.className,
         'MISSING_MATCHING_ATTRIBUTES',
         `In payload missing minimum set of input values for criterion (matching) attributes from identify rule for table [${item.className}]`,
       );
-    }
     for (const name of given) {
       rows = store.of(item.className).filter((row) => row.values[name] === values[name]);
       if (rows.length > 0) break;

@@ -29,13 +29,12 @@ function describeField(store: Store, table: string, field: FieldSchema): void {
     },
     'system',
   );
-  for (const [value, choiceLabel] of Object.entries(choices ?? {})) {
+  for (const [value, choiceLabel] of Object.entries(choices ?? {}))
     store.insert(
       'sys_choice',
       { name: table, element, value, label: choiceLabel, inactive: 'false' },
       'system',
     );
-  }
 }
 
 /** Adds, changes or takes away a column, in the table and in its description. */

@@ -1,12 +1,7 @@
 import type { Response } from '../http.ts';
 
 /** A request as the parts of an instance see it. */
-export interface Request {
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  body: string;
-}
+export type Request = { method: string; path: string; query: URLSearchParams; body: string };
 
 /** The form of every refusal of the REST APIs. */
 export const failure = (status: number, message: string, detail: string | null): Response => ({

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import type { Response } from '../http.ts';
 
-interface Token {
-  user: string;
-  expires: number;
-}
+type Token = { user: string; expires: number };
 
 /** The client of an instance, and who acts with a token that it gets by its credentials. */
 const client = { id: 'estate-client', secret: 'client secret', user: 'estate' };

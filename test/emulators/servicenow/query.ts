@@ -1,11 +1,7 @@
 import type { FieldSchema } from './schema.ts';
 
 /** One condition of an encoded query. */
-interface Condition {
-  field: string;
-  operator: string;
-  value: string;
-}
+type Condition = { field: string; operator: string; value: string };
 
 export interface ParsedQuery {
   /** Groups joined by ^NQ, of which one must hold; in a group all must hold, each an OR chain. */

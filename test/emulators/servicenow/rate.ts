@@ -10,10 +10,7 @@ export interface RateRule {
   headers: boolean;
 }
 
-export interface RateVerdict {
-  allowed: boolean;
-  headers: Record<string, string>;
-}
+export type RateVerdict = { allowed: boolean; headers: Record<string, string> };
 
 /** Counts requests per user in windows that begin at whole multiples of their length, as the hourly rules do. */
 export class RateRules {

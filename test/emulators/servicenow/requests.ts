@@ -24,11 +24,7 @@ const cancelled = failure(
 const hibernating =
   '<html><head><title>Instance Hibernating page</title></head><body>Your instance is hibernating.</body></html>';
 
-interface Route {
-  kind: CallKind;
-  table: string;
-  id: string | undefined;
-}
+type Route = { kind: CallKind; table: string; id: string | undefined };
 
 const tableKinds: Record<string, CallKind> = { POST: 'create', PATCH: 'update', DELETE: 'delete' };
 
@@ -144,9 +140,8 @@ function alterPage(
     result[1] = result[0]!;
   }
   if (result.length > 2 && strikes('rows_between_pages')) shuffle(instance, table, result);
-  if (strikes('error_after_part')) {
+  if (strikes('error_after_part'))
     answer.body = { ...(cancelled.body as object), result: result.slice(0, Math.ceil(result.length / 2)) };
-  }
 }
 
 /** After a page a row on it is deleted, one changes, and one is created anywhere among those read and unread. */

@@ -3,10 +3,7 @@ import type { Clock } from '../../../integrations/exchange/itsm/remote.ts';
 import { type FieldSchema, systemFields, type TableSchema } from './schema.ts';
 
 /** A row; every value is text, as in the database below an instance. */
-export interface Row {
-  table: string;
-  values: Record<string, string>;
-}
+export type Row = { table: string; values: Record<string, string> };
 
 /** `2026-01-31 23:59:59`, in UTC. */
 export const formatTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

@@ -23,22 +23,19 @@ export function tableCall(
     DELETE: 'delete',
   };
   const operation = operations[request.method];
-  if (!operation || (id === undefined) !== ['GET', 'POST'].includes(request.method)) {
+  if (!operation || (id === undefined) !== ['GET', 'POST'].includes(request.method))
     return failure(405, 'Method not supported', null);
-  }
-  if (!mayDo(instance.store, account, table, operation)) {
+  if (!mayDo(instance.store, account, table, operation))
     return operation === 'read'
       ? failure(403, 'User Not Authorized', 'Failed API level ACL Validation')
       : failure(403, 'Operation Failed', 'ACL Exception Operation Failed due to security constraints');
-  }
   if (id === undefined)
     return request.method === 'GET'
       ? list(instance, account, request, table)
       : create(instance, account, request, table);
   const row = instance.store.find(table, id);
-  if (!row || account.hidesRow(row)) {
+  if (!row || account.hidesRow(row))
     return failure(404, 'No Record found', "Record doesn't exist or ACL restricts the record retrieval");
-  }
   if (request.method === 'DELETE') {
     write.remove(instance, row, account.userName);
     return { status: 204 };

@@ -32,11 +32,7 @@ export const relationType = 'relAppToITC';
 const RELATION_KIND = 'Runs on::Runs';
 
 /** How much there is at first. */
-export interface Size {
-  applications: number;
-  components: number;
-  relations: number;
-}
+export type Size = { applications: number; components: number; relations: number };
 
 /** Fills an instance. @returns the key of the kind of its relations. */
 export function populate({ store }: ServiceNowEmulator, size: Size): string {

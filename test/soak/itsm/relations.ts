@@ -83,11 +83,7 @@ async function undoableRuns({ services: { db } }: World, mappingId: string): Pro
 }
 
 /** Worlds in which relations of a few things are kept in step by runs that end in the middle. */
-export interface RelationHistories {
-  parts: Parts;
-  clock: VirtualClock;
-  driver: Driver;
-}
+export type RelationHistories = { parts: Parts; clock: VirtualClock; driver: Driver };
 
 export function openRelationHistories(parts: Parts, clock: VirtualClock): RelationHistories {
   return { parts, clock, driver: createDriver(parts.services, clock, 3) };

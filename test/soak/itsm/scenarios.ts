@@ -60,11 +60,7 @@ const PATIENCE = 8;
 const ACTS_BEFORE = 6;
 const MOST_ACTS = 12;
 
-interface Outcome {
-  faults: string[];
-  runs: number;
-  failed: number;
-}
+type Outcome = { faults: string[]; runs: number; failed: number };
 
 /** Executes a scenario; afterwards the remote works again. */
 async function runScenario(world: World, driver: Driver, people: People, scenario: Scenario) {

@@ -99,11 +99,7 @@ export async function describeChanges({ services: { db } }: World, { run }: Ende
   return rows.map((row: unknown) => JSON.stringify(row));
 }
 
-interface Thing {
-  id: string;
-  description: string | null;
-  alias: string | null;
-}
+type Thing = { id: string; description: string | null; alias: string | null };
 
 /** All there is on one side, by name; names that occur twice are listed in `doubled`. */
 export interface Side {

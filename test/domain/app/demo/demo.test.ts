@@ -23,9 +23,8 @@ describe('the demo landscape', () => {
     try {
       const counts = { cards: landscape.cards.length, relations: landscape.relations.length };
       expect(await loadDemo(await t.ctx(), today)).toEqual(counts);
-      const stored = await t.services.db.raw(
-        `select (select count(*)::int from cards) as cards, (select count(*)::int from relations) as relations`,
-      );
+      const stored = await t.services.db.raw(`select (select count(*)::int
+          from cards) as cards, (select count(*)::int from relations) as relations`);
       expect(stored.rows[0]).toEqual(counts);
     } finally {
       await t.close();
@@ -65,12 +64,11 @@ describe('the demo landscape', () => {
           card.external_id,
         ).toContain(tagName);
         expect(group?.restrict_to_types ?? [card.type], card.external_id).toContain(card.type);
-        if (group?.mode === 'single') {
+        if (group?.mode === 'single')
           expect(
             used.filter(([name]) => name === groupName),
             card.external_id,
           ).toHaveLength(1);
-        }
       }
     }
     const tags = new Set(landscape.cards.flatMap((card) => card.tags ?? []));

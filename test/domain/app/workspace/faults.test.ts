@@ -129,9 +129,8 @@ describe('an archive is refused', () => {
       async () => {
         const twin = 'content/carts.ndjson';
         const archive = await withPart(twin, Buffer.from(''))();
-        for (let at = archive.indexOf(twin); at >= 0; at = archive.indexOf(twin, at + 1)) {
+        for (let at = archive.indexOf(twin); at >= 0; at = archive.indexOf(twin, at + 1))
           archive.write(CARDS, at);
-        }
         return archive;
       },
       /contains content\/cards\.ndjson twice/,

@@ -113,9 +113,8 @@ it('asks others at once where those who are to approve or sign have no account t
       .select('subject_id', 'topic', 'assigned_to');
     const of = (subject: string) => asked.filter(({ subject_id }) => subject_id === subject);
     expect(of(draft.id).length).toBeGreaterThan(0);
-    for (const { assigned_to, topic } of of(draft.id)) {
+    for (const { assigned_to, topic } of of(draft.id))
       expect([topic, active.includes(assigned_to)]).toEqual(['process_flow_approval', true]);
-    }
     expect(of(adr.id)).toEqual([
       { subject_id: adr.id, topic: 'adr_signatory_gone', assigned_to: keeper.userId },
     ]);

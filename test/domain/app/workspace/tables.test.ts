@@ -6,9 +6,8 @@ import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 const { db } = closeAfterAll(await createTestServices()).services;
 
 it('knows of every table whether it goes with the workspace, and why not', async () => {
-  const { rows } = await db.raw(
-    `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace order by 1`,
-  );
+  const { rows } = await db.raw(`select relname as name from pg_class where relkind in ('r', 'p')
+      and relnamespace = 'public'::regnamespace order by 1`);
   const known = [...contentTable.keys(), ...Object.keys(leftOut), 'users', 'settings'];
   expect(known.toSorted()).toEqual(rows.map(({ name }: { name: string }) => name));
 });

@@ -34,15 +34,13 @@ it('join the card types in the direction that is given', () => {
 it('are never guessed', () => {
   for (const relationship of ['Flow', 'Influence', 'Specialization', 'Triggering']) {
     for (const source of types) {
-      for (const target of types) {
+      for (const target of types)
         expect(relationTypeOf(metamodel, relationship, source, target)).toBeUndefined();
-      }
     }
   }
   // ArchiMate has no relationship that says that one application replaces another
-  for (const relationship of relationships) {
+  for (const relationship of relationships)
     expect(relationTypeOf(metamodel, relationship, 'Application', 'Application')).toBeUndefined();
-  }
   // exactly one relation type joins the two card types
   expect(relationTypeOf(metamodel, 'Association', 'Interface', 'Application')?.key).toBe('relAppToInterface');
   expect(relationTypeOf(metamodel, 'Association', 'constructor', 'toString')).toBeUndefined();

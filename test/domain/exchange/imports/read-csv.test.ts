@@ -207,9 +207,8 @@ describe('the file', () => {
   it('makes batches of the size asked for, smaller ones of large rows', async () => {
     const sizes = async (file: string, batchRows: number) => {
       const found: number[] = [];
-      for await (const batch of readCsv(inPieces(file, 10_000), { ...cards, empty: 'leave', batchRows })) {
+      for await (const batch of readCsv(inPieces(file, 10_000), { ...cards, empty: 'leave', batchRows }))
         found.push(batch.length);
-      }
       return found;
     };
     expect(await sizes(`type,name,description\n${'Application,n,x\n'.repeat(25)}`, 10)).toEqual([10, 10, 5]);

@@ -101,11 +101,10 @@ it('roles on cards, which show their costs, are not given', async () => {
   await t.services
     .db('roles')
     .where({ key: 'clerk' })
-    .update({
-      permissions: JSON.stringify(
-        Object.fromEntries([...permissions, 'stakeholders.manage'].map((key) => [key, true])),
-      ),
-    });
+    .update(
+      'permissions',
+      JSON.stringify(Object.fromEntries([...permissions, 'stakeholders.manage'].map((key) => [key, true]))),
+    );
   const keys = new Set([...permissions, 'stakeholders.manage'] as const);
   const keeper: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: keys } };
   const { faults, report } = await imports.run(

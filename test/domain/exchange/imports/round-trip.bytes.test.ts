@@ -93,9 +93,8 @@ async function expectSame(from: Workspace, format: TripFormat): Promise<void> {
     const { files, faults } = await carryOver(from, to, format);
     expect(faults).toEqual([{}, {}]);
     expect(await storedValues(to)).toEqual(await storedValues(from));
-    for (const kind of ['cards', 'relations'] as const) {
+    for (const kind of ['cards', 'relations'] as const)
       expect(await to.exported(kind, format), kind).toBe(files[kind]);
-    }
   } finally {
     await to.close();
   }
@@ -152,9 +151,8 @@ describe('a workspace of hostile texts', () => {
         .flat()
         .filter((fault) => !/duplicate_in_file|sibling_name_taken/.test(fault)),
     ).toEqual([]);
-    const { rows: apps } = await db.raw(
-      `select id, status from cards where type = 'Application' order by id`,
-    );
+    const { rows: apps } = await db.raw(`select id, status from cards where type = 'Application'
+        order by id`);
     const { rows: parts } = await db.raw(`select id from cards where type = 'ITComponent' order by id`);
     const related = await source.importer.run(
       fc
@@ -173,9 +171,8 @@ describe('a workspace of hostile texts', () => {
     );
     expect(related.job.counts!.created).toBeGreaterThan(40);
     // a related card that is archived later takes its relations with it
-    await db.raw(
-      `update cards set status = 'ARCHIVED', archived_at = now() where id in (select source_id from relations limit 5)`,
-    );
+    await db.raw(`update cards set status = 'ARCHIVED', archived_at = now() where id in (select source_id
+        from relations limit 5)`);
   });
   afterAll(() => source.close());
 

@@ -14,9 +14,8 @@ const t = closeAfterAll(await createTestServices());
 async function read(content: Buffer): Promise<Record<string, SheetRows['rows']>> {
   const stored = await storeContent(t.services.blobs, Readable.from([content]));
   const sheets: Record<string, SheetRows['rows']> = {};
-  for await (const { sheet, rows } of readXlsx(t.services.blobs, stored)) {
+  for await (const { sheet, rows } of readXlsx(t.services.blobs, stored))
     sheets[sheet] = [...(sheets[sheet] ?? []), ...rows];
-  }
   return sheets;
 }
 

@@ -60,9 +60,8 @@ it('of another form is read as far as it goes, and says what is left', () => {
   ]);
   expect(readMadr('no title').input.title).toBeUndefined();
   expect(readMadr('Setext\n===\n\ntext').input).toMatchObject({ title: 'Setext' });
-  for (const bad of ['---\na: [\n---\n# T', '---\n- a\n---\n# T', '---\na: &x [1]\nb: *x\n---\n# T']) {
+  for (const bad of ['---\na: [\n---\n# T', '---\n- a\n---\n# T', '---\na: &x [1]\nb: *x\n---\n# T'])
     expect(() => readMadr(bad)).toThrow(InvalidFrontMatter);
-  }
 });
 
 it('keeps headings in code where they are', () => {

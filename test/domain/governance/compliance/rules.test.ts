@@ -15,9 +15,8 @@ describe('the rules of the built-in regulations', () => {
   it('are there for each of them', async () => {
     const builtIn: string[] = await db('compliance_regulations').where({ built_in: true }).pluck('key');
     expect([...ruleSets.keys()].sort()).toEqual(builtIn.sort());
-    for (const [regulation, rules] of ruleSets) {
+    for (const [regulation, rules] of ruleSets)
       expect(new Set(rules.map(({ key }) => key)).size, regulation).toBe(rules.length);
-    }
   });
 
   it('all name what the built-in metamodel has, and say something of each gap', async () => {

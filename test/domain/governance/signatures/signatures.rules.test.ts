@@ -70,11 +70,10 @@ describe('signatures', () => {
     }));
 
   it('are refused of others', () => {
-    for (const userId of ['00000000-0000-4000-8000-00000000000c', null]) {
+    for (const userId of ['00000000-0000-4000-8000-00000000000c', null])
       expect(() => signature(asked, { userId, at, hash: 'h' })).toThrow(
         expect.objectContaining({ code: 'not_signatory', status: 403 }),
       );
-    }
   });
 });
 

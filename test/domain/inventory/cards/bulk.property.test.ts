@@ -75,9 +75,8 @@ async function plant(ctx: Ctx, tree: typeof forest extends fc.Arbitrary<infer T>
     await createRelation(ctx, { type: 'relAppToBC', source_id: id, target_id: at(n) });
   }
   await ctx.db('cards').whereIn('id', tree.approved.map(at)).update({ approval_status: 'APPROVED' });
-  for (const n of tree.archived) {
+  for (const n of tree.archived)
     await archiveCard(ctx, at(n), { child_strategy: 'disconnect' }).catch(() => undefined);
-  }
   return ids;
 }
 

@@ -119,9 +119,8 @@ describe('attribute values by field type', () => {
     ['single_select', 'one', 'two'],
     ['multiple_select', [], ['two', 'one']],
   ])('%s takes %j and %j, and null', (type, ...values) => {
-    for (const value of [...values, null]) {
+    for (const value of [...values, null])
       expect(faultsOf('Objective', { attributes: { [type]: value } })).toEqual([]);
-    }
   });
 
   it.each([
@@ -156,11 +155,10 @@ describe('attribute values by field type', () => {
     ['multiple_select', 'duplicate_option', [['one', 'one']]],
     ['multiple_select', 'wrong_type', ['one', [1], { 0: 'one' }]],
   ] as [string, string, unknown[]][])('%s answers %s', (type, code, values) => {
-    for (const value of values) {
+    for (const value of values)
       expect(faultsOf('Objective', { attributes: { [type]: value } })).toEqual([
         `attributes.${type}: ${code}`,
       ]);
-    }
   });
 
   it('refuses what the service sets alone, unless it is sent back unchanged', () => {

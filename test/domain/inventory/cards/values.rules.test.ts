@@ -136,9 +136,8 @@ describe('approval', () => {
     ['data_quality', 'APPROVED'],
   ])('a change of %s leaves an approved card %s', (field, status) => {
     expect(approvalAfter('APPROVED', { [field]: { old: 1, new: 2 } })).toBe(status);
-    for (const other of ['DRAFT', 'REJECTED', 'BROKEN'] as const) {
+    for (const other of ['DRAFT', 'REJECTED', 'BROKEN'] as const)
       expect(approvalAfter(other, { [field]: { old: 1, new: 2 } })).toBe(other);
-    }
   });
 
   const metamodel = seededMetamodel({

@@ -16,11 +16,7 @@ const ann = randomUUID();
 const bob = randomUUID();
 const ids = new Map<string, string>();
 
-interface SampleCard {
-  name: string;
-  type: string;
-  [column: string]: unknown;
-}
+type SampleCard = { name: string; type: string; [column: string]: unknown };
 
 const cards: SampleCard[] = [
   {

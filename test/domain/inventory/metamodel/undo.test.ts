@@ -72,11 +72,7 @@ async function changeProvider(): Promise<TestAnswer> {
   });
 }
 
-interface Case {
-  what: string;
-  prepare?: () => Promise<string>;
-  act: (prepared: string) => Promise<TestAnswer>;
-}
+type Case = { what: string; prepare?: () => Promise<string>; act: (prepared: string) => Promise<TestAnswer> };
 
 const roles = `${types}/Application/stakeholder-roles`;
 const relation = `${relationTypes}/relAppToITC`;

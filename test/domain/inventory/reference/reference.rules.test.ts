@@ -105,9 +105,8 @@ describe('a catalogue that is loaded', () => {
       { id: 'A', parent_id: null, names: { en: 'Top', de: 'Oben' }, descriptions: {} },
       { id: 'A.1', parent_id: 'A', names: { en: 'Be;low' }, descriptions: {}, industry: 'Banking' },
     ]);
-    for (const wrong of ['id,colour\n1,2\n', 'id,id\n1,2\n', 'id,name\n1\n', 'id,name\n1,"2\n']) {
+    for (const wrong of ['id,colour\n1,2\n', 'id,id\n1,2\n', 'id,name\n1\n', 'id,name\n1,"2\n'])
       expect(() => nodesOfCsv(wrong, 'BusinessProcess')).toThrow();
-    }
   });
 
   it('is told in the language asked for, else in English', () => {

@@ -44,9 +44,8 @@ function refusal(act: () => unknown): string[] {
 describe('relation rules', () => {
   it('know the types that are shown with both their ends', () => {
     expect(requireRelationType(metamodel, 'relAppToITC').key).toBe('relAppToITC');
-    for (const key of ['relNope', 'relAppToDataObj', 'relAppToBizCtx', 'constructor']) {
+    for (const key of ['relNope', 'relAppToDataObj', 'relAppToBizCtx', 'constructor'])
       expect(refusal(() => requireRelationType(metamodel, key))).toEqual(['type: unknown_type']);
-    }
   });
 
   it('let only active cards of the right types be ends', () => {

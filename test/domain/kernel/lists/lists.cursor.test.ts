@@ -24,9 +24,8 @@ const spec: ListSpec = {
 };
 
 const t = closeAfterAll(await createTestServices());
-await t.services.db.raw(
-  'create table things (id bigint primary key, name text, weight numeric not null, made timestamptz not null default now())',
-);
+await t.services.db.raw(`create table things (id bigint primary key, name text, weight numeric not null,
+    made timestamptz not null default now())`);
 
 beforeEach(() => t.services.db.raw('truncate things, list_snapshots cascade'));
 
@@ -37,17 +36,9 @@ const put = (rows: { id: number; name: string | null; weight?: number; made?: st
 const number = (most: number) =>
   put(Array.from({ length: most }, (_, n) => ({ id: n + 1, name: `n${n + 1}` })));
 
-interface Page {
-  items: { id: number; name: string | null }[];
-  next_cursor: string | null;
-}
+type Page = { items: { id: number; name: string | null }[]; next_cursor: string | null };
 
-interface Request {
-  sort_by?: string;
-  sort_dir?: 'asc' | 'desc';
-  page_size?: number;
-  search?: string;
-}
+type Request = { sort_by?: string; sort_dir?: 'asc' | 'desc'; page_size?: number; search?: string };
 
 const page = async (
   cursor: string,
@@ -197,9 +188,8 @@ describe('a traversal by cursor', () => {
   });
 
   it('walks over chunk borders', async () => {
-    await t.services.db.raw(
-      `insert into things (id, name, weight) select n, lpad(n::text, 6, '0'), 0 from generate_series(1, 2500) n`,
-    );
+    await t.services.db.raw(`insert into things (id, name, weight) select n, lpad(n::text, 6, '0'), 0
+        from generate_series(1, 2500) n`);
     expect(await traverse({ page_size: 170 })).toEqual(Array.from({ length: 2500 }, (_, n) => n + 1));
   });
 });
@@ -230,13 +220,12 @@ describe('a cursor that was tampered with', () => {
         [bound, 'r', '1'],
         { bound },
       ];
-      for (const parts of forged) {
+      for (const parts of forged)
         expect(await rejected(page(forge(parts), { sort_by }))).toEqual([
           422,
           'validation_failed',
           'malformed',
         ]);
-      }
       expect(await rejected(page(forge([bound, 's', OTHER, '3']), { sort_by }))).toEqual(expired);
     }
   });

@@ -55,9 +55,8 @@ describe('the header of a file of cards', () => {
       ['id', 'alias'],
       ['type', 'external_id'],
       ['type', 'name'],
-    ]) {
+    ])
       expect(faults(() => readCardHeader(header, keys))).toEqual([]);
-    }
   });
 });
 

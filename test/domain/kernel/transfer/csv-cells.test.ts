@@ -84,9 +84,8 @@ describe('numbers, truth values, days', () => {
 
   it('reads days that exist', () => {
     expect(readDay('2024-02-29')).toBe('2024-02-29');
-    for (const bad of ['2023-02-29', '31.12.2020', '2020-13-01', '20200101', '2020-1-1']) {
+    for (const bad of ['2023-02-29', '31.12.2020', '2020-13-01', '20200101', '2020-1-1'])
       expect(readDay(bad)).toBeUndefined();
-    }
   });
 });
 
@@ -117,8 +116,7 @@ describe('several values in one cell', () => {
 
   it('reads stakeholders by role and address', () => {
     expect(readStakeholding('owner: ada@example.org')).toEqual({ role: 'owner', email: 'ada@example.org' });
-    for (const bad of ['ada@example.org', ':ada@example.org', 'owner:']) {
+    for (const bad of ['ada@example.org', ':ada@example.org', 'owner:'])
       expect(readStakeholding(bad)).toBeUndefined();
-    }
   });
 });

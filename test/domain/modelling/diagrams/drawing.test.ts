@@ -163,9 +163,8 @@ describe('a thumbnail', () => {
   const plain = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>';
 
   it('is a picture by its bytes that runs nothing', async () => {
-    for (const good of [png, svg(plain), `data:image/svg+xml;utf8,${encodeURIComponent(plain)}`]) {
+    for (const good of [png, svg(plain), `data:image/svg+xml;utf8,${encodeURIComponent(plain)}`])
       expect(await checkThumbnail(good)).toBe(good);
-    }
     const bad = [
       'https://estate.example/a.png',
       'data:text/html;base64,AAAA',

@@ -17,11 +17,7 @@ import {
 import { forAll } from '../../../support/property.ts';
 
 /** A plan as people think of it. */
-interface Plan {
-  items: PlanItem[];
-  tasks: PlanTask[];
-  dependencies: { pred: string; succ: string }[];
-}
+type Plan = { items: PlanItem[]; tasks: PlanTask[]; dependencies: { pred: string; succ: string }[] };
 
 /** The same as the rules take it. */
 function columnsOf({ items, tasks, dependencies }: Plan): PlanColumns {
@@ -294,9 +290,8 @@ describe('the critical path', () => {
           expect(above.slack).toBeLessThanOrEqual(one.slack);
         }
       }
-      if (schedule.members.length > 0) {
+      if (schedule.members.length > 0)
         expect(schedule.members.some((one) => one.critical && one.earliestEnd === schedule.end)).toBe(true);
-      }
     }));
 
   it('of a chain is as long as a longest path, found by trying all', () =>

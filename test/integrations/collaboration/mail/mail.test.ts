@@ -92,9 +92,8 @@ describe('a mail', () => {
       'a@b.example\r\nBcc: eve@b.example',
       '"a b"@c.example',
       'Eve <e@c>',
-    ]) {
+    ])
       await expect(ask({ ...hello, to })).rejects.toMatchObject({ code: 'validation_failed' });
-    }
     const ctx = await t.ctx();
     const [before] = await t.services.db('mails').count({ n: '*' });
     // the last two are those of a service account and of an erased person

@@ -143,9 +143,8 @@ describe('transforms', () => {
       [{ transform_type: 'expression', transform_config: { to_local: 'fail', to_remote: null } }, 'y'],
       [{ transform_type: 'value_map', transform_config: { pairs: [] } }, 'y'],
     ];
-    for (const [transform, value] of bad) {
+    for (const [transform, value] of bad)
       expect(toLocal(field(transform), value, around)).toMatchObject({ ok: false });
-    }
     expect(
       toRemote(
         field({ transform_type: 'expression', transform_config: { to_local: 'x', to_remote: null } }),

@@ -145,9 +145,8 @@ describe.each(Object.entries({ serviceNow, itop, netBox }))('%s', (_name, kind) 
     const before = ids();
     const read = readAll(remote, table, limit);
     const made: string[] = [];
-    for (let at = 0; at < 3; at += 1) {
+    for (let at = 0; at < 3; at += 1)
       made.push((await remote.create(table, { ...values, name: `new ${at}` }, `estate:${at}`)).record.id);
-    }
     await remote.update(table, made[0]!, { name: 'changed' });
     await remote.delete(table, made[1]!);
     const { records, hasHiddenRows } = await read;

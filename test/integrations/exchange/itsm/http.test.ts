@@ -270,9 +270,8 @@ test('credentials are sent as configured, and nothing is written', async () => {
     remote.update('servers', 'servers:S1', { name: 'x' }),
     remote.delete('servers', 'servers:S1'),
     remote.createRelation('a', 'b', 'c'),
-  ]) {
+  ])
     await expectError(write, 'refused', 'read only');
-  }
   expect(lists.requests).toHaveLength(before);
 });
 
@@ -297,9 +296,8 @@ test('a missing column clears no value: a file fails with its name, a list repor
     remote.readPage(request),
     remote.readSince({ ...request, since: '2026-01-01T00:00:00.000Z' }),
     remote.readByIds('servers', ['servers:S1'], ['site']),
-  ]) {
+  ])
     await expectError(read as Promise<never>, 'bad_rows', 'servers has no column site any more');
-  }
   lists.places.set('/exports/sites.ndjson', { body: '{"code":"a","name":"A"}\n{"code":"b","city":null}\n' });
   expect(await remote.findHiddenColumns('sites', ['name', 'city', 'gone'])).toEqual(['gone']);
 });

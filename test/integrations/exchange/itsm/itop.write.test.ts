@@ -73,13 +73,12 @@ test('a referenced object may be given by its name if that is unique', async () 
   await remote.update('Server', record.id, { org_id: 'Other' });
   expect(instance.writes.map(({ kind }) => kind)).toEqual(['create', 'update']);
   instance.elsewhere.insert('Organization', { name: 'Demo' });
-  for (const name of ['Nobody', 'Demo']) {
+  for (const name of ['Nobody', 'Demo'])
     await expectError(
       remote.update('Server', record.id, { org_id: name }),
       'refused',
       `criteria: name: ${name}`,
     );
-  }
 });
 
 describe('with reconciliation keys', () => {

@@ -3,10 +3,7 @@ import { RateRules } from '../../../emulators/servicenow/rate.ts';
 import { createVirtualClock } from '../../../emulators/virtual-clock.ts';
 import { memoryLimiterStore } from '../../../support/memory-limiter.ts';
 
-interface Sent {
-  at: number;
-  passed: boolean;
-}
+type Sent = { at: number; passed: boolean };
 
 /** A process whose event loop is blocked periodically, so that timers fire late. */
 const STALL = { everyMs: 2_700, fromMs: 1_900, ms: 250 };

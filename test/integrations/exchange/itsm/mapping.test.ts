@@ -50,9 +50,8 @@ describe('a formula of a transform', () => {
   });
 
   it('cannot access inherited members of a value', () => {
-    for (const member of ['constructor', '__proto__', 'toString', 'length']) {
+    for (const member of ['constructor', '__proto__', 'toString', 'length'])
       expect(evaluate(`value.${member}`, 'x')).toBeNull();
-    }
   });
 });
 

@@ -29,11 +29,7 @@ import { invertRows } from '../../../../integrations/exchange/itsm/engine/undo.t
 
 /** Scores the similarity of records and cards. May omit pairs that are not similar. */
 export type Scorer = (records: MatchItem[], cards: MatchItem[]) => ScoredPair[];
-interface PlanTools {
-  score: Scorer;
-  evaluate: TransformContext['evaluate'];
-  references?: References;
-}
+type PlanTools = { score: Scorer; evaluate: TransformContext['evaluate']; references?: References };
 
 /** Plans from what is in memory. @param size the number of records and cards of a part. */
 export async function planInMemory(

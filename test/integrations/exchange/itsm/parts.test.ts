@@ -116,9 +116,8 @@ function build({ spots, kind }: World): { syncState: SyncState; seen: Observatio
     else if (one.record === 'merged') {
       seen.remote.tombstones.push({ ...tombstone, mergedInto: rid(next(at)) });
     }
-    if (one.decision !== 'none') {
+    if (one.decision !== 'none')
       seen.decisions.push({ remoteId, cardId: one.decision === 'new' ? null : cid(next(at)) });
-    }
     const link = { relationType: 'uses', source: remoteId, target: rid(next(at)) };
     if (one.links.includes('base')) syncState.links.set(linkKey(link), link);
     const local = { relationType: 'uses', source: cardId, target: cid(next(at)) };

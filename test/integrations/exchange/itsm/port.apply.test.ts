@@ -181,9 +181,8 @@ describe('local rows', () => {
     const rows = [{ row_index: 0, type: 'ITComponent', name: 'component' }];
     const component = (await createCards(ctx, rows, false)).results[0]!.id!;
     const link = { relationType: 'appToITC', source: 'r1', target: 'r2' };
-    const { rows: types } = await t.services.db.raw(
-      `select key from relation_types where source_type_key = 'Application' and target_type_key = 'ITComponent' limit 1`,
-    );
+    const { rows: types } = await t.services.db.raw(`select key from relation_types
+        where source_type_key = 'Application' and target_type_key = 'ITComponent' limit 1`);
     link.relationType = types[0].key;
     const cards = { relationType: link.relationType, source: two!, target: component };
     const runId = await plan([

@@ -63,9 +63,7 @@ it(`a full read corrects all relations, whatever was stored before (seed ${seed}
         // what an earlier run has stored about it is wrong
         if (what < 0.4) {
           const key = { mapping_id: mappings.application, remote_relation_id: sys_id! };
-          await db('itsm_remote_links')
-            .where(key)
-            .update({ remote_relation_id: `ghost ${step}` });
+          await db('itsm_remote_links').where(key).update('remote_relation_id', `ghost ${step}`);
         }
         // its tombstone is hidden
         for (const { values } of random() < 0.5 ? instance.store.of('sys_audit_delete') : [])

@@ -22,10 +22,7 @@ const histories = openRelationHistories({ services: t.services, ctx: await t.ctx
 closeAfterAll(histories.driver);
 const world = closeAfterAll(await relatedWorld(histories, 'few', SIZE));
 
-interface Row {
-  id: string;
-  ends: { parent: string; child: string; type: string };
-}
+type Row = { id: string; ends: { parent: string; child: string; type: string } };
 
 const first = ({ instance }: World, at: number): Row => {
   const rows = instance.store.of(RELATIONS);

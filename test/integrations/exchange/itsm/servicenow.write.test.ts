@@ -132,9 +132,8 @@ test.each([
   expect(instance.writes.filter((write) => write.kind === 'insert')).toHaveLength(1);
   instance.elsewhere.insert(table, { name: 'twin' });
   instance.elsewhere.insert(table, { name: 'twin' });
-  if (createApi.kind === 'reconcile') {
+  if (createApi.kind === 'reconcile')
     await expectError(other.create(table, { name: 'twin' }, 'estate:2'), 'ambiguous');
-  }
   await other.close();
 });
 

@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { TestApp } from '../../../support/harness.ts';
 
-export interface Component {
-  id: string;
-  name: string;
-  subtype: string | null;
-  providers: string[];
-}
+export type Component = { id: string; name: string; subtype: string | null; providers: string[] };
 
 /** A card as the test knows it, with all that is linked to it. */
 export interface App {
@@ -62,9 +57,8 @@ export async function storeLandscape(t: TestApp): Promise<App[]> {
       tags: tagIds.filter(() => pick(3) === 0).map(({ name }) => name),
     };
   });
-  for (const component of components) {
+  for (const component of components)
     component.providers = providers.filter(() => pick(2) === 0).map(({ name }) => name);
-  }
 
   await command(await t.ctx(), async ({ sql, raise }) => {
     const type = await sql('card_types').where({ key: 'Application' }).first('fields_schema');

@@ -16,13 +16,7 @@ const t = closeAfterAll(await createTestApp());
 const apps = await storeLandscape(t);
 
 /** One way through the landscape: a card with one each of what is linked to it. */
-interface Way {
-  app: App;
-  link?: App['components'][number];
-  provider?: string;
-  tag?: string;
-  option?: string;
-}
+type Way = { app: App; link?: App['components'][number]; provider?: string; tag?: string; option?: string };
 
 interface KnownField {
   field: string;

@@ -236,9 +236,7 @@ describe('conditions of related cards', () => {
     'Which applications support 2 capabilities?',
     'Which organizations support applications?',
     'Which approved applications are rejected?',
-  ])('%s is refused', (question) => {
-    unread(question);
-  });
+  ])('%s is refused', (question) => void unread(question));
 });
 
 describe('what is not understood', () => {

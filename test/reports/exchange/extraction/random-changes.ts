@@ -24,10 +24,7 @@ export interface Landscape {
 
 type Change = (l: Landscape, pick: Picker) => Promise<unknown>;
 
-interface Picker {
-  number(below: number): number;
-  of<T>(list: readonly T[]): T;
-}
+type Picker = { number(below: number): number; of<T>(list: readonly T[]): T };
 
 const types = ['Application', 'ITComponent', 'BusinessCapability'];
 const relationTypes = ['relAppToITC', 'relAppToBC'];

@@ -22,9 +22,8 @@ const loader = await t.as('viewer', 'loader');
 l.users.push((await t.as('member', 'renamed')).userId, loader.userId);
 const group = await admin.post('/api/v1/tag-groups', { name: 'Region' });
 l.groups.push(group.body.id);
-for (const name of ['EU', 'US']) {
+for (const name of ['EU', 'US'])
   l.tags.push((await admin.post(`/api/v1/tag-groups/${group.body.id}/tags`, { name })).body.id);
-}
 const writer = randomChanges(admin, SEED);
 for (let n = 0; n < 12; n += 1) {
   const type = ['Application', 'Application', 'ITComponent', 'BusinessCapability'][n % 4]!;
@@ -103,12 +102,10 @@ it('is equal to the inventory by what changed while it was extracted, for whoeve
   })();
   await Promise.all([...writers, loading]);
   // what is hidden cannot be asked for
-  for (const key of ['Application', 'ITComponent', 'BusinessCapability']) {
+  for (const key of ['Application', 'ITComponent', 'BusinessCapability'])
     await admin.patch(`/api/v1/metamodel/types/${key}`, { is_hidden: false });
-  }
-  for (const key of ['relAppToITC', 'relAppToBC']) {
+  for (const key of ['relAppToITC', 'relAppToBC'])
     await admin.patch(`/api/v1/metamodel/relation-types/${key}`, { is_hidden: false });
-  }
   // chance may have left nothing to compare
   const ends: string[] = [];
   for (const type of ['Application', 'ITComponent']) {

@@ -132,11 +132,10 @@ it('refuses moments to come, and those before the oldest event kept', async () =
 
 it('shows nothing as it is now of what is not read', async () => {
   const owners = (sql: Sql) => sql.raw('select card_id from stakeholders');
-  for (const scope of [{ rowwise: true }, { reads: { cards: 'any', others: false } as const }]) {
+  for (const scope of [{ rowwise: true }, { reads: { cards: 'any', others: false } as const }])
     await expect(readAsOf(t.services.db, await now(), owners, scope)).rejects.toThrow(
       /card_id.*does not exist/s,
     );
-  }
 });
 
 it('leaves nothing behind, and lets nothing be written', async () => {

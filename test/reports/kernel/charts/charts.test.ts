@@ -126,12 +126,11 @@ describe('pictures', () => {
   });
 
   it('say that there is nothing to show, instead of nothing at all', () => {
-    for (const [kind, chart] of Object.entries(samples(0))) {
+    for (const [kind, chart] of Object.entries(samples(0)))
       expect(
         readPicture(drawChart(chart, workspace)).texts.some(({ text }) => text.includes('Nothing to show')),
         kind,
       ).toBe(true);
-    }
   });
 
   it('tell what the largest circle stands for', () => {
@@ -218,9 +217,8 @@ describe('pictures', () => {
       ['Ungrouped', 2],
       ['Unserved', 1],
       ['Alone', 1],
-    ] as const) {
+    ] as const)
       expect([text, written.filter((one) => one === text).length]).toEqual([text, times]);
-    }
   });
 
   it('name what lies above groups of one name, as far up as they differ', () => {
@@ -303,9 +301,8 @@ describe('pictures', () => {
       ['DD MMM YYYY', '09 Mar 2026'],
       ['M/D/YY', '3/9/26'],
       ['D. MMMM YYYY', '9. March 2026'],
-    ] as const) {
+    ] as const)
       expect(formatDate(day, { ...workspace, dateFormat })).toBe(written);
-    }
     expect(drawChart(samples(10).bars, workspace)).toContain('Annual cost (EUR)');
     expect(drawChart(samples(10).roadmap, workspace)).toContain('Today, 30.06.2026');
   });

@@ -129,9 +129,8 @@ it('HTML that was cleaned can always be read', () => {
     'a < b & c',
     '<b><i>x</b></i>',
     '<table><tr><td>1<table><tr><td>2',
-  ]) {
+  ])
     expect(() => htmlBlocks(cleanHtml(html)), html).not.toThrow();
-  }
 });
 
 describe('the columns of a table', () => {

@@ -85,9 +85,8 @@ it.each([true, false])('is read by any reader of CSV as it was stored, guarded: 
   const options = { attributeKeys: new Set(['note']), fieldType: () => 'text' as const };
   const read: string[][] = [];
   for await (const batch of readCsv(chunks, { kind: 'cards', empty: 'leave', ...options })) {
-    for (const row of batch) {
+    for (const row of batch)
       read.push([row.values.description ?? '', String(row.values.attributes?.note ?? '')]);
-    }
   }
   expect(read).toEqual(values.map((value) => [value, value]));
 });

@@ -27,9 +27,8 @@ export function planKills(
   const chosen = Array.from({ length: count }, (_, at): { at: number; kill: PlannedKill } => {
     const stage = possible[at % possible.length]!;
     const order = stages.indexOf(stage);
-    if (stage === 'outside' && writes > 0 && random() < 0.5) {
+    if (stage === 'outside' && writes > 0 && random() < 0.5)
       return { at: order, kill: { by: 'write', write: between(random, 1, Math.ceil(writes / 3)) } };
-    }
     if (random() < 0.15) return { at: order, kill: { by: 'time', afterMs: between(random, 0, ms) } };
     // those that died in it before have left less of it
     const shares = Math.ceil(count / possible.length) + 1;

@@ -15,11 +15,7 @@ import { startWorkerPair } from './workers.ts';
 type Parts = Pick<World, 'services' | 'ctx'>;
 
 /** A run that is asked for: of which mapping, and which way; or what takes the last one back. */
-export interface RunRequest {
-  of: Kind['key'];
-  how: 'pull' | 'push' | 'both' | 'undo';
-  complete?: boolean;
-}
+export type RunRequest = { of: Kind['key']; how: 'pull' | 'push' | 'both' | 'undo'; complete?: boolean };
 
 /** A world, and the run that it had last. */
 export interface TestWorld {
@@ -40,10 +36,7 @@ async function openTestWorld(parts: Parts, size: Size, seed: number): Promise<Te
 }
 
 /** Databases for a world with undisturbed runs, and for one whose workers are killed. */
-export interface Both {
-  undisturbed: Parts;
-  disturbed: Parts;
-}
+export type Both = { undisturbed: Parts; disturbed: Parts };
 
 /** Opens two worlds in which people do the same; the runs of one are executed by workers that can be killed. */
 export async function openWorlds(both: Both, size: Size, seed: number) {
@@ -83,12 +76,7 @@ export async function start(target: TestWorld, { of, how, complete = false }: Ru
 }
 
 /** How long an undisturbed run is. */
-export interface Measured {
-  lengths: Lengths;
-  writes: number;
-  ms: number;
-  rows: number;
-}
+export type Measured = { lengths: Lengths; writes: number; ms: number; rows: number };
 
 /** Executes a run in this process. */
 export async function runUndisturbed(target: TestWorld, run: RunRequest): Promise<Measured> {

@@ -14,10 +14,7 @@ const stageOf: Record<string, Stage | undefined> = {
   verify: 'verify',
 };
 
-interface Query {
-  sql: string;
-  bindings?: unknown[];
-}
+type Query = { sql: string; bindings?: unknown[] };
 
 /**
  * Follows a run by the statements that are sent for it. @param notify called before each is sent and after each is answered.

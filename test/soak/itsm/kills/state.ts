@@ -5,10 +5,7 @@ import type { World } from '../world.ts';
 export type State = Record<string, string[]>;
 
 /** Names in place of ids; those of deleted objects are remembered. */
-export interface Names {
-  learn(): Promise<void>;
-  in(value: unknown): string;
-}
+export type Names = { learn(): Promise<void>; in(value: unknown): string };
 
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g;
 const TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00|\+00)?/g;
@@ -25,22 +22,19 @@ export function createNames(world: World): Names {
       for (const { table } of kinds) {
         for (const { values } of instance.store.of(table)) names.set(values.sys_id!, `record ${values.name}`);
       }
-      for (const { values } of instance.store.of('cmdb_rel_ci')) {
+      for (const { values } of instance.store.of('cmdb_rel_ci'))
         names.set(values.sys_id!, `remote relation ${nameOf(values.parent)} > ${nameOf(values.child)}`);
-      }
       const { rows } = await services.db.raw('select id, source_id, target_id from relations');
-      for (const { id, source_id, target_id } of rows) {
+      for (const { id, source_id, target_id } of rows)
         names.set(id, `relation ${names.get(source_id)} > ${names.get(target_id)}`);
-      }
       const runs = await services.db('itsm_runs').orderBy('id').select('id', 'job_id');
       for (const [at, { id, job_id }] of runs.entries()) {
         names.set(id, `run ${at}`);
         if (job_id) names.set(job_id, `job ${at}`);
       }
       const questions = await services.db('itsm_review_items').select('id', 'remote_id', 'path');
-      for (const { id, remote_id, path } of questions) {
+      for (const { id, remote_id, path } of questions)
         names.set(id, `question about ${path} of ${names.get(remote_id)}`);
-      }
     },
     in: (value) =>
       (typeof value === 'string' ? value : JSON.stringify(value))

@@ -52,9 +52,8 @@ const fillField: Act = async (hand) => {
   };
   const fields = type.fields_schema.find(({ section }) => section === 'Extra')?.fields ?? [];
   const on = await hand.row('cards', "type = 'Application'");
-  if (on && fields.length > 0) {
+  if (on && fields.length > 0)
     await hand.send('PATCH', `/cards/${on.id}`, { attributes: { [hand.one(fields).key]: 'a' } });
-  }
 };
 const hideType: Act = (hand) =>
   hand.chance(0.5)

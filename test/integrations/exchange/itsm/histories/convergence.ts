@@ -52,14 +52,12 @@ async function checkConvergence(state: HistoryState): Promise<void> {
   for (const card of cards.values()) {
     const ended = pairs.filter(({ cardId }) => cardId === card.id);
     const mayLackRecord = ended.some(({ state }) => state.kind === 'unmapped' || state.kind === 'ended');
-    if (!primary.has(card.id) && !mayLackRecord && !(await landscape.isStaged(card.id))) {
+    if (!primary.has(card.id) && !mayLackRecord && !(await landscape.isStaged(card.id)))
       errors.push(`card ${card.id} has no record`);
-    }
   }
   for (const record of records.values()) {
-    if (!syncState.pairs.has(record.id) && !(await landscape.isStaged(record.id))) {
+    if (!syncState.pairs.has(record.id) && !(await landscape.isStaged(record.id)))
       errors.push(`record ${record.id} has no card`);
-    }
   }
   const present = new Set(
     [...cards.values(), ...records.values()].flatMap(({ fields }) =>

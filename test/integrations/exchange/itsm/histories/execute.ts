@@ -58,9 +58,8 @@ async function runUntilSettled(state: HistoryState, people: PerformAction): Prom
       if (!waiting && complete) return;
       continue;
     }
-    for (let at = 0; at < conflicts.length; at += 1) {
+    for (let at = 0; at < conflicts.length; at += 1)
       await people({ do: 'decide', at, winner: (round + at) % 2 === 0 ? 'local' : 'remote' }, false);
-    }
   }
   state.errors.push(`changes remain after ${MAX_RUNS} runs`);
 }
@@ -120,9 +119,8 @@ function createPerformAction(state: HistoryState): PerformAction {
       const apart = (await landscape.pairs()).filter(({ state }) => state.kind === 'unmapped');
       for (const side of ['local', 'remote'] as const) {
         for (const shown of await landscape.objects(side)) {
-          if (apart.some(({ cardId, remoteId }) => cardId === shown.id || remoteId === shown.id)) {
+          if (apart.some(({ cardId, remoteId }) => cardId === shown.id || remoteId === shown.id))
             state.unmappedValues.set(shown.id, tokensOf(shown));
-          }
         }
       }
       return;
@@ -216,11 +214,10 @@ async function executeRun(state: HistoryState, step: RunStep, people: PerformAct
   };
   state.log.push(`run ${step.complete ? 'complete' : 'delta'} ${JSON.stringify(step.disruptions)}`);
   const plan = await landscape.run(step, async (act) => await people(act, true));
-  for (const row of plan?.rows ?? []) {
+  for (const row of plan?.rows ?? [])
     state.log.push(
       `  ${row.no} ${row.action} ${row.side ?? ''} ${row.cardId} ${row.remoteId} ${JSON.stringify(row.diff)} ${row.reason}`,
     );
-  }
   if (plan) checkPlan(state, plan);
   await checkChanges(state, before);
   if (plan) state.undoneCreations.clear();
@@ -240,11 +237,10 @@ function checkPlan({ lineage, errors, setting, restoredBases }: HistoryState, pl
       if (left === null || right === null) continue;
       // without correlation ids it is unknown whether a lost write was the predecessor of the next value
       const isKnown = setting.hasCorrelationIds && !restoredBases.has(row.remoteId ?? '');
-      if (isKnown && (lineage.isBefore(left, right) || lineage.isBefore(right, left))) {
+      if (isKnown && (lineage.isBefore(left, right) || lineage.isBefore(right, left)))
         errors.push(
           `${row.cardId}: a conflict of '${left}' and '${right}', one of which is the predecessor of the other`,
         );
-      }
       if (row.action !== 'conflict') lineage.allowLoss(left);
     }
   }

@@ -13,10 +13,7 @@ export interface UndoResult {
 }
 
 /** An existing card or record, with values in the form of its side. */
-export interface ObjectState {
-  id: string;
-  fields: Record<Path, Value>;
-}
+export type ObjectState = { id: string; fields: Record<Path, Value> };
 
 /** The two sides and the engine, on which a history is executed: users' actions, runs and undos. It has several implementations. */
 export interface Landscape {

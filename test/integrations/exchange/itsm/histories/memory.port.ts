@@ -156,17 +156,15 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
   const writeCard = ({ row, write, check, changes }: LocalStep, ended: ReadonlyMap<number, Progress>) => {
     const state = stateOf(row);
     const staleReason = check(state, ended);
-    if (staleReason !== null && mutant !== 'no check') {
+    if (staleReason !== null && mutant !== 'no check')
       return end({ row, outcome: { progress: 'stale', message: staleReason }, changes: [] });
-    }
     let { card } = state;
     if (write?.kind === 'create') card = sides.writeCard(sides.newId('local'), write.values);
     else if (write?.kind === 'update') card = sides.writeCard(write.cardId, write.values);
     else if (write?.kind === 'archive' || write?.kind === 'restore') {
       const stored = sides.cards.get(write.cardId);
-      if (!stored && write.kind === 'restore') {
+      if (!stored && write.kind === 'restore')
         return end({ row, outcome: { progress: 'refused', message: 'There is no such card.' }, changes: [] });
-      }
       if (stored) stored.archived = write.kind === 'archive';
     }
     const created = write && card && row.cardId === null ? { createdId: card.id } : {};
@@ -175,9 +173,8 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
   };
   /** The remote in memory writes conditionally. */
   const writeRemote = (write: RemoteWrite, mark: string, seen: RemoteRecord | null): RemoteWriteResult => {
-    if (seen && mutant !== 'no check' && !isDeepStrictEqual(sides.records.get(seen.id), seen)) {
+    if (seen && mutant !== 'no check' && !isDeepStrictEqual(sides.records.get(seen.id), seen))
       return { kind: 'stale', message: 'The record was changed meanwhile.' };
-    }
     if (write.kind === 'create') {
       const record = sides.writeRecord(sides.newId('remote'), write.values);
       arrived.set(mark, record.id);
@@ -198,13 +195,12 @@ export function memoryPort(options: MemoryPortOptions, journal: Journal): Memory
 
   return {
     async *rows() {
-      for (let from = 0; from < plan.rows.length; from += chunk) {
+      for (let from = 0; from < plan.rows.length; from += chunk)
         yield plan.rows.slice(from, from + chunk).map((row) => ({
           row,
           progress: progressOf(row),
           approval: approvals ? (approvals.get(row.no) ?? null) : 'approved',
         }));
-      }
     },
     writeLocal: async (steps) =>
       await call(() => {

@@ -25,9 +25,8 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
 
   const writeRecord = (id: string, values: Record<string, Value>): RemoteRecord => {
     const record = records.get(id) ?? { table: mapping.remote_table, id, fields: {}, updatedAt: now() };
-    for (const [name, value] of Object.entries(values)) {
+    for (const [name, value] of Object.entries(values))
       record.fields[name] = { value: stored(name, value) ?? '' };
-    }
     record.updatedAt = tick();
     records.set(id, record);
     return structuredClone(record);
@@ -98,11 +97,10 @@ export function createSides(mapping: Mapping, setting: Setting): Sides {
       tick();
     },
     objects(side) {
-      if (side === 'local') {
+      if (side === 'local')
         return [...cards.values()]
           .filter(({ archived }) => !archived)
           .map(({ id, fields }) => ({ id, fields: { ...fields } }));
-      }
       return [...records.values()].map(({ id, fields }) => ({
         id,
         fields: Object.fromEntries(

@@ -46,9 +46,8 @@ export async function checkChanges(state: HistoryState, before: Before): Promise
       if (known.has(one.id) || state.createdByUsers.has(one.id)) continue;
       if (state.restoredByDecision.has(one.id)) continue;
       const duplicate = after.find(({ id, fields }) => id !== one.id && fields[KEY] === one.fields[KEY]);
-      if (duplicate && !state.unmappedValues.has(duplicate.id)) {
+      if (duplicate && !state.unmappedValues.has(duplicate.id))
         errors.push(`${one.id} was created beside ${duplicate.id} with the same key`);
-      }
     }
     const there = new Map(after.map((one) => [one.id, one]));
     for (const one of before[side]) {
@@ -56,9 +55,8 @@ export async function checkChanges(state: HistoryState, before: Before): Promise
     }
     for (const one of after) {
       const frozen = state.unmappedValues.get(one.id);
-      if (frozen && JSON.stringify(frozen) !== JSON.stringify(tokensOf(one))) {
+      if (frozen && JSON.stringify(frozen) !== JSON.stringify(tokensOf(one)))
         errors.push(`${one.id} is un-mapped, but was written`);
-      }
     }
   }
 }
@@ -66,13 +64,11 @@ export async function checkChanges(state: HistoryState, before: Before): Promise
 function checkRemoval(state: HistoryState, one: ObjectState): void {
   const mode = state.landscape.mapping.sync_mode;
   if (state.undoneCreations.has(one.id)) return;
-  if (!state.touchedKeys.has(String(one.fields[KEY]))) {
+  if (!state.touchedKeys.has(String(one.fields[KEY])))
     state.errors.push(`${one.id} was removed, although no user has removed its counterpart`);
-  }
   if (mode === 'additive') state.errors.push(`${one.id} was removed by a mapping that removes nothing`);
-  if (mode === 'conservative' && state.createdByUsers.has(one.id)) {
+  if (mode === 'conservative' && state.createdByUsers.has(one.id))
     state.errors.push(`${one.id} was removed by a mapping that only removes what it has created`);
-  }
   if (state.unmappedValues.has(one.id)) state.errors.push(`${one.id} is un-mapped, but was removed`);
 }
 

@@ -69,10 +69,7 @@ export const usualSetting: Setting = {
   quarantine: 0,
 };
 
-export interface History {
-  setting: Setting;
-  steps: Step[];
-}
+export type History = { setting: Setting; steps: Step[] };
 
 const side = fc.constantFrom<Side>('local', 'remote');
 const at = fc.nat(30);

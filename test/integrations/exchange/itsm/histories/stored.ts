@@ -98,9 +98,8 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     ['u_key', 'string'],
     ['u_source', 'string'],
     ['u_place', 'string'],
-  ] as const) {
+  ] as const)
     instance.changeField(TABLE, { name, label: name, type });
-  }
   const remote = connect(instance);
   const plain = mappingOf(setting);
   const place = { card_type_key: TYPE, remote_table: TABLE, sync_direction: plain.sync_direction };

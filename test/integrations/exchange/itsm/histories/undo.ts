@@ -59,9 +59,8 @@ async function checkUndo(
         errors.push(`undo row ${row.no}: ${there ? 'not restored' : 'not removed'}`);
       if (!one) continue;
       for (const [path, { new: value }] of Object.entries(row.diff)) {
-        if (tokenOf(path, one.fields[path] ?? null) !== tokenOf(path, value)) {
+        if (tokenOf(path, one.fields[path] ?? null) !== tokenOf(path, value))
           errors.push(`undo row ${row.no}: ${path} is ${one.fields[path]} instead of ${value}`);
-        }
       }
     }
     for (const id of new Set([...was.keys(), ...is.keys()])) {
