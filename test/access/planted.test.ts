@@ -3,7 +3,7 @@ import fs, { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { unpack } from '../support/archives.ts';
-import { ok, openApp, pluck } from '../support/harness.ts';
+import { jsonLines, ok, openApp, pluck } from '../support/harness.ts';
 
 /** Every secret that users give begins so. */
 const PLANTED = 'planted-3b81f0';
@@ -149,11 +149,7 @@ it('shows no secret that users give in answers, events, logs, tables and files',
   expect(parts.size).toBeGreaterThan(20);
   answers.push(...[...parts.values()].map((part) => part.toString('latin1')));
   expect(answers.length).toBeGreaterThan(150);
-  const lines = log
-    .join('')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+  const lines = jsonLines(log.join(''));
   expect(lines).toEqual(expect.arrayContaining(loggedLines.map((line) => expect.objectContaining(line))));
 
   const leaks = (name: string, texts: string[]) =>

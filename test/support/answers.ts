@@ -66,3 +66,7 @@ export const pluck = (rows: TestAnswer['body'], ...names: string[]): TestAnswer[
     const values = names.map((name) => row[name]);
     return values.length === 1 ? values[0] : values;
   });
+
+/** The rows of a text of NDJSON. */
+export const jsonLines = (text: string): TestAnswer['body'][] =>
+  text.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []));

@@ -29,6 +29,7 @@ export {
   expectInvalid,
   expectProblem,
   faults,
+  jsonLines,
   ok,
   pluck,
   refusal,

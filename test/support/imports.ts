@@ -6,7 +6,7 @@ import { openContent, storeContent } from '../../domain/kernel/files/files.store
 import type { JobProcessor } from '../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { startWorkers } from '../../workers/runtime.ts';
-import { closeAfterAll, createTestServices } from './harness.ts';
+import { closeAfterAll, createTestServices, jsonLines } from './harness.ts';
 import { type JobRow, untilReported } from './jobs.ts';
 
 /** A line of an import's report. */
@@ -48,10 +48,7 @@ export async function askImport(
 /** Waits for the end of an import and reads its report. */
 export async function importResult(services: Services, id: string, limitMs?: number): Promise<Imported> {
   const job = await untilReported(services, id, limitMs);
-  const report: ReportLine[] = (await text(await openContent(services.blobs, job.result_file_id!)))
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+  const report: ReportLine[] = jsonLines(await text(await openContent(services.blobs, job.result_file_id!)));
   const faults = Object.fromEntries(
     report
       .filter(({ errors }) => errors.length > 0)

@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { modelFaults } from '../../support/archimate.ts';
-import { createTestApp, expectProblem, ok, type TestApp, type TestClient } from '../../support/harness.ts';
+import {
+  createTestApp,
+  expectProblem,
+  jsonLines,
+  ok,
+  type TestApp,
+  type TestClient,
+} from '../../support/harness.ts';
 import { type JobRow, untilStatus } from '../../support/jobs.ts';
 
 type Place = { t: TestApp; admin: TestClient; workers: Workers };
@@ -41,11 +48,7 @@ async function imported(place: Place, xml: string | Buffer, query = '', status =
   );
   const job: JobRow = await untilStatus(place.t.services, answer.job_id, status);
   if (status !== 'succeeded') return { job, report: [] };
-  const report = (await place.admin.get(`/api/v1/jobs/${job.id}/result`)).text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  return { job, report };
+  return { job, report: jsonLines((await place.admin.get(`/api/v1/jobs/${job.id}/result`)).text) };
 }
 
 describe('a model of this service', () => {

@@ -1,6 +1,13 @@
 import { parse } from 'csv-parse/sync';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { closeAfterAll, expectProblem, ok, openApp, type TestAnswer } from '../../support/harness.ts';
+import {
+  closeAfterAll,
+  expectProblem,
+  jsonLines,
+  ok,
+  openApp,
+  type TestAnswer,
+} from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 /** Cards by name. */
@@ -19,11 +26,7 @@ const get = (query: string, client = admin, kind = 'cards') =>
   client.get(`/api/v1/extracts/${kind}?${query}`);
 const lines = (answer: TestAnswer) => {
   expect(answer.status, answer.text).toBe(200);
-  return answer.text
-    .trimEnd()
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+  return jsonLines(answer.text);
 };
 /** The newest position. */
 /** What has changed since a position, without the last line. */

@@ -11,6 +11,7 @@ import {
   closeAfterAll,
   expectInvalid,
   expectProblem,
+  jsonLines,
   ok,
   openApp,
   pluck,
@@ -232,11 +233,7 @@ describe('a run', () => {
       (await member.post('/api/v1/cards', { type: 'Objective', name })).body.id as string;
     const [kept, gone] = [await objective('Kept'), await objective('Gone')];
     const rowsOf = async (run: { links: { file: string } }) =>
-      (await member.get(run.links.file)).text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line))
-        .filter((row) => row.id !== undefined);
+      jsonLines((await member.get(run.links.file)).text).filter((row) => row.id !== undefined);
     const first = await runNow(id);
     expect([first.after, first.rows]).toEqual([null, 2]);
     await admin.delete(`/api/v1/cards/${gone}`);

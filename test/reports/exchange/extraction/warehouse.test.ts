@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { openApp, type TestClient } from '../../../support/harness.ts';
+import { jsonLines, openApp, type TestClient } from '../../../support/harness.ts';
 import { type Landscape, randomChanges } from './random-changes.ts';
 
 /** Another one each time; a failure names it. */
@@ -54,10 +54,7 @@ class Warehouse {
     // what a filter or the types name is unknown while it is hidden
     if (answer.status === 422 && /filter=|types=/.test(this.#url)) return;
     expect(answer.status, answer.text).toBe(200);
-    const lines = answer.text
-      .split('\n')
-      .filter(Boolean)
-      .map((line): Row => JSON.parse(line));
+    const lines: Row[] = jsonLines(answer.text);
     const position = answer.headers['x-position']!;
     if (this.#position !== undefined) expect(lines.pop()).toEqual({ end: true, position });
     for (const row of lines) {
