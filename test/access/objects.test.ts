@@ -264,8 +264,7 @@ test('a target architecture retires stored cards', async () => {
 describe('a card that the caller may not see', () => {
   test('is not named as the parent in exports', async () => {
     const secret = await w.card({ type: 'Organization', name: 'Hidden parent', external_id: 'H-1' });
-    const unit = { type: 'Organization', name: 'Visible child', parent_id: secret };
-    const child = await w.card(unit);
+    const child = await w.card({ type: 'Organization', name: 'Visible child', parent_id: secret });
     const permissions = JSON.stringify({ 'inventory.export': true });
     await w.t.services.db('roles').insert({ key: 'parents', label: 'Parents', permissions });
     const exporter = await w.t.as('parents');
@@ -302,8 +301,7 @@ describe('a card that the caller may not see', () => {
     for (const answer of [
       await auditor.post('/api/v1/compliance/findings', about),
       await auditor.post('/api/v1/soaw', { name: 'Statement', initiative_id: card_id }),
-    ]) {
+    ])
       expect([answer.status, answer.body.errors?.[0].code]).toEqual([422, 'unknown_card']);
-    }
   });
 });

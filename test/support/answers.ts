@@ -70,3 +70,9 @@ export const pluck = (rows: TestAnswer['body'], ...names: string[]): TestAnswer[
 /** The rows of a text of NDJSON. */
 export const jsonLines = (text: string): TestAnswer['body'][] =>
   text.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []));
+
+/** The types of events of a resource without its name, such as `created updated`; those of others are whole. */
+export const eventKinds = (events: TestAnswer['body'], resource: string): string =>
+  pluck(events, 'event_type')
+    .join(' ')
+    .replaceAll(new RegExp(`\\b${resource}[.]`, 'g'), '');

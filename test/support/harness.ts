@@ -26,6 +26,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export {
   answered,
+  eventKinds,
   expectInvalid,
   expectProblem,
   faults,

@@ -9,6 +9,7 @@ import { startWorkers } from '../../../workers/runtime.ts';
 import { startS3 } from '../../emulators/s3.ts';
 import {
   closeAfterAll,
+  eventKinds,
   expectInvalid,
   expectProblem,
   jsonLines,
@@ -83,11 +84,7 @@ describe('an extraction schedule', () => {
     await expectProblem(member.get(`${base}/${id}`), 404);
     expect(await db('job_schedules').where({ key: `extraction:${id}` })).toEqual([]);
     const events = await eventsOf(id);
-    expect(events.map(({ event_type }) => event_type)).toEqual([
-      'extraction_schedule.created',
-      'extraction_schedule.updated',
-      'extraction_schedule.deleted',
-    ]);
+    expect(eventKinds(events, 'extraction_schedule')).toBe('created updated deleted');
     expect(events[1].data.changes).toEqual({ cron: { old: '30 2 * * *', new: '0 6 * * 1-5' } });
     for (const text of [made.text, list.text, changed.text, JSON.stringify(events)])
       expect(text).not.toContain(s3.credentials.secretAccessKey);

@@ -8,6 +8,7 @@ import { startServiceNow } from '../../emulators/servicenow/server.ts';
 import {
   answered,
   closeAfterAll,
+  eventKinds,
   expectInvalid,
   expectProblem,
   faults,
@@ -75,11 +76,7 @@ describe('a connection', () => {
     await expectProblem(admin.get(`${base}/${id}`), 404);
 
     const events = await eventsOf(id);
-    expect(events.map(({ event_type }) => event_type)).toEqual([
-      'itsm_connection.created',
-      'itsm_connection.updated',
-      'itsm_connection.deleted',
-    ]);
+    expect(eventKinds(events, 'itsm_connection')).toBe('created updated deleted');
     expect(events[1].data).toMatchObject({
       changes: { name: { old: 'Production', new: 'Main' }, is_active: { old: true, new: false } },
       secrets_changed: true,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { authority } from '../../emulators/certificates.ts';
-import { expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
+import { eventKinds, expectInvalid, expectProblem, ok, openApp } from '../../support/harness.ts';
 import { storeRun } from '../../support/itsm.ts';
 
 const base = '/api/v1/itsm-sync/mappings';
@@ -115,11 +115,7 @@ describe('a mapping', () => {
     await expectProblem(admin.get(`${base}/${id}`), 404);
 
     const events = await eventsOf(id);
-    expect(events.map(({ event_type }) => event_type)).toEqual([
-      'itsm_mapping.created',
-      'itsm_mapping.updated',
-      'itsm_mapping.deleted',
-    ]);
+    expect(eventKinds(events, 'itsm_mapping')).toBe('created updated deleted');
     expect(Object.keys(events[1].data.changes).sort()).toEqual(['auto_apply', 'field_mappings', 'sync_mode']);
     expect(events[2].data.changes.remote_table.old).toBe(made.body.remote_table);
   });

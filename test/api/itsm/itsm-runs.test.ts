@@ -1,5 +1,5 @@
 import { populate } from '../../emulators/servicenow/landscape.ts';
-import { expectProblem, ok, pluck, type TestClient } from '../../support/harness.ts';
+import { eventKinds, expectProblem, ok, pluck, type TestClient } from '../../support/harness.ts';
 import { syncBase as base, openSyncTest } from '../../support/itsm.ts';
 
 const {
@@ -36,11 +36,8 @@ const callsOf = async (act: () => Promise<unknown>): Promise<number> => {
   return instance.calls.length - before;
 };
 const kinds = async (runId: string) => {
-  const events = await t.services
-    .db('events')
-    .whereRaw(`event_type like 'itsm_run.%' and data ->> 'id' = ?`, [runId])
-    .orderBy('position');
-  return events.map(({ event_type }) => event_type);
+  const runs = db('events').whereRaw(`event_type like 'itsm_run.%' and data ->> 'id' = ?`, [runId]);
+  return eventKinds(await runs.orderBy('position'), 'itsm_run');
 };
 
 describe('a plan in review', () => {
@@ -87,18 +84,9 @@ describe('a plan in review', () => {
     expect(await staged(run.id, '&status=rejected')).toMatchObject([rejected, rejected]);
     expect(await staged(run.id, '&status=pending')).toEqual([]);
     expect((await act('apply', {})).body).toMatchObject({ code: 'wrong_state', run_status: 'completed' });
-    expect(await kinds(run.id)).toEqual([
-      'itsm_run.started',
-      'itsm_run.planned',
-      'itsm_run.decided',
-      'itsm_run.decided',
-      'itsm_run.applying',
-      'itsm_run.partly_applied',
-      'itsm_run.applying',
-      'itsm_run.partly_applied',
-      'itsm_run.applying',
-      'itsm_run.completed',
-    ]);
+    expect(await kinds(run.id)).toBe(
+      'started planned decided decided applying partly_applied applying partly_applied applying completed',
+    );
   });
 
   it('omits a row whose card has changed meanwhile', async () => {

@@ -5,8 +5,7 @@ const { t, admin, actions, mapped, records, staged } = await openMigrations();
 await t.services.db('tag_groups').insert({ name: 'Region' });
 
 const sheet = { source_key: 'sheet', fileName: 'Applications.csv' };
-const save = async (id: string, columns: Record<string, string>) =>
-  await mapped(id, { Applications: columns });
+const save = (id: string, columns: Record<string, string>) => mapped(id, { Applications: columns });
 
 it('an unmapped status leaves no row out unless it says archived, and is asked about', async () => {
   const made = await staged(

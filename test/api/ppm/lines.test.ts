@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { expectProblem, faults, ok, openApp, pluck } from '../../support/harness.ts';
+import { eventKinds, expectProblem, faults, ok, openApp, pluck } from '../../support/harness.ts';
 import { untilReported } from '../../support/jobs.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { merge } from '../cards/merge.fixture.ts';
@@ -48,12 +48,7 @@ it('a status report is added, listed newest first, changed and deleted, with an 
   expect(changed.body).toMatchObject({ cost_health: 'offTrack', summary: null });
   await expectProblem(member.patch(one, {}, { 'if-match': made.headers.etag! }), 412, 'precondition_failed');
   await ok(member.delete(one), 204);
-  expect(pluck(await since(position, viewer), 'event_type')).toEqual([
-    'ppm_report.created',
-    'ppm_report.created',
-    'ppm_report.updated',
-    'ppm_report.deleted',
-  ]);
+  expect(eventKinds(await since(position, viewer), 'ppm_report')).toBe('created created updated deleted');
   await admin.undo();
   expect((await viewer.get(url(id, 'reports'))).body.items[0]).toMatchObject({
     id: made.body.id,
