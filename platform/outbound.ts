@@ -48,7 +48,7 @@ export interface OutboundResponse {
 /** Sends requests to addresses from users. */
 export interface Outbound {
   /**
-   * Why the address can't be called, as far as it tells by itself, or undefined: anything but https on port 443,
+   * Why the address can't be called, as far as the address itself shows, or undefined: anything but https on port 443,
    * credentials in it, an address of a range that is not public. Names are resolved, and checked again, at each call.
    */
   refusal(url: string): string | undefined;
@@ -270,7 +270,7 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !secret.test(name)));
 }
 
-/** What may be told of an address: not its path or query, which may hold secrets. */
+/** What may be logged of an address: not its path or query, which may hold secrets. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : 'The address';
 }

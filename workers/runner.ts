@@ -190,7 +190,7 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
   const { processor, row, lease, stop, log } = run;
   const progress = createProgress(leases, lease);
   try {
-    if (row.deaths >= MAX_CRASHES) throw tooManyCrashes(row);
+    if (row.crashes_without_progress >= MAX_CRASHES) throw tooManyCrashes(row);
     const job = await createRunningJob(services, run, progress.report);
     run.isStarted = true;
     const result = await processor.run(job, services);
@@ -342,10 +342,10 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /** The failure of a job with which too many workers have crashed. */
-function tooManyCrashes({ id, deaths }: ClaimedRow): JobFailed {
+function tooManyCrashes({ id, crashes_without_progress }: ClaimedRow): JobFailed {
   return new JobFailed(
     'worker_lost',
-    `${deaths} workers in a row were lost with the job before it made progress, possibly killed or out of memory; see their logs for the id ${id}.`,
+    `${crashes_without_progress} workers in a row were lost with the job before it made progress, possibly killed or out of memory; see their logs for the id ${id}.`,
   );
 }
 

@@ -206,8 +206,8 @@ interface QueuePostgres {
 }
 
 /**
- * The longest that a worker waits to be told of a run before it looks by itself, in seconds. BullMQ's own limit is an
- * hour after an outage, and a word that was said while a worker connected again is not said again.
+ * The longest that a worker waits for a notification of a run before it looks by itself, in seconds. BullMQ's own limit is an
+ * hour after an outage, and a notification while a worker reconnects is lost.
  */
 const LONGEST_WAIT_SECONDS = 5;
 

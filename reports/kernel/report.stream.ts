@@ -3,8 +3,8 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { snapshotPosition } from '../../domain/kernel/events/changes.ts';
 import type { Db } from '../../platform/database.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
+import { startStream, writeChunks } from './formats/chunk-streams.ts';
 import type { Table } from './formats/formats.types.ts';
-import { pump, startStream } from './formats/pump.ts';
 import { asOfScope, withReportSnapshot } from './report.as-of.ts';
 import { activeCards } from './report.cards.ts';
 import { statementTable, type TableFormat, tablesOf, writeTables } from './report.formats.ts';
@@ -45,7 +45,7 @@ export async function openReportStream(
       // refused before the response starts
       const chosen = format === 'json' ? [] : tablesOf(format, streamed.tables, table);
       start({ position, out });
-      if (format === 'json') return await pump(streamed.json, out, undefined);
+      if (format === 'json') return await writeChunks(streamed.json, out, undefined);
       await writeTables(
         format,
         chosen.map((one) => tableOf(snapshot, one)),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeAfterAll, pluck, type TestAnswer, type TestClient } from '../support/harness.ts';
+import { closeAfterAll, pluck, type TestClient, type TestResponse } from '../support/harness.ts';
 import { findDuplicates } from './matrix/ai-analysis.data.ts';
 import { finding } from './matrix/compliance.data.ts';
 import { expectRefusal, ok } from './refusal.ts';
@@ -12,7 +12,7 @@ const participant = await w.client('participant');
 /** A viewer, who may change nothing by application permission, and sees no costs. */
 const viewer = await w.client('viewer');
 
-const refused = (permission: string, act: () => Promise<TestAnswer>) => expectRefusal(w, permission, act);
+const refused = (permission: string, act: () => Promise<TestResponse>) => expectRefusal(w, permission, act);
 describe('a stakeholder role', () => {
   test('gives no more than it says', async () => {
     const observed = await w.card();

@@ -1,4 +1,4 @@
-import type { TestAnswer, TestClient } from '../support/harness.ts';
+import type { TestClient, TestResponse } from '../support/harness.ts';
 import { anyAddress, type Call, type Row } from './matrix.row.ts';
 import type { World } from './world.ts';
 
@@ -9,7 +9,7 @@ export async function send(
   call: Call,
   client: TestClient,
   headers: Record<string, string> = {},
-): Promise<{ status: number; answer?: TestAnswer }> {
+): Promise<{ status: number; answer?: TestResponse }> {
   if (call.send) return { status: await call.send(w, client.token) };
   const [method, pattern] = row.operation.split(' ') as ['GET', string];
   const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => call.path![name]!);

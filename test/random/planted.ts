@@ -1,5 +1,5 @@
 import type { Role, World } from '../access/world.ts';
-import type { TestAnswer } from '../support/harness.ts';
+import type { TestResponse } from '../support/harness.ts';
 
 /** The cost of every card that the run makes; no other number of the run contains these digits. */
 const COST = 918_273_645;
@@ -51,7 +51,7 @@ async function seesCosts({ t }: World, userId: string, text: string): Promise<bo
 }
 
 /** What the response should not show, if anything. */
-export async function findLeak(world: World, role: Role, userId: string, answer: TestAnswer) {
+export async function findLeak(world: World, role: Role, userId: string, answer: TestResponse) {
   for (const secret of never) {
     const found = typeof secret === 'string' ? answer.text.includes(secret) : secret.test(answer.text);
     if (found) return `shows ${role} the secret ${secret}`;

@@ -1,4 +1,4 @@
-export interface TestAnswer {
+export interface TestResponse {
   status: number;
   headers: Record<string, string>;
   /** The parsed body, where it is JSON. */
@@ -9,7 +9,7 @@ export interface TestAnswer {
 }
 
 type Call = Answer | Promise<Answer>;
-type Answer = { status: number; body?: TestAnswer['body']; text?: string };
+type Answer = { status: number; body?: TestResponse['body']; text?: string };
 
 /** Expects that a request succeeds. @returns its response. */
 export async function answered<T extends Answer>(call: T | Promise<T>, status = 200): Promise<T> {
@@ -19,7 +19,7 @@ export async function answered<T extends Answer>(call: T | Promise<T>, status = 
 }
 
 /** Expects that a request succeeds. @returns the body of its response. */
-export const ok = async (call: Call, status?: number): Promise<TestAnswer['body']> =>
+export const ok = async (call: Call, status?: number): Promise<TestResponse['body']> =>
   (await answered(call, status)).body;
 
 /**
@@ -61,18 +61,18 @@ export const expectInvalid = (call: Call, ...fields: [string, ...string[]]) =>
   expectProblem(call, 422, 'validation_failed', ...fields);
 
 /** What each row has under a name or, given several names, the list of these. */
-export const pluck = (rows: TestAnswer['body'], ...names: string[]): TestAnswer['body'][] =>
+export const pluck = (rows: TestResponse['body'], ...names: string[]): TestResponse['body'][] =>
   rows.map((row: Record<string, unknown>) => {
     const values = names.map((name) => row[name]);
     return values.length === 1 ? values[0] : values;
   });
 
 /** The rows of a text of NDJSON. */
-export const jsonLines = (text: string): TestAnswer['body'][] =>
+export const jsonLines = (text: string): TestResponse['body'][] =>
   text.split('\n').flatMap((line) => (line ? [JSON.parse(line)] : []));
 
 /** The types of events of a resource without its name, such as `created updated`; those of others are whole. */
-export const eventKinds = (events: TestAnswer['body'], resource: string): string =>
+export const eventKinds = (events: TestResponse['body'], resource: string): string =>
   pluck(events, 'event_type')
     .join(' ')
     .replaceAll(new RegExp(`\\b${resource}[.]`, 'g'), '');

@@ -1,4 +1,4 @@
-import type { TestAnswer, TestClient } from './harness.ts';
+import type { TestClient, TestResponse } from './harness.ts';
 
 /** A field of a form, or a file where it has a file name. */
 export type Part = { name?: string; filename?: string; type?: string; content: Buffer | string };
@@ -24,4 +24,4 @@ export const postFile = (
   url: string,
   filename: string,
   content: Buffer | string,
-): Promise<TestAnswer> => client.request({ method: 'POST', url, ...form({ filename, content }) });
+): Promise<TestResponse> => client.request({ method: 'POST', url, ...form({ filename, content }) });

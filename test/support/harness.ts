@@ -20,7 +20,7 @@ import { createLogger } from '../../platform/logging.ts';
 import { createOutbound } from '../../platform/outbound.ts';
 import { createPasswords } from '../../platform/passwords.ts';
 import { createSignals } from '../../platform/signals.ts';
-import { ok, type TestAnswer } from './answers.ts';
+import { ok, type TestResponse } from './answers.ts';
 import { type Conformance, createConformance, type OpenApiDocument } from './conformance.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
@@ -34,7 +34,7 @@ export {
   ok,
   pluck,
   refusal,
-  type TestAnswer,
+  type TestResponse,
 } from './answers.ts';
 
 /** A client that logs in as one user and checks every answer against the service's own description. */
@@ -42,24 +42,24 @@ export interface TestClient {
   userId: string;
   email: string;
   token: string;
-  request(options: InjectOptions & { url: string }): Promise<TestAnswer>;
-  get(url: string, headers?: Record<string, string>): Promise<TestAnswer>;
-  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
-  patch(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
-  put(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
-  delete(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  request(options: InjectOptions & { url: string }): Promise<TestResponse>;
+  get(url: string, headers?: Record<string, string>): Promise<TestResponse>;
+  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>;
+  patch(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>;
+  put(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>;
+  delete(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse>;
   /** Posts what the service must create. @returns it as the service answers it. */
-  create(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer['body']>;
+  create(url: string, body?: unknown, headers?: Record<string, string>): Promise<TestResponse['body']>;
   /** Creates a card: an application with a name of its own, unless the values say otherwise. */
-  card(values?: object): Promise<TestAnswer['body']>;
+  card(values?: object): Promise<TestResponse['body']>;
   /** Relates two cards, given by their ids. */
-  relate(type: string, source_id: string, target_id: string, more?: object): Promise<TestAnswer['body']>;
+  relate(type: string, source_id: string, target_id: string, more?: object): Promise<TestResponse['body']>;
   /** Rolls back a batch: the last request that wrote, unless another one is given. */
-  undo(batch?: string): Promise<TestAnswer['body']>;
+  undo(batch?: string): Promise<TestResponse['body']>;
   /** The position of the feed of changes. */
   position(): Promise<string>;
   /** The changes since a position whose type begins so, as the client is sent them. */
-  changes(since: string, prefix?: string): Promise<TestAnswer['body'][]>;
+  changes(since: string, prefix?: string): Promise<TestResponse['body'][]>;
 }
 
 export interface TestServices {

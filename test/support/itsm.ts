@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/database.ts';
 import { startWorkers } from '../../workers/runtime.ts';
 import { authority, serverCertificate } from '../emulators/certificates.ts';
 import { type Options, type ServiceNowEmulator, startServiceNow } from '../emulators/servicenow/server.ts';
-import { closeAfterAll, ok, openApp, type TestAnswer, type TestApp, type TestClient } from './harness.ts';
+import { closeAfterAll, ok, openApp, type TestApp, type TestClient, type TestResponse } from './harness.ts';
 import { untilStatus } from './jobs.ts';
 
 export const syncBase = '/api/v1/itsm-sync';
@@ -59,12 +59,12 @@ export async function openSyncService() {
       return await settled(t, admin, id);
     },
     /** Rows of a plan. */
-    staged: async (runId: string, query = ''): Promise<TestAnswer['body'][]> =>
+    staged: async (runId: string, query = ''): Promise<TestResponse['body'][]> =>
       (await admin.get(`${runPath(runId)}/staged?page_size=200${query}`)).body.items,
     /** Open review items of a mapping. */
-    questions: async (mappingId: string, query = ''): Promise<TestAnswer['body'][]> =>
+    questions: async (mappingId: string, query = ''): Promise<TestResponse['body'][]> =>
       (await admin.get(`${syncBase}/questions?mapping_id=${mappingId}${query}`)).body.items,
-    pairs: async (mappingId: string): Promise<TestAnswer['body'][]> =>
+    pairs: async (mappingId: string): Promise<TestResponse['body'][]> =>
       (await admin.get(`${syncBase}/mappings/${mappingId}/pairs?page_size=200`)).body.items,
     /** The card that is paired with a record. */
     cardOf: async (remote_id: string): Promise<string> =>
@@ -220,14 +220,14 @@ async function runMapping(
   mappingId: string,
   how: Direction = 'run',
   query = '',
-): Promise<TestAnswer['body']> {
+): Promise<TestResponse['body']> {
   const started = await client.post(`${syncBase}/sync/${how}/${mappingId}${query}`);
   if (started.status !== 202) throw new Error(started.text);
   return await settled(t, client, started.body.id);
 }
 
 /** Waits for the job of a run. */
-export async function settled(t: TestApp, client: TestClient, runId: string): Promise<TestAnswer['body']> {
+export async function settled(t: TestApp, client: TestClient, runId: string): Promise<TestResponse['body']> {
   const { body } = await client.get(`${syncBase}/sync/runs/${runId}`);
   await untilStatus(t.services, body.job_id, 'succeeded', 30_000);
   return (await client.get(`${syncBase}/sync/runs/${runId}`)).body;

@@ -1,4 +1,4 @@
-import type { TestAnswer, TestClient } from './harness.ts';
+import type { TestClient, TestResponse } from './harness.ts';
 
 /** An answer that was got under load. */
 type Seen = { status: number; code: string | undefined; retryAfter: string | undefined; ms: number };
@@ -8,7 +8,7 @@ export async function startLoad(client: TestClient, clients: number) {
   const seen: Seen[] = [];
   const accepted = new Map<string, string[]>();
   let stopped = false;
-  const ask = async (request: () => Promise<TestAnswer>): Promise<TestAnswer> => {
+  const ask = async (request: () => Promise<TestResponse>): Promise<TestResponse> => {
     const start = performance.now();
     const answer = await request();
     seen.push({

@@ -1,4 +1,4 @@
-import type { TestAnswer, TestApp, TestClient } from './harness.ts';
+import type { TestApp, TestClient, TestResponse } from './harness.ts';
 
 const roles = ['admin', 'bpm_admin', 'member', 'viewer', 'participant'] as const;
 export type Role = (typeof roles)[number];
@@ -10,7 +10,7 @@ export interface Machine {
   column: string;
   states: readonly string[];
   /** What an action asks of the service. */
-  actions: Record<string, (client: TestClient, id: string) => Promise<TestAnswer>>;
+  actions: Record<string, (client: TestClient, id: string) => Promise<TestResponse>>;
   /** The permission of an action. */
   permission(action: string): string;
   /** What somebody who may write nothing is told to lack, where it is another one. */

@@ -28,7 +28,7 @@ export const processTests = [
   'test/docs/examples.test.ts',
   'test/integrations/exchange/itsm/runs.faults.test.ts',
   'test/platform/{embedded-postgres*,lifecycle,startup}.test.ts',
-  'test/workers/{deaths,jobs.recovery,runtime}.test.ts',
+  'test/workers/{crashes,jobs.recovery,runtime}.test.ts',
 ];
 
 /**

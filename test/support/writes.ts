@@ -1,4 +1,4 @@
-import { answered, expectProblem, type Problem, pluck, type TestAnswer } from './answers.ts';
+import { answered, expectProblem, type Problem, pluck, type TestResponse } from './answers.ts';
 import type { TestApp, TestClient } from './harness.ts';
 
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -19,7 +19,7 @@ interface WrittenEvent {
   data: { name?: string; changes: Record<string, { old: unknown; new: unknown }> } & Record<string, unknown>;
 }
 
-type Act = () => Promise<TestAnswer>;
+type Act = () => Promise<TestResponse>;
 
 /** Everything that writing cards and what is attached to them may touch, as text. */
 async function stateOf(t: TestApp): Promise<string> {
@@ -80,7 +80,7 @@ export const writesOf = (t: TestApp) => ({
   },
 
   /** What the answer to a request that writes nothing is, with proof that it wrote nothing. */
-  async idle(act: Act): Promise<TestAnswer> {
+  async idle(act: Act): Promise<TestResponse> {
     const before = await stateOf(t);
     const answer = await act();
     expect(answer.status).toBe(200);

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { StartedFile } from '../../../reports/kernel/formats/pump.ts';
+import type { StartedFile } from '../../../reports/kernel/formats/chunk-streams.ts';
 
 /** Sends a file while it is being written. */
 export function sendStream(reply: FastifyReply, started: StartedFile): FastifyReply {

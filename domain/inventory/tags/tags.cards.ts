@@ -232,7 +232,7 @@ export async function undoCardTag(work: Work, ctx: Ctx, event: UndoneEvent): Pro
 }
 
 /** Updates the data quality that depends on a restored tag or tag group. */
-export async function settleTags(work: Work, ctx: Ctx): Promise<null> {
+export async function rescoreAfterUndo(work: Work, ctx: Ctx): Promise<null> {
   const run = openRun(work, ctx, { language: DEFAULT_LANGUAGE });
   await updateInventory(run);
   await run.held?.record();

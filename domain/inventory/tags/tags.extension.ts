@@ -4,7 +4,7 @@ import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { EDIT } from '../cards/cards.write.ts';
-import { settleTags, undoCardTag } from './tags.cards.ts';
+import { rescoreAfterUndo, undoCardTag } from './tags.cards.ts';
 import { CardTag, Tag } from './tags.model.ts';
 
 const topics = [METAMODEL_TOPIC];
@@ -18,7 +18,7 @@ export const tagsExtension: Extension = {
       events: rowEvents('tag_group'),
       topics,
       metamodel: true,
-      undo: { right: needs('tags.manage'), settle: settleTags },
+      undo: { right: needs('tags.manage'), settle: rescoreAfterUndo },
       transfer: { matches: [['lower(%.name)']], label: 't.name' },
       asOf: true,
     },
@@ -28,7 +28,7 @@ export const tagsExtension: Extension = {
       events: rowEvents('tag'),
       topics,
       metamodel: true,
-      undo: { right: needs('tags.manage'), settle: settleTags },
+      undo: { right: needs('tags.manage'), settle: rescoreAfterUndo },
       transfer: { matches: [['%.tag_group_id', 'lower(%.name)']], label: 't.name' },
       asOf: true,
     },

@@ -48,7 +48,7 @@ export interface ClaimedRow {
   attempt: number;
   failures: number;
   /** Number of workers that have crashed with it since its last new checkpoint. */
-  deaths: number;
+  crashes_without_progress: number;
   slot: Date | null;
 }
 
@@ -79,7 +79,7 @@ export async function claimRun(sql: Sql, run: Run, owner: string): Promise<Claim
        started_at = coalesce(j.started_at, now())
      from picked where j.id = picked.id
      returning j.id, j.kind, j.payload, j.owner_id, j.rights, j.request_id, j.counts, j.checkpoint, j.attempt,
-       j.failures, j.deaths, j.slot, pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
+       j.failures, j.crashes_without_progress, j.slot, pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
 }
 
 /**
@@ -118,9 +118,9 @@ export async function storeStep(sql: Sql, lease: Lease, step: JobStep): Promise<
   const row = await query(sql).row`update jobs j set
        progress = coalesce(step.progress, j.progress), message = coalesce(${step.message ?? null}, message),
        counts = coalesce(step.counts, j.counts), checkpoint = coalesce(step.checkpoint, j.checkpoint),
-       deaths = case when step.progress > j.progress
+       crashes_without_progress = case when step.progress > j.progress
          or (step.counts is not null and step.counts is distinct from j.counts)
-         or (step.checkpoint is not null and step.checkpoint is distinct from j.checkpoint) then 0 else deaths end
+         or (step.checkpoint is not null and step.checkpoint is distinct from j.checkpoint) then 0 else crashes_without_progress end
      from (select ${fraction(step.progress)}::double precision as progress, ${json(step.counts)}::jsonb as counts,
        ${json(step.checkpoint)}::jsonb as checkpoint) as step
      where ${held(lease)} returning cancel_requested, ${news}`;
@@ -188,7 +188,7 @@ export async function requeueRun(
   longestWaitSeconds = 60,
 ): Promise<boolean> {
   const requeued = await query(sql).count`update jobs set status = 'queued', attempt = attempt + 1,
-       handed_over_at = null, lease_owner = null, lease_until = null,
+       enqueued_at = null, lease_owner = null, lease_until = null,
        crashes = crashes + ${why === 'crash' ? 1 : 0}, failures = failures + ${why === 'failure' ? 1 : 0},
        run_after = now() + case ${why}
          when 'failure' then
@@ -212,7 +212,7 @@ export async function requeueExpired(sql: Sql): Promise<string[]> {
        status = case when cancel_requested then 'cancelled' else 'queued' end,
        finished_at = case when cancel_requested then clock_timestamp() end,
        attempt = attempt + case when cancel_requested then 0 else 1 end,
-       crashes = crashes + 1, deaths = deaths + 1, handed_over_at = null, run_after = now(),
+       crashes = crashes + 1, crashes_without_progress = crashes_without_progress + 1, enqueued_at = null, run_after = now(),
        lease_owner = null, lease_until = null
      from expired where j.id = expired.id
      returning j.id, pg_notify('${embed(JOB_STATE_CHANNEL)}', j.id::text)`;
@@ -227,17 +227,17 @@ export async function takeDueRuns(sql: Sql, limit: number): Promise<DueRun[]> {
   const rows = await query(sql).rows`with due as (
        select id from jobs
        where status = 'queued' and run_after <= now()
-         and (handed_over_at is null or handed_over_at < now() - make_interval(secs => ${FORGOTTEN_SECONDS}))
-       order by handed_over_at nulls first, id limit ${limit} for update skip locked
+         and (enqueued_at is null or enqueued_at < now() - make_interval(secs => ${FORGOTTEN_SECONDS}))
+       order by enqueued_at nulls first, id limit ${limit} for update skip locked
      )
-     update jobs j set handed_over_at = now() from due where j.id = due.id
-     returning j.id, j.attempt, j.queue, old.handed_over_at is not null as again`;
+     update jobs j set enqueued_at = now() from due where j.id = due.id
+     returning j.id, j.attempt, j.queue, old.enqueued_at is not null as again`;
   return rows.sort((a: DueRun, b: DueRun) => (a.id < b.id ? -1 : 1));
 }
 
 /** Clears the mark of runs that could not be enqueued. */
 export async function markNotEnqueued(sql: Sql, ids: string[]): Promise<void> {
-  await sql('jobs').whereIn('id', ids).where({ status: 'queued' }).update({ handed_over_at: null });
+  await sql('jobs').whereIn('id', ids).where({ status: 'queued' }).update({ enqueued_at: null });
 }
 
 /**
@@ -247,7 +247,7 @@ export async function markNotEnqueued(sql: Sql, ids: string[]): Promise<void> {
 export async function nextAttempt(sql: Sql, run: Run): Promise<boolean> {
   const changed = await sql('jobs')
     .where({ id: run.id, attempt: run.attempt, status: 'queued' })
-    .update({ attempt: run.attempt + 1, handed_over_at: sql.fn.now() });
+    .update({ attempt: run.attempt + 1, enqueued_at: sql.fn.now() });
   return changed > 0;
 }
 

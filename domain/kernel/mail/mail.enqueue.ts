@@ -82,22 +82,22 @@ interface StoredMail {
   id: string;
   recipient: string;
   content: Omit<Mail, 'to'> | null;
-  handed_over_at: Date | null;
+  submitted_at: Date | null;
   outcome: MailOutcome | null;
 }
 
 export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undefined> {
-  return await sql('mails').where({ id }).first('id', 'recipient', 'content', 'handed_over_at', 'outcome');
+  return await sql('mails').where({ id }).first('id', 'recipient', 'content', 'submitted_at', 'outcome');
 }
 
 /** Records that sending the mail to the server has started. */
 export async function recordSendStart(sql: Sql, id: string): Promise<void> {
-  await sql('mails').where({ id }).update({ handed_over_at: sql.fn.now() });
+  await sql('mails').where({ id }).update({ submitted_at: sql.fn.now() });
 }
 
 /** Deletes the record of {@link recordSendStart}: the server has not accepted the mail. */
 export async function clearSendStart(sql: Sql, id: string): Promise<void> {
-  await sql('mails').where({ id }).update({ handed_over_at: null });
+  await sql('mails').where({ id }).update({ submitted_at: null });
 }
 
 /**

@@ -134,7 +134,7 @@ const RETRIES = 60;
 export async function runMail(job: RunningJob<{ mail_id: string }>, services: Services): Promise<JobResult> {
   const { db } = services;
   const mail = await loadMail(db, job.payload.mail_id);
-  if (mail?.outcome === 'unconfirmed' || (mail?.handed_over_at && mail.outcome === null)) {
+  if (mail?.outcome === 'unconfirmed' || (mail?.submitted_at && mail.outcome === null)) {
     await endMail(db, mail.id, 'unconfirmed');
     const detail = 'The mail was sent to the mail server, but the response was lost. It is not sent again.';
     throw new EstateError('mail_unconfirmed', detail);

@@ -18,8 +18,8 @@ import { type StartedJob, startJob } from '../../../domain/kernel/jobs/jobs.enqu
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { Snapshot } from '../../../platform/snapshot.ts';
+import { type StartedFile, startStream, writeChunks } from '../../kernel/formats/chunk-streams.ts';
 import type { Column } from '../../kernel/formats/formats.types.ts';
-import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
 import {
   fileMediaTypes,
   statementTable,
@@ -195,7 +195,7 @@ async function prepareQueryFile(
       }
       yield `],"total_groups":${rows},"position":${JSON.stringify(position)}}`;
     }
-    await pump(chunks(), out, options.signal);
+    await writeChunks(chunks(), out, options.signal);
   };
   return {
     position,

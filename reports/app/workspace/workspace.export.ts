@@ -36,7 +36,7 @@ import { appVersion } from '../../../domain/kernel/version.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import { type StartedFile, startStream } from '../../kernel/formats/pump.ts';
+import { type StartedFile, startStream } from '../../kernel/formats/chunk-streams.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
 
 const ZIP = 'application/zip';

@@ -13,7 +13,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import { pump, type StartedFile, startStream } from '../../kernel/formats/pump.ts';
+import { type StartedFile, startStream, writeChunks } from '../../kernel/formats/chunk-streams.ts';
 import { exportName, mediaTypes } from './exports.job.ts';
 import { planExtraction } from './extraction.plan.ts';
 import { type CardSelection, selectedCards } from './extraction.rows.ts';
@@ -71,7 +71,7 @@ export async function streamJson(services: Services, ctx: Ctx, query: JsonQuery)
   const file = { name, mediaType: 'application/json; charset=utf-8' };
   return await stream(services, ctx, file, async (snapshot) => ({
     position: await snapshotPosition(snapshot),
-    write: (out) => pump(jsonChunks(snapshot, ctx, selection, query), out, undefined),
+    write: (out) => writeChunks(jsonChunks(snapshot, ctx, selection, query), out, undefined),
   }));
 }
 

@@ -108,20 +108,20 @@ export const eolReport = defineReport({
       ),
       known as (
         select l.*, p.label, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
-          y.eol_from is not null or y.is_eol is not null as tells,
+          y.eol_from is not null or y.is_eol is not null as has_fact,
           l.phase_out is not null or l.end_of_life is not null as planned
         from linked l left join eol_products p on p.name = l.product
           left join eol_cycles y on y.product = l.product and y.cycle = l.cycle
       ),
       dated as (
-        select k.*, case when tells or not planned then 'api' else 'manual' end as source,
-          case when tells then eol_from when planned then end_of_life end as ends_on
+        select k.*, case when has_fact or not planned then 'api' else 'manual' end as source,
+          case when has_fact then eol_from when planned then end_of_life end as ends_on
         from known k
       ),
       judged as materialized (
         select d.*,
-          case when source = 'api' and not tells then 'unknown'
-               when ends_on <= today or (tells and eol_from is null and is_eol) then 'eol'
+          case when source = 'api' and not has_fact then 'unknown'
+               when ends_on <= today or (has_fact and eol_from is null and is_eol) then 'eol'
                when ends_on <= today + days then 'approaching'
                when source = 'manual' and phase_out <= today then 'approaching'
                else 'supported' end as status,

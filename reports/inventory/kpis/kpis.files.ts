@@ -4,8 +4,8 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
+import { startStream } from '../../kernel/formats/chunk-streams.ts';
 import type { Column } from '../../kernel/formats/formats.types.ts';
-import { startStream } from '../../kernel/formats/pump.ts';
 import { statementTable, type TableFormat, writeTables } from '../../kernel/report.formats.ts';
 import { type KpiPeriod, kpiConditions, kpiRows } from './kpis.snapshots.ts';
 

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 import { quoteCell } from '../../../domain/kernel/transfer/csv-cells.ts';
 import { csvCell } from './cells.ts';
+import { writeChunks } from './chunk-streams.ts';
 import { csvEncoder } from './csv.encoder.ts';
 import { encodedGroups, type LineForm } from './encoding.ts';
 import type { BinaryTable, Column, Table, WriteOptions } from './formats.types.ts';
 import { jsonLinesEncoder } from './json-lines.encoder.ts';
 import type { LineEncoder } from './line-writer.ts';
-import { pump } from './pump.ts';
 
 /**
  * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF) and ends the stream; destroys it on failure.
@@ -29,7 +29,7 @@ export async function writeCsv(
       }
     }
   }
-  await pump(chunks(), out, options.signal);
+  await writeChunks(chunks(), out, options.signal);
 }
 
 /**
@@ -47,7 +47,7 @@ export async function writeNdjson(
     yield* binaryLines(table, { form: 'ndjson' }, options);
     if (end !== undefined) yield `${JSON.stringify({ end: true, position: end })}\n`;
   }
-  await pump(chunks(), out, options.signal);
+  await writeChunks(chunks(), out, options.signal);
 }
 
 /** Rows from which a thread is worth its start. */

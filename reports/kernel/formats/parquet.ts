@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { writeChunks } from './chunk-streams.ts';
 import { type EncodedGroup, encodedGroups } from './encoding.ts';
 import type { BinaryTable, WriteOptions } from './formats.types.ts';
 import { parquetSchema } from './parquet.columns.ts';
-import { pump } from './pump.ts';
 
 type RowGroupMetadata = NonNullable<EncodedGroup['metadata']>;
 
@@ -16,7 +16,7 @@ const GROUP = 5_000;
  * @throws the signal's reason when aborted.
  */
 export async function writeParquet(table: BinaryTable, out: Writable, options: WriteOptions): Promise<void> {
-  await pump(parquetChunks(table, options), out, options.signal);
+  await writeChunks(parquetChunks(table, options), out, options.signal);
 }
 
 async function* parquetChunks(table: BinaryTable, options: WriteOptions): AsyncGenerator<Uint8Array> {

@@ -5,7 +5,7 @@ import { decodeXml } from '../../../domain/modelling/bpm/bpmn.model.ts';
 import { readTemplate, templateKeys } from '../../../domain/modelling/bpm/templates.ts';
 import { rootOf } from '../../support/dom.ts';
 import { postFile } from '../../support/forms.ts';
-import { openApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestResponse } from '../../support/harness.ts';
 import { chain, definitions, rich } from './models.ts';
 
 // its types would bring those of a browser into every other file
@@ -42,12 +42,12 @@ const { admin, member } = await openApp(['admin', 'member']);
 async function newProcess(): Promise<string> {
   return `/api/v1/bpm/processes/${(await admin.card({ type: 'BusinessProcess' })).id}`;
 }
-const ok = async (asked: Promise<TestAnswer>) => {
+const ok = async (asked: Promise<TestResponse>) => {
   const answer = await asked;
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer;
 };
-const statuses = (answers: TestAnswer[]) => answers.map(({ status }) => status).sort();
+const statuses = (answers: TestResponse[]) => answers.map(({ status }) => status).sort();
 
 it.each([...models.keys()])(
   'a model (%s) comes back byte for byte, with all of its elements',
@@ -78,7 +78,7 @@ describe('while a large model is read', () => {
     const of = await newProcess();
     const saving = member.put(`${of}/diagram`, { bpmn_xml: large, dry_run: true });
     let answered = 0;
-    let saved: TestAnswer | undefined;
+    let saved: TestResponse | undefined;
     void saving.then((answer) => {
       saved = answer;
     });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import { openApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestResponse } from '../../support/harness.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { card } from '../../support/writes.ts';
 
 const { db, admin } = await openApp(['admin']);
 
 const times = <T>(n: number, work: (index: number) => T): T[] => Array.from({ length: n }, (_, i) => work(i));
-const together = (n: number, work: (index: number) => Promise<TestAnswer>) => Promise.all(times(n, work));
-const statuses = (answers: TestAnswer[]) => {
+const together = (n: number, work: (index: number) => Promise<TestResponse>) => Promise.all(times(n, work));
+const statuses = (answers: TestResponse[]) => {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

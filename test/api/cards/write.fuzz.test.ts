@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { hostileText, hostileValue } from '../../random/hostile.ts';
-import { openApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestResponse } from '../../support/harness.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { card, NOBODY } from '../../support/writes.ts';
 
@@ -118,7 +118,7 @@ const act = almost(
 );
 
 /** Every answer is checked against the API's description as well, so an undescribed status fails too. */
-async function never500<T>(arbitrary: fc.Arbitrary<T>, send: (body: T) => Promise<TestAnswer>, runs = 150) {
+async function never500<T>(arbitrary: fc.Arbitrary<T>, send: (body: T) => Promise<TestResponse>, runs = 150) {
   await forAllAsync(runs, [arbitrary], async (body) => {
     expect((await send(body)).status).toBeLessThan(500);
   });

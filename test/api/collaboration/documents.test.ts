@@ -1,5 +1,5 @@
 import { postFile } from '../../support/forms.ts';
-import { ok, openApp, pluck, type TestAnswer, type TestClient } from '../../support/harness.ts';
+import { ok, openApp, pluck, type TestClient, type TestResponse } from '../../support/harness.ts';
 import { card, writesOf } from '../../support/writes.ts';
 import refusedAddresses from './documents.refused.json' with { type: 'json' };
 
@@ -94,7 +94,7 @@ const upload = (client: TestClient, id: string) =>
   postFile(client, card(id, '/file-attachments'), 'a.txt', 'text');
 
 /** Everything that may be attached to a card, by everybody at once. */
-const attach = (id: string): Promise<TestAnswer>[] =>
+const attach = (id: string): Promise<TestResponse>[] =>
   users.flatMap((client, n) => [
     client.post(card(id, '/stakeholders'), { user_id: client.userId, role: 'responsible' }),
     client.post(card(id, '/me/observe')),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cleanUp } from '../../../domain/app/housekeeping.ts';
 import { archive, officeMembers, pdf, png, svg } from '../../domain/collaboration/samples.ts';
 import { form, type Part } from '../../support/forms.ts';
-import { expectProblem, ok, openApp, type TestAnswer, type TestClient } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestClient, type TestResponse } from '../../support/harness.ts';
 import { card, NOBODY, writesOf } from '../../support/writes.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['member', 'viewer', 'admin']);
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 const send = (
   parts: Part[],
   { client = member, on = app.id, headers = {} }: { client?: TestClient; on?: string; headers?: object } = {},
-): Promise<TestAnswer> => {
+): Promise<TestResponse> => {
   const body = form(...parts);
   return client.request({
     method: 'POST',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TestAnswer, TestClient } from '../../support/harness.ts';
+import type { TestClient, TestResponse } from '../../support/harness.ts';
 import { expectInvalid, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 import { diagramWorld, kinds, url } from './diagrams.fixture.ts';
 
@@ -124,10 +124,10 @@ const client: Record<Who, TestClient> = {
 };
 
 /** An answer's status, with the code of a refusal where it tells more. */
-const outcome = ({ status, body }: TestAnswer): string | number =>
+const outcome = ({ status, body }: TestResponse): string | number =>
   status >= 400 && body.code !== 'forbidden' ? `${status} ${body.code}` : status;
 
-const actions: Record<string, (who: TestClient, at: string) => Promise<TestAnswer>> = {
+const actions: Record<string, (who: TestClient, at: string) => Promise<TestResponse>> = {
   read: (who, at) => who.get(at),
   star: (who, at) => who.post(`${at}/favorite`),
   edit: (who, at) => who.patch(at, { description: 'X' }),

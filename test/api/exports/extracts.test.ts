@@ -6,7 +6,7 @@ import {
   jsonLines,
   ok,
   openApp,
-  type TestAnswer,
+  type TestResponse,
 } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
@@ -24,7 +24,7 @@ const changed = async (name: string, patch: object) =>
 
 const get = (query: string, client = admin, kind = 'cards') =>
   client.get(`/api/v1/extracts/${kind}?${query}`);
-const lines = (answer: TestAnswer) => {
+const lines = (answer: TestResponse) => {
   expect(answer.status, answer.text).toBe(200);
   return jsonLines(answer.text);
 };

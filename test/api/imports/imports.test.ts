@@ -1,6 +1,6 @@
 // @redis
 import { startWorkers } from '../../../workers/runtime.ts';
-import type { TestAnswer, TestClient } from '../../support/harness.ts';
+import type { TestClient, TestResponse } from '../../support/harness.ts';
 import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
@@ -12,7 +12,7 @@ const send = (
   payload: string | Buffer,
   contentType = 'text/csv',
   { client = member, headers = {} }: { client?: TestClient; headers?: Record<string, string> } = {},
-): Promise<TestAnswer> =>
+): Promise<TestResponse> =>
   client.request({
     method: 'POST',
     url: `/api/v1/imports?${query}`,
@@ -99,7 +99,7 @@ describe('an upload', () => {
 });
 
 describe('refused before there is a job', () => {
-  const refused = async (answer: Promise<TestAnswer>, status: number, code: string) => {
+  const refused = async (answer: Promise<TestResponse>, status: number, code: string) => {
     const before = await jobs();
     const { status: seen, body } = await answer;
     expect([seen, body.code]).toEqual([status, code]);

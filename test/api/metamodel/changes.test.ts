@@ -3,7 +3,7 @@ import { checkAttributes } from '../../../domain/inventory/cards/rules/values.ts
 import { loadMetamodel } from '../../../domain/kernel/metamodel/metamodel.store.ts';
 import { hostileValue } from '../../random/hostile.ts';
 import { mayBeSilent } from '../../support/database.ts';
-import { ok, openApp, type TestAnswer } from '../../support/harness.ts';
+import { ok, openApp, type TestResponse } from '../../support/harness.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { writesOf } from '../../support/writes.ts';
 import {
@@ -20,7 +20,7 @@ import {
 const { t, db, admin, member } = await openApp(['admin', 'member']);
 const { refused } = writesOf(t);
 const times = <T>(n: number, work: (index: number) => T): T[] => Array.from({ length: n }, (_, i) => work(i));
-const statuses = (answers: TestAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
+const statuses = (answers: TestResponse[]) => [...new Set(answers.map(({ status }) => status))].sort();
 /** Every card of the type passes its own type, as it stands. */
 async function expectFitting(type: string): Promise<void> {
   const { fields } = (await loadMetamodel(db)).cardTypes.get(type)!;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient, TestResponse } from '../../support/harness.ts';
 import { eventsDuring } from '../../support/writes.ts';
 
 export const types = '/api/v1/metamodel/types';
@@ -53,7 +53,7 @@ export async function makeRelationType(
 }
 
 /** The events that `act` writes, by type. */
-export async function eventsBy(t: TestApp, act: () => Promise<TestAnswer>, status?: number) {
+export async function eventsBy(t: TestApp, act: () => Promise<TestResponse>, status?: number) {
   const { answer, events } = await eventsDuring(t, act, status);
   const kinds: Record<string, number> = {};
   for (const { event_type } of events) kinds[event_type] = (kinds[event_type] ?? 0) + 1;

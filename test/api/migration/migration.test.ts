@@ -1,6 +1,6 @@
 import { query } from '../../../platform/database.ts';
 import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
-import { expectProblem, ok, pluck, type TestAnswer } from '../../support/harness.ts';
+import { expectProblem, ok, pluck, type TestResponse } from '../../support/harness.ts';
 import { openMigrations, recordsAs, url } from './migration.fixture.ts';
 
 const { t, admin, actions, applied, counts, errorsOf, records, settled, staged, upload } =
@@ -100,7 +100,7 @@ it('is paged in the house’s ways and in the contract’s', async () => {
   await expectProblem(at('limit=1000'), 422);
   const seen: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: TestAnswer['body'] = (
+    const page: TestResponse['body'] = (
       await at(`cursor=${encodeURIComponent(cursor)}&page_size=4&action=conflict&fields=source_id`)
     ).body;
     seen.push(...pluck(page.items, 'source_id'));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Landscape, randomChanges } from '../../reports/exchange/extraction/random-changes.ts';
-import type { TestAnswer } from '../../support/harness.ts';
+import type { TestResponse } from '../../support/harness.ts';
 import { forAllAsync } from '../../support/property.ts';
 import { ask, createLandscape, follow } from './odata.fixture.ts';
 
@@ -27,7 +27,7 @@ class Copy {
   /** Reads on, from the start or from where it stood; `between` runs between pages. */
   async update(between?: () => Promise<unknown>): Promise<void> {
     const prefer = { prefer: `track-changes, maxpagesize=${this.size}` };
-    let answer: TestAnswer =
+    let answer: TestResponse =
       this.link === undefined
         ? await ask(admin, this.path, this.options, prefer)
         : await follow(admin, this.link, prefer);

@@ -1,4 +1,4 @@
-import type { TestAnswer, TestApp, TestClient } from '../../support/harness.ts';
+import type { TestApp, TestClient, TestResponse } from '../../support/harness.ts';
 import { createTestApp, pluck } from '../../support/harness.ts';
 
 import rows from './odata.fixture.rows.json' with { type: 'json' };
@@ -49,7 +49,7 @@ export async function ask(
   path: string,
   options: Record<string, string> = {},
   headers: Record<string, string> = {},
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   const query = Object.entries(options).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return await client.get(`${ROOT}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`, headers);
 }
@@ -61,4 +61,4 @@ export async function follow(client: TestClient, link: string, headers: Record<s
 }
 
 /** The names of the entities of an answer. */
-export const namesOf = (answer: TestAnswer): string[] => pluck(answer.body.value, 'name');
+export const namesOf = (answer: TestResponse): string[] => pluck(answer.body.value, 'name');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, palette } from '../../../api/exchange/portals/page/portal.document.ts';
-import { openApp, type TestAnswer } from '../../support/harness.ts';
+import { openApp, type TestResponse } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, uncounted } from './portals.fixture.ts';
 
 // their types would bring those of a browser into every other file
@@ -17,7 +17,7 @@ const open = (slug: string, query = '', headers: Record<string, string> = {}) =>
   t.anonymous.get(`/portal/${slug}${query}`, headers);
 
 /** What a page says: the page is written so that it is XML as well, which is read strictly. */
-function read(answer: TestAnswer) {
+function read(answer: TestResponse) {
   const faults: unknown[] = [];
   const onError = (_level: string, message: string) => void faults.push(message);
   const page = new DOMParser({ onError }).parseFromString(answer.text, 'text/xml');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { throttleLimits } from '../../../domain/access/access.throttle.ts';
-import type { TestAnswer } from '../../support/harness.ts';
+import type { TestResponse } from '../../support/harness.ts';
 import { expectInvalid, expectProblem, ok, openApp, pluck, refusal } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, sections, uncounted, url } from './portals.fixture.ts';
 
@@ -9,7 +9,7 @@ const land = await createLandscape(admin);
 
 beforeEach(() => uncounted(t));
 
-const look = (slug: string, rest = ''): Promise<TestAnswer> =>
+const look = (slug: string, rest = ''): Promise<TestResponse> =>
   t.anonymous.get(`${url}/public/${slug}${rest}`);
 const cards = (slug: string, query: Record<string, string> = {}) =>
   look(slug, `/cards?${new URLSearchParams(query)}`);
@@ -123,7 +123,7 @@ describe('the public', () => {
     for (const rest of ['', '/cards', '/relation-options?type_key=soldBy']) {
       const draft = await look(slug, rest);
       const none = await look(`portal-${randomUUID()}`, rest);
-      const told = ({ status, body: { request_id: _, ...body } }: TestAnswer) => [status, body];
+      const told = ({ status, body: { request_id: _, ...body } }: TestResponse) => [status, body];
       expect(told(draft)).toEqual(told(none));
       expect(draft.status).toBe(404);
       expect(draft.headers.etag).toBeUndefined();

@@ -2,7 +2,7 @@
 
 /** An answer that is given again. */
 
-import { expectProblem, ok, openApp, type TestAnswer } from '../../support/harness.ts';
+import { expectProblem, ok, openApp, type TestResponse } from '../../support/harness.ts';
 
 const costs = '/api/v1/reports/cost?type=Application';
 const workspace = '/api/v1/reports/my-workspace';
@@ -21,7 +21,7 @@ const hits = (report: string) =>
   t.app.reportFigures.all().find((figure) => figure.report === report)?.hits ?? 0;
 
 /** Headers but for those that differ from answer to answer. */
-function lasting({ headers }: TestAnswer): Record<string, string> {
+function lasting({ headers }: TestResponse): Record<string, string> {
   const { date: _date, 'x-request-id': _id, ...others } = headers;
   return others;
 }
@@ -43,7 +43,7 @@ it('is not sent to who holds it, with the same headers whichever way that is fou
   const { etag = '' } = (await admin.get(costs)).headers;
   await admin.get(costs);
   const before = hits('cost');
-  const answers: TestAnswer[] = [];
+  const answers: TestResponse[] = [];
   for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*'])
     answers.push(await admin.get(costs, { 'if-none-match': known, 'x-request-id': 'given-by-client' }));
   for (const answer of answers) {

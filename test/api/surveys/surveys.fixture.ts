@@ -1,4 +1,4 @@
-import { ok, type TestAnswer, type TestApp, type TestClient } from '../../support/harness.ts';
+import { ok, type TestApp, type TestClient, type TestResponse } from '../../support/harness.ts';
 
 const url = '/api/v1/surveys';
 export const surveys = url;
@@ -41,9 +41,9 @@ export async function openDesk(t: TestApp) {
       client.post(`${url}/${survey}/respond/${card}`, { responses }),
     apply: (survey: string, ids: string[], more: Record<string, unknown> = {}) =>
       admin.post(`${url}/${survey}/apply`, { response_ids: ids, ...more }),
-    responses: async (survey: string): Promise<TestAnswer['body'][]> =>
+    responses: async (survey: string): Promise<TestResponse['body'][]> =>
       (await admin.get(`${url}/${survey}/responses`)).body.items,
-    events: async (since: string, types: string, client = admin): Promise<TestAnswer['body'][]> =>
+    events: async (since: string, types: string, client = admin): Promise<TestResponse['body'][]> =>
       (await client.get(`/api/v1/changes?after=${since}&event_type=${types}`)).body.items,
   };
   return desk;

@@ -212,7 +212,7 @@ export async function* pagesOf<P extends { next: C | null }, C = string>(
 }
 
 /** Reads several lists one after the other, as one paged list. @param read reads a page of one of them. */
-export async function readListsInTurn<L, P extends { next: string | null }>(
+export async function readListsSequentially<L, P extends { next: string | null }>(
   lists: readonly L[],
   cursor: string | null,
   read: (list: L, cursor: string | null) => Promise<P>,

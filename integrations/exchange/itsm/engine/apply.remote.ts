@@ -79,7 +79,7 @@ async function applyPart(applying: ApplyContext, part: readonly TrackedRow[]): P
  * Finds out whether the started writes of a plan that is no longer applied were executed, and stores the bases of those that were.
  * Nothing is sent; the next run plans the others again.
  */
-export async function settleBegunRows(applying: ApplyContext, rows: readonly TrackedRow[]): Promise<void> {
+export async function resolveStartedRows(applying: ApplyContext, rows: readonly TrackedRow[]): Promise<void> {
   for (const part of splitIndependent(
     await resolveReferences(applying, rows),
     applying.options.remoteBatch ?? BATCH,

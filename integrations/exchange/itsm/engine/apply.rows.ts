@@ -227,7 +227,7 @@ export function stateChanges(mapping: Mapping, row: PlanRow, written: WriteEffec
  * Whether a row writes another value than it sets as the base. This is so if a resolved conflict is undone: both sides had
  * changed, so the row restores the value of its side, while the former base differs from both values.
  */
-export function writesOtherThanAgreed({ side, diff, agreed }: PlanRow, path: Path): boolean {
+export function writesAnotherValue({ side, diff, agreed }: PlanRow, path: Path): boolean {
   const [written, base] = [diff[path], agreed[path]];
   return (
     side !== null &&
@@ -250,7 +250,7 @@ function agreedAfterWrite(
   const base: Record<Path, Agreed> = {};
   for (const [path, agreed] of Object.entries(row.agreed)) {
     if (unwritten?.has(path)) continue;
-    if (writesOtherThanAgreed(row, path)) {
+    if (writesAnotherValue(row, path)) {
       base[path] = agreed;
       continue;
     }

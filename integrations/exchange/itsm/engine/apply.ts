@@ -14,7 +14,7 @@ import {
   sourceStaleReason,
   stateChanges,
   unappliedRow,
-  writesOtherThanAgreed,
+  writesAnotherValue,
 } from './apply.rows.ts';
 import { canonical, mapValues, remoteFields } from './fields.ts';
 import type { Pair } from './model.types.ts';
@@ -170,7 +170,7 @@ function findDifference(
   if (state.kind === 'gone') return 'The record does not exist.';
   // if the remote has stored another form than it was sent, the base contains that form
   const expected = mapValues(row.agreed, (agreed, path) =>
-    writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path]?.remote ?? agreed.remote),
+    writesAnotherValue(row, path) ? canonical(row.diff[path]!.new) : (base[path]?.remote ?? agreed.remote),
   );
   return describeDifference(expected, remoteFields(mapping, state.record));
 }

@@ -1,5 +1,5 @@
 import type { Value } from '../../../../domain/exchange/itsm/mappings.types.ts';
-import { hasOpenReferences, writesOtherThanAgreed } from './apply.rows.ts';
+import { hasOpenReferences, writesAnotherValue } from './apply.rows.ts';
 import { canonical, isEqual, mapValues } from './fields.ts';
 import type { Agreed, Pair, PairState, Path, Side } from './model.types.ts';
 import type { AppliedRow, PlanRow } from './plan.types.ts';
@@ -88,7 +88,7 @@ function wasAgreedLater({ side, agreed, before }: PlanRow, path: Path, now: Agre
 function valuesAfter(row: PlanRow, remoteId: string | null, pairs: Pairs, side: Side): Record<Path, Value> {
   const base = baseAfter(row, remoteId, pairs);
   const agreed = mapValues(row.agreed, (both, path) =>
-    writesOtherThanAgreed(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
+    writesAnotherValue(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
   );
   // values that were written without a base
   const withoutBase = row.forgets.flatMap((path) =>

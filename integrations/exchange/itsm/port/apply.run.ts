@@ -9,7 +9,7 @@ import type { Ctx, Work } from '../../../../domain/kernel/context.ts';
 import { inTransaction, type Sql, type Transaction } from '../../../../platform/database.ts';
 import { notFound } from '../../../../platform/errors.ts';
 import type { Connector } from '../connectors/connector.ts';
-import { settleBegunRows } from '../engine/apply.remote.ts';
+import { resolveStartedRows } from '../engine/apply.remote.ts';
 import {
   type ApplyOptions,
   appliedOutcome,
@@ -36,7 +36,7 @@ import {
   indexPairs,
 } from '../engine/state.ts';
 import { RemoteError } from '../remote.ts';
-import { hasCopyingRows, markBegun, markEnded, readBegunRows, readRows } from '../store/plan-rows.ts';
+import { hasCopyingRows, markEnded, markStarted, readRows, readStartedRows } from '../store/plan-rows.ts';
 import { findCardsOfRecords, loadPairs, openRefusedItems, storeChanges } from '../store/sync-state.ts';
 import { affectedCards, hierarchyLockOf, writeInventory } from './inventory.ts';
 import { type CardReader, openCards } from './local.cards.ts';
@@ -94,10 +94,10 @@ export async function applyRun(
  * by users. @returns the number of writes. @throws RemoteError when the remote does not respond.
  */
 export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
-  const rows = await readBegunRows(tools.ctx.db, runId);
+  const rows = await readStartedRows(tools.ctx.db, runId);
   if (rows.length === 0) return 0;
   const { mapping, port, isUndo } = await openRun(tools, runId, { isFiltered: false });
-  await settleBegunRows({ mapping, planId: runId, port, options: { isUndo }, progress: new Map() }, rows);
+  await resolveStartedRows({ mapping, planId: runId, port, options: { isUndo }, progress: new Map() }, rows);
   return rows.length;
 }
 
@@ -180,8 +180,8 @@ function databasePort(
         const written = rows.map(({ row }) => row);
         const { stateOf } = await readState(sql, mappingId, cards, written);
         const staleReasons = rows.map(({ row, check }) => check(stateOf(row)));
-        const begun = written.filter((_, n) => staleReasons[n] === null);
-        await markBegun(sql, runId, begun);
+        const started = written.filter((_, n) => staleReasons[n] === null);
+        await markStarted(sql, runId, started);
         return staleReasons;
       });
     },

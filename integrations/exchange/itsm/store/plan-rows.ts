@@ -52,7 +52,7 @@ export const readRows = (sql: Sql, runId: string, after: number, limit: number) 
   selectRows(sql, runId, fragment`no > ${after} order by no limit ${limit}`);
 
 /** Rows whose writes were sent without a response so far. */
-export const readBegunRows = (sql: Sql, runId: string) =>
+export const readStartedRows = (sql: Sql, runId: string) =>
   selectRows(sql, runId, fragment`progress = 'started' order by no`);
 
 /** Applied rows from the end of the plan, before the given number. */
@@ -69,7 +69,7 @@ export const readAppliedAtRemote = (sql: Sql, runId: string, after: number, limi
   );
 
 /** Marks rows whose writes are about to be sent. */
-export async function markBegun(sql: Sql, runId: string, rows: readonly PlanRow[]): Promise<void> {
+export async function markStarted(sql: Sql, runId: string, rows: readonly PlanRow[]): Promise<void> {
   const nos = rows.map(({ no }) => no);
   const data = { progress: 'started' };
   await sql('itsm_plan_rows').where({ run_id: runId, progress: 'pending' }).whereIn('no', nos).update(data);

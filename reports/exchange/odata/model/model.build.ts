@@ -102,8 +102,8 @@ function members(
     if (field.type === 'cost' && !rights.costs) hiddenCosts.add(own);
     else properties.set(own, attributeProperty(own, field));
   }
-  const told = [...properties.values()].map((one) => [one.name, one.type, one.collection]);
-  const shape = sha256(JSON.stringify(told)).slice(0, 16);
+  const listed = [...properties.values()].map((one) => [one.name, one.type, one.collection]);
+  const shape = sha256(JSON.stringify(listed)).slice(0, 16);
   return { properties, navigations: new Map(ways.map((path) => [path.name, path])), hiddenCosts, shape };
 }
 

@@ -16,7 +16,7 @@ import {
   schema,
   types,
 } from '../../../api/metamodel/metamodel.fixture.ts';
-import { openApp, type TestAnswer } from '../../../support/harness.ts';
+import { openApp, type TestResponse } from '../../../support/harness.ts';
 
 const { t, db, admin } = await openApp(['admin']);
 /** The tables of the metamodel, but for when rows were written last. */
@@ -55,7 +55,7 @@ const deletable = async () => {
   return key;
 };
 
-async function changeProvider(): Promise<TestAnswer> {
+async function changeProvider(): Promise<TestResponse> {
   const { body } = await admin.get(`${types}/Provider`);
   const added = { section: 'New', fields: [field('more', 'single_select', { options: options('a') })] };
   return await admin.patch(`${types}/Provider`, {
@@ -72,7 +72,11 @@ async function changeProvider(): Promise<TestAnswer> {
   });
 }
 
-type Case = { what: string; prepare?: () => Promise<string>; act: (prepared: string) => Promise<TestAnswer> };
+type Case = {
+  what: string;
+  prepare?: () => Promise<string>;
+  act: (prepared: string) => Promise<TestResponse>;
+};
 
 const roles = `${types}/Application/stakeholder-roles`;
 const relation = `${relationTypes}/relAppToITC`;

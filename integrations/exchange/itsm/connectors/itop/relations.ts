@@ -1,6 +1,6 @@
 import { RemoteError, withFallback } from '../../remote.ts';
 import type { Connector, RemoteRelation } from '../connector.ts';
-import { readListsInTurn } from '../responses.ts';
+import { readListsSequentially } from '../responses.ts';
 import type { Reading } from './reading.ts';
 import {
   type LinkType,
@@ -20,7 +20,7 @@ export async function readRelations(
   { types, since, limit, cursor }: Parameters<Connector['readRelations']>[0],
 ): ReturnType<Connector['readRelations']> {
   const wanted = types.length > 0 ? types : standardLinkTypes.map(({ id }) => id);
-  return await readListsInTurn(wanted, cursor, async (id, within) => {
+  return await readListsSequentially(wanted, cursor, async (id, within) => {
     const type = linkTypeOf(id);
     if (!type) throw unknownTypeError(id);
     const request = { class: type.class, fields: '*', limit, cursor: within };

@@ -1,6 +1,6 @@
 import { RemoteError, type RemoteRecord, type RemoteTombstone, withFallback } from '../../remote.ts';
 import type { Connector, RemoteRelation, RemoteRelationType } from '../connector.ts';
-import { readListsInTurn } from '../responses.ts';
+import { readListsSequentially } from '../responses.ts';
 import type { ChangeLog, ObjectTypes } from './changes.ts';
 import type { Reading } from './reading.ts';
 import { fieldOf, idOf, isTable, keyOf, type Row } from './records.ts';
@@ -52,7 +52,7 @@ export function createRelations(
 
     async readRelations({ types: requested, since, limit, cursor }) {
       const wanted = requested.length > 0 ? requested : [...referenceKinds.map(typeOf), CABLES];
-      return await readListsInTurn(wanted, cursor, async (type, within) => {
+      return await readListsSequentially(wanted, cursor, async (type, within) => {
         const { table, column } = type === CABLES ? { table: CABLES, column: '' } : partsOf(type);
         const fields = type === CABLES ? cableFields : [column];
         const request = { table, fields, limit, cursor: within };

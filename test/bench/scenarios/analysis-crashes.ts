@@ -182,8 +182,8 @@ async function cancelRuns(world: World, analysis: Analysis, ms: number): Promise
 }
 
 /** Kills the workers of every analysis at random moments, and cancels runs at all stages: the results are the same. */
-export const analysisDeaths: Scenario = {
-  name: 'analysis-deaths',
+export const analysisCrashes: Scenario = {
+  name: 'analysis-crashes',
   onlyNamed: true,
   loadsItself: true,
   async run({ args, log }) {

@@ -8,7 +8,7 @@ import { createUserSemaphore } from '../../../platform/semaphore.ts';
  * Writes chunks to a stream with backpressure, and ends it; destroys it on any failure.
  * @throws the signal's reason when aborted.
  */
-export async function pump(
+export async function writeChunks(
   chunks: AsyncIterable<string | Uint8Array>,
   out: Writable,
   signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pump, startStream, streamPace } from '../../../../reports/kernel/formats/pump.ts';
+import { startStream, streamPace, writeChunks } from '../../../../reports/kernel/formats/chunk-streams.ts';
 
 const usual = { ...streamPace };
 afterEach(() => Object.assign(streamPace, usual));
@@ -10,7 +10,7 @@ const chunks = (count: number) => Readable.from(Array.from({ length: count }, ()
 const start = async (userId: string, count: number, ended: () => void = () => {}) =>
   await startStream<Readable>({ userId }, async (out, begin) => {
     begin(out);
-    await pump(chunks(count), out, undefined).finally(ended);
+    await writeChunks(chunks(count), out, undefined).finally(ended);
   });
 
 it('ends a stream whose client stops reading, and not one that is read', async () => {
