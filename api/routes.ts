@@ -13,8 +13,10 @@ import { registerAssessmentRoutes } from './analysis/ai-analysis/assessments.rou
 import { registerDuplicateRoutes } from './analysis/ai-analysis/duplicates.routes.ts';
 import { registerModernizationRoutes } from './analysis/ai-analysis/modernizations.routes.ts';
 import { registerVendorRoutes } from './analysis/ai-analysis/vendors.routes.ts';
+import { registerScanRoutes } from './analysis/compliance/scans.routes.ts';
 import { registerBatchRoutes } from './app/batches/batches.routes.ts';
 import { registerMcpRoutes } from './app/mcp/mcp.routes.ts';
+import { registerMetricsRoute } from './app/metrics/metrics.routes.ts';
 import { registerSettingImageRoutes } from './app/settings/settings.images.routes.ts';
 import {
   registerAiSettingRoutes,
@@ -46,7 +48,6 @@ import { registerPortalRoutes } from './exchange/portals/portals.routes.ts';
 import { registerAdrFileRoutes, registerAdrRoutes } from './governance/adr/adr.routes.ts';
 import { registerCatalogueRoutes } from './governance/catalogues/catalogues.routes.ts';
 import { registerFindingRoutes } from './governance/compliance/findings.routes.ts';
-import { registerScanRoutes } from './governance/compliance/scans.routes.ts';
 import { registerEolRoutes } from './governance/eol/eol.routes.ts';
 import { registerMitigationTaskRoutes } from './governance/risks/mitigation-tasks.routes.ts';
 import { registerRiskRoutes } from './governance/risks/risks.routes.ts';
@@ -71,7 +72,6 @@ import { registerTagRoutes } from './inventory/tags/tags.routes.ts';
 import { registerEventRoutes } from './kernel/events/events.routes.ts';
 import { registerHealthRoutes } from './kernel/health/health.routes.ts';
 import { registerJobRoutes } from './kernel/jobs/jobs.routes.ts';
-import { registerMetricsRoute } from './kernel/metrics/metrics.routes.ts';
 import { registerProcessAssessmentRoutes } from './modelling/bpm/assessments.routes.ts';
 import { registerProcessDiagramRoutes } from './modelling/bpm/diagrams.routes.ts';
 import { registerProcessFlowRoutes } from './modelling/bpm/flow.routes.ts';

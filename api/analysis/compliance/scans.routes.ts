@@ -21,10 +21,10 @@ import {
   Nullable,
   object,
 } from '../../../domain/kernel/shapes.ts';
+import { FindingSchema, Regulation } from '../../governance/compliance/findings.routes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { FindingSchema, Regulation } from './findings.routes.ts';
 
 const ScanBody = object({
   regulations: Clearable(
