@@ -16,8 +16,7 @@ interface Found {
  */
 export function shareSchemas(document: OpenApiDocument): void {
   const { schemas } = document.components;
-  const found = findSchemas(document);
-  const names = nameSchemas(found, schemas);
+  const names = nameSchemas(findSchemas(document), schemas);
   const shared: Schemas = {};
 
   const replace: MapSchema = (schema, place) => {

@@ -121,8 +121,7 @@ export function registerSignedDocument(app: App, api: SigningApi): void {
 function registerSigning(app: App, api: SigningApi): void {
   const { kind, tag, name, one, parameter, schema } = api;
   const at = (action: string) => `${api.url}/:${parameter}/${action}`;
-  const responses = ok(`The ${api.short}`, schema, 'ETag');
-  const shared = { ifMatch: true, responses };
+  const shared = { ifMatch: true, responses: ok(`The ${api.short}`, schema, 'ETag') };
   const routes = routesOf(app, { tag });
 
   routes.post(`request${name}Signatures`, at('request-signatures'), {

@@ -98,8 +98,7 @@ export function registerCardMergeRoutes(app: App): void {
     responses: ok('The survivor after the undo', UndoMergeResponse),
     errors: ['merge_conflict', 'wrong_state'],
     handler: async ({ ctx, params, body }) => {
-      const request = body;
-      const { survivor, ...rest } = await undoMerge(ctx, params.id, request);
+      const { survivor, ...rest } = await undoMerge(ctx, params.id, body);
       return `{"survivor":${survivor},${JSON.stringify(rest).slice(1)}`;
     },
   });

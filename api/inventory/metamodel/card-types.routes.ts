@@ -202,8 +202,7 @@ export function registerStakeholderRoleRoutes(app: App): void {
     errors: ['metamodel_busy'],
     handler: ({ params, body, ...input }) => {
       const { type_key: key, role_key } = params;
-      const change = { operation: 'patch_role', key, role: role_key, body } as const;
-      return sendChange(input, change);
+      return sendChange(input, { operation: 'patch_role', key, role: role_key, body } as const);
     },
   });
 

@@ -174,8 +174,7 @@ export async function registerProcessDiagramRoutes(app: App): Promise<void> {
       await requireWriter(ctx, params.process_id, rights.edit);
       const model = await readModelText(body.bpmn_xml, 'bpmn_xml');
       const thumbnail = body.svg_thumbnail ? await readThumbnail(body.svg_thumbnail, 'svg_thumbnail') : null;
-      const input = { model, thumbnail, dryRun: body.dry_run };
-      return await saveDiagram(ctx, params.process_id, input);
+      return await saveDiagram(ctx, params.process_id, { model, thumbnail, dryRun: body.dry_run });
     },
   });
 
@@ -267,8 +266,7 @@ async function registerElementRoutes(app: App): Promise<void> {
         const content = await receiveBuffer(request, modelLimits.bytes);
         if (await applyIdempotencyKey(request, reply, sha256(content))) return reply;
         const model = await readModelFile(content, 'file');
-        const input = { model, thumbnail: null, dryRun: query.dry_run };
-        return await saveDiagram(ctx, params.process_id, input);
+        return await saveDiagram(ctx, params.process_id, { model, thumbnail: null, dryRun: query.dry_run });
       },
     });
   });

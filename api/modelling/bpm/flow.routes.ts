@@ -210,8 +210,7 @@ export function registerProcessFlowRoutes(app: App): void {
     query: CompareQuery,
     responses: ok('The differences', ComparisonSchema),
     handler: async ({ ctx, params, query }) => {
-      const ids = { base: query.base_id, other: query.other_id };
-      return await compareFlows(ctx, params.process_id, ids);
+      return await compareFlows(ctx, params.process_id, { base: query.base_id, other: query.other_id });
     },
   });
 
