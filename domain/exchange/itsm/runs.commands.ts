@@ -111,8 +111,7 @@ export function requireRunnable(mapping: MappingToRun, id: string, direction: Sy
     throw new EstateError('wrong_state', 'The connection is paused.', { extra });
   if (!mapping.is_active) throw new EstateError('wrong_state', 'The mapping is paused.', { extra });
   if (mapping.sync_direction !== 'bidirectional' && mapping.sync_direction !== direction) {
-    const message = `The mapping only allows ${mapping.sync_direction}.`;
-    throw new EstateError('wrong_state', message, { extra });
+    throw new EstateError('wrong_state', `The mapping only allows ${mapping.sync_direction}.`, { extra });
   }
 }
 

@@ -45,8 +45,7 @@ export async function decideRows(
     requireStatus(run, 'review');
     const count = await markRows(work.sql, ctx, runId, decision, selection);
     if (count > 0) {
-      const more = { word: decision, count, ...selection };
-      await changeRun(work, runId, 'itsm_run.decided', {}, {}, more);
+      await changeRun(work, runId, 'itsm_run.decided', {}, {}, { word: decision, count, ...selection });
     }
     return count;
   });

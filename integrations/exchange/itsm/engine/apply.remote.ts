@@ -120,13 +120,12 @@ function appliedRow(
   unwritten: Record<Path, string> = {},
 ): RowResult {
   const row: PlanRow = adopted ? { ...sent, origin: 'linked' } : sent;
-  const remoteId = row.remoteId ?? id ?? null;
   return {
     row,
     outcome: appliedOutcome(unwritten, row.remoteId === null ? id : undefined, notice),
     changes: stateChanges(mapping, row, {
       record,
-      remoteId,
+      remoteId: row.remoteId ?? id ?? null,
       cardId: row.cardId,
       unwritten: new Set(Object.keys(unwritten)),
     }),

@@ -293,8 +293,7 @@ export function createLimiter(
         // the remote may have requested a pause meanwhile, and a busy process wakes late
         const known = await state();
         const now = clock.now();
-        const isPaused = known.pausedUntil > now || known.openUntil > now;
-        if (isPaused) continue;
+        if (known.pausedUntil > now || known.openUntil > now) continue;
         // only once: a process that is always late would never send
         if (hasMissed || !isSlotMissed(known, slot.at, now)) return { kind: 'acquired' };
         hasMissed = true;

@@ -233,12 +233,13 @@ function transformErrors(field: FieldMapping): string[] {
 
 function duplicateRelationErrors({ relations }: MappingSettings): FieldError[] {
   return relations.flatMap((row, at) => {
-    const earlier = relations.slice(0, at);
-    const same = earlier.some(
-      (other) =>
-        other.relation_type_key === row.relation_type_key &&
-        other.target_mapping_id === row.target_mapping_id,
-    );
+    const same = relations
+      .slice(0, at)
+      .some(
+        (other) =>
+          other.relation_type_key === row.relation_type_key &&
+          other.target_mapping_id === row.target_mapping_id,
+      );
     if (!same) return [];
     return [
       badMapping(`relation_mappings.${at}.relation_type_key`, 'is mapped twice to the same target mapping'),

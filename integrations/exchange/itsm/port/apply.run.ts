@@ -69,8 +69,7 @@ export async function applyRun(
   runId: string,
   options: Pick<ApplyOptions, 'concurrency' | 'remoteBatch'> & { chunk?: number } = {},
 ): Promise<Applied> {
-  const run = await openRun(tools, runId, options);
-  const { head, mapping, port, isUndo } = run;
+  const { head, mapping, port, isUndo } = await openRun(tools, runId, options);
   if (!head.plan_made_at) throw notFound('plan of the run', runId);
   const { watermark } = head.closing as Plan['closing'];
   const stopped = head.limit_overridden_by === null ? head.stopped : null;

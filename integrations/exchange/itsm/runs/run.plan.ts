@@ -168,8 +168,7 @@ function createPlanSource(work: RunWork, decisions: Decisions): PartSource {
     work.signal.throwIfAborted();
     const observed = remoteIds.length === 0 ? [] : await readObserved(db, runId, remoteIds);
     const allIds = [...new Set([...remoteIds, ...observed.map(({ remote_id }) => remote_id)])];
-    const choice = { remoteIds: allIds, cardIds };
-    const { pairs, redirects } = await loadPairs(db, mappingId, choice);
+    const { pairs, redirects } = await loadPairs(db, mappingId, { remoteIds: allIds, cardIds });
     const wanted = new Set([
       ...cardIds,
       ...[...pairs.values()].map(({ cardId }) => cardId),

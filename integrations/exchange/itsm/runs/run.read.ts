@@ -196,8 +196,7 @@ async function readDeletions(work: RunWork): Promise<void> {
   const { connector, mapping } = work;
   const { watermark } = resumePoint(work);
   if (watermark === null) return;
-  const tombstones = await connector.readDeletions(mapping.remote_table, watermark);
-  for (const some of chunksOf(tombstones, CHUNK)) {
+  for (const some of chunksOf(await connector.readDeletions(mapping.remote_table, watermark), CHUNK)) {
     const rows = some.map(({ id, at, mergedInto }) =>
       createObservation(id, { tombstone: { at, ...(mergedInto === undefined ? {} : { mergedInto }) } }),
     );

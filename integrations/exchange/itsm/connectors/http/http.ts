@@ -111,8 +111,7 @@ export function connectHttp(parts: HttpParts): Connector {
   };
 
   const readOnly = async (name: string): Promise<never> => {
-    const what = `${name} is read only: HTTP lists cannot be written`;
-    throw new RemoteError('refused', `source ${name}`, what);
+    throw new RemoteError('refused', `source ${name}`, `${name} is read only: HTTP lists cannot be written`);
   };
 
   return {

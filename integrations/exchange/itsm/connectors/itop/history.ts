@@ -113,8 +113,7 @@ export function createHistory(
 
   const readRecentTimes: History['readRecentTimes'] = async (objects) => {
     if (objects.length === 0) return new Map();
-    const request = recentChanges(objects, from(now() - recentMs));
-    const { objects: entries, found } = await transport.get(request);
+    const { objects: entries, found } = await transport.get(recentChanges(objects, from(now() - recentMs)));
     if (found <= entries.length || objects.length === 1) return timesOf(entries, 'objclass');
     const middle = Math.ceil(objects.length / 2);
     return new Map([

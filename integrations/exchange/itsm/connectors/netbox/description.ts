@@ -203,9 +203,8 @@ function refineColumn(column: RemoteColumn, value: unknown): RemoteColumn {
 
 function customColumn(row: Row): RemoteColumn {
   const type = String((row.type as { value?: unknown } | null)?.value ?? row.type ?? '');
-  const name = `custom_fields.${String(row.name)}`;
   return {
-    ...emptyColumn(name),
+    ...emptyColumn(`custom_fields.${String(row.name)}`),
     label: typeof row.label === 'string' && row.label !== '' ? row.label : String(row.name),
     kind: kinds[type] ?? 'other',
     remoteKind: type,

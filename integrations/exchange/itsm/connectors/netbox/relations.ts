@@ -54,8 +54,7 @@ export function createRelations(
       const wanted = requested.length > 0 ? requested : [...referenceKinds.map(typeOf), CABLES];
       return await readListsSequentially(wanted, cursor, async (type, within) => {
         const { table, column } = type === CABLES ? { table: CABLES, column: '' } : partsOf(type);
-        const fields = type === CABLES ? cableFields : [column];
-        const request = { table, fields, limit, cursor: within };
+        const request = { table, fields: type === CABLES ? cableFields : [column], limit, cursor: within };
         const { records, next, hasHiddenRows } = await (since === null
           ? reading.readPage(request)
           : reading.readSince({ ...request, since }));

@@ -142,9 +142,8 @@ export function createWriting(
       const key = keyIn(table, id);
       const remove = async () => {
         const headers = await ifMatch(table, key, version);
-        const doing = `Deleting an object of ${table}`;
         const removed = await safeWrite<boolean>(
-          { method: 'DELETE', path: pathOf(table, key), doing, headers },
+          { method: 'DELETE', path: pathOf(table, key), doing: `Deleting an object of ${table}`, headers },
           async () => ((await reading.readObject(table, key, [])) === null ? true : null),
           () => true,
         );

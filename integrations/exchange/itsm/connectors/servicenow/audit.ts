@@ -25,10 +25,9 @@ export async function readDeletions(
     ...(classes.length <= MAX_CLASSES ? [where('tablename', 'IN', classes.join(','))] : []),
     where('sys_created_on', '>=', toRemoteTime(Date.parse(since) - OVERLAP_MS)),
   ];
-  const fields = ['tablename', 'documentkey', 'sys_created_on'];
   for await (const page of readPages({
     table: DELETIONS,
-    fields,
+    fields: ['tablename', 'documentkey', 'sys_created_on'],
     filter: conditions.join('^'),
     limit: PAGE,
   })) {
