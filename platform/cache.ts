@@ -100,8 +100,7 @@ export function createRedisCache(url: string, namespace: string, log: Logger): C
     async get(key) {
       const value = await redis.getBuffer(key).catch(() => null);
       if (value === null) return undefined;
-      const name = `estate:${namespace}:cache:${key}`;
-      redis.zadd('~used', 'XX', Date.now(), name).catch(() => undefined);
+      redis.zadd('~used', 'XX', Date.now(), `estate:${namespace}:cache:${key}`).catch(() => undefined);
       return String(isCompressed(value) ? await decompress(value) : value);
     },
     async set(key, value, ttlSeconds) {

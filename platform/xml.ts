@@ -61,8 +61,7 @@ export function readXml(text: string, handlers: XmlHandlers, limits: XmlLimits):
     elements += 1;
     if (depth > limits.depth) refuse(`its elements lie more than ${limits.depth} deep`);
     if (elements > limits.elements) refuse(`it has more than ${limits.elements} elements`);
-    const end = parser.position;
-    handlers.open({ name, attributes, start, end, isEmpty: isSelfClosing, depth });
+    handlers.open({ name, attributes, start, end: parser.position, isEmpty: isSelfClosing, depth });
   });
   parser.on('closetag', ({ name }) => {
     depth -= 1;

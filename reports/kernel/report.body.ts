@@ -21,8 +21,7 @@ export class ReportBody {
   }
 
   text(text: string): void {
-    const bytes = Buffer.byteLength(text);
-    this.#room(bytes);
+    this.#room(Buffer.byteLength(text));
     this.#used += this.#bytes.write(text, this.#used);
   }
 

@@ -168,10 +168,9 @@ async function readCounts(ctx: Ctx, sql: Sql, { cards, today }: FactsAsked): Pro
 /** Pairs of a selected application (`card_id`) and a related visible active card of a type (`other_id`). */
 function relatedTo(ctx: Ctx, { cards }: FactsAsked, type: string): Fragment {
   const pairs = relatedPairs(ctx, TYPE, type);
-  const seen = activeCards(ctx);
   return fragment`select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e
       where e.card_id in (select c.id from cards c where c.type = ${TYPE} and ${embed(cards)})
-        and e.other_id in (select c.id from cards c where c.type = ${type} and ${embed(seen)})`;
+        and e.other_id in (select c.id from cards c where c.type = ${type} and ${embed(activeCards(ctx))})`;
 }
 
 async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: string): Promise<number> {
@@ -182,11 +181,10 @@ async function withRelated(ctx: Ctx, sql: Sql, selection: FactsAsked, type: stri
 
 async function readParts(ctx: Ctx, sql: Sql, selection: FactsAsked) {
   if (!ctx.metamodel.visibleTypes.includes('ITComponent')) return { onEndedParts: 0, endedParts: 0 };
-  const related = relatedTo(ctx, selection, 'ITComponent');
   const rows = await query(sql).rows<
     Pick<PortfolioFacts, 'onEndedParts' | 'endedParts'>
   >`select count(distinct e.card_id)::int as "onEndedParts", count(distinct e.other_id)::int as "endedParts"
-     from (${embed(related)}) e join cards o on o.id = e.other_id
+     from (${embed(relatedTo(ctx, selection, 'ITComponent'))}) e join cards o on o.id = e.other_id
        left join eol_cycles y on y.product = o.attributes ->> '${embed(EOL_PRODUCT)}' and y.cycle = o.attributes ->> '${embed(EOL_CYCLE)}'
      where coalesce(y.eol_from <= ${selection.today}::date, y.is_eol, false)
        or coalesce(${embed(date('o.lifecycle', 'endOfLife'))} <= ${selection.today}::date, false)`;
@@ -198,12 +196,11 @@ async function readCapabilities(ctx: Ctx, sql: Sql, selection: FactsAsked) {
   if (!ctx.metamodel.visibleTypes.includes(type)) {
     return { crowdedCapabilities: 0, mostCrowded: null, withoutCapability: 0 };
   }
-  const related = relatedTo(ctx, selection, type);
   const rows = await query(sql).rows<{
     crowded: number;
     most: PortfolioFacts['mostCrowded'];
     without: number;
-  }>`with pairs as materialized (${embed(related)}),
+  }>`with pairs as materialized (${embed(relatedTo(ctx, selection, type))}),
      counted as (select other_id, count(*)::int as apps from pairs group by other_id having count(*) >= ${embed(CROWDED)})
      select (select count(*)::int from counted) as crowded,
        (select json_build_object('name', c.name, 'apps', n.apps) from counted n join cards c on c.id = n.other_id
@@ -233,8 +230,7 @@ async function readGroups(ctx: Ctx, sql: Sql, selection: FactsAsked, grouping: G
     .filter(({ name }) => name !== null)
     .slice(0, MOST_GROUPS)
     .map((row): GroupFacts => ({ ...row, name: labels.get(row.name!) ?? row.name! }));
-  const without = rows.find(({ name }) => name === null)?.apps ?? 0;
-  return { label: grouping.label, all, without };
+  return { label: grouping.label, all, without: rows.find(({ name }) => name === null)?.apps ?? 0 };
 }
 
 async function readColors(ctx: Ctx, sql: Sql, selection: FactsAsked, grouping: Grouping) {
@@ -250,12 +246,11 @@ async function readGrouped(
   selection: FactsAsked,
   grouping: Grouping,
 ): Promise<GroupRow[]> {
-  const groups = groupRows(ctx, selection, grouping);
   const cost = may(ctx.caller, 'costs.view') ? costsOfCard(ctx.metamodel, [TYPE]) : 'null::numeric';
   return await query(sql)
     .rows`select left(g.name, 200) as name, count(*)::int as apps, (count(*) filter (where ${embed(bad)}))::int as "technicallyBad",
        round(sum(${embed(cost)}), 2) as cost
-     from (${embed(groups)}) g join cards c on c.id = g.card_id
+     from (${embed(groupRows(ctx, selection, grouping))}) g join cards c on c.id = g.card_id
      group by g.name, g.other_id order by apps desc, g.name, g.other_id`;
 }
 

@@ -223,8 +223,7 @@ export class RelatedReader {
       const isNamed = this.#takeNoun(type);
       const subtype = isNamed ? undefined : this.#takeSubtype(type);
       const hasNoun = isNamed || subtype !== undefined;
-      const takesParts = hasNoun || objects.takesParts;
-      const cards = this.#takeNames(type, way!, takesParts, objects.isNegated);
+      const cards = this.#takeNames(type, way!, hasNoun || objects.takesParts, objects.isNegated);
       const after = hasNoun && !cards ? this.#readRelative(objects.isNegated) : undefined;
       if (after === null || (objects.isNamed && !cards)) return undefined;
       if (!hasNoun && objects.needsNoun) return undefined;

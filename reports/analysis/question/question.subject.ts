@@ -45,8 +45,7 @@ export function findSubject(
     first((at, found) => cardSubject(norms, at, found)) ??
     first((at, found) => (grammar.perSubject.includes(norms[at - 1] ?? '') ? typeOf(at, found) : undefined));
   if (!subject) return undefined;
-  const noun = words[subject.end - 1];
-  const isSingular = subject.start >= 0 && noun?.isPlural !== true;
+  const isSingular = subject.start >= 0 && words[subject.end - 1]?.isPlural !== true;
   return { ...named(vocabulary, norms, joined(vocabulary, norms, subject)), isSingular };
 }
 

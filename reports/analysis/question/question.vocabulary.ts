@@ -243,8 +243,7 @@ export function lookUp(
   useful: (meaning: Meaning) => boolean = () => true,
 ): { meanings: Meaning[]; length: number } | undefined {
   for (let length = Math.min(longest, norms.length - at); length > 0; length -= 1) {
-    const known = phrases.get(norms.slice(at, at + length).join(' '));
-    const meanings = known?.filter(useful) ?? [];
+    const meanings = phrases.get(norms.slice(at, at + length).join(' '))?.filter(useful) ?? [];
     if (meanings.length > 0) return { meanings, length };
   }
   return undefined;

@@ -66,9 +66,8 @@ interface Drawn {
 
 /** Reads the diagrams that the caller sees, one drawing at a time to bound memory. */
 export async function readViews(ctx: Ctx): Promise<PlacedView[]> {
-  const visible = visibleDiagrams(ctx);
   const ids = await query(ctx.db)
-    .column<string>`select d.id from diagrams d where ${embed(visible)} order by d.id`;
+    .column<string>`select d.id from diagrams d where ${embed(visibleDiagrams(ctx))} order by d.id`;
   const views: PlacedView[] = [];
   for (const id of ids) {
     const drawn = await read(ctx, id);

@@ -142,8 +142,7 @@ function changedEnds(changes: CardChanges, costs: boolean): Fragment {
   const roles = costs ? '' : "or e.event_type like 'stakeholder.%'";
   const condition = `(${cardUpdate(RENAMED)} ${roles})`;
   const from = `join cards c on c.id = e.card_id where ${condition}`;
-  const renamed = fromEvents(from, changes.after, changes.knownTypes);
-  return distinct([renamed, ...widelyChanged(changes)]);
+  return distinct([fromEvents(from, changes.after, changes.knownTypes), ...widelyChanged(changes)]);
 }
 
 function changedRelations(ctx: Ctx, cards: CardChanges, knownTypes: string[]): Fragment {

@@ -51,8 +51,7 @@ export async function prepareExtraction(
     case 'xlsx': {
       const { cards, relations } = plan;
       if (request.include.includes('relations')) {
-        const costs = await seesSomeCosts(ctx);
-        const all = relationColumns(ctx, relations.types, request.profile, costs);
+        const all = relationColumns(ctx, relations.types, request.profile, await seesSomeCosts(ctx));
         tables.push(await readRows(snapshot, relationSource(ctx, relations), all));
       }
       const hierarchy = request.include.includes('hierarchy')

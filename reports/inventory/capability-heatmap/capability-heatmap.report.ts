@@ -95,13 +95,12 @@ const writers = {
  * Reads lines of the report's applications (and possibly others) without their related objects, with the costs after a `|`.
  */
 function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
-  const pairs = relatedPairs(ctx, APP, CAPABILITY);
   const costs = may(ctx.caller, 'costs.view');
   const attributes = `(${reportAttributes(ctx, [APP])})::jsonb`;
   return lines(
     fragment`select c.id, c.name, c.subtype, ${embed(attributes)}, c.lifecycle${embed(costs ? `, (${costsOf(ctx)})::text` : '')}
         from cards c where c.type = ${APP} and ${embed(cards)}
-          and (c.id in (select e.card_id from (${embed(pairs)}) e)) is true`,
+          and (c.id in (select e.card_id from (${embed(relatedPairs(ctx, APP, CAPABILITY))}) e)) is true`,
     costs ? writers.appWithCost : writers.app,
   );
 }

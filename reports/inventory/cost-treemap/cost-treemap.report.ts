@@ -195,8 +195,7 @@ export const costTreemapReport = defineReport({
     const { parent_card_id: parent } = input.params;
     if (parent !== undefined) await requireParent(input, parent);
     await input.sql.raw(`set local work_mem = '64MB'`);
-    const lines = await input.lines(answerLines(input));
-    return itemsWithSums(lines);
+    return itemsWithSums(await input.lines(answerLines(input)));
   },
   long: 'items',
   tables: ({ items, groups }) => [
@@ -256,10 +255,9 @@ function groupsOf(
  * that the groups add up to the total.
  */
 function groupsByType(ctx: Ctx, type: string, other: string, visible: Fragment): Fragment {
-  const pairs = relatedPairs(ctx, type, other);
   return fragment`grouped as (
       select distinct on (e.card_id) e.card_id, c.id as group_id, c.name
-      from (${embed(pairs)}) e join cards c on c.id = e.other_id
+      from (${embed(relatedPairs(ctx, type, other))}) e join cards c on c.id = e.other_id
       where c.type = ${other} and ${embed(visible)}
       order by e.card_id, c.name_key, c.id)`;
 }

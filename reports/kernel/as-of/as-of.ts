@@ -38,8 +38,7 @@ export async function readAsOf<T>(
     if (await readsFew(sql, scope)) {
       await createRowwiseViews(sql, position, asOf);
     } else {
-      const touched = await collectTouched(sql, position, scope);
-      await createViews(sql, touched, position, asOf, scope.reads);
+      await createViews(sql, await collectTouched(sql, position, scope), position, asOf, scope.reads);
     }
     if (!scope.costs) await hideFormerCosts(sql);
     await sql.raw('set transaction read only');

@@ -48,10 +48,9 @@ export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout 
   const itemAxis = labels.fit(chart.itemAxis, ITEM_AXIS, FONT_SIZE);
   // the title of the rows is rotated
   const plot = Math.max(Math.max(1, items.length) * row, textWidth(itemAxis, FONT_SIZE) - 20);
-  const height = head.bottom + plot + 56;
   return {
     width: WIDTH,
-    height,
+    height: head.bottom + plot + 56,
     shortened: labels.shortened,
     description: `Bars of ${chart.valueAxis} for ${items.length} of ${chart.items.length} items`,
     option: {

@@ -40,8 +40,7 @@ export const fieldLabel = ({ metamodel }: ChartContext, type: string, key: strin
 
 /** The unit of a field's values. */
 export function fieldUnit({ metamodel }: ChartContext, type: string, key: string): ChartUnit {
-  const field = metamodel.cardTypes.get(type)?.fields.get(key);
-  if (field?.type === 'cost') return 'currency';
+  if (metamodel.cardTypes.get(type)?.fields.get(key)?.type === 'cost') return 'currency';
   return 'number';
 }
 

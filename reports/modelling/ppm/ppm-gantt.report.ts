@@ -131,7 +131,6 @@ export const ppmGanttReport = defineReport({
     ...(group_by === undefined ? [] : ['relations', `cards:${group_by}`]),
   ],
   async compute({ lines, ctx, params, cards, visible }) {
-    const group = groupJoin(ctx, params.group_by, visible);
     const people = may(ctx.caller, 'stakeholders.view') ? 's.people' : 'null';
     const item = jsonLine({
       id: { id: 'c.id' },
@@ -167,7 +166,7 @@ export const ppmGanttReport = defineReport({
           select string_agg(${embed(person)}, ',' order by k.role, lower(u.display_name), k.user_id) as people
           from stakeholders k join users u on u.id = k.user_id where k.card_id = c.id
         ) s on true
-        ${embed(group)}
+        ${embed(groupJoin(ctx, params.group_by, visible))}
         where c.type = ${INITIATIVE} and ${embed(cards)}
         order by ${embed(params.group_by === undefined ? '' : 'g.name nulls last, g.id, ')}c.name_key, c.id`);
     return ['{"items":[\n', items, '\n]}'];
