@@ -90,8 +90,7 @@ export async function register(ctx: Ctx, input: RegisterInput): Promise<TokenSub
     const { sql } = work;
     await query(sql).run`select pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
     if (await sql('users').first('id')) {
-      const policy = await requireOpenRegistration(sql);
-      if (!policy.allows(input.email)) {
+      if (!(await requireOpenRegistration(sql)).allows(input.email)) {
         throw invalidField('email', 'domain_not_allowed', 'is of a domain that may not register');
       }
       const request = randomUUID();

@@ -18,13 +18,12 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
      where u.id = ${ownerId} and u.is_active and not r.is_archived`;
   const user = rows[0];
   if (!user) throw new EstateError('forbidden', 'The owner of the job is no longer active.');
-  const present = permissionSet(user.permissions);
   return {
     userId: user.id,
     email: user.email,
     displayName: user.display_name,
     role: user.role,
-    permissions: commonPermissions(present, listed(rights.permissions)),
+    permissions: commonPermissions(permissionSet(user.permissions), listed(rights.permissions)),
     ...(rights.scopes ? { scopes: new Set(rights.scopes) } : {}),
     tokenId: null,
     tokenExpiresAt: null,

@@ -86,8 +86,7 @@ async function mailInvitation(work: Work, ctx: Ctx, user: UserRow): Promise<void
 export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
   await command(ctx, async (work) => {
-    const user = await lockInvited(work, id);
-    await mailInvitation(work, ctx, user);
+    await mailInvitation(work, ctx, await lockInvited(work, id));
     work.emit({ event_type: 'user.invitation_sent', data: { id } });
   });
 }
@@ -99,8 +98,7 @@ export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
 export async function withdrawInvitation(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
   await command(ctx, async (work) => {
-    const user = await lockInvited(work, id);
-    await deleteUserRows(work, ctx, [user]);
+    await deleteUserRows(work, ctx, [await lockInvited(work, id)]);
   });
 }
 

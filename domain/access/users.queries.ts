@@ -123,8 +123,7 @@ export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise
 
 /** One service account; `sql` may be a command's transaction. @throws EstateError `not_found`. */
 export async function readServiceAccount(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  const isService = [fragment`u.kind = 'service'`];
-  return await readItem(sql, serviceAccountList, 'service account', id, isService);
+  return await readItem(sql, serviceAccountList, 'service account', id, [fragment`u.kind = 'service'`]);
 }
 
 /** The caller's own account with the effective permissions. */

@@ -84,9 +84,8 @@ export async function findCard(
   id: string,
   { lock = false } = {},
 ): Promise<CardWithAccess | undefined> {
-  const visible = visibleCards(ctx);
   return await query(sql).row<CardWithAccess>`select c.id, c.type, c.name,
-    (${embed(visible)}) as "isVisible",
+    (${embed(visibleCards(ctx))}) as "isVisible",
        array(select s.role from stakeholders s
        where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
      from cards c where c.id = ${id}::uuid ${embed(lock ? 'for key share of c' : '')}`;
@@ -111,9 +110,8 @@ export async function lockLinkedCards(
   const wanted = ids.map((id) => id.toLowerCase());
   if (wanted.length === 0) return [];
   await lockCards(work, new Set(wanted), 'share');
-  const visible = visibleCards(ctx);
   const cards = await query(work.sql).rows<LinkedCard>`select c.id, c.type from cards c
-    where c.id = any(${wanted}::uuid[]) and (${embed(visible)})`;
+    where c.id = any(${wanted}::uuid[]) and (${embed(visibleCards(ctx))})`;
   const found = new Map(cards.map((card) => [card.id, card]));
   for (const [n, id] of wanted.entries()) {
     if (!found.has(id)) errors.push({ field: `card_ids.${n}`, code: 'unknown_card', message: 'is no card' });

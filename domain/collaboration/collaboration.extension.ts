@@ -101,8 +101,7 @@ async function undoFile({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Pro
   }
   if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
   const row = rowBefore<AttachmentRow>(event);
-  const retained = await sql('files').where({ id: row.file_id }).update({ expires_at: null });
-  if (retained === 0) {
+  if ((await sql('files').where({ id: row.file_id }).update({ expires_at: null })) === 0) {
     return { code: 'content_purged', message: `The content of ${row.name} is no longer retained.` };
   }
   emit(fileEvent(card, await insertRow(sql, FileAttachment, row)));

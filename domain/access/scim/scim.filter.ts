@@ -80,8 +80,7 @@ function compile(filter: Filter, spec: FilterSpec, inside: string, depth: number
   const inner = rows && own(rows.columns, member);
   if (!rows || !inner) throw scimError('invalidFilter', `Nothing can be filtered by ${named.attrPath}.`);
   if (filter.op === 'pr') return fragment`exists (select ${embed(rows.rows)})`;
-  const part = comparison(filter as Compare, inner);
-  return fragment`exists (select ${embed(rows.rows)} and ${embed(part)})`;
+  return fragment`exists (select ${embed(rows.rows)} and ${embed(comparison(filter as Compare, inner))})`;
 }
 
 /** The own property of an object, under a name from a client. */

@@ -42,8 +42,7 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
   ) {
     changing = changing.filter((user) => user !== leaving[0]);
   }
-  const byRole = Map.groupBy(changing, wanted);
-  for (const [role, members] of byRole) {
+  for (const [role, members] of Map.groupBy(changing, wanted)) {
     if (!INVITABLE_ROLES.includes(role)) requireGrantable(ctx.caller, await permissionsOfRole(sql, role));
     const after = await query(sql).rows`update users set role = ${role}, token_version = token_version + 1,
       updated_at = now()

@@ -77,10 +77,9 @@ export async function readOutgoingCards(
   settings: AiSettings,
   ids: readonly string[],
 ): Promise<OutgoingCard[]> {
-  const seen = visibleCards(ctx);
   const rows = await query(ctx.db).rows`select c.id, c.type, c.name, c.alias, c.description, c.subtype,
     c.lifecycle, c.attributes
-     from cards c where c.id = any(${ids}::uuid[]) and ${embed(seen)}
+     from cards c where c.id = any(${ids}::uuid[]) and ${embed(visibleCards(ctx))}
      order by array_position(${ids}::uuid[], c.id)`;
   return (rows as SendableCard[]).map((card) => outgoingCard(ctx, settings, card));
 }
@@ -137,10 +136,9 @@ export async function previewOutgoing(
   settings: AiSettings,
   id: string,
 ): Promise<{ card: OutgoingCard; withheld: string[] }> {
-  const seen = visibleCards(ctx);
   const rows = await query(ctx.db).rows`select c.id, c.type, c.name, c.alias, c.description, c.subtype,
     c.lifecycle, c.attributes
-     from cards c where c.id = ${id}::uuid and ${embed(seen)}`;
+     from cards c where c.id = ${id}::uuid and ${embed(visibleCards(ctx))}`;
   const stored: SendableCard | undefined = rows[0];
   if (!stored) throw notFound('card', id);
   const card = outgoingCard(ctx, settings, stored);

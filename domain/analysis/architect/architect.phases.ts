@@ -107,7 +107,6 @@ async function readApplications(
 /** All cards related to the applications, by application. */
 async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string, Peer[]>> {
   if (ids.length === 0) return new Map();
-  const visible = visibleCards(ctx);
   const types = ctx.metamodel.visibleRelationTypes;
   const rows = await query(sql).rows`with types as materialized (select unnest(${types}::text[]) as key),
      edges as (
@@ -122,7 +121,7 @@ async function readPeers(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string,
      from edges e cross join lateral (
        select c.id, c.name, c.type, c.status, c.name_key, ${embed(ENDS_ON)} as ends_on from cards c
        where c.id = e.id offset 0) c
-     where c.status = 'ACTIVE' and (${embed(visible)})
+     where c.status = 'ACTIVE' and (${embed(visibleCards(ctx))})
      order by c.type, c.name_key, e.id, e.relation_type, e.application_id limit ${MOST_PEERS}`;
   const peers = new Map<string, Peer[]>();
   for (const { application_id, ...peer } of rows as (Peer & { application_id: string })[]) {

@@ -225,8 +225,7 @@ function replace(plan: Plan, option: 'buy' | 'build'): void {
     found.length > 0
       ? found.map(({ application, gaps: own }) => ({ application, reasons: titles(own) }))
       : facts.applications.map((application) => ({ application, reasons: [none] }));
-  const groups = Map.groupBy(leaving, ({ application }) => application.capability_ids[0]!);
-  for (const [id, members] of groups) {
+  for (const [id, members] of Map.groupBy(leaving, ({ application }) => application.capability_ids[0]!)) {
     for (const { application, reasons } of members) retire(plan, application, reasons);
     const supported = new Set(members.flatMap(({ application }) => application.capability_ids));
     const first = capabilities.get(id)!;

@@ -74,9 +74,8 @@ export async function readScope(sql: Sql, ctx: Ctx, input: SessionInput): Promis
 /** The visible active cards of these ids. */
 async function readNames(sql: Sql, ctx: Ctx, ids: string[]): Promise<Map<string, CardName>> {
   if (ids.length === 0) return new Map();
-  const visible = visibleCards(ctx);
   const rows = await query(sql).rows`select c.id, c.name, c.type from cards c
-     where c.id = any(${ids}::uuid[]) and c.status = 'ACTIVE' and (${embed(visible)})`;
+     where c.id = any(${ids}::uuid[]) and c.status = 'ACTIVE' and (${embed(visibleCards(ctx))})`;
   return new Map(rows.map((row: CardName) => [row.id, row]));
 }
 
@@ -111,7 +110,6 @@ const twice = (...values: unknown[]): unknown[] => [...values, ...values];
 
 /** The capabilities of whose names the most words occur in the requirement; at least half of the long ones. */
 async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promise<string[]> {
-  const visible = visibleCards(ctx);
   const rows = await query(sql).rows`with said as (
        select distinct word from regexp_split_to_table(fold(${requirement}), '[^[:alnum:]]+') as w(word)
        where length(word) >= ${embed(SHORTEST_WORD)} limit ${embed(MOST_WORDS)}
@@ -119,7 +117,7 @@ async function meantCapabilities(sql: Sql, ctx: Ctx, requirement: string): Promi
        select c.id, c.name_key, count(distinct w.word) as words, count(distinct said.word) as shared
        from cards c cross join lateral regexp_split_to_table(c.name_key, '[^[:alnum:]]+') as w(word)
          left join said on said.word = w.word
-       where c.type = ${CAPABILITY} and c.status = 'ACTIVE' and (${embed(visible)})
+       where c.type = ${CAPABILITY} and c.status = 'ACTIVE' and (${embed(visibleCards(ctx))})
        and length(w.word) >= ${embed(SHORTEST_WORD)}
        group by c.id, c.name_key
      )
@@ -135,7 +133,6 @@ async function readBelow(
   ids: string[],
 ): Promise<{ id: string; name: string; parent_id: string | null }[]> {
   if (ids.length === 0) return [];
-  const visible = visibleCards(ctx);
   return await query(sql).rows`with recursive below as (
        select c.id, 0 as depth from cards c where c.id = any(${ids}::uuid[])
        union
@@ -144,7 +141,7 @@ async function readBelow(
      )
      select c.id, c.name, c.parent_id
      from (select id, min(depth) as depth from below group by id) b join cards c on c.id = b.id
-     where c.type = ${CAPABILITY} and (${embed(visible)}) order by b.depth, c.name_key, c.id
+     where c.type = ${CAPABILITY} and (${embed(visibleCards(ctx))}) order by b.depth, c.name_key, c.id
      limit ${MOST_CAPABILITIES}`;
 }
 

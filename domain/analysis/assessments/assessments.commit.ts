@@ -158,8 +158,7 @@ async function changeExisting(work: Work, ctx: Ctx, input: CommitInput, plan: Co
     if (card.change === 'retired') patch.lifecycle = endingPhases(present.lifecycle, input);
     return { card_id: id, patch };
   });
-  const errors = await patchEachWithin(work, ctx, rows);
-  for (const [n, error] of errors.entries()) {
+  for (const [n, error] of (await patchEachWithin(work, ctx, rows)).entries()) {
     if (!error) continue;
     const { field, card } = plan.touched[n]!;
     if (error.status !== 422) throw error;

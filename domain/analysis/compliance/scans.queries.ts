@@ -88,10 +88,9 @@ type ComplianceOverview = Static<typeof OverviewSchema>;
 /** The latest scan, and the number of visible findings by status. @throws EstateError `forbidden`. */
 export async function readOverview(ctx: Ctx): Promise<ComplianceOverview> {
   requireReader(ctx);
-  const visible = visibleFindings(ctx);
   const rows = await query(ctx.db).rows`select f.regulation, f.status, count(*)::int as n
      from compliance_findings f left join cards c on c.id = f.card_id
-     where ${embed(visible)} and ${embed(unresolved.sql)} group by 1, 2 order by 1, 2`;
+     where ${embed(visibleFindings(ctx))} and ${embed(unresolved.sql)} group by 1, 2 order by 1, 2`;
   const byStatus: ComplianceOverview['compliance_by_status'] = {};
   for (const { regulation, status, n } of rows as {
     regulation: string;

@@ -110,10 +110,9 @@ export async function executeReadingPage(
     const unread = new Set(within.filter(({ id }) => !read.has(id)).map(({ id }) => id));
     const before = await readKnownFindings(work, source, after ?? FIRST, upto);
     const known = before.filter(({ card }) => !unread.has(card!.id));
-    const changes = await reconcileFindings(work, source, seen, known);
     await ended(work, {
       place: { after: upto, gaps: gaps + seen.length },
-      changes,
+      changes: await reconcileFindings(work, source, seen, known),
       counts: { cards: within.length, asked: count, unread: unread.size },
       more: upto !== null,
     });

@@ -76,8 +76,7 @@ export async function reconcileFindings(
   const fresh: ScannedFinding[] = [];
   const changes = new Map<string, Change>();
   for (const sight of seen) {
-    const at = sight.card?.id ?? '';
-    const lead = leads.get(at);
+    const lead = leads.get(sight.card?.id ?? '');
     if (!lead) {
       fresh.push(sight);
       continue;

@@ -34,7 +34,6 @@ export async function effectOf(
   mergedIds: readonly string[],
 ): Promise<MergeEffect> {
   const all = [survivorId, ...mergedIds];
-  const attributes = visibleAttributes(ctx);
   const hasCost = `jsonb_typeof(c.attributes -> '${COST}') = 'number'`;
   const rows = await query(sql).rows`with ends as (
        select type, source_id as card, target_id as other, true as out from relations
@@ -49,7 +48,7 @@ export async function effectOf(
      ), costs as (
        select sum((a.seen ->> '${embed(COST)}')::numeric) as cost, count(*) filter (where ${embed(hasCost)}
        and not a.seen \\? '${embed(COST)}') as hidden
-       from cards c, lateral (select ${embed(attributes)} as seen) a
+       from cards c, lateral (select ${embed(visibleAttributes(ctx))} as seen) a
        where c.id = any(${mergedIds}::uuid[]) and ${embed(hasCost)}
      )
      select

@@ -37,15 +37,12 @@ export const OverviewSchema = object(
 /** Reads the overview. @throws EstateError `forbidden`. */
 export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSchema>> {
   requirePermission(ctx.caller, 'ai_analysis.view');
-  const visible = visibleCards(ctx);
-  const clusters = visibleClusters(ctx);
-  const attributes = visibleAttributes(ctx);
   const rows = await query(ctx.db).rows`with c as materialized (
        select c.id, c.type, c.name, c.data_quality::double precision as data_quality,
          case when jsonb_typeof(a.seen -> 'costTotalAnnual') = 'number'
            then (a.seen ->> 'costTotalAnnual')::numeric end as cost
-       from cards c, lateral (select ${embed(attributes)} as seen) a
-       where c.status = 'ACTIVE' and ${embed(visible)}
+       from cards c, lateral (select ${embed(visibleAttributes(ctx))} as seen) a
+       where c.status = 'ACTIVE' and ${embed(visibleCards(ctx))}
      )
      select count(*)::int as total_cards,
        (select coalesce(json_object_agg(type, n order by type), '{}')
@@ -58,7 +55,7 @@ export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSche
        coalesce(sum(cost), 0)::double precision as total_cost,
        count(*) filter (where type = ${VENDOR_TYPE})::int as vendor_count,
        (select count(*)::int from duplicate_clusters d where d.status in ('pending', 'investigating')
-          and ${embed(clusters)}) as duplicate_clusters,
+          and ${embed(visibleClusters(ctx))}) as duplicate_clusters,
        (select count(*)::int from modernizations m where m.is_current and m.card_id in (select id from c)
           and not exists (select from modernization_decisions d
           where d.status = 'dismissed' and d.card_id = m.card_id
@@ -67,8 +64,7 @@ export async function readOverview(ctx: Ctx): Promise<Static<typeof OverviewSche
           select id, name, type, data_quality from c order by data_quality, id
           limit ${embed(MOST_ISSUES)}) t) as top_issues
      from c`;
-  const seesCosts = may(ctx.caller, 'costs.view');
-  return { ...rows[0], total_cost: seesCosts ? rows[0].total_cost : null };
+  return { ...rows[0], total_cost: may(ctx.caller, 'costs.view') ? rows[0].total_cost : null };
 }
 
 /** Whether analyses are available, and whether a language model is configured. */

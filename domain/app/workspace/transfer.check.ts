@@ -303,8 +303,7 @@ export const signedDocumentError: FieldError = {
 
 /** Skips documents that are signed here. */
 async function skipSigned(checking: Staging, table: 'adrs' | 'soaws'): Promise<void> {
-  const reason = reasonOf([signedDocumentError]);
-  await skipMatching(checking, table, reason)`
+  await skipMatching(checking, table, reasonOf([signedDocumentError]))`
      join ${embed(table)} t on t.id = (s.n).id where t.status = 'signed'`;
 }
 

@@ -47,13 +47,12 @@ type SqlPart = ReturnType<typeof fragment>;
 export const skipMatching =
   ({ db, transferId }: Target, table: string, reason: Reason | SqlPart) =>
   async (texts: TemplateStringsArray, ...values: unknown[]): Promise<number> => {
-    const condition = fragment(texts, ...values);
     const why = 'sql' in reason ? reason : fragment`${JSON.stringify(reason)}::jsonb`;
     return await query(db).count`update workspace_transfer_rows r set action = 'conflict', reason = d.reason
      from (
        select s.line, ${embed(why)} as reason
        from (select * from ${stagedRows(table, transferId)} o where coalesce(o.action, 'create') in ('create', 'update')) s
-       ${embed(condition)}
+       ${embed(fragment(texts, ...values))}
      ) d
      where r.transfer_id = ${transferId}::uuid and r.kind = ${table} and r.line = d.line`;
   };

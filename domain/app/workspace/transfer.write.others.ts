@@ -71,8 +71,7 @@ export async function writeSettings(
     const settings = await lockSettings(work.sql);
     const value = content.value as SettingValues[SettingKey];
     if (key === 'logo' || key === 'favicon') {
-      const image = value as StoredImage | null;
-      if (!(await exchangeImages(work.sql, settings.values[key], image))) {
+      if (!(await exchangeImages(work.sql, settings.values[key], value as StoredImage | null))) {
         throw new RowRefused([{ field: key, code: 'content_missing', message: 'The picture is not here.' }]);
       }
     }

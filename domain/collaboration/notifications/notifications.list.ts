@@ -103,9 +103,8 @@ export async function readAllNotifications(ctx: Ctx): Promise<number> {
 
 async function markRead(work: Work, ctx: Ctx, which: Condition[]): Promise<number> {
   const own = fragment`n.user_id = ${ctx.caller.userId}::uuid and n.in_app and not n.is_read`;
-  const w = whereClause([own, ...which]);
   const marked = await query(work.sql).rows<{ id: string }>`with unread as (
-       select n.id from notifications n${embed(w)} order by n.id for update
+       select n.id from notifications n${embed(whereClause([own, ...which]))} order by n.id for update
      )
      update notifications n set is_read = true, updated_at = clock_timestamp() from unread
      where n.id = unread.id

@@ -53,14 +53,13 @@ async function plan(services: Services, sql: Transaction, id: string): Promise<b
     await pause(services, sql, subscription, `the owner ${error.reason}`);
     return false;
   }
-  const visible = visibleEvents(ctx);
   const rows = await query(sql).rows`with looked as (
        select e.* from events e where e.position > ${subscription.position}
        order by e.position limit ${embed(BATCH)}
      ), wanted as (
        select e.position, e.event_type, coalesce(e.card_id, e.relation_id, e.id)::text as order_key
        from looked e
-       where e.scope = 'inventory' and ${embed(visible)}
+       where e.scope = 'inventory' and ${embed(visibleEvents(ctx))}
          and (${subscription.event_types}::text[] is null
          or e.event_type = any(${subscription.event_types}::text[]))
          and (${subscription.card_types}::text[] is null
@@ -137,16 +136,14 @@ export async function deliveredEvent(
   ctx: Ctx,
   position: number,
 ): Promise<Record<string, unknown> | undefined> {
-  const visible = visibleEvents(ctx);
-  const data = visibleData(ctx);
   const rows = await query(ctx.db).rows`select json_build_object('position', e.position::text, 'event_type',
     e.event_type, 'card_id', e.card_id,
        'peer_card_id', e.peer_card_id, 'relation_id', e.relation_id, 'at', utc(e.at),
        'actor', case when u.id is null then null
                 else json_build_object('id', u.id, 'display_name', u.display_name) end,
-       'data', ${embed(data)}) as event
+       'data', ${embed(visibleData(ctx))}) as event
      from events e left join users u on u.id = e.user_id
-     where e.position = ${position} and ${embed(visible)}`;
+     where e.position = ${position} and ${embed(visibleEvents(ctx))}`;
   return rows[0]?.event;
 }
 

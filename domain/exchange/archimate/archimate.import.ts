@@ -226,8 +226,7 @@ async function importRows(
   const { work, job, searchTaken, flush } = importing;
   const { sql } = work;
   await stage(importing, kind, id, rows);
-  const options = { kind, mode: job.payload.mode, batchRows: BATCH_ROWS };
-  const { batches } = await planStaged(job, sql, id, options);
+  const { batches } = await planStaged(job, sql, id, { kind, mode: job.payload.mode, batchRows: BATCH_ROWS });
   const plan = { work, ctx: job.ctx, jobId: id, searchTaken, signal: job.signal, batches };
   await applyPlan({ ...plan, kind, applied: flush });
   await dropPlan(sql);

@@ -141,8 +141,7 @@ export async function attemptBatch(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const outcomes = await commandWith(ctx, { dryRun }, async (work) => {
-        const applying = { work, ctx, jobId, dryRun, known, searchTaken };
-        const outcomes = await applyBatch(kind, applying, batch);
+        const outcomes = await applyBatch(kind, { work, ctx, jobId, dryRun, known, searchTaken }, batch);
         if (!dryRun) await keep(work, outcomes);
         return outcomes;
       });

@@ -150,8 +150,7 @@ async function refuseTaken({ work, searchTaken, known }: Applying, steps: CardSt
 
 async function write(applying: Applying, steps: CardStep[], around: PeopleAndTags): Promise<void> {
   const { work, ctx } = applying;
-  const created = steps.filter(({ before }) => before === null);
-  const cards = created.map(({ after }) => after);
+  const cards = steps.filter(({ before }) => before === null).map(({ after }) => after);
   await insertCards(work, ctx, cards);
   const writes = steps.flatMap((step) => step.write ?? []);
   await saveCards(work, ctx, writes);

@@ -200,8 +200,7 @@ function attributeError(
   options: ReadOptions,
 ): FieldError | undefined {
   if (isBlank(value)) return undefined;
-  const type = options.fieldType(typeOf(row), key);
-  switch (type) {
+  switch (options.fieldType(typeOf(row), key)) {
     case 'number':
     case 'cost':
       return typeof value === 'number' ? undefined : wrongType(field, 'a number');

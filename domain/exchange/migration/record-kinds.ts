@@ -40,8 +40,7 @@ export function rowTarget(metamodel: Metamodel, key: string): RowTarget | undefi
   if (metamodel.visibleTypes.includes(key)) return { kind: 'card', type: metamodel.cardTypes.get(key)! };
   const relation = relationOf(key);
   if (!relation || relation.part || !metamodel.visibleRelationTypes.includes(relation.type)) return undefined;
-  const type = metamodel.relationTypes.get(relation.type)!;
-  return { kind: 'relation', type, reversed: relation.reversed };
+  return { kind: 'relation', type: metamodel.relationTypes.get(relation.type)!, reversed: relation.reversed };
 }
 
 /** The key and label of a mapping target; `key` is null if the block has none. */

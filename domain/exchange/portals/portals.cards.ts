@@ -93,8 +93,7 @@ async function matching(sql: Sql, text: string, described: boolean): Promise<Con
 
 /** The requested order. */
 function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: CheckedQuery): Order {
-  const field = attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!;
-  return { key: sort, field, dir };
+  return { key: sort, field: attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!, dir };
 }
 
 /** The ids of one page, read along the index of the order. */
@@ -104,8 +103,7 @@ async function pageIds(
   order: Order,
   { page, size }: CheckedQuery,
 ): Promise<string[]> {
-  const w = whereClause(where);
-  return await query(sql).column`select c.id from cards c${embed(w)}
+  return await query(sql).column`select c.id from cards c${embed(whereClause(where))}
     order by ${embed(orderBy(order, order.field.sql, 'c.id'))} limit ${size} offset ${(page - 1) * size}`;
 }
 

@@ -64,8 +64,7 @@ function labelled(
   language: string,
   filters?: Filters,
 ): ReturnType<Catalogue['list']> {
-  const labels = labelsIn(language);
-  const label = labels.text('t', 'label');
+  const label = labelsIn(language).text('t', 'label');
   return {
     name,
     from: `${model.tableName} t`,
@@ -155,8 +154,7 @@ export async function patchEntry(
     const before = await lockEntry(work, ctx, catalogue, id, language);
     const changed = differingMembers(before, values);
     if (Object.keys(changed).length > 0) {
-      const after = await updateRow(work.sql, catalogue.model, { id }, changed);
-      emitEntry(work, catalogue, before, after);
+      emitEntry(work, catalogue, before, await updateRow(work.sql, catalogue.model, { id }, changed));
     }
     return await readEntry(work.sql, catalogue, id, language);
   });

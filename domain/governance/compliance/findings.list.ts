@@ -72,12 +72,11 @@ export async function lockFindings(
     .pluck('card_id');
   // cards are locked before the rows that refer to them, to avoid deadlocks
   await lockCards(work, [...new Set(cards)], 'share');
-  const visible = visibleFindings(ctx);
   const found = await query(work.sql).rows<LoadedFinding>`select to_jsonb(f) as row,
        case when c.id is null then null else json_build_object('id', c.id, 'type', c.type) end as card,
        (select r.reference from risks r where r.id = f.risk_id) as risk_reference
      from compliance_findings f left join cards c on c.id = f.card_id
-     where f.id = any(${wanted}::uuid[]) and ${embed(visible)}
+     where f.id = any(${wanted}::uuid[]) and ${embed(visibleFindings(ctx))}
        and (f.card_id is null or f.card_id = any(${cards}::uuid[]))
      order by f.id for no key update of f`;
   return new Map(found.map((finding) => [finding.row.id, finding]));

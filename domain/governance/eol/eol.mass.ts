@@ -198,13 +198,12 @@ interface CardTexts {
 }
 
 async function textsOf(sql: Sql, ctx: Ctx, items: Item[]): Promise<Map<string, CardTexts>> {
-  const seen = visibleCards(ctx);
   const rows = await query(sql).rows<CardTexts & { id: string }>`select k.id, k.alias,
     k.attributes ->> 'version' as version,
        array(select distinct c.name from relations r join cards c on c.id = r.source_id
              where r.target_id = k.id and c.type = ${MAKER_TYPE} and c.status = 'ACTIVE'
              and r.type = any(${ctx.metamodel.visibleRelationTypes}::text[])
-               and (${embed(seen)}) order by c.name limit 3) as makers
+               and (${embed(visibleCards(ctx))}) order by c.name limit 3) as makers
      from cards k where k.id = any(${items.map(({ card_id }) => card_id)}::uuid[])`;
   return new Map(rows.map(({ id, ...texts }) => [id, texts]));
 }

@@ -67,9 +67,8 @@ const filters = {
 
 /** The visible risks of a card. */
 function onCard(ctx: Ctx, cardId: string): Condition {
-  const visible = visibleCards(ctx);
   return fragment`exists (select from risk_cards k join cards c on c.id = k.card_id
-      where k.risk_id = r.id and k.card_id = ${cardId}::uuid and (${embed(visible)}))`;
+      where k.risk_id = r.id and k.card_id = ${cardId}::uuid and (${embed(visibleCards(ctx))}))`;
 }
 
 /** The risk register, last changed first. */
@@ -158,9 +157,8 @@ export async function readRiskMetrics(
   const where = filterConditions(riskList, params);
   if (params.card_id !== undefined) where.push(onCard(ctx, params.card_id));
   if (params.search) where.push(fragment`${embed(SEARCH)} like ${`%${likeText(params.search)}%`}`);
-  const w = whereClause(where);
   const [row] = await query(ctx.db).rows<{ text: JsonText }>`select ${embed(metrics)}::text as text
      from (select r.*, ${embed(presentLevel)} as level, ${embed(isOverdue)} as is_overdue
-     from risks r${embed(w)}) r`;
+     from risks r${embed(whereClause(where))}) r`;
   return row!.text;
 }

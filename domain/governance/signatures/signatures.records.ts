@@ -58,8 +58,7 @@ export async function listRevisions(
   const name = `${kind.key}-revisions`;
   const spec: ListSpec = { ...list, name, defaultSort: 'revision_number', defaultDir: 'asc' };
   const sql = `${list.id} in (select r.id from ${table} r where r.series_id = ?::uuid)`;
-  const where = [{ sql, bindings: [row.series_id] }];
-  return await runList(ctx, spec, where, params);
+  return await runList(ctx, spec, [{ sql, bindings: [row.series_id] }], params);
 }
 
 /** Inserts a document: a first revision unless `values` name a series. */

@@ -112,8 +112,7 @@ function tooManyTags(sections: Record<string, Section>): FieldError | undefined 
     0,
   );
   if (tags <= MAX_TAGS) return undefined;
-  const message = `must not have more than ${MAX_TAGS} tags in all`;
-  return { field: 'sections', code: 'too_many', message };
+  return { field: 'sections', code: 'too_many', message: `must not have more than ${MAX_TAGS} tags in all` };
 }
 
 /** The document information with all its members. */

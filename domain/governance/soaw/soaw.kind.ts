@@ -85,8 +85,7 @@ async function lockInitiative(work: Work, ctx: Ctx, { initiative_id: id }: Store
   const card = await lockReferredCard(work, ctx, id);
   if (!card) throw invalidField('initiative_id', 'unknown_card', 'is not a card');
   if (card.type === INITIATIVE) return;
-  const message = `is a card of the type ${card.type}, not ${INITIATIVE}`;
-  throw invalidField('initiative_id', 'wrong_type', message);
+  throw invalidField('initiative_id', 'wrong_type', `is a card of the type ${card.type}, not ${INITIATIVE}`);
 }
 
 const signedContent = ({ name, document_info, version_history, sections }: SoawRow) => ({

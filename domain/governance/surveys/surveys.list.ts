@@ -90,11 +90,10 @@ const LISTED = 500;
 
 /** The caller's pending questions on visible active cards: the aliases `r`, `c` and `s`. */
 function waiting(ctx: Ctx): Fragment {
-  const visible = visibleCards(ctx);
   return fragment`survey_responses r join cards c on c.id = r.card_id
       where r.survey_id = s.id and r.user_id = ${ctx.caller.userId}::uuid and r.status = 'pending'
       and c.status = 'ACTIVE'
-        and (${embed(visible)})`;
+        and (${embed(visibleCards(ctx))})`;
 }
 
 /**
@@ -140,8 +139,7 @@ export const mySurveyList = defineList({
 
 /** The number of pending responses of the caller. */
 export async function countPendingSurveys(ctx: Ctx): Promise<number> {
-  const mine = waiting(ctx);
   const [pending] = await query(ctx.db).rows<{ n: number }>`select count(*)::int as n
-    from surveys s, ${embed(mine)} and s.status = 'active'`;
+    from surveys s, ${embed(waiting(ctx))} and s.status = 'active'`;
   return pending!.n;
 }

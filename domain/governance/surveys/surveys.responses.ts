@@ -180,7 +180,6 @@ interface Question {
  * @throws EstateError `not_found`; `forbidden` if there is none and the caller may not answer surveys.
  */
 async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string): Promise<Question> {
-  const visible = visibleCards(ctx);
   const [question] = await query(sql).rows<Question>`select to_jsonb(r) as response, to_jsonb(s) as survey,
        jsonb_build_object('id', c.id, 'name', c.name, 'type', c.type, 'subtype', c.subtype, 'attributes',
        c.attributes,
@@ -189,7 +188,7 @@ async function findQuestion(sql: Sql, ctx: Ctx, surveyId: string, cardId: string
      from survey_responses r join surveys s on s.id = r.survey_id join cards c on c.id = r.card_id
      where r.survey_id = ${surveyId}::uuid and r.card_id = ${cardId}::uuid
      and r.user_id = ${ctx.caller.userId}::uuid and s.status <> 'draft'
-       and (${embed(visible)})
+       and (${embed(visibleCards(ctx))})
      order by r.status = 'completed', r.responded_at desc, r.id limit 1`;
   if (question) return question;
   if (!may(ctx.caller, 'surveys.respond')) throw forbidden('surveys.respond');

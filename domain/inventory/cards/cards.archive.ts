@@ -121,8 +121,7 @@ export async function restoreCard(
     });
     if (errors.length > 0) throw invalidFields(errors);
     const passengers = named.filter((other) => other !== primary.id);
-    const restored = [primary, ...passengers.map((other) => requireCard(cards, other))];
-    await restoreAll(work, ctx, restored);
+    await restoreAll(work, ctx, [primary, ...passengers.map((other) => requireCard(cards, other))]);
     const text = await writtenCard(work.sql, ctx, primary.id);
     return `{"primary":${text},"restored_passenger_ids":${JSON.stringify(passengers)}}`;
   });

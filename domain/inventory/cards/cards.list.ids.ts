@@ -45,10 +45,9 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
 
 /** The ids of all cards that the conditions match, in the order. */
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
-  const w = whereClause(where);
   const bytes = await query(sql).value<Buffer>`select coalesce(string_agg(uuid_send(c.id), ''
     order by ${embed(orderBy(order, order.field.sql, 'c.id'))}), '') as ids
-     from cards c${embed(w)}`;
+     from cards c${embed(whereClause(where))}`;
   return { bytes, more: false };
 }
 
@@ -68,9 +67,8 @@ export async function readPageIds(
   order: Order,
   { offset, size, total }: { offset: number; size: number; total: number },
 ): Promise<string[]> {
-  const w = whereClause(where);
   const fromEnd = offset > total / 2;
-  const ids = await query(sql).column<string>`select c.id from cards c${embed(w)}
+  const ids = await query(sql).column<string>`select c.id from cards c${embed(whereClause(where))}
      order by ${embed(orderBy(order, order.field.sql, 'c.id', fromEnd))}
      limit ${size} offset ${fromEnd ? total - offset - size : offset}`;
   return fromEnd ? ids.toReversed() : ids;

@@ -57,11 +57,10 @@ async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
 
 /** The caller's permissions on one card, and where each comes from. @throws EstateError `not_found`, `forbidden`. */
 export async function readMyPermissions(ctx: Ctx, id: string) {
-  const visible = visibleCards(ctx);
   const rows = await query(ctx.db).rows<{ type: string; roles: string[] }>`select c.type, array(select s.role
     from stakeholders s where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid
                           order by s.role) as roles
-     from cards c where c.id = ${id}::uuid and (${embed(visible)})`;
+     from cards c where c.id = ${id}::uuid and (${embed(visibleCards(ctx))})`;
   const [card] = rows;
   if (!card) throw invisibleCardError(ctx, notFound('card', id));
   const held = cardRights(ctx, card.type, card.roles);
@@ -131,7 +130,6 @@ const IMPACT_NAMED = 200;
  * visible card at the other end.
  */
 function relatedCards(ctx: Ctx): Fragment {
-  const visible = visibleCards(ctx);
   return fragment`from self
           join lateral (
             select o.id as relation_id, o.type as relation_type, o.target_id as peer_id,
@@ -142,7 +140,7 @@ function relatedCards(ctx: Ctx): Fragment {
           ) r on r.relation_type = any(${may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : []}::text[])
           join relation_types t on t.key = r.relation_type
           join cards c on c.id = r.peer_id
-          where c.status = 'ACTIVE' and (${embed(visible)})`;
+          where c.status = 'ACTIVE' and (${embed(visibleCards(ctx))})`;
 }
 
 const LABEL = `case r.direction when 'outgoing' then t.label else coalesce(t.reverse_label, t.label) end`;
@@ -153,7 +151,6 @@ const LABEL = `case r.direction when 'outgoing' then t.label else coalesce(t.rev
  */
 export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText> {
   const visible = visibleCards(ctx);
-  const related = relatedCards(ctx);
   return await ofVisibleCard(
     ctx,
     id,
@@ -168,7 +165,7 @@ export async function readArchiveImpact(ctx: Ctx, id: string): Promise<JsonText>
      ) cycle id set looped using path,
      peers as (
        select c.id, c.name, c.type, c.subtype, c.name_key, r.relation_id, r.relation_type, ${embed(LABEL)} as label, r.direction
-       ${embed(related)}
+       ${embed(relatedCards(ctx))}
      )
      select json_build_object(
        'child_count', (select count(*) from tree where not deeper),
@@ -225,7 +222,6 @@ export async function readRestoreImpact(ctx: Ctx, id: string): Promise<JsonText>
  */
 export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonText> {
   const visible = visibleCards(ctx);
-  const related = relatedCards(ctx);
   return await ofVisibleCard(
     ctx,
     id,
@@ -233,7 +229,7 @@ export async function readRelationSummary(ctx: Ctx, id: string): Promise<JsonTex
        select c.id, c.parent_id from cards c where c.id = ${id}::uuid and (${embed(visible)})
      ), summed as (
        select r.relation_type, ${embed(LABEL)} as label, r.direction, c.type as peer_type, t.sort_order, count(*) as number
-       ${embed(related)} group by r.relation_type, t.key, r.direction, c.type
+       ${embed(relatedCards(ctx))} group by r.relation_type, t.key, r.direction, c.type
      )
      select json_build_object(
        'by_type', coalesce((
@@ -275,9 +271,8 @@ export async function listCardHistory(ctx: Ctx, id: string, params: ListParams):
   const ids = await withMerged(ctx.db, id);
   const ofCard: Condition = fragment`(e.card_id = any(${ids}::uuid[]) or e.peer_card_id = any(${ids}::uuid[])
       or (e.data \\? 'card_ids' and e.data -> 'card_ids' \\?| ${ids}::text[]))`;
-  const visible = visibleCards(ctx);
   const rows = await query(ctx.db).rows<{ seen: boolean; present: boolean; known: boolean }>`
-       select exists (select from cards c where c.id = ${id}::uuid and (${embed(visible)})) as seen,
+       select exists (select from cards c where c.id = ${id}::uuid and (${embed(visibleCards(ctx))})) as seen,
             exists (select from cards c where c.id = ${id}::uuid) as present,
             exists (select from events e where ${embed(ofCard)}) as known`;
   const { seen, present, known } = rows[0]!;

@@ -140,9 +140,8 @@ async function relatedOf(
 ): Promise<string[]> {
   const named = (request.related_card_ids ?? []).map((id) => id.toLowerCase());
   if (named.length === 0 && !request.cascade_all_related) return [];
-  const visible = visibleCards(ctx);
   const rows = await query(sql).rows<{ id: string; status: string }>`select c.id, c.status from cards c
-     where c.id <> all(${primaries}::uuid[]) and (${embed(visible)}) and c.id in (
+     where c.id <> all(${primaries}::uuid[]) and (${embed(visibleCards(ctx))}) and c.id in (
        select target_id from relations
        where source_id = any(${primaries}::uuid[]) and type = any(${metamodel.visibleRelationTypes}::text[])
        union all select source_id from relations

@@ -59,8 +59,7 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
 
 /** A text without letters or digits has no words: names that contain it are searched for. */
 async function searchSigns(gathered: Gathered, folded: string): Promise<Found> {
-  const pattern = `%${folded.replace(/[\\%_]/g, '\\$&')}%`;
-  await gathered.add('c.name_key like ?', [pattern], true);
+  await gathered.add('c.name_key like ?', [`%${folded.replace(/[\\%_]/g, '\\$&')}%`], true);
   const found = [...gathered.candidates.values()].sort((a, b) =>
     a.name < b.name ? -1 : a.name > b.name ? 1 : 0,
   );

@@ -140,9 +140,8 @@ export async function requireParent(
   parentId: string | null,
 ): Promise<Place> {
   if (parentId === null) return { depth: 1, underMacro: false };
-  const visible = visibleCards(ctx);
   const seen = await query(sql).column<string>`select c.id from cards c
-    where c.id = ${parentId}::uuid and (${embed(visible)})`;
+    where c.id = ${parentId}::uuid and (${embed(visibleCards(ctx))})`;
   const parent = (await readParents(sql, seen)).get(parentId);
   requireFittingParent(type, parent);
   return parent!.place;

@@ -74,8 +74,7 @@ class Compiler {
         this.#aliases += 1;
         const relation = `r${this.#aliases}`;
         const otherCard = `c${this.#aliases}`;
-        const own = opposite(other);
-        const text = `${relation}.${own}_id = ${card}.id`;
+        const text = `${relation}.${opposite(other)}_id = ${card}.id`;
         const conditions = [sql`${raw(relation)}.type = ${step.type}`, raw(text)];
         if (this.#restriction) {
           conditions.push(

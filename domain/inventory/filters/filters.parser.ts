@@ -238,8 +238,7 @@ function readTokens(source: string): FilterToken[] {
   let index = 0;
   let position = 1;
 
-  const length = countCharacters(source);
-  if (length > FILTER_LENGTH) {
+  if (countCharacters(source) > FILTER_LENGTH) {
     throw filterError('filter_limit', `longer than ${FILTER_LENGTH} characters`, FILTER_LENGTH + 1);
   }
   const unstorable = source.search(UNSTORABLE);

@@ -17,8 +17,7 @@ export async function fieldUsage(
   typeKey: string,
   fieldKey: string,
 ): Promise<Usage & { field_key: string }> {
-  const type = requireType(ctx, typeKey);
-  requireField(type, 'field_key', fieldKey);
+  requireField(requireType(ctx, typeKey), 'field_key', fieldKey);
   const usage = await count(ctx, typeKey, fragment`jsonb_exists(c.attributes, ${fieldKey})`);
   return { field_key: fieldKey, ...usage };
 }
@@ -30,8 +29,7 @@ export async function optionUsage(
   fieldKey: string,
   optionKey: string,
 ): Promise<Usage & { field_key: string; option_key: string }> {
-  const type = requireType(ctx, typeKey);
-  const field = requireField(type, 'field_key', fieldKey);
+  const field = requireField(requireType(ctx, typeKey), 'field_key', fieldKey);
   if (!field.options.has(optionKey)) {
     throw invalidField('option_key', 'unknown_option', 'is none of the options of this field');
   }

@@ -49,8 +49,7 @@ export function readNodes(given: readonly GivenNode[], field: string): Catalogue
     }
     const level = (parent?.level ?? 0) + 1;
     if (level > MAX_LEVELS) fault(n, 'parent_id', 'too_deep', `leads below level ${MAX_LEVELS}`);
-    const node = { id, parent_id, level, names, descriptions, industry: industry ?? ALL_INDUSTRIES };
-    byId.set(id, node);
+    byId.set(id, { id, parent_id, level, names, descriptions, industry: industry ?? ALL_INDUSTRIES });
   }
   return faults.length > 0 ? faults : [...byId.values()];
 }

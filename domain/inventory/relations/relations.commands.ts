@@ -60,8 +60,7 @@ export async function patchRelation(ctx: Ctx, id: string, input: RelationInput):
     checkRelationInput(ctx, type, source, target, input);
     const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
     const ends = new Map([source, target].map((end) => [end.id, end]));
-    const write = { before: relation, after: withInput(relation, input, hidden) };
-    await saveRelations(work, ctx, [write], ends);
+    await saveRelations(work, ctx, [{ before: relation, after: withInput(relation, input, hidden) }], ends);
     return await writtenRelation(work.sql, ctx, relation.id);
   });
 }

@@ -16,11 +16,10 @@ const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.descrip
  * the card's row locked (`lockCards`), so that cardinality is enforced under concurrency.
  */
 export async function loadEnds(sql: Sql, ctx: Ctx, ids: Iterable<string>): Promise<Map<string, RelationEnd>> {
-  const visible = visibleCards(ctx);
   const rows = await query(sql).rows<RelationEnd>`select c.id, c.type, c.name, c.status,
        array(select s.role from stakeholders s
        where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as "myRoles"
-     from cards c where c.id = any(${[...ids]}::uuid[]) and (${embed(visible)})`;
+     from cards c where c.id = any(${[...ids]}::uuid[]) and (${embed(visibleCards(ctx))})`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -203,9 +202,8 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
 
 /** {@link resolveRefs} for references that are all ids. */
 async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRef[]> {
-  const visible = visibleCards(ctx);
   const rows = await query(sql).column<string>`select c.id from cards c
-    where c.id = any(${[...new Set(ids)]}::uuid[]) and (${embed(visible)})`;
+    where c.id = any(${[...new Set(ids)]}::uuid[]) and (${embed(visibleCards(ctx))})`;
   const seen = new Set(rows);
   return ids.map((text) => {
     const id = text.toLowerCase();

@@ -99,8 +99,7 @@ export async function patchTag(ctx: Ctx, groupId: string, id: string, input: Tag
     if (ctx.ifMatch) checkIfMatch(ctx, await readTag(work.sql, groupId, id));
     const changed = differingMembers(before, trimmed(input));
     if (Object.keys(changed).length > 0) {
-      const after = await updateRow(work.sql, Tag, { id: before.id }, changed);
-      work.emit(catalogueEvent('tag', before, after));
+      work.emit(catalogueEvent('tag', before, await updateRow(work.sql, Tag, { id: before.id }, changed)));
     }
     return await readTag(work.sql, groupId, id);
   });

@@ -173,12 +173,11 @@ export async function count(list: { sql: Sql; spec: { from: string }; where: Con
 
 async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
   const { spec, order, item } = list;
-  const w = whereClause(list.where);
   const fromEnd = offset > total / 2;
   return await query(list.sql).value<string>`select coalesce(json_agg(item), '[]')::text as items from (
        select ${embed(item)} as item
        from (select ${embed(spec.id)} as page_id, ${embed(order.field.sql)} as page_sort
-       from ${embed(spec.from)}${embed(w)}
+       from ${embed(spec.from)}${embed(whereClause(list.where))}
              order by ${embed(orderBy(order, order.field.sql, spec.id, fromEnd))}
              limit ${size} offset ${fromEnd ? total - offset - size : offset}) page, ${embed(spec.from)}
        where ${embed(spec.id)} = page_id

@@ -92,7 +92,6 @@ export async function changeAssessment(ctx: Ctx, ids: Ids, input: AssessmentInpu
 export async function deleteAssessment(ctx: Ctx, ids: Ids): Promise<void> {
   requirePermission(ctx.caller, RIGHT.app);
   await command(ctx, async (work) => {
-    const row = await lockAssessment(work, ctx, ids);
-    await removeRow(work, ProcessAssessment, row, assessmentEvent);
+    await removeRow(work, ProcessAssessment, await lockAssessment(work, ctx, ids), assessmentEvent);
   });
 }

@@ -92,8 +92,7 @@ function prepared(
   original: Buffer | null,
   bytes: Buffer,
 ): PreparedContent {
-  const id = contentId(kind, encoding, bytes);
-  return { id, kind, text, original, encoding, size: bytes.length };
+  return { id: contentId(kind, encoding, bytes), kind, text, original, encoding, size: bytes.length };
 }
 
 async function readModel(content: PreparedContent, field: string): Promise<PreparedModel> {

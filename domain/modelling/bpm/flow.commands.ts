@@ -82,12 +82,11 @@ export async function createDraft(ctx: Ctx, processId: string, input: FlowInput)
     if (found!.open >= MAX_OPEN) {
       throw new EstateError('wrong_state', `The process has ${MAX_OPEN} drafts; delete some of them first.`);
     }
-    const content_id = await storeContent(sql, input.model);
     const row = await insertRow(sql, FlowVersion, {
       process_id: process.id,
       status: 'draft',
       revision: found!.revision,
-      content_id,
+      content_id: await storeContent(sql, input.model),
       thumbnail_id: input.thumbnail && (await storeContent(sql, input.thumbnail)),
       based_on_id: based,
       created_by: ctx.caller.userId,

@@ -47,8 +47,7 @@ function draftElementList(ctx: Ctx, version: FlowRow, lineageId: string): ListSp
   const planned = linkMembers(ctx, 'l');
   const inForce = linkMembers(ctx, 'k');
   const either = Object.entries(planned).map(([name, member]): [string, Fragment] => {
-    const other = inForce[name]!;
-    return [name, fragment`case when l.id is null then ${embed(other)} else ${embed(member)} end`];
+    return [name, fragment`case when l.id is null then ${embed(inForce[name]!)} else ${embed(member)} end`];
   });
   return {
     name: 'process-draft-elements',

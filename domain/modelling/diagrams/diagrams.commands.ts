@@ -43,8 +43,7 @@ export async function linkCard(ctx: Ctx, id: string, cardId: string): Promise<Js
     // lock order: cards before rows that refer to them
     const card = await lockCard(work.sql, ctx, cardId);
     requireOnCard(ctx, MANAGE_LINKS, card);
-    const diagram = await lockDiagram(work.sql, ctx, id);
-    await insertLinks(work, ctx, diagram, [card]);
+    await insertLinks(work, ctx, await lockDiagram(work.sql, ctx, id), [card]);
     return await diagramText(work.sql, ctx, id);
   });
 }

@@ -94,12 +94,11 @@ export const diagramList = defineList({
 
 /** Diagrams that are linked to a visible card, or that contain it or a card that was merged into it. */
 async function withCard(ctx: Ctx, cardId: string): Promise<Condition> {
-  const visible = visibleCards(ctx);
   const id = cardId.toLowerCase();
   return fragment`(d.id in (select k.diagram_id from diagram_cards k where k.card_id = ${id}::uuid)
         or d.drawing in (select x.id from diagram_drawings x
         where x.card_ids && ${await withMerged(ctx.db, id)}::uuid[]))
-      and exists (select from cards c where c.id = ${id}::uuid and ${embed(visible)})`;
+      and exists (select from cards c where c.id = ${id}::uuid and ${embed(visibleCards(ctx))})`;
 }
 
 /** One diagram with its drawing. @throws EstateError `forbidden`, `not_found`. */
@@ -137,7 +136,6 @@ export async function diagramText(sql: Sql, ctx: Ctx, id: string): Promise<JsonT
 
 /** The stored drawing, with the current state of those of its cards that the caller sees. */
 function stored(ctx: Ctx): Fragment {
-  const visible = visibleCards(ctx);
   return fragment`json_build_object('xml', w.xml, 'marked', w.marked, 'thumbnail', d.thumbnail, 'settings',
     d.settings, 'facts', (
       select json_agg(json_build_object('id', r.id, 'now', coalesce(c.id, r.id), 'was',
@@ -147,5 +145,5 @@ function stored(ctx: Ctx): Fragment {
         case when c.id is null then 'deleted' when c.status = 'ARCHIVED' then 'archived' else 'active' end))
       from unnest(w.card_ids) r(id) left join cards c on c.id = ${embed(survivingCard('r.id'))}
       where (c.id is null and w.card_names ->> r.id::text is not null)
-      or (c.id is not null and ${embed(visible)})))`;
+      or (c.id is not null and ${embed(visibleCards(ctx))})))`;
 }

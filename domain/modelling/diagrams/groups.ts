@@ -74,8 +74,7 @@ export async function createGroup(ctx: Ctx, input: GroupInput): Promise<JsonText
 export async function patchGroup(ctx: Ctx, id: string, input: GroupInput): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.manage');
   return await command(ctx, async (work) => {
-    const before = await lockGroup(work, ctx, id);
-    const write = changeRow(work, DiagramGroup, before, checked(input), groupEvent);
+    const write = changeRow(work, DiagramGroup, await lockGroup(work, ctx, id), checked(input), groupEvent);
     await unlessTaken(write, nameTaken(input.name));
     return await groupText(work.sql, ctx, id);
   });
@@ -166,9 +165,8 @@ export const favoriteList = defineList({
 export async function starDiagram(ctx: Ctx, id: string): Promise<JsonText> {
   requirePermission(ctx.caller, 'diagrams.view');
   return await command(ctx, async ({ sql, emit }) => {
-    const visible = visibleDiagrams(ctx);
     const [diagram] = await query(sql).rows<{ id: string }>`select d.id from diagrams d
-      where d.id = ${id}::uuid and ${embed(visible)} for key share of d`;
+      where d.id = ${id}::uuid and ${embed(visibleDiagrams(ctx))} for key share of d`;
     if (!diagram) throw notFound('diagram', id);
     const key = { user_id: ctx.caller.userId, diagram_id: diagram.id };
     const [inserted] = await query(sql).rows<{ row: DiagramFavoriteRow }>`

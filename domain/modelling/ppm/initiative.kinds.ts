@@ -119,8 +119,7 @@ export const budgetLines: PpmKind<BudgetLineRow> = {
  * because nobody has changed the card's content. The card must be locked.
  */
 export async function writeSum(work: Work, ctx: Ctx, cardId: string, table: LineTable): Promise<void> {
-  const found = await loadCards(work, ctx, [cardId]);
-  const before = requireCard(found, cardId);
+  const before = requireCard(await loadCards(work, ctx, [cardId]), cardId);
   // after the last line is deleted, `before.sums` has no entry that would clear the attribute
   const sums = { [summed[table]]: null, ...before.sums };
   await saveCards(work, ctx, [{ before, after: { ...before, sums } }]);

@@ -106,8 +106,7 @@ export async function createDependency(
       throw new EstateError('duplicate_dependency', 'This dependency exists already.');
     }
     const preds = Int32Array.from([...plan.preds, from]);
-    const succs = Int32Array.from([...plan.succs, to]);
-    if (hasCycle({ ...plan, preds, succs })) {
+    if (hasCycle({ ...plan, preds, succs: Int32Array.from([...plan.succs, to]) })) {
       throw invalidField('succ_id', 'dependency_cycle', 'would make something depend on itself');
     }
     return await insertPpm({ work, ctx, initiative }, dependencies, {

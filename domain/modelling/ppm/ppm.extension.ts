@@ -87,8 +87,12 @@ const checkPlan =
     await lockCards(work, [cardId]);
     if (event.event_type.endsWith('.created')) {
       for (const [other, column] of referencesTo[table] ?? []) {
-        const referring = work.sql(other).where({ [column]: event.id });
-        if (await referring.first('id')) {
+        if (
+          await work
+            .sql(other)
+            .where({ [column]: event.id })
+            .first('id')
+        ) {
           return { code: 'in_use', message: 'Something else in the plan refers to it.' };
         }
       }

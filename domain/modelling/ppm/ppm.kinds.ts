@@ -211,8 +211,7 @@ export async function listPpm(
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
   const where = [fragment`t.card_id = ${id}`, ...conditions];
-  const spec = await ppmList(ctx.db, ctx, kind, id);
-  return await runList(ctx, spec, where, params);
+  return await runList(ctx, await ppmList(ctx.db, ctx, kind, id), where, params);
 }
 
 /** Adds a row to an initiative. @throws EstateError `forbidden`, `not_found`, `validation_failed`, `limit_reached`. */

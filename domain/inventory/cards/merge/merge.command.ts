@@ -156,8 +156,7 @@ export async function mergeWithin(outer: Work, ctx: Ctx, request: MergeRequest) 
   requireMergeRights(ctx, [...seen.byId.values()]);
   requireMergeable(seen.survivor, seen.merged);
   const input = chosenInput(request.fields ?? {}, seen.byId);
-  const chosen = input.parent_id;
-  const tree = await planTree(work, ctx, { ...seen, chosen });
+  const tree = await planTree(work, ctx, { ...seen, chosen: input.parent_id });
   const peers = (await loadRelations(sql, hasEndIn(all))).ends.keys();
   await lockCards(work, new Set([...all, ...tree.moved.keys(), ...tree.levels.keys(), ...peers]), 'update');
 
@@ -196,13 +195,12 @@ export async function mergeWithin(outer: Work, ctx: Ctx, request: MergeRequest) 
   await storeMerge(work, ctx, mergeId!, cards);
   const after = saved.find(({ before }) => before.id === survivorId)?.after ?? survivor;
   const event = cardEvent('card.merged', type, after, {});
-  const mergedCards = merged.map(({ id, name }) => ({ id, name }));
   work.emit({
     ...event,
     data: {
       ...event.data,
       merge_id: mergeId,
-      merged_cards: mergedCards,
+      merged_cards: merged.map(({ id, name }) => ({ id, name })),
       moved: counts,
       // With this one: an undo reads them.
       event_count: events + 1,

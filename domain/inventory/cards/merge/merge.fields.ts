@@ -113,8 +113,7 @@ export function survivingValues(
   input: CardInput,
 ): CardValues {
   const summed = [survivor, ...others].flatMap((card) => summedKeys(type, card));
-  const checks = { stored: survivor.attributes, summed };
-  const errors = validateCardInput(metamodel, type.key, input, checks);
+  const errors = validateCardInput(metamodel, type.key, input, { stored: survivor.attributes, summed });
   const values = patchedValues(lentValues(type, survivor, others), input);
   if (errors.length === 0) errors.push(...checkLifecycleOrder(values.lifecycle));
   if (errors.length > 0) {

@@ -4,12 +4,11 @@ import { visibleCards } from '../cards.projection.ts';
 
 /** The visible card into which another was merged; undefined if there is none. */
 export async function survivorOf(ctx: Ctx, id: string): Promise<string | undefined> {
-  const visible = visibleCards(ctx);
   const [survivor] = await query(ctx.db).column<string>`with recursive led as (
        select survivor_id as id from card_redirects where card_id = ${id}::uuid
        union
        select r.survivor_id from led join card_redirects r on r.card_id = led.id
-     ) select c.id from led join cards c on c.id = led.id where ${embed(visible)} limit 1`;
+     ) select c.id from led join cards c on c.id = led.id where ${embed(visibleCards(ctx))} limit 1`;
   return survivor;
 }
 

@@ -125,8 +125,7 @@ function cardTasks(before: Metamodel, after: Metamodel, stored: StoredChanges['c
 /** Cards whose values or subtype change. */
 function touchedCards(values: ValueChanges, removedSubtypes: ReadonlySet<string>): Fragment {
   if (changesNothing(values) && removedSubtypes.size === 0) return none;
-  const touched = touchedRows(values);
-  return fragment`${embed(touched)} or t.subtype = any(${[...removedSubtypes]}::text[])`;
+  return fragment`${embed(touchedRows(values))} or t.subtype = any(${[...removedSubtypes]}::text[])`;
 }
 
 /** The tasks without the cards whose data quality alone changes; their types are recorded. */
