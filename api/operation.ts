@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Ctx } from '../domain/kernel/context.ts';
-import { readList } from '../domain/kernel/lists/lists.define.ts';
-import type { Filters, ListParamsOf, RouteList } from '../domain/kernel/lists/lists.types.ts';
+import { readList, readOne } from '../domain/kernel/lists/lists.define.ts';
+import type { Filters, ListParamsOf, RequestList, RouteList } from '../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../domain/kernel/metamodel/languages.ts';
 import type { TokenScope } from '../domain/kernel/permissions/permissions.data.ts';
 import type { Module } from '../domain/kernel/settings/settings.read.ts';
@@ -340,6 +340,20 @@ export function routesOf(app: App, group: RouteGroup) {
           const path = Object.values(params as Record<string, string>);
           return readList(ctx, list.variant?.(ctx, language) ?? list, query as ListParamsOf<F>, ...path);
         },
+        ...spec,
+      }),
+    /** A GET of one item of a list, whose id is last in the path, with the list's permission. */
+    item: (
+      id: string,
+      url: string,
+      list: Omit<RequestList, 'where'>,
+      what: string,
+      spec: Omit<RouteSpec, 'query' | 'handler'>,
+    ) =>
+      declare('GET')(id, url, {
+        ...(list.permission ? { permission: list.permission } : {}),
+        handler: ({ ctx, params }) =>
+          readOne(ctx, list, what, Object.values(params as Record<string, string>).at(-1)!),
         ...spec,
       }),
     get: declare('GET'),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { analysisRunList, readRun, runText } from '../../../domain/analysis/runs/runs.queries.ts';
+import { analysisRunList, runText } from '../../../domain/analysis/runs/runs.queries.ts';
 import { AnalysisRun, cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.ts';
 import { itemComponent, Nullable } from '../../../domain/kernel/shapes.ts';
 import { page, routesOf } from '../../operation.ts';
@@ -27,10 +27,9 @@ export function registerAnalysisRunRoutes(app: App): void {
     responses: page('Runs', AnalysisRunSchema),
   });
 
-  routes.get('readAnalysisRun', `${RUNS_PATH}/:run_id`, {
+  routes.item('readAnalysisRun', `${RUNS_PATH}/:run_id`, analysisRunList, 'run', {
     summary: 'Read one run of an analysis',
     responses: { 200: run('The run') },
-    handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
   routes.post('cancelAnalysisRun', `${RUNS_PATH}/:run_id/cancel`, {

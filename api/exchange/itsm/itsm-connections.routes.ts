@@ -5,7 +5,7 @@ import {
   patchConnection,
 } from '../../../domain/exchange/itsm/connections.commands.ts';
 import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm/connections.input.ts';
-import { connectionList, readConnection } from '../../../domain/exchange/itsm/connections.queries.ts';
+import { connectionList } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { visibleConnection } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
@@ -41,7 +41,6 @@ const ItsmConnectionSchema = itemComponent('ItsmConnection', {
   mapping_count: Type.Integer(),
 });
 
-const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync/connections';
 
@@ -65,11 +64,9 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
     handler: ({ ctx, body }) => createConnection(ctx, services, body),
   });
 
-  routes.get('readItsmConnection', '/api/v1/itsm-sync/connections/:conn_id', {
+  routes.item('readItsmConnection', '/api/v1/itsm-sync/connections/:conn_id', connectionList, 'connection', {
     summary: 'Read one connection',
-    permission: see,
     responses: ok('The connection', ItsmConnectionSchema),
-    handler: ({ ctx, params }) => readConnection(ctx, params.conn_id),
   });
 
   routes.patch('patchItsmConnection', '/api/v1/itsm-sync/connections/:conn_id', {
@@ -148,7 +145,7 @@ function registerItsmRemoteRoutes(app: App, services: Services): void {
     summary: 'Read the health of a connection',
     description:
       'Its last runs, open plans and review items, and the current request rate. The remote is not called.',
-    permission: see,
+    permission: 'itsm_sync.view',
     responses: ok('The health', ConnectionHealth),
     handler: ({ ctx, params }) => readHealth(ctx, services, params.conn_id),
   });

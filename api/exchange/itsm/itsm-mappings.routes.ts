@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { mappingList, readMapping } from '../../../domain/exchange/itsm/mappings.queries.ts';
+import { mappingList } from '../../../domain/exchange/itsm/mappings.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import {
@@ -23,7 +23,6 @@ import type { App } from '../../types.ts';
 import { ItsmMappingSchema } from './itsm-mappings.schemas.ts';
 import { usesNote } from './itsm-rights.ts';
 
-const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync/mappings';
 
@@ -48,11 +47,9 @@ export function registerItsmMappingRoutes(app: App, services: Services): void {
     handler: ({ ctx, body }) => createMapping(ctx, body),
   });
 
-  routes.get('readItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id', {
+  routes.item('readItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id', mappingList, 'mapping', {
     summary: 'Read one mapping',
-    permission: see,
     responses: ok('The mapping', ItsmMappingSchema),
-    handler: ({ ctx, params }) => readMapping(ctx, params.mapping_id),
   });
 
   routes.patch('patchItsmMapping', '/api/v1/itsm-sync/mappings/:mapping_id', {
@@ -122,7 +119,7 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
   routes.get('readItsmMappingCoverage', '/api/v1/itsm-sync/mappings/:mapping_id/coverage', {
     summary: 'Read how much of both sides a mapping covers',
     description: 'Mapped and unmapped fields and columns; paired and unpaired cards and records.',
-    permission: see,
+    permission: 'itsm_sync.view',
     responses: ok('The figures', MappingCoverage),
     handler: ({ ctx, params }) => readCoverage(ctx, params.mapping_id),
   });

@@ -2,13 +2,7 @@ import Type from 'typebox';
 import { rowActions } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types.ts';
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
-import {
-  itsmRunList,
-  planRowList,
-  readRun,
-  runLogList,
-  runText,
-} from '../../../domain/exchange/itsm/runs.queries.ts';
+import { itsmRunList, planRowList, runLogList, runText } from '../../../domain/exchange/itsm/runs.queries.ts';
 import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
 import { Choice, object } from '../../../domain/kernel/shapes.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
@@ -18,7 +12,6 @@ import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
 import { ItsmPlanRowSchema, ItsmRunLogLineSchema, ItsmRunSchema } from './itsm-runs.schemas.ts';
 
-const see = 'itsm_sync.view';
 const manage = 'itsm_sync.manage';
 const base = '/api/v1/itsm-sync';
 
@@ -80,11 +73,9 @@ function registerItsmRunReadRoutes(app: App): void {
     responses: page('Runs', ItsmRunSchema),
   });
 
-  routes.get('readItsmRun', '/api/v1/itsm-sync/sync/runs/:run_id', {
+  routes.item('readItsmRun', '/api/v1/itsm-sync/sync/runs/:run_id', itsmRunList, 'run', {
     summary: 'Read one run',
-    permission: see,
     responses: ok('The run', ItsmRunSchema),
-    handler: ({ ctx, params }) => readRun(ctx, params.run_id),
   });
 
   routes.list('listItsmPlanRows', '/api/v1/itsm-sync/sync/runs/:run_id/staged', planRowList, {
@@ -98,7 +89,7 @@ function registerItsmRunReadRoutes(app: App): void {
     summary: 'Download the plan of a run',
     description:
       'JSON: the run and its rows; XLSX: one line per changed field. Cells never contain formulas.',
-    permission: see,
+    permission: 'itsm_sync.view',
     query: object({
       format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
         default: 'json',

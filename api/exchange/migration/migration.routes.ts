@@ -21,7 +21,6 @@ import {
   migrationStatuses,
   offsetPage,
   previewMigration,
-  readMigration,
   recordColumns,
   recordFilters,
   recordSorts,
@@ -187,12 +186,11 @@ export async function registerMigrationRoutes(app: App, { blobs }: Services): Pr
     responses: page('Migrations, newest first', MigrationItemSchema),
   });
 
-  routes.get('getMigration', '/api/v1/migration/:migration_id', {
+  routes.item('getMigration', '/api/v1/migration/:migration_id', migrationList, 'migration', {
     summary: 'Read a migration',
     description:
       '`uploaded` until its file is read, `parsed` until its records are computed, then `previewed`, `applying` and `applied`; `failed` with an `error_message`, or `aborted`, if the job ended early. Poll the job at `job_id`.',
     responses: ok('The migration', MigrationSchema),
-    handler: ({ ctx, params }) => readMigration(ctx, params.migration_id),
   });
 
   routes.delete('deleteMigration', '/api/v1/migration/:migration_id', {

@@ -9,12 +9,7 @@ import {
   type RiskInput,
 } from '../../../domain/governance/risks/risks.commands.ts';
 import { ImportItem, importRisks } from '../../../domain/governance/risks/risks.import.ts';
-import {
-  cardRiskList,
-  readRisk,
-  readRiskMetrics,
-  riskList,
-} from '../../../domain/governance/risks/risks.list.ts';
+import { cardRiskList, readRiskMetrics, riskList } from '../../../domain/governance/risks/risks.list.ts';
 import {
   type CardRole,
   cardRoles,
@@ -217,10 +212,9 @@ function registerOneRiskRoutes(app: App): void {
   const reading = routesOf(app, readingGroup);
   const maintaining = routesOf(app, maintainingGroup);
 
-  reading.get('getRisk', '/api/v1/risks/:risk_id', {
+  reading.item('getRisk', '/api/v1/risks/:risk_id', riskList, 'risk', {
     summary: 'Read a risk',
     responses: ok('The risk', RiskSchema),
-    handler: ({ ctx, params }) => readRisk(ctx, params.risk_id),
   });
 
   maintaining.patch('patchRisk', '/api/v1/risks/:risk_id', {

@@ -9,7 +9,6 @@ import {
 } from '../../../domain/governance/surveys/surveys.commands.ts';
 import {
   mySurveyList,
-  readSurvey,
   surveyList,
   surveyResponseList,
 } from '../../../domain/governance/surveys/surveys.list.ts';
@@ -130,10 +129,9 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, body }) => createSurvey(ctx, body as SurveyInput),
   });
 
-  routes.get('getSurvey', '/api/v1/surveys/:survey_id', {
+  routes.item('getSurvey', '/api/v1/surveys/:survey_id', surveyList, 'survey', {
     summary: 'Read a survey',
     responses: ok('The survey', SurveySchema),
-    handler: ({ ctx, params }) => readSurvey(ctx, params.survey_id),
   });
 
   routes.patch('patchSurvey', '/api/v1/surveys/:survey_id', {

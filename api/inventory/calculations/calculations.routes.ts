@@ -10,7 +10,6 @@ import {
   calculationList,
   checkFormula,
   readCalculatedFields,
-  readCalculation,
   tryCalculation,
 } from '../../../domain/inventory/calculations/calculations.list.ts';
 import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
@@ -110,11 +109,10 @@ export function registerCalculationRoutes(app: App): void {
     handler: ({ ctx, params }) => startRecalculation(ctx, params.type_key),
   });
 
-  routes.get('getCalculation', '/api/v1/calculations/:id', {
+  routes.item('getCalculation', '/api/v1/calculations/:id', calculationList, 'calculation', {
     summary: 'Read a formula',
     permission: 'login',
     responses: { 200: answer },
-    handler: ({ ctx, params }) => readCalculation(ctx.db, ctx.metamodel, params.id),
   });
 
   routes.patch('patchCalculation', '/api/v1/calculations/:id', {

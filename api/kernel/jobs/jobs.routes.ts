@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
 import { jobList, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
-import { patchSchedule, readSchedule, scheduleList } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { patchSchedule, scheduleList } from '../../../domain/kernel/jobs/schedules.fire.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -128,10 +128,9 @@ function registerScheduleRoutes(app: App): void {
     responses: page('Schedules', JobScheduleSchema),
   });
 
-  routes.get('readJobSchedule', '/api/v1/job-schedules/:key', {
+  routes.item('readJobSchedule', '/api/v1/job-schedules/:key', scheduleList, 'schedule', {
     summary: 'Read one schedule',
     responses: ok('The schedule', JobScheduleSchema),
-    handler: ({ ctx, params }) => readSchedule(ctx, params.key),
   });
 
   routes.patch('patchJobSchedule', '/api/v1/job-schedules/:key', {
@@ -143,10 +142,7 @@ function registerScheduleRoutes(app: App): void {
       enabled: Type.Boolean(),
     }),
     responses: ok('The schedule', JobScheduleSchema),
-    handler: async ({ ctx, params, body }) => {
-      await patchSchedule(ctx, params.key, body);
-      return await readSchedule(ctx, params.key);
-    },
+    handler: ({ ctx, params, body }) => patchSchedule(ctx, params.key, body),
   });
 }
 

@@ -2,7 +2,6 @@ import type { Ctx } from '../../kernel/context.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { AnalysisRun } from './runs.ts';
 
 /** The status of a run `r` with the job `j`: a job that was ended by others also ends its run. */
@@ -33,12 +32,6 @@ export const analysisRunList = defineList({
   },
 });
 
-/** One run. @throws EstateError `forbidden`, `not_found`. */
-export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, 'ai_analysis.view');
-  return await runText(ctx, id);
-}
-
-/** {@link readRun} without a check of the permission. @throws EstateError `not_found`. */
+/** One run, without a check of the permission. @throws EstateError `not_found`. */
 export const runText = (ctx: Ctx, id: string): Promise<JsonText> =>
   readItem(ctx.db, analysisRunList, 'run', id);

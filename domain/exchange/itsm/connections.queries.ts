@@ -1,10 +1,8 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
-import type { Ctx } from '../../kernel/context.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
 import { visibleConnection } from './itsm.model.ts';
 
@@ -46,13 +44,7 @@ export const connectionList = defineList({
   search: `fold(c.name || ' ' || c.instance_url)`,
 });
 
-/** One connection as JSON, without its secrets. @throws EstateError `forbidden`, `not_found`. */
-export async function readConnection(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  return await connectionText(ctx.db, id);
-}
-
-/** One connection as JSON, without a permission check. @throws EstateError `not_found`. */
+/** One connection as JSON, without its secrets and without a permission check. @throws EstateError `not_found`. */
 export async function connectionText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, connectionList, 'connection', id);
 }

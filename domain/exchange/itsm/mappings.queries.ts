@@ -1,11 +1,9 @@
 import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
-import type { Ctx } from '../../kernel/context.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { rowsOfMapping } from './itsm.load.ts';
@@ -72,12 +70,6 @@ function withBrokenReason<M extends ListedMapping>(metamodel: Metamodel, mapping
   return mappings.map((mapping) =>
     mapping.broken ? { ...mapping, broken: findBrokenReason(metamodel, mapping.broken) } : mapping,
   );
-}
-
-/** One mapping as JSON. @throws EstateError `forbidden`, `not_found`. */
-export async function readMapping(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  return await mappingText(ctx.db, ctx.metamodel, id);
 }
 
 /** One mapping as JSON, without a permission check. @throws EstateError `not_found`. */

@@ -41,12 +41,6 @@ export async function runText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, itsmRunList, 'run', id);
 }
 
-/** One run. @throws EstateError `forbidden`, `not_found`. */
-export async function readRun(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, VIEW_SYNC);
-  return await runText(ctx.db, id);
-}
-
 const status = `case p.progress when 'pending' then coalesce(p.approval, 'pending') when 'started' then 'pending'
   when 'applied' then 'applied' when 'skipped' then case p.approval when 'rejected' then 'rejected' else 'skipped' end
   else 'error' end`;

@@ -177,12 +177,6 @@ export const migrationList = defineList({
   },
 });
 
-/** One migration. @throws EstateError `forbidden`, `not_found`. */
-export async function readMigration(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.migrate');
-  return await migrationText(ctx.db, id);
-}
-
 /** One migration as its JSON text. @throws EstateError `not_found`. */
 export async function migrationText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, migrationList, 'migration', id);

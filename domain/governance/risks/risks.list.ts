@@ -113,12 +113,6 @@ export const cardRiskList = defineList({
   },
 });
 
-/** One risk. @throws EstateError `forbidden`, `not_found`. */
-export async function readRisk(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, 'risks.view');
-  return await riskText(ctx.db, ctx, id);
-}
-
 /** One risk as its JSON text. @throws EstateError `not_found`. */
 export async function riskText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {
   return await readItem(sql, listFor(ctx, riskList), 'risk', id);

@@ -4,7 +4,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
-import { forbidden, hasCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
+import { forbidden, hasCostRole, may } from '../../kernel/permissions/policy.ts';
 import { Choice } from '../../kernel/shapes.ts';
 import { responseStatuses, Survey, SurveyResponse, surveyStatuses } from './surveys.model.ts';
 
@@ -33,12 +33,6 @@ export const surveyList = defineList({
     applied_responses: counted(' and r.applied'),
   },
 });
-
-/** One survey. @throws EstateError `forbidden`, `not_found`. */
-export async function readSurvey(ctx: Ctx, id: string): Promise<JsonText> {
-  requirePermission(ctx.caller, 'surveys.manage');
-  return await surveyText(ctx.db, id);
-}
 
 /** One survey as its JSON text. @throws EstateError `not_found`. */
 export async function surveyText(sql: Sql, id: string): Promise<JsonText> {

@@ -171,9 +171,9 @@ interface SchedulePatch {
  * Changes when a schedule fires. Times that were due before the change are not fired later.
  * @throws EstateError `forbidden`, `not_found`, `validation_failed`, `precondition_failed`.
  */
-export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch): Promise<void> {
+export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch): Promise<JsonText> {
   requirePermission(ctx.caller, 'admin.settings');
-  await command(ctx, async ({ sql, emit }) => {
+  return await command(ctx, async ({ sql, emit }) => {
     const before = await sql('job_schedules').where({ key }).forUpdate().first();
     if (!before) throw notFound('schedule', key);
     checkIfMatch(ctx, await scheduleText(sql, key));
@@ -186,12 +186,14 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
     for (const [field, value] of Object.entries(values)) {
       if (value !== before[field]) changes[field] = { old: before[field], new: value };
     }
-    if (Object.keys(changes).length === 0) return;
-    await sql('job_schedules')
-      .where({ key })
-      .update({ ...values, updated_at: sql.fn.now() });
-    await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
-    emit({ event_type: 'schedule.changed', data: { key, changes } });
+    if (Object.keys(changes).length > 0) {
+      await sql('job_schedules')
+        .where({ key })
+        .update({ ...values, updated_at: sql.fn.now() });
+      await query(sql).run`select pg_notify(${SCHEDULES_CHANNEL}, '')`;
+      emit({ event_type: 'schedule.changed', data: { key, changes } });
+    }
+    return await scheduleText(sql, key);
   });
 }
 
@@ -219,12 +221,6 @@ export const scheduleList = defineList({
     updated_at: 'utc(s.updated_at)',
   },
 });
-
-/** One schedule as JSON. @throws EstateError `not_found`. */
-export async function readSchedule(ctx: Ctx, key: string): Promise<JsonText> {
-  requirePermission(ctx.caller, 'admin.settings');
-  return await scheduleText(ctx.db, key);
-}
 
 /** A schedule as its JSON text. @throws EstateError `not_found`. */
 const scheduleText = (sql: Sql, key: string): Promise<JsonText> =>

@@ -3,7 +3,7 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { DEFAULT_LANGUAGE } from '../metamodel/languages.ts';
 import { requirePermission } from '../permissions/policy.ts';
-import { runList } from './lists.run.ts';
+import { readItem, runList } from './lists.run.ts';
 import type { Filters, JsonText, ListParamsOf, ListSpec, MemberFor, RequestList } from './lists.types.ts';
 
 /** Declares a list that requests read. */
@@ -74,4 +74,20 @@ export async function readList<F extends Filters>(
   if (!list.complete) return text;
   const page = JSON.parse(text) as { items: object[] };
   return JSON.stringify({ ...page, items: list.complete(ctx, page.items) });
+}
+
+/**
+ * One item of a list for a request, whatever the list's conditions.
+ * @param what messages call the item so.
+ * @throws EstateError `forbidden`, `not_found`.
+ */
+export async function readOne(
+  ctx: Ctx,
+  list: Omit<RequestList, 'where'>,
+  what: string,
+  id: string,
+): Promise<JsonText> {
+  if (list.permission) requirePermission(ctx.caller, list.permission);
+  const text = await readItem(ctx.db, listFor(ctx, list), what, id);
+  return list.complete ? JSON.stringify(list.complete(ctx, [JSON.parse(text)])[0]) : text;
 }
