@@ -2,6 +2,7 @@ import { query } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
+import { readOne } from '../kernel/lists/lists.define.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
 import {
@@ -18,7 +19,7 @@ import { requireGoodPassword } from './access.passwords.ts';
 import { issueMailedToken } from './one-time-tokens.ts';
 import { deleteUserRows } from './users.delete.ts';
 import { User, type UserRow } from './users.model.ts';
-import { readServiceAccount, readUser } from './users.queries.ts';
+import { serviceAccountList, userList } from './users.queries.ts';
 import { insertUser } from './users.store.ts';
 
 export interface UserInput {
@@ -63,7 +64,7 @@ export async function createUser(ctx: Ctx, input: UserInput) {
       auth_provider: provider,
       invited_at: invited ? new Date().toISOString() : null,
     });
-    const text = await readUser(ctx, user.id, work.sql);
+    const text = await readOne(ctx, userList, 'user', user.id, work.sql);
     if (!invited) return { text, setupToken: undefined };
     if (input.send_email) {
       await mailInvitation(work, ctx, user);
@@ -136,7 +137,7 @@ export async function createServiceAccount(
       kind: 'service',
       owner_id: owner.id,
     });
-    return await readServiceAccount(ctx, id, work.sql);
+    return await readOne(ctx, serviceAccountList, 'service account', id, work.sql);
   });
 }
 

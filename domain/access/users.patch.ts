@@ -3,6 +3,7 @@ import { query, type Sql, type Transaction } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../kernel/context.ts';
+import { readOne } from '../kernel/lists/lists.define.ts';
 import {
   permissionsOfRole,
   requireControlOf,
@@ -22,7 +23,7 @@ import { lockTwoFactor, useCode } from './two-factor.store.ts';
 import { serviceAccountError } from './users.create.ts';
 import { isAdministrator, type SkippedUser } from './users.delete.ts';
 import { User, type UserRow } from './users.model.ts';
-import { readUser } from './users.queries.ts';
+import { userList } from './users.queries.ts';
 import { emitUpdate, lockUsers, updateUser } from './users.store.ts';
 
 /** A proof that the request is from the owner of an account, not from somebody with a stolen token. */
@@ -105,7 +106,7 @@ export async function patchUser(
     const losing = patch.role !== undefined || patch.is_active === false;
     if (losing) await lockAdministrators(sql);
     const user = await requireRow(sql, User, 'user', { id });
-    if (ctx.ifMatch) checkIfMatch(ctx, await readUser(ctx, id, sql));
+    if (ctx.ifMatch) checkIfMatch(ctx, await readOne(ctx, userList, 'user', id, sql));
     const values = changedValues(user, patch);
     const controls = passwordHash !== undefined || 'email' in values || 'auth_provider' in values;
     if (user.erased_at !== null && (controls || Object.keys(values).length > 0)) {

@@ -1,10 +1,9 @@
 import Type from 'typebox';
-import { embed, fragment, query, type Sql } from '../../platform/database.ts';
+import { embed, fragment, query } from '../../platform/database.ts';
 import { notFound } from '../../platform/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { defineList, listFor } from '../kernel/lists/lists.define.ts';
-import { columnMembers, readItem } from '../kernel/lists/lists.run.ts';
-import type { JsonText } from '../kernel/lists/lists.types.ts';
+import { defineList } from '../kernel/lists/lists.define.ts';
+import { columnMembers } from '../kernel/lists/lists.run.ts';
 import { permissionKeys } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { columnsOf } from '../kernel/resources/rows.ts';
@@ -86,11 +85,8 @@ export const serviceAccountList = defineList({
     token_count: '(select count(*) from api_tokens t where t.user_id = u.id)',
     last_used_at: '(select utc(max(t.last_used_at)) from api_tokens t where t.user_id = u.id)',
   },
-  where(_ctx, params) {
-    const conditions = [fragment`u.kind = 'service'`];
-    if (!params.include_inactive) conditions.push(fragment`u.is_active`);
-    return conditions;
-  },
+  visible: () => [fragment`u.kind = 'service'`],
+  where: (_ctx, params) => (params.include_inactive ? [] : [fragment`u.is_active`]),
 });
 
 /** The columns of an invited user in responses. */
@@ -115,16 +111,6 @@ export const invitationList = defineList({
   },
   where: () => [fragment`u.invited_at is not null and u.password_hash is null and u.is_active`],
 });
-
-/** One user; `sql` may be a command's transaction. @throws EstateError `not_found`. */
-export async function readUser(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  return await readItem(sql, listFor(ctx, userList), 'user', id);
-}
-
-/** One service account; `sql` may be a command's transaction. @throws EstateError `not_found`. */
-export async function readServiceAccount(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  return await readItem(sql, serviceAccountList, 'service account', id, [fragment`u.kind = 'service'`]);
-}
 
 /** The caller's own account with the effective permissions. */
 export async function readMe({ db, caller }: Ctx): Promise<Record<string, unknown>> {

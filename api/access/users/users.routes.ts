@@ -20,11 +20,11 @@ import {
 import {
   invitationColumns,
   invitationList,
-  readUser,
   serviceAccountColumns,
   serviceAccountList,
   userList,
 } from '../../../domain/access/users.queries.ts';
+import { readOne } from '../../../domain/kernel/lists/lists.define.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -136,7 +136,7 @@ export function registerUserRoutes(app: App): void {
   routes.get('readUser', '/api/v1/users/:id', {
     summary: 'Read one user',
     responses: ok('The user', UserSchema),
-    handler: ({ ctx, params }) => readUser(ctx, plainId(params.id)),
+    handler: ({ ctx, params }) => readOne(ctx, userList, 'user', plainId(params.id)),
   });
 
   routes.get('readPersonalData', '/api/v1/accounts/:id/personal-data', {
@@ -306,7 +306,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     ],
     handler: async ({ ctx, params, body, reply }) => {
       const subject = await patchUser(ctx, secrets, plainId(params.id), body);
-      const user = await readUser(ctx, plainId(params.id));
+      const user = await readOne(ctx, userList, 'user', plainId(params.id));
       if (!subject) return sendJson(reply, user);
       return { ...JSON.parse(user), ...(await issue(subject)) };
     },

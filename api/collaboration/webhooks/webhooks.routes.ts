@@ -6,7 +6,6 @@ import {
   deliveryList,
   patchWebhook,
   pingWebhook,
-  readWebhook,
   replayDelivery,
   replayFrom,
   rotateSecret,
@@ -17,6 +16,7 @@ import {
   webhookList,
 } from '../../../domain/collaboration/webhooks/webhooks.commands.ts';
 import { Webhook, WebhookDelivery } from '../../../domain/collaboration/webhooks/webhooks.model.ts';
+import { readOne } from '../../../domain/kernel/lists/lists.define.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   component,
@@ -93,7 +93,8 @@ export function registerWebhookRoutes(app: App, services: Services): void {
   routes.get('readWebhook', '/api/v1/webhooks/:id', {
     summary: 'Read one webhook',
     responses: ok('The webhook', WebhookSchema),
-    handler: async ({ ctx, params, reply }) => sendWebhook(reply, await readWebhook(ctx, params.id)),
+    handler: async ({ ctx, params, reply }) =>
+      sendWebhook(reply, await readOne(ctx, webhookList, 'webhook', params.id)),
   });
 
   routes.patch('patchWebhook', '/api/v1/webhooks/:id', {
@@ -134,7 +135,7 @@ export function registerWebhookRoutes(app: App, services: Services): void {
     errors: ['wrong_state', 'position_expired'],
     handler: async ({ ctx, params, body }) => {
       await replayFrom(ctx, params.id, body.after);
-      return await readWebhook(ctx, params.id);
+      return await readOne(ctx, webhookList, 'webhook', params.id);
     },
   });
 

@@ -5,7 +5,7 @@ import {
   type PortalInput,
   patchPortal,
 } from '../../../domain/exchange/portals/portals.commands.ts';
-import { portalList, readPortal } from '../../../domain/exchange/portals/portals.list.ts';
+import { portalList } from '../../../domain/exchange/portals/portals.list.ts';
 import { WebPortal } from '../../../domain/exchange/portals/portals.model.ts';
 import { Clearable, component, object } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
@@ -64,12 +64,11 @@ export function registerPortalRoutes(app: App): void {
     handler: ({ ctx, body }) => createPortal(ctx, body as PortalInput),
   });
 
-  routes.get('getWebPortal', '/api/v1/web-portals/:portal_id', {
+  routes.item('getWebPortal', '/api/v1/web-portals/:portal_id', portalList, 'web portal', {
     summary: 'Read the definition of a web portal',
     permission: seen,
     permissionNote,
     responses: ok('The portal', portal),
-    handler: ({ ctx, params }) => readPortal(ctx, params.portal_id),
   });
 
   routes.patch('patchWebPortal', '/api/v1/web-portals/:portal_id', {

@@ -15,11 +15,7 @@ import {
   deleteFindings,
   patchFinding,
 } from '../../../domain/governance/compliance/findings.commands.ts';
-import {
-  cardFindingList,
-  findingList,
-  readFinding,
-} from '../../../domain/governance/compliance/findings.list.ts';
+import { cardFindingList, findingList } from '../../../domain/governance/compliance/findings.list.ts';
 import { Choice, Clearable, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import { bodiesOf, listResponse } from '../../schemas.ts';
@@ -129,11 +125,16 @@ export function registerFindingRoutes(app: App): void {
     handler: ({ ctx, body }) => deleteFindings(ctx, body.ids),
   });
 
-  reading.get('getComplianceFinding', '/api/v1/compliance/findings/:finding_id', {
-    summary: 'Read a finding',
-    responses: ok('The finding', FindingSchema),
-    handler: ({ ctx, params }) => readFinding(ctx, params.finding_id),
-  });
+  reading.item(
+    'getComplianceFinding',
+    '/api/v1/compliance/findings/:finding_id',
+    findingList,
+    'compliance finding',
+    {
+      summary: 'Read a finding',
+      responses: ok('The finding', FindingSchema),
+    },
+  );
 
   maintaining.patch('decideComplianceFinding', '/api/v1/compliance/findings/:finding_id', {
     summary: 'Decide about a finding',

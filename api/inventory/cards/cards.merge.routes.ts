@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { undoMerge } from '../../../domain/app/batches/merge.undo.ts';
 import { CardMerge } from '../../../domain/inventory/cards/cards.model.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
-import { mergeList, readMerge } from '../../../domain/inventory/cards/merge/merge.list.ts';
+import { mergeList } from '../../../domain/inventory/cards/merge/merge.list.ts';
 import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { listResponse } from '../../schemas.ts';
@@ -82,11 +82,10 @@ export function registerCardMergeRoutes(app: App): void {
     responses: ok('Merges', CardMergeList),
   });
 
-  routes.get('readCardMerge', '/api/v1/card-merges/:id', {
+  routes.item('readCardMerge', '/api/v1/card-merges/:id', mergeList, 'merge', {
     summary: 'Read one merge',
     permission: 'inventory.view',
     responses: ok('The merge', CardMergeSchema),
-    handler: ({ ctx, params }) => readMerge(ctx, params.id),
   });
 
   routes.post('undoCardMerge', '/api/v1/card-merges/:id/undo', {

@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
-import { jobList, missingResult, readJob, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
+import { jobList, missingResult, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import { patchSchedule, scheduleList } from '../../../domain/kernel/jobs/schedules.fire.ts';
+import { readOne } from '../../../domain/kernel/lists/lists.define.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -157,11 +158,10 @@ export function registerJobRoutes(app: App, services: Services): void {
     responses: page('Jobs, newest first', JobSchema),
   });
 
-  routes.get('readJob', '/api/v1/jobs/:id', {
+  routes.item('readJob', '/api/v1/jobs/:id', jobList, 'job', {
     summary: 'Read one job',
     permissionNote: "admin.events for others' jobs",
     responses: ok('The job', JobSchema),
-    handler: ({ ctx, params }) => readJob(ctx, params.id),
   });
 
   routes.post('cancelJob', '/api/v1/jobs/:id/cancel', {
@@ -173,7 +173,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     errors: ['job_not_cancellable'],
     handler: async ({ ctx, params, reply }) => {
       await cancelJob(ctx, params.id);
-      return sendResource(reply, await readJob(ctx, params.id));
+      return sendResource(reply, await readOne(ctx, jobList, 'job', params.id));
     },
   });
 
@@ -186,7 +186,7 @@ export function registerJobRoutes(app: App, services: Services): void {
     errors: ['job_not_retryable'],
     handler: async ({ ctx, params, reply }) => {
       await retryJob(ctx, params.id);
-      return sendResource(reply, await readJob(ctx, params.id));
+      return sendResource(reply, await readOne(ctx, jobList, 'job', params.id));
     },
   });
 

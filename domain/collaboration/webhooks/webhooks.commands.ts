@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { randomSecret, type SecretBox } from '../../../platform/crypto.ts';
-import { query, type Sql, setColumns } from '../../../platform/database.ts';
+import { query, setColumns } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { ownedBy } from '../../access/jobs.owner.ts';
@@ -9,8 +9,8 @@ import { type Ctx, etagOf, type Work } from '../../kernel/context.ts';
 import { checkPosition, feedEnds } from '../../kernel/events/changes.ts';
 import { eventTypes } from '../../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../../kernel/events/row-changes.ts';
-import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
-import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import { defineList, ofParent, readOne } from '../../kernel/lists/lists.define.ts';
+import { columnMembers, columnSorts } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, Clearable, object } from '../../kernel/shapes.ts';
@@ -104,12 +104,6 @@ export const deliveryList = defineList({
   where: ofParent('webhooks', 'webhook', 'd.webhook_id'),
 });
 
-/** One webhook as JSON. @throws EstateError `not_found`. */
-export async function readWebhook(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
-  requirePermission(ctx.caller, WEBHOOKS);
-  return await readItem(sql, webhookList, 'webhook', id);
-}
-
 /** Seconds for which deliveries are also signed with the previous secret. */
 const OVERLAP_SECONDS = 24 * 60 * 60;
 
@@ -181,7 +175,7 @@ export async function createWebhook(
        ${tools.secrets.seal(secret, secretContext(id))}, coalesce((select max(position) from events), 0)`;
     const after = await row(work, id);
     work.emit({ event_type: 'webhook.created', data: { id, changes: rowChanges(null, after) } });
-    return await readWebhook(ctx, id, work.sql);
+    return await readOne(ctx, webhookList, 'webhook', id, work.sql);
   });
   return { webhook, secret };
 }
@@ -201,7 +195,7 @@ export async function patchWebhook(
   check(ctx, tools, patch);
   return await command(ctx, async (work) => {
     const before = await row(work, id);
-    checkWebhookMatch(ctx, await readWebhook(ctx, id, work.sql));
+    checkWebhookMatch(ctx, await readOne(ctx, webhookList, 'webhook', id, work.sql));
     const resumed = patch.status === 'active' && before.status === 'paused';
     const takesOver =
       resumed || patch.url !== undefined || patch.event_types !== undefined || patch.card_types !== undefined;
@@ -224,7 +218,7 @@ export async function patchWebhook(
       work.emit({ event_type: 'webhook.updated', data: { id, changes } });
       await query(work.sql).run`select pg_notify('estate_feed', '')`;
     }
-    return await readWebhook(ctx, id, work.sql);
+    return await readOne(ctx, webhookList, 'webhook', id, work.sql);
   });
 }
 
@@ -251,7 +245,7 @@ export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: stri
       secret = ${secrets.seal(secret, secretContext(id))}, updated_at = now(),
          previous_secret_until = now() + make_interval(secs => ${OVERLAP_SECONDS}) where id = ${id}`;
     work.emit({ event_type: 'webhook.secret_rotated', data: { id, changes } });
-    return await readWebhook(ctx, id, work.sql);
+    return await readOne(ctx, webhookList, 'webhook', id, work.sql);
   });
   return { webhook, secret };
 }

@@ -31,7 +31,7 @@ export const portalList = defineList({
   },
   search: `fold(p.name || ' ' || p.slug)`,
   members: columnMembers('p', WebPortal),
-  where: (ctx) => [visiblePortals(ctx)],
+  visible: (ctx) => [visiblePortals(ctx)],
 });
 
 /** Users who manage portals see all of them, others with `web_portals.view` the published ones. */
@@ -39,11 +39,6 @@ function visiblePortals({ caller }: Ctx): Condition {
   if (may(caller, 'web_portals.manage')) return { sql: 'true', bindings: [], visibility: true };
   if (!may(caller, 'web_portals.view')) throw forbidden('web_portals.manage');
   return { sql: 'p.is_published', bindings: [], visibility: true };
-}
-
-/** One portal. @throws EstateError `forbidden`, `not_found` also if it is not visible to the caller. */
-export async function readPortal(ctx: Ctx, id: string): Promise<JsonText> {
-  return await readItem(ctx.db, portalList, 'web portal', id, [visiblePortals(ctx)]);
 }
 
 /** One portal as its JSON text. @throws EstateError `not_found`. */

@@ -153,12 +153,11 @@ export const findingList = defineList({
     last_seen_run_id: `case when f.rule_key is null then null when f.auto_resolved then f.last_seen_run_id
       else coalesce(s.run_id, f.run_id) end`,
   },
-  where(ctx, params) {
+  visible(ctx) {
     requireReader(ctx);
-    const where = [visibleFindings(ctx)];
-    if (!params.include_auto_resolved) where.push(unresolved);
-    return where;
+    return [visibleFindings(ctx)];
   },
+  where: (_ctx, params) => (params.include_auto_resolved ? [] : [unresolved]),
 });
 
 /** Findings of one card, an archived one too. */
@@ -171,20 +170,13 @@ export const cardFindingList = defineList({
     }),
   },
   async where(ctx, params, cardId) {
-    requireReader(ctx);
     const cards = await query(ctx.db).rows`select from cards c
       where c.id = ${cardId}::uuid and (${embed(visibleCards(ctx))})`;
     if (cards.length === 0) throw invisibleCardError(ctx, notFound('card', cardId));
     const open = params.include_auto_resolved ? [] : [fragment`not f.auto_resolved`];
-    return [visibleFindings(ctx), fragment`f.card_id = ${cardId}::uuid`, ...open];
+    return [fragment`f.card_id = ${cardId}::uuid`, ...open];
   },
 });
-
-/** One finding. @throws EstateError `forbidden`, `not_found`. */
-export async function readFinding(ctx: Ctx, id: string): Promise<JsonText> {
-  requireReader(ctx);
-  return await findingText(ctx.db, ctx, id);
-}
 
 /** One visible finding as its JSON text. @throws EstateError `not_found`. */
 export async function findingText(sql: Sql, ctx: Ctx, id: string): Promise<JsonText> {

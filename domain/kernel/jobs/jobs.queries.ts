@@ -4,8 +4,7 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import type { Ctx } from '../context.ts';
 import { readFile, type StoredFile } from '../files/files.store.ts';
 import { defineList } from '../lists/lists.define.ts';
-import { readItem } from '../lists/lists.run.ts';
-import type { Condition, JsonText } from '../lists/lists.types.ts';
+import type { Condition } from '../lists/lists.types.ts';
 import type { TokenScope } from '../permissions/permissions.data.ts';
 import { may } from '../permissions/policy.ts';
 import { jobPath, ownRows } from './jobs.enqueue.ts';
@@ -56,8 +55,9 @@ export const jobList = defineList({
     attempt: 'j.attempt',
     links: `json_build_object('self', ${self}, 'result', case when ${file} then ${self} || '/result' end)`,
   },
+  visible: visibleJobs,
   where(ctx, params) {
-    const conditions = visibleJobs(ctx);
+    const conditions: Condition[] = [];
     const kinds = ctx.extensions.jobs.map(({ kind }) => kind);
     oneOf(conditions, 'kind', params.kind, kinds);
     oneOf(conditions, 'status', params.status, jobStatuses);
@@ -91,10 +91,6 @@ function oneOf(
   }
   conditions.push(fragment`j.${embed(field)} = any(${values}::text[])`);
 }
-
-/** One job as JSON. @throws EstateError `not_found`, also for a job that is not visible to the caller. */
-export const readJob = (ctx: Ctx, id: string): Promise<JsonText> =>
-  readItem(ctx.db, jobList, 'job', id, visibleJobs(ctx));
 
 /** The state of a job, for its owner's event stream. */
 interface JobState {

@@ -1,4 +1,4 @@
-import { embed, fragment } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { DEFAULT_LANGUAGE } from '../metamodel/languages.ts';
@@ -69,7 +69,7 @@ export async function readList<F extends Filters>(
   ...path: string[]
 ): Promise<JsonText> {
   if (list.permission) requirePermission(ctx.caller, list.permission);
-  const where = (await list.where?.(ctx, params, ...path)) ?? [];
+  const where = [...(list.visible?.(ctx) ?? []), ...((await list.where?.(ctx, params, ...path)) ?? [])];
   const text = await runList(ctx, listFor(ctx, list, ...path), where, params);
   if (!list.complete) return text;
   const page = JSON.parse(text) as { items: object[] };
@@ -77,7 +77,7 @@ export async function readList<F extends Filters>(
 }
 
 /**
- * One item of a list for a request, whatever the list's conditions.
+ * One item of a list for a request, also one that `where` excludes; `sql` may be a command's transaction.
  * @param what messages call the item so.
  * @throws EstateError `forbidden`, `not_found`.
  */
@@ -86,8 +86,9 @@ export async function readOne(
   list: Omit<RequestList, 'where'>,
   what: string,
   id: string,
+  sql: Sql = ctx.db,
 ): Promise<JsonText> {
   if (list.permission) requirePermission(ctx.caller, list.permission);
-  const text = await readItem(ctx.db, listFor(ctx, list), what, id);
+  const text = await readItem(sql, listFor(ctx, list), what, id, list.visible?.(ctx));
   return list.complete ? JSON.stringify(list.complete(ctx, [JSON.parse(text)])[0]) : text;
 }

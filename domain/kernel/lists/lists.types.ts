@@ -98,7 +98,9 @@ export interface RequestList<
   filters?: F;
   from: R;
   members: M;
-  /** The conditions besides the filters, after checks of other rights. */
+  /** The conditions of every read of an item, after checks of other rights. */
+  visible?(ctx: Ctx): Condition[];
+  /** The conditions besides these and the filters, after checks of other rights. */
   where?(ctx: Ctx, params: ListParamsOf<F>, ...path: string[]): Condition[] | Promise<Condition[]>;
   /** Completes the items with what SQL cannot compute. */
   complete?(ctx: Ctx, items: object[]): object[];

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { Ctx } from '../../../kernel/context.ts';
 import { defineList } from '../../../kernel/lists/lists.define.ts';
-import { columnMembers, columnSorts, readItem } from '../../../kernel/lists/lists.run.ts';
-import type { Condition, JsonText } from '../../../kernel/lists/lists.types.ts';
+import { columnMembers, columnSorts } from '../../../kernel/lists/lists.run.ts';
+import type { Condition } from '../../../kernel/lists/lists.types.ts';
 import { Uuid } from '../../../kernel/shapes.ts';
 import { CardMerge } from '../cards.model.ts';
 import { visibleCards } from '../cards.projection.ts';
@@ -29,7 +29,7 @@ export const mergeList = defineList({
     created_by_name: 'u.display_name',
     undone_by_name: 'w.display_name',
   },
-  where: (ctx) => [visibleMerges(ctx)],
+  visible: (ctx) => [visibleMerges(ctx)],
 });
 
 /** Merges whose survivor is visible to the caller, and those whose survivor was deleted, for cards of visible types. */
@@ -42,7 +42,3 @@ function visibleMerges(ctx: Ctx): Condition {
     visibility: true,
   };
 }
-
-/** One merge. @throws EstateError `not_found`. */
-export const readMerge = (ctx: Ctx, id: string): Promise<JsonText> =>
-  readItem(ctx.db, mergeList, 'merge', id, [visibleMerges(ctx)]);
