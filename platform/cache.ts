@@ -73,10 +73,6 @@ const STORE = `
   redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[3])
   for n = 2, 4 do redis.call('expire', KEYS[n], 172800) end`;
 
-interface CacheCommands {
-  storeValue(...keysAndArguments: (string | number | Buffer)[]): Promise<unknown>;
-}
-
 /**
  * A cache on Redis. If Redis is unavailable, reads miss and writes are skipped; callers compute.
  * @param namespace separates installations that share one Redis.
@@ -87,7 +83,7 @@ export function createRedisCache(url: string, namespace: string, log: Logger): C
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
     scripts: { storeValue: { lua: STORE, numberOfKeys: 4 } },
-  }) as Redis & CacheCommands;
+  }) as Redis & { storeValue(...keysAndArguments: (string | number | Buffer)[]): Promise<unknown> };
   let reported = false;
   redis.on('error', (error: Error) => {
     if (!reported) log.warn({ err: error }, 'the Redis cache is unavailable; results are computed each time');

@@ -16,18 +16,12 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-interface Timer {
-  cron: string;
-  timeZone: string;
-  task: ScheduledTask;
-}
-
 /**
  * Fires the schedules of the database in time. A timer only triggers a check: the row determines which slot is due, and
  * whether another scheduler has fired it.
  */
 export function startScheduler({ db, signals, log }: { db: Db; signals: Signals; log: Logger }): Scheduler {
-  const timers = new Map<string, Timer>();
+  const timers = new Map<string, { cron: string; timeZone: string; task: ScheduledTask }>();
   const work = new Set<Promise<void>>();
   let stopped = false;
 

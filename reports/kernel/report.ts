@@ -90,12 +90,6 @@ export interface StreamedTable extends Omit<ReportTable, 'rows'> {
   from: string;
 }
 
-/** A streamed report: one of the members is used, and iterated once. */
-interface StreamedReport {
-  json: AsyncIterable<string | Buffer>;
-  tables: StreamedTable[];
-}
-
 /** One report, declared once: its route, description, caching and formats follow from this. */
 export interface Report<P = Record<string, unknown>, A = unknown> {
   /** Unique name and path below `/api/v1/reports/`, in which the prefix of a module is a folder. */
@@ -151,7 +145,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   /** Streams the result, for parameters with which it can be too large for memory; it is not cached then. */
   stream?: {
     applies(params: P): boolean;
-    open(input: StreamInput<P>): StreamedReport;
+    /** Only one of the members is used, and iterated once. */
+    open(input: StreamInput<P>): { json: AsyncIterable<string | Buffer>; tables: StreamedTable[] };
   };
   /** The tables of a result; the first is the default for CSV. */
   tables(result: A, params: P): ReportTable[];

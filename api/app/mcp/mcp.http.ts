@@ -75,11 +75,6 @@ async function handleEarlierRevision(
   }
 }
 
-interface RpcError {
-  code: number;
-  message: string;
-}
-
 /**
  * Rewrites validation errors of messages as `invalid params` errors with readable texts: the library returns some of them
  * as internal errors, and the JSON of its validator as the message.
@@ -87,7 +82,7 @@ interface RpcError {
 function withReadableErrors(text: string): string {
   // skip parsing: most responses have no error, and are long
   if (!/"error":\{"code":-3260[23],/.test(text)) return text;
-  const named = (reply: { error?: RpcError }) => {
+  const named = (reply: { error?: { code: number; message: string } }) => {
     const message = reply.error && issuesIn(reply.error.message);
     return message === undefined ? reply : { ...reply, error: { code: INVALID_PARAMS, message } };
   };

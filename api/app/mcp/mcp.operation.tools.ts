@@ -117,14 +117,9 @@ const written = (description: string) =>
     result: JsonObject(description),
   });
 
-interface OpenBatch {
-  id: string;
-  confirm_token: string | null;
-}
-
 const openBatch = async (api: CallApi, name: string, dryRun: boolean) =>
   (
-    await api<OpenBatch>({
+    await api<{ id: string; confirm_token: string | null }>({
       method: 'POST',
       path: batches,
       body: { tool_name: `mcp: ${name}`, dry_run: dryRun },

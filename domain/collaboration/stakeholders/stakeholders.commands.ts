@@ -132,11 +132,6 @@ export const stakeholderRoleList = defineLabelled((language) => {
 
 const MANAGE = { app: 'stakeholders.manage', card: 'card.manage_stakeholders' } as const;
 
-interface StakeholderInput {
-  user_id: string;
-  role: string;
-}
-
 /**
  * Gives a user a role on a card, and recomputes the card's data quality. Only callers who see the card's costs may give a role
  * that shows them.
@@ -145,7 +140,7 @@ interface StakeholderInput {
 export async function addStakeholder(
   ctx: Ctx,
   cardId: string,
-  input: StakeholderInput,
+  input: { user_id: string; role: string },
 ): Promise<WrittenItem> {
   return await command(ctx, async (work) => {
     const card = await lockedCard(work, ctx, cardId);

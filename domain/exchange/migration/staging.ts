@@ -151,19 +151,15 @@ export const sourcePlace = ({ native_type, sheet, row }: SourceRow) => ({
 export const omittedValues = (values: FieldError[]): FieldError[] | null =>
   values.length > 0 ? values : null;
 
-/** A stakeholder of a card of the file, with the id of the account if there is one. */
-interface NamedStakeholder {
-  role: string;
-  email: string;
-  user_id: string | undefined;
-}
-
-/** The record of a stakeholder of a card. @param place where the row is in the file. */
+/**
+ * The record of a stakeholder of a card of the file, with the id of the account if there is one.
+ * @param place where the row is in the file.
+ */
 export function stakeholderRecord(
   { nextLine }: Staging,
   place: Pick<NewRecord, 'source_type' | 'sheet' | 'row'>,
   card: Pick<NewRecord, 'line' | 'source_id' | 'display_name' | 'card_type_key'>,
-  { role, email, user_id }: NamedStakeholder,
+  { role, email, user_id }: { role: string; email: string; user_id: string | undefined },
 ): NewRecord {
   return {
     ...place,

@@ -48,17 +48,12 @@ interface NewCard extends CardInput {
   approval_status?: unknown;
 }
 
-interface WrittenCard {
-  id: string;
-  text: JsonText;
-}
-
 /**
  * Creates a card: active, DRAFT, with its data quality, and with its level if the type has levels.
  * @throws EstateError `forbidden`, `use_operation`, `validation_failed`, `capability_too_deep`,
  * `sibling_name_taken`, `external_id_taken`.
  */
-export async function createCard(ctx: Ctx, input: NewCard): Promise<WrittenCard> {
+export async function createCard(ctx: Ctx, input: NewCard): Promise<{ id: string; text: JsonText }> {
   return await command(ctx, async (work) => {
     const id = await createCardWithin(work, ctx, input);
     return { id, text: await writtenCard(work.sql, ctx, id) };

@@ -116,14 +116,8 @@ export async function readJobStates(sql: Sql, ids: string[]): Promise<JobState[]
     });
 }
 
-interface JobFigure {
-  kind: string;
-  status: string;
-  count: number;
-}
-
 /** Number of jobs by kind and state, finished ones included until they are deleted. */
-export async function countJobs(sql: Sql): Promise<JobFigure[]> {
+export async function countJobs(sql: Sql): Promise<{ kind: string; status: string; count: number }[]> {
   return await sql('jobs').select('kind', 'status').count({ count: '*' }).groupBy('kind', 'status');
 }
 

@@ -72,12 +72,6 @@ export function columnSorts<C extends TProperties>(
   );
 }
 
-/** Where a list is read, and the user to whom its cursors belong: other users cannot use them, and each has a limited number. */
-interface ListContext {
-  db: Sql;
-  caller: { userId: string | null };
-}
-
 /** A list with the parameters of its request applied. */
 interface List {
   sql: Sql;
@@ -93,10 +87,11 @@ interface List {
 /**
  * Runs a list: by page with `total`, or by cursor. Ties are broken by id. With a cursor, a row that exists during the
  * whole traversal is returned exactly once whatever is written meanwhile: the traversal uses an immutable sort field,
- * or an order that is frozen by the first page.
+ * or an order that is frozen by the first page. Cursors belong to the caller: other users cannot use them, and each has
+ * a limited number.
  */
 export async function runList(
-  { db: sql, caller }: ListContext,
+  { db: sql, caller }: { db: Sql; caller: { userId: string | null } },
   spec: ListSpec,
   conditions: Condition[],
   params: ListParams,

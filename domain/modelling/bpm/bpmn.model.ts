@@ -4,13 +4,6 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { automatedTypes, type ElementType, elementTypes, type ModelElement } from './bpm.model.ts';
 import { drawModel } from './svg/svg.draw.ts';
 
-/** A text with the encoding in which its bytes are written. */
-interface DecodedText {
-  /** With the byte order mark, where there is one. */
-  text: string;
-  encoding: string;
-}
-
 /** Supported encodings besides UTF-16, with their names in XML declarations. */
 const declared: Record<string, string> = {
   'utf-8': 'utf-8',
@@ -40,8 +33,8 @@ function encodingOf(bytes: Buffer): string {
   return known;
 }
 
-/** Decodes an XML document. @throws Error for an encoding that is not read, and for bytes that do not fit it. */
-export function decodeXml(bytes: Buffer): DecodedText {
+/** Decodes an XML document; the text keeps a byte order mark. @throws Error for an encoding that is not read, and for bytes that do not fit it. */
+export function decodeXml(bytes: Buffer): { text: string; encoding: string } {
   const encoding = encodingOf(bytes);
   // every byte is a character in these: nothing can be wrong with them
   if (encoding === 'us-ascii' && bytes.some((byte) => byte > 0x7f)) {

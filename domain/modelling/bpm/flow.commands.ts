@@ -20,12 +20,6 @@ import { draftElementText, inactiveTargets, plannedLinks, savePlanned } from './
 import { flowText } from './flow.list.ts';
 import { checkTargets, completeTargets, type LinkInput, targetsOf } from './links.save.ts';
 
-/** A version with its process, both locked. */
-interface LockedFlow {
-  process: StoredCard;
-  row: FlowRow;
-}
-
 /**
  * Locks a version for an action.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`.
@@ -36,7 +30,7 @@ async function lockFlow(
   ids: { process: string; version: string },
   action: FlowAction,
   right: CardRight,
-): Promise<LockedFlow> {
+): Promise<{ process: StoredCard; row: FlowRow }> {
   const process = await lockProcess(work, ctx, ids.process, right);
   const key = { id: ids.version, process_id: process.id };
   const row = await lockItem(work, ctx, FlowVersion, key, 'flow version', (id) => flowText(work.sql, id));

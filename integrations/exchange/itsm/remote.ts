@@ -133,12 +133,7 @@ export interface Clock {
   /** @throws the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Aborts its signal when the time has passed; clear it when the guarded operation has ended. */
-  deadline(ms: number): Deadline;
-}
-
-interface Deadline {
-  signal: AbortSignal;
-  clear(): void;
+  deadline(ms: number): { signal: AbortSignal; clear(): void };
 }
 
 /** The abort reason of a deadline. */

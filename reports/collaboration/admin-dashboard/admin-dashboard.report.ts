@@ -53,11 +53,7 @@ const IDLE_DAYS = 90;
 /** Days over which activity is counted, and after which an unchanged draft counts as stuck. */
 const ACTIVE_DAYS = 30;
 
-interface Params {
-  top: number;
-}
-
-type Input = ReportInput<Params>;
+type Input = ReportInput<{ top: number }>;
 
 interface CardFigures {
   kpis: Record<string, number>;

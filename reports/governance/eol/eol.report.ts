@@ -53,10 +53,6 @@ type Result = Static<typeof Result>;
 /** Default number of days before the end in which an item counts as approaching. */
 const DAYS = 180;
 
-interface Params {
-  days: number;
-}
-
 /**
  * Cards with a known end of life, from the linked release cycle or else from their lifecycle, and the applications that
  * depend on them. Product data is always current, even with `as_of`.
@@ -89,7 +85,7 @@ export const eolReport = defineReport({
   topics: () => ['cards', 'relations', EOL_TOPIC],
   isDaily: true,
   async compute({ sql, ctx, params, cards, asOf }) {
-    const { days, status } = params as Params & { status?: string };
+    const { days, status } = params as { days: number; status?: string };
     const seen = visibleCards(ctx);
     const relationTypes = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
     const today = asOf.toISOString().slice(0, 10);

@@ -113,13 +113,6 @@ async function scoreBatch(job: RunningJob<MetamodelChangePayload>, at: Scoring):
 /** The maximum number of cards and relations that a request writes itself; about a second. */
 export const REQUEST_LIMIT = 2_000;
 
-interface ChangeOptions {
-  language: string;
-  dryRun?: boolean;
-  force?: boolean;
-  limit?: number;
-}
-
 /** The result of a change: the response if it was executed, or the job that executes it. */
 type ChangeOutcome = { text: JsonText; job?: undefined } | { text?: undefined; job: StartedJob };
 
@@ -148,7 +141,7 @@ export function openRun(work: Work, ctx: Ctx, more: Partial<ChangeRun> & { langu
 export async function changeMetamodel(
   ctx: Ctx,
   change: MetamodelChange,
-  options: ChangeOptions,
+  options: { language: string; dryRun?: boolean; force?: boolean; limit?: number },
 ): Promise<ChangeOutcome> {
   requirePermission(ctx.caller, 'admin.metamodel');
   const { language, dryRun = false, force = false, limit = REQUEST_LIMIT } = options;

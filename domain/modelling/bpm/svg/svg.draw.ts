@@ -2,14 +2,9 @@ import type { ModdleElement } from 'bpmn-moddle';
 import { type Box, drawShape, type Shape } from './svg.shapes.ts';
 import { textAt } from './svg.text.ts';
 
-interface Point {
-  x: number;
-  y: number;
-}
-
 interface Edge {
   element: ModdleElement;
-  points: Point[];
+  points: { x: number; y: number }[];
   label: Box | undefined;
 }
 

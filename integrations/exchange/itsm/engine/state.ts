@@ -222,15 +222,11 @@ export const emptyTotals = (): PlanTotals => ({
   absences: {},
 });
 
-/** Why a record is deferred: records and cards that need a pair first; `hasOtherCause`: a value that cannot be converted. */
-interface Deferral {
-  records: Set<string>;
-  cards: Set<string>;
-  hasOtherCause: boolean;
-}
-
-/** Deferred records by remote id. */
-export type Deferrals = Map<string, Deferral>;
+/**
+ * Deferred records by remote id, and why: records and cards that need a pair first; `hasOtherCause`: a value that cannot
+ * be converted.
+ */
+export type Deferrals = Map<string, { records: Set<string>; cards: Set<string>; hasOtherCause: boolean }>;
 
 /** A reference to an object without a pair, which the same plan may create or link. */
 export interface OpenReference {

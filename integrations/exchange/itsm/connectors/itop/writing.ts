@@ -25,13 +25,8 @@ export type Writing = Pick<
   'create' | 'findCreated' | 'update' | 'delete' | 'createRelation' | 'deleteRelation'
 >;
 
-interface Write {
-  doing: string;
-  operation: Operation;
-}
-
 type SafeWrite = <T>(
-  write: Write,
+  write: { doing: string; operation: Operation },
   find: () => Promise<T | null>,
   read: (response: ItopResponse) => T,
 ) => Promise<SafeWriteResult<T>>;
