@@ -14,7 +14,6 @@ import { ApiToken, type ApiTokenRow, newApiToken } from './api-tokens.ts';
 import { User } from './users.model.ts';
 
 const ofUser = ofParent('users', 'user', 't.user_id');
-const { hash: _secret, ...members } = columnMembers('t', ApiToken);
 /** The tokens of a user: the caller's own, or others' with `admin.users`. */
 export const apiTokenList = defineList({
   name: 'api_tokens',
@@ -27,7 +26,7 @@ export const apiTokenList = defineList({
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'fold(t.name)',
-  members: { ...members, is_expired: 'coalesce(t.expires_at <= now(), false)' },
+  members: { ...columnMembers('t', ApiToken.shown), is_expired: 'coalesce(t.expires_at <= now(), false)' },
   where(ctx, params, id = ctx.caller.userId!) {
     if (ctx.caller.userId !== id.toLowerCase()) requirePermission(ctx.caller, 'admin.users');
     return ofUser(ctx, params, id);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
-import { type RowOf, rowModel, SqlArray } from '../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel, SqlArray } from '../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../kernel/shapes.ts';
 
 /** A personal or service token. */
@@ -8,7 +8,7 @@ export class ApiToken extends rowModel('api_tokens', {
   id: Uuid,
   user_id: Uuid,
   name: Type.String(),
-  hash: Type.String(),
+  hash: Internal(Type.String()),
   hint: Type.String(),
   scopes: SqlArray(Type.String()),
   expires_at: Nullable(Timestamp),

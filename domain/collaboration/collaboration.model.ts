@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel, SqlArray } from '../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel, SqlArray } from '../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../kernel/shapes.ts';
 import { recurrenceUnits, todoStates } from './todos/todos.rules.ts';
 
@@ -22,12 +22,12 @@ export class Comment extends rowModel('comments', {
   user_id: Uuid,
   parent_id: Nullable(Uuid),
   /** The first comment of the thread; its own id there. */
-  thread_id: Uuid,
+  thread_id: Internal(Uuid),
   /** 0: first comment of a thread. */
-  depth: Type.Integer({ minimum: 0, maximum: MAX_DEPTH }),
+  depth: Internal(Type.Integer({ minimum: 0, maximum: MAX_DEPTH })),
   content: Type.String({ maxLength: 10_000, description: 'Plain text as typed, not markup' }),
   mentions: SqlArray(Uuid, { description: 'The users that it mentions' }),
-  deleted_at: Nullable(Timestamp),
+  deleted_at: Internal(Nullable(Timestamp)),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}
@@ -43,8 +43,8 @@ export class Todo extends rowModel('todos', {
   ),
   is_system: Type.Boolean({ description: 'Opened and closed by the service itself' }),
   /** What a system to-do is about: a topic, and the id of an object. */
-  topic: Nullable(Type.String()),
-  subject_id: Nullable(Uuid),
+  topic: Internal(Nullable(Type.String())),
+  subject_id: Internal(Nullable(Uuid)),
   assigned_to: Nullable(Uuid),
   created_by: Nullable(Uuid),
   due_date: Nullable(DateOnly),
@@ -53,9 +53,9 @@ export class Todo extends rowModel('todos', {
   recurrence_interval: Type.Integer({ minimum: 1, maximum: 365 }),
   lead_time_days: Type.Integer({ minimum: 0, maximum: 3650 }),
   /** The day of the month of a series, also after a shorter month. */
-  recurrence_day: Nullable(Type.Integer({ minimum: 1, maximum: 31 })),
+  recurrence_day: Internal(Nullable(Type.Integer({ minimum: 1, maximum: 31 }))),
   created_at: Timestamp,
-  updated_at: Timestamp,
+  updated_at: Internal(Timestamp),
 }) {}
 export type TodoRow = RowOf<typeof Todo>;
 
@@ -76,7 +76,7 @@ export class FileAttachment extends rowModel('file_attachments', {
   id: Uuid,
   card_id: Uuid,
   /** The content, which is deleted some time after the attachment. */
-  file_id: Uuid,
+  file_id: Internal(Uuid),
   name: Type.String(),
   mime_type: Type.String(),
   size: Type.Integer({ minimum: 0, description: 'Bytes' }),

@@ -67,10 +67,8 @@ const clusterMembers = {
   decided_at,
   analysed_at: Timestamp,
 };
-
-const { similarities: _similarities, bits: _bits, model_id: _model, ...pairColumns } = DuplicatePair.columns;
 const pairMembers = {
-  ...pairColumns,
+  ...DuplicatePair.shown.columns,
   status,
   reopened: Type.Boolean({
     description: 'It was decided, but the compared values of a card have changed since',

@@ -23,7 +23,7 @@ import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { sendStarted } from './analysis-runs.routes.ts';
 
-const { run_id: _run, is_current: _current, score_without_costs: _score, ...columns } = Modernization.columns;
+const columns = Modernization.shown.columns;
 const { decided_by, decided_at } = ModernizationDecision.columns;
 
 const ModernizationSchema = itemComponent('Modernization', {

@@ -10,9 +10,8 @@ import { Clearable, component, object, Uuid } from '../../../domain/kernel/shape
 import { created, ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
-const { thread_id: _threadId, depth: _depth, deleted_at: _deletedAt, ...commentColumns } = Comment.columns;
 const commentMembers = {
-  ...commentColumns,
+  ...Comment.shown.columns,
   user_display_name: Type.String(),
   is_deleted: Type.Boolean({ description: 'Deleted and empty, but retained for its replies' }),
   replies: Type.Array(Type.Ref('Comment#'), { description: 'Oldest first, each with its own replies' }),

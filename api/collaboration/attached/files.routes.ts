@@ -38,10 +38,8 @@ const DocumentBody = object({
     description: 'An enabled link type, or `link`',
   }),
 });
-
-const { file_id: _fileId, ...fileColumns } = FileAttachment.columns;
 const file = {
-  ...fileColumns,
+  ...FileAttachment.shown.columns,
   created_by_name: Nullable(Type.String()),
 };
 const FileAttachmentSchema = component('FileAttachment', file);

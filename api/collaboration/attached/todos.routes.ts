@@ -14,15 +14,8 @@ import { component, Nullable } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
-const {
-  topic: _topic,
-  subject_id: _subjectId,
-  recurrence_day: _recurrenceDay,
-  updated_at: _updatedAt,
-  ...todoColumns
-} = Todo.columns;
 const todoMembers = {
-  ...todoColumns,
+  ...Todo.shown.columns,
   card_name: Nullable(Type.String({ description: 'Null if the caller does not see the card' })),
   card_type: Nullable(Type.String()),
   assignee_name: Nullable(Type.String()),

@@ -12,7 +12,7 @@ import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes
 import { page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
-const { thumbnail_with_costs: _withCosts, ...columns } = SavedReport.columns;
+const columns = SavedReport.shown.columns;
 
 const SavedReportCreateBody = object({
   ...savedReportInput,

@@ -35,10 +35,8 @@ const BookmarkSchema = component('Bookmark', {
   ),
   odata_url: Nullable(Type.String()),
 });
-
-const { user_id: _userId, ...favoriteColumns } = Favorite.columns;
 const FavoriteSchema = itemComponent('Favorite', {
-  ...favoriteColumns,
+  ...Favorite.shown.columns,
   card_name: Type.String(),
   card_type: Type.String(),
 });

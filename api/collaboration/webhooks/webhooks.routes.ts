@@ -31,16 +31,8 @@ import { sendJson } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
-const {
-  rights: _rights,
-  secret: _secret,
-  previous_secret: _previousSecret,
-  failures: _failures,
-  failing_since: _failingSince,
-  ...webhookColumns
-} = Webhook.columns;
 const WebhookSchema = itemComponent('Webhook', {
-  ...webhookColumns,
+  ...Webhook.shown.columns,
   owner_name: Nullable(Type.String()),
   position: Position,
   consecutive_failures: Type.Integer(),
@@ -51,16 +43,8 @@ const WebhookWithSecretSchema = component('WebhookWithSecret', {
   webhook: WebhookSchema,
   secret: Type.String({ description: 'Only returned here; deliveries are signed with it' }),
 });
-
-const {
-  webhook_id: _webhookId,
-  order_key: _orderKey,
-  leased_until: _leasedUntil,
-  expires_at: _expiresAt,
-  ...deliveryColumns
-} = WebhookDelivery.columns;
 const WebhookDeliverySchema = itemComponent('WebhookDelivery', {
-  ...deliveryColumns,
+  ...WebhookDelivery.shown.columns,
   position: Nullable(Position),
   next_attempt_at: Nullable(Timestamp),
 });

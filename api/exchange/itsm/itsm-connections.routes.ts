@@ -6,7 +6,7 @@ import {
 } from '../../../domain/exchange/itsm/connections.commands.ts';
 import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm/connections.input.ts';
 import { connectionList } from '../../../domain/exchange/itsm/connections.queries.ts';
-import { visibleConnection } from '../../../domain/exchange/itsm/itsm.model.ts';
+import { Connection } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
@@ -31,7 +31,7 @@ import { usesNote } from './itsm-rights.ts';
 const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
 
 const ItsmConnectionSchema = itemComponent('ItsmConnection', {
-  ...visibleConnection.columns,
+  ...Connection.shown.columns,
   password: Masked,
   client_secret: Masked,
   refresh_token: Masked,

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import {
   pairColumns,
+  Run,
   reviewItemColumns,
   rowActions,
   rowProgress,
   rowStatuses,
   runStages,
-  shownRun,
 } from '../../../domain/exchange/itsm/itsm.model.ts';
 import {
   arrayOf,
@@ -21,7 +21,7 @@ import {
 const Count = Type.Integer({ minimum: 0 });
 
 export const ItsmRunSchema = itemComponent('ItsmRun', {
-  ...shownRun.columns,
+  ...Run.shown.columns,
   progress: Nullable(
     Type.Number({
       minimum: 0,

@@ -27,7 +27,7 @@ export const Regulation = Type.String({
   description: 'The key of a regulation',
 });
 
-const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = Finding.columns;
+const findingColumns = Finding.shown.columns;
 export const FindingSchema = component('ComplianceFinding', {
   ...findingColumns,
   run_id: Type.String({

@@ -26,9 +26,8 @@ import { created, ok, page, type RouteSpec, routesOf } from '../../operation.ts'
 import { bodiesOf, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
-const { recurrence_day: _internal, ...occurrenceColumns } = Occurrence.columns;
 const occurrence = {
-  ...occurrenceColumns,
+  ...Occurrence.shown.columns,
   assigned_owner_name: Nullable(Type.String()),
   completed_by_name: Nullable(Type.String()),
   owner_at_completion_name: Nullable(Type.String()),

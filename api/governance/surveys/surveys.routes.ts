@@ -98,10 +98,8 @@ const SurveyPreviewSchema = component('SurveyPreview', {
     }),
   ),
 });
-
-const { cost_keys: _costKeys, updated_at: _updatedAt, ...responseColumns } = SurveyResponse.columns;
 const SurveyResponseSchema = itemComponent('SurveyResponse', {
-  ...responseColumns,
+  ...SurveyResponse.shown.columns,
   card_name: Type.String(),
   card_type: Type.String(),
   user_display_name: Nullable(Type.String({ description: 'Null if the user was deleted' })),

@@ -13,8 +13,6 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { listResponse } from '../../schemas.ts';
 
-const { archive_batch_id: _internal, ...columns } = Card.columns;
-
 const TagRef = object({
   id: Uuid,
   name: Type.String(),
@@ -31,7 +29,7 @@ const StakeholderRef = object({
 });
 
 const cardMembers = {
-  ...columns,
+  ...Card.shown.columns,
   tags: Type.Array(TagRef),
   stakeholders: Type.Array(StakeholderRef),
 };

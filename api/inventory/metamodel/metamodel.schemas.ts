@@ -10,9 +10,8 @@ import { component, itemComponent, OpenObject, object } from '../../../domain/ke
 /** All members are present unless the request selects some with `fields`. */
 const shown = <P extends TProperties>($id: string, members: P) => itemComponent($id, members);
 
-const { created_at: _created, updated_at: _updated, ...cardType } = CardTypeDefinition.columns;
 export const CardTypeSchema = shown('CardType', {
-  ...cardType,
+  ...CardTypeDefinition.shown.columns,
   stakeholder_roles: Type.Array(
     object({
       key: Type.String(),
@@ -23,12 +22,7 @@ export const CardTypeSchema = shown('CardType', {
   ),
 });
 
-const {
-  created_at: _relationCreated,
-  updated_at: _relationUpdated,
-  ...relationType
-} = RelationTypeDefinition.columns;
-export const RelationTypeSchema = shown('RelationType', relationType);
+export const RelationTypeSchema = shown('RelationType', RelationTypeDefinition.shown.columns);
 
 export const StakeholderRoleSchema = shown('StakeholderRole', {
   ...StakeholderRoleDefinition.columns,

@@ -28,9 +28,7 @@ import { filterSchemas, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
-
-const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = Relation.columns;
-const RelationSchema = component('Relation', { ...columns, source: CardRef, target: CardRef });
+const RelationSchema = component('Relation', { ...Relation.shown.columns, source: CardRef, target: CardRef });
 const RelationListSchema = listResponse(RelationSchema);
 
 const TypeKey = Type.String({ minLength: 1, maxLength: 100 });

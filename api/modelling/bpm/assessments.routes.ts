@@ -28,10 +28,9 @@ const scores = {
 };
 const bodies = bodiesOf({ assessment_date, ...scores }, { notes, action_items: Nullable(action_items) });
 const AssessmentUpdateBody = Type.Omit(bodies.patch, ['assessment_date'], closed);
-const { updated_at: _internal, ...columns } = ProcessAssessment.columns;
 const Stored = Type.Integer({ minimum: 1, maximum: 5 });
 const assessmentMembers = {
-  ...columns,
+  ...ProcessAssessment.shown.columns,
   overall_score: Stored,
   efficiency: Stored,
   effectiveness: Stored,

@@ -57,7 +57,7 @@ export const LinkBody = partialObject({
   custom_fields: Nullable(CustomFields),
 });
 
-const { id: _id, content_id: _content, ...modelColumns } = ContentElement.columns;
+const modelColumns = ContentElement.shown.columns;
 /** The members of an element that its model contains. */
 export const modelElement = modelColumns;
 export const linkedCards = {

@@ -68,12 +68,7 @@ const FlowCreateBody = object({
 });
 const FlowPatchBody = object({ bpmn_xml: Type.Optional(BpmnXml), svg_thumbnail: Thumbnail });
 
-const {
-  content_id: _content,
-  thumbnail_id: _thumbnail,
-  updated_at: _updated,
-  ...columns
-} = FlowVersion.columns;
+const columns = FlowVersion.shown.columns;
 const flowMembers = {
   ...columns,
   bpmn_xml: Type.String(),

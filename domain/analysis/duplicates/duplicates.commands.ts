@@ -34,14 +34,6 @@ const domain = `(select p.name from relations r join cards p on p.type = 'Busine
 
 const percent = (value: string) => `round((100 * ${value})::numeric)`;
 
-const {
-  least_score: _least,
-  most_score: _most,
-  found_at: _found,
-  created_at: _created,
-  ...clusterColumns
-} = columnMembers('d', DuplicateCluster);
-
 function clusterMembers(ctx: Ctx): ListSpec['members'] {
   const cards = visibleCardsOf(ctx, 'd.card_ids');
   const of = (what: string, order = 'c.name_key, c.id') => ({
@@ -51,7 +43,7 @@ function clusterMembers(ctx: Ctx): ListSpec['members'] {
   const best = fragment`(select c.name from ${embed(cards)} order by ${embed(survivorOrder)} limit 1)`;
   const seesDomain = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
   return {
-    ...clusterColumns,
+    ...columnMembers('d', DuplicateCluster.shown),
     cluster_name: best,
     functional_domain: seesDomain ? domain : 'null::text',
     card_ids: of('json_agg(c.id $)'),
@@ -99,16 +91,9 @@ export async function readCluster(ctx: Ctx, id: string, sql: Sql = ctx.db): Prom
 
 const decision = `case when not e.has_lapsed then e.decision end`;
 
-const {
-  similarities: _similarities,
-  bits: _bits,
-  model_id: _model,
-  ...pairColumns
-} = columnMembers('p', DuplicatePair);
-
 /** A pair, over `p` with its decision `e`. */
 export const pairMembers = {
-  ...pairColumns,
+  ...columnMembers('p', DuplicatePair.shown),
   status: `coalesce(${decision}, 'pending')`,
   reopened: 'coalesce(e.has_lapsed, false)',
   decided_by: 'e.decided_by',

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The decisions about pairs. */
@@ -54,13 +54,13 @@ export class DuplicateCluster extends rowModel('duplicate_clusters', {
     '`pending`: nobody has decided, or the compared values of a card have changed since the decision',
   ),
   cohesion: Share('The mean similarity of each card to the others'),
-  least_score: Type.Number(),
-  most_score: Type.Number(),
+  least_score: Internal(Type.Number()),
+  most_score: Internal(Type.Number()),
   run_id: Uuid,
   decided_by: Nullable(Uuid),
   decided_at: Nullable(Timestamp),
-  found_at: Timestamp,
-  created_at: Timestamp,
+  found_at: Internal(Timestamp),
+  created_at: Internal(Timestamp),
 }) {}
 
 export class DuplicatePair extends rowModel('duplicate_pairs', {
@@ -71,9 +71,9 @@ export class DuplicatePair extends rowModel('duplicate_pairs', {
   class: Choice(['match', 'possible']),
   score: Share('The probability that both represent the same object'),
   alone: Share('The probability if neither card had other candidates'),
-  similarities: SqlArray(Nullable(Type.Number())),
-  bits: SqlArray(Type.Number()),
-  model_id: Type.String(),
+  similarities: Internal(SqlArray(Nullable(Type.Number()))),
+  bits: Internal(SqlArray(Type.Number())),
+  model_id: Internal(Type.String()),
   cluster_id: Nullable(Uuid),
 }) {}
 

@@ -28,13 +28,6 @@ export const Priority = Choice(
 );
 const { target_type, modernization_type, effort, status } = Modernization.columns;
 
-const {
-  run_id: _run,
-  is_current: _current,
-  score_without_costs: _score,
-  ...columns
-} = columnMembers('m', Modernization);
-
 const seesAllCosts = ({ caller }: Ctx): boolean => may(caller, 'costs.view');
 
 const STATUS = `coalesce(d.status, 'pending')`;
@@ -59,7 +52,7 @@ function candidates(costs: boolean) {
     defaultSort: 'score',
     defaultDir: 'desc',
     members: {
-      ...columns,
+      ...columnMembers('m', Modernization.shown),
       cluster_id: 'null::uuid',
       card_name: 'c.name',
       priority: priorityBy(score),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, rowModel } from '../../kernel/resources/rows.ts';
 import { arrayOf, Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { levels, modernizationStatuses, modernizationTypes } from './modernizations.types.ts';
 
@@ -9,8 +9,8 @@ const ModernizationType = Choice(modernizationTypes, 'What to do');
 /** A proposal of a run to modernise a card. */
 export class Modernization extends rowModel('modernizations', {
   id: Uuid,
-  run_id: Uuid,
-  is_current: Type.Boolean(),
+  run_id: Internal(Uuid),
+  is_current: Internal(Type.Boolean()),
   target_type: Type.String({
     minLength: 1,
     maxLength: 100,
@@ -23,7 +23,7 @@ export class Modernization extends rowModel('modernizations', {
   recommendation: Type.String(),
   effort: Choice(levels, 'By the number of cards that depend on it, and by its criticality'),
   score: Score,
-  score_without_costs: Score,
+  score_without_costs: Internal(Score),
   reasons: arrayOf(
     { factor: Type.String({ examples: ['lifecycle'] }), points: Score, reason: Type.String() },
     { description: 'The parts of the score, the largest first; the part of costs only with costs.view' },

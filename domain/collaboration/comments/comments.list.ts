@@ -4,13 +4,6 @@ import { columnMembers, columnSorts } from '../../kernel/lists/lists.run.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Comment } from '../collaboration.model.ts';
 
-const {
-  thread_id: _threadId,
-  depth: _depth,
-  deleted_at: _deletedAt,
-  ...commentColumns
-} = columnMembers('t', Comment);
-
 /** The threads of a card, oldest first, each with all its replies. */
 export const commentList = defineList({
   name: 'comments',
@@ -21,7 +14,7 @@ export const commentList = defineList({
   defaultSort: 'created_at',
   search: 'fold(t.content)',
   members: {
-    ...commentColumns,
+    ...columnMembers('t', Comment.shown),
     user_display_name: "coalesce(u.display_name, '')",
     is_deleted: 't.deleted_at is not null',
     replies: 'comment_replies(t.id)',

@@ -9,8 +9,6 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { ofVisibleCard } from '../cards.access.ts';
 import { FileAttachment } from '../collaboration.model.ts';
 
-const { file_id: _fileId, ...fileColumns } = columnMembers('t', FileAttachment);
-
 /** The files of a card. */
 export const attachmentList = defineList({
   name: 'file-attachments',
@@ -25,7 +23,7 @@ export const attachmentList = defineList({
   defaultSort: 'created_at',
   search: 'fold(t.name)',
   members: {
-    ...fileColumns,
+    ...columnMembers('t', FileAttachment.shown),
     created_by_name: 'u.display_name',
   },
   where: ofVisibleCard('t.card_id'),

@@ -35,8 +35,6 @@ const thumbnail = (ctx: Ctx): string | Fragment =>
     : fragment`case when s.owner_id = ${ctx.caller.userId}::uuid
       or not s.thumbnail_with_costs then s.thumbnail end`;
 
-const { thumbnail_with_costs: _withCosts, ...savedReportColumns } = columnMembers('s', SavedReport);
-
 const mine = (ctx: Ctx) => fragment`s.owner_id = ${ctx.caller.userId}::uuid`;
 
 /** The caller's own saved reports, those shared with the caller, and public ones. */
@@ -55,7 +53,7 @@ export const savedReportList = defineList({
     report_type: [Choice(savedReportTypes, 'Only reports of this type'), 's.report_type = ?'],
   },
   members: {
-    ...savedReportColumns,
+    ...columnMembers('s', SavedReport.shown),
     owner_name: 'o.display_name',
     thumbnail,
     shared_with: shares('u.id', 'u.id'),

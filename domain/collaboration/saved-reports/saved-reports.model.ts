@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { visibilities } from '../../kernel/lists/lists.shared.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const savedReportTypes = [
@@ -41,6 +41,6 @@ export class SavedReport extends rowModel('saved_reports', {
   shared_with: Type.Array(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,
-  thumbnail_with_costs: Type.Boolean(),
+  thumbnail_with_costs: Internal(Type.Boolean()),
 }) {}
 export type SavedReportRow = RowOf<typeof SavedReport>;

@@ -17,14 +17,6 @@ import { newId, requireActiveUser, type WrittenItem } from '../items.ts';
 import { type TodoCard, todoEvent } from './todos.events.ts';
 import { defaultLead, nextDue, recurrenceUnits, seriesDay, statusOn, todoStates } from './todos.rules.ts';
 
-const {
-  topic: _topic,
-  subject_id: _subjectId,
-  recurrence_day: _recurrenceDay,
-  updated_at: _updatedAt,
-  ...todoColumns
-} = columnMembers('t', Todo);
-
 const ofCard = (column: string) => (ctx: Ctx) =>
   fragment`(select c.${embed(column)} from cards c
     where c.id = t.card_id and (${embed(visibleCards(ctx))}))`;
@@ -45,7 +37,7 @@ export const cardTodoList = defineList({
   search: 'fold(t.description)',
   filters: { status },
   members: {
-    ...todoColumns,
+    ...columnMembers('t', Todo.shown),
     card_name: ofCard('name'),
     card_type: ofCard('type'),
     assignee_name: 'a.display_name',

@@ -12,8 +12,6 @@ import { deleteRows } from '../../kernel/resources/rows.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Favorite, type FavoriteRow } from './views.model.ts';
 
-const { user_id: _userId, ...favoriteColumns } = columnMembers('f', Favorite);
-
 /** The cards that the caller has starred and still sees. */
 export const favoriteList = defineList({
   name: 'favorites',
@@ -29,7 +27,7 @@ export const favoriteList = defineList({
   defaultSort: 'created_at',
   defaultDir: 'desc',
   search: 'c.name_key',
-  members: { ...favoriteColumns, card_name: 'c.name', card_type: 'c.type' },
+  members: { ...columnMembers('f', Favorite.shown), card_name: 'c.name', card_type: 'c.type' },
   where: (ctx, { type }) => [
     fragment`f.user_id = ${ctx.caller.userId}::uuid`,
     { ...visibleCards(ctx), visibility: true },

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { visibilities } from '../../kernel/lists/lists.shared.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, closed, Key, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** A card that a user has starred. */
 export class Favorite extends rowModel('favorites', {
   id: Uuid,
-  user_id: Uuid,
+  user_id: Internal(Uuid),
   card_id: Uuid,
   created_at: Timestamp,
 }) {}

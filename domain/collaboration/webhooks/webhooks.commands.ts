@@ -44,22 +44,6 @@ function checkWebhookMatch(ctx: Ctx, webhook: JsonText): void {
 /** The right to read and change webhooks, which send the inventory to other systems. */
 export const WEBHOOKS = 'admin.settings';
 
-const {
-  rights: _rights,
-  secret: _secret,
-  previous_secret: _previousSecret,
-  failures: _failures,
-  failing_since: _failingSince,
-  ...webhookColumns
-} = columnMembers('w', Webhook);
-const {
-  webhook_id: _webhookId,
-  order_key: _orderKey,
-  leased_until: _leasedUntil,
-  expires_at: _expiresAt,
-  ...deliveryColumns
-} = columnMembers('d', WebhookDelivery);
-
 /** The webhooks, without their secrets. */
 export const webhookList = defineList({
   name: 'webhooks',
@@ -75,7 +59,7 @@ export const webhookList = defineList({
     status: [Choice(webhookStatuses, 'Only those in this state'), 'w.status = ?'],
   },
   members: {
-    ...webhookColumns,
+    ...columnMembers('w', Webhook.shown),
     owner_name: 'u.display_name',
     position: 'w.position::text',
     consecutive_failures: 'w.failures',
@@ -97,7 +81,7 @@ export const deliveryList = defineList({
     status: [Choice(deliveryStatuses, 'Only those in this state'), 'd.status = ?'],
   },
   members: {
-    ...deliveryColumns,
+    ...columnMembers('d', WebhookDelivery.shown),
     position: 'd.position::text',
     next_attempt_at: `case when d.status = 'pending' then utc(d.next_attempt_at) end`,
   },

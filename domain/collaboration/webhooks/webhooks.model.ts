@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
-import { rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Internal, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const webhookStatuses = ['active', 'paused'] as const;
@@ -18,14 +18,14 @@ export class Webhook extends rowModel('webhooks', {
   paused_reason: Nullable(Type.String()),
   owner_id: Uuid,
   /** The rights of the owner when subscribing. */
-  rights: Type.Unsafe<JobRights>(OpenObject),
-  secret: Type.String(),
-  previous_secret: Nullable(Type.String()),
+  rights: Internal(Type.Unsafe<JobRights>(OpenObject)),
+  secret: Internal(Type.String()),
+  previous_secret: Internal(Nullable(Type.String())),
   previous_secret_until: Nullable(Timestamp),
   /** Events up to here have deliveries. */
   position: Type.Integer(),
-  failures: Type.Integer(),
-  failing_since: Nullable(Timestamp),
+  failures: Internal(Type.Integer()),
+  failing_since: Internal(Nullable(Timestamp)),
   last_delivered_at: Nullable(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -33,20 +33,20 @@ export class Webhook extends rowModel('webhooks', {
 
 export class WebhookDelivery extends rowModel('webhook_deliveries', {
   id: Uuid,
-  webhook_id: Uuid,
+  webhook_id: Internal(Uuid),
   /** Null for a ping. */
   position: Nullable(Type.Integer()),
   event_type: Type.String(),
   /** Deliveries with the same key are sent in order. */
-  order_key: Type.String(),
+  order_key: Internal(Type.String()),
   status: Choice(deliveryStatuses),
   attempts: Type.Integer(),
   next_attempt_at: Timestamp,
-  leased_until: Nullable(Timestamp),
+  leased_until: Internal(Nullable(Timestamp)),
   response_status: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
   duration_ms: Nullable(Type.Integer()),
-  expires_at: Timestamp,
+  expires_at: Internal(Timestamp),
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),
 }) {}

@@ -20,7 +20,7 @@ import {
   refuseDuplicate,
   secretContext,
 } from './itsm.load.ts';
-import { type ConnectionSettings, visibleConnection } from './itsm.model.ts';
+import { Connection, type ConnectionSettings } from './itsm.model.ts';
 
 /** The services that creating and changing a connection need. */
 export interface ConnectionTools {
@@ -28,7 +28,7 @@ export interface ConnectionTools {
   outbound: Outbound;
 }
 
-const eventColumns = Object.entries(columnMembers('c', visibleConnection))
+const eventColumns = Object.entries(columnMembers('c', Connection.shown))
   .map(([column, value]) => `${value} as ${column}`)
   .join(', ');
 

@@ -4,7 +4,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { visibleConnection } from './itsm.model.ts';
+import { Connection } from './itsm.model.ts';
 
 /** The permission to read connections, mappings and runs. */
 export const VIEW_SYNC = 'itsm_sync.view';
@@ -32,7 +32,7 @@ export const connectionList = defineList({
     ],
   },
   members: {
-    ...columnMembers('c', visibleConnection),
+    ...columnMembers('c', Connection.shown),
     password: masked(`c.auth_type = 'basic' or c.grant_type = 'password'`),
     client_secret: masked(`c.auth_type = 'oauth2'`),
     refresh_token: masked(`c.grant_type = 'refresh_token'`),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { JobRights } from '../../kernel/jobs/jobs.enqueue.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import {
   Choice,
   component,
@@ -21,7 +21,7 @@ import {
 
 const Text = Nullable(Type.String());
 
-class Connection extends rowModel('itsm_connections', {
+export class Connection extends rowModel('itsm_connections', {
   id: Uuid,
   name: Type.String(),
   kind: Choice(Object.keys(connectionKinds) as ConnectionKind[]),
@@ -42,22 +42,18 @@ class Connection extends rowModel('itsm_connections', {
   /** The column that stores the correlation id; null: the default one. */
   correlation_column: Text,
   /** Encrypted. */
-  secrets: Type.String(),
+  secrets: Internal(Type.String()),
   is_active: Type.Boolean(),
   paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
   owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
   /** The rights of the owner when becoming the owner. */
-  rights: Type.Unsafe<JobRights>(OpenObject),
+  rights: Internal(Type.Unsafe<JobRights>(OpenObject)),
   last_tested_at: Nullable(Timestamp),
   test_status: Nullable(Choice(['passed', 'failed'])),
   test_message: Nullable(Type.String({ description: 'The message of the last test' })),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}
-
-const { secrets: _, rights: __, ...visibleColumns } = Connection.columns;
-/** The columns of a connection that responses and events contain. */
-export const visibleConnection = { columns: visibleColumns };
 
 export const settingNames = [
   'name',
@@ -148,16 +144,16 @@ export class Run extends rowModel('itsm_runs', {
   complete: Type.Boolean({ description: 'True: a full read; false: only changed records are read' }),
   auto_apply: Type.Boolean(),
   /** The mapping as it was when the run started. */
-  mapping: Type.Unknown(),
+  mapping: Internal(Type.Unknown()),
   /** Where reading and planning resume. */
-  checkpoint: Type.Unknown(),
+  checkpoint: Internal(Type.Unknown()),
   stopped: Nullable(
     Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
   ),
   limit_overridden_by: Nullable(Uuid),
   /** Changes of the sync state when all rows have ended. */
-  closing: Type.Unknown(),
-  plan_made_at: Nullable(Timestamp),
+  closing: Internal(Type.Unknown()),
+  plan_made_at: Internal(Nullable(Timestamp)),
   stats: Type.Unsafe<RunStats>(RunStats),
   remote_calls: Type.Integer({ minimum: 0 }),
   error_code: Text,
@@ -170,10 +166,6 @@ export class Run extends rowModel('itsm_runs', {
 }) {}
 /** A stored run of a mapping that was not deleted. */
 export type RunRow = RowOf<typeof Run> & { mapping_id: string };
-
-const { mapping: ___, checkpoint: ____, closing: _____, plan_made_at, ...shownColumns } = Run.columns;
-/** The columns of a run that responses contain. */
-export const shownRun = { columns: shownColumns };
 
 /**
  * What a row of a plan does.

@@ -9,7 +9,7 @@ import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.type
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
-import { rowActions, rowStatuses, runDirections, runStatuses, shownRun } from './itsm.model.ts';
+import { Run, rowActions, rowStatuses, runDirections, runStatuses } from './itsm.model.ts';
 
 /** Runs, the newest first. */
 export const itsmRunList = defineList({
@@ -27,7 +27,7 @@ export const itsmRunList = defineList({
     direction: [Choice(runDirections, 'The sides that the run may write to'), 'r.direction = ?'],
   },
   members: {
-    ...columnMembers('r', shownRun),
+    ...columnMembers('r', Run.shown),
     progress: `case when r.status = 'completed' then 1
       else (select j.progress from jobs j where j.id = r.job_id) end`,
     stats: `jsonb_build_object('fetched', 0, 'relations_fetched', 0, 'processed', 0, 'created', 0, 'updated', 0, 'deleted', 0,

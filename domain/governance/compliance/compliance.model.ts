@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const findingStatuses = [
@@ -42,7 +42,7 @@ export class Finding extends rowModel('compliance_findings', {
   regulation: Type.String({ minLength: 1, maxLength: 100, description: 'A regulation’s key' }),
   regulation_article: Nullable(Type.String({ maxLength: 200 })),
   /** The rule that found it; null for one that a person entered. */
-  rule_key: Nullable(Type.String()),
+  rule_key: Internal(Nullable(Type.String())),
   card_id: Nullable(Uuid),
   category: Type.String({ maxLength: 100 }),
   requirement: Type.String({ minLength: 1, maxLength: 2000 }),
@@ -60,7 +60,7 @@ export class Finding extends rowModel('compliance_findings', {
   auto_resolved: Type.Boolean({ description: 'The last scan no longer found it' }),
   last_seen_run_id: Nullable(Uuid),
   /** Columns edited by a person, which scans do not change. */
-  edited: SqlArray(Type.String()),
+  edited: Internal(SqlArray(Type.String())),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}

@@ -95,7 +95,6 @@ const NO_RUN = '00000000-0000-0000-0000-000000000000';
 const rank = `array_position(array[${severities.map((severity) => `'${severity}'`).join(', ')}], f.severity)`;
 
 const scopeType = `case when f.card_id is null then 'landscape' else 'card' end`;
-const { rule_key: _ruleKey, edited: _edited, ...findingColumns } = columnMembers('f', Finding);
 
 /** The filter by which lists also contain resolved findings. */
 export const withResolved = Type.Boolean({
@@ -141,7 +140,7 @@ export const findingList = defineList({
   },
   search: `fold(f.requirement || ' ' || f.gap_description || ' ' || coalesce(f.regulation_article, '') || ' ' || coalesce(c.name, ''))`,
   members: {
-    ...findingColumns,
+    ...columnMembers('f', Finding.shown),
     run_id: `coalesce(f.run_id, '${NO_RUN}')`,
     card_name: 'c.name',
     card_type: 'c.type',

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { recurrenceUnits } from '../../collaboration/todos/todos.rules.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** In descending order: the rows of the matrix. */
@@ -115,7 +115,7 @@ export class Occurrence extends rowModel('risk_mitigation_occurrences', {
   assigned_owner_id: Nullable(Uuid),
   due_date: Nullable(DateOnly),
   status: Choice(occurrenceStatuses),
-  recurrence_day: Nullable(Type.Integer()),
+  recurrence_day: Internal(Nullable(Type.Integer())),
   activated_at: Nullable(Timestamp),
   completed_at: Nullable(Timestamp),
   completed_by: Nullable(Uuid),

@@ -34,10 +34,8 @@ import {
 
 /** The number of occurrences that a task contains; a separate list has all of them. */
 export const NEWEST_OCCURRENCES = 50;
-
-const { recurrence_day: _internal, ...occurrenceColumns } = columnMembers('o', Occurrence);
 const occurrenceMembers = {
-  ...occurrenceColumns,
+  ...columnMembers('o', Occurrence.shown),
   assigned_owner_name: 'oa.display_name',
   completed_by_name: 'oc.display_name',
   owner_at_completion_name: 'oo.display_name',

@@ -39,12 +39,6 @@ export async function surveyText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, surveyList, 'survey', id);
 }
 
-const {
-  cost_keys: _costKeys,
-  updated_at: _updatedAt,
-  ...responseColumns
-} = columnMembers('r', SurveyResponse);
-
 /** The answers as far as they are visible to the caller: costs need `costs.view` or a role on the card. */
 function visibleAnswers(ctx: Ctx): Fragment {
   if (may(ctx.caller, 'costs.view')) return fragment`r.responses`;
@@ -69,7 +63,7 @@ export const surveyResponseList = defineList({
   search: 'fold(c.name)',
   filters: { status: [Choice(responseStatuses, 'Only pending or only completed ones'), 'r.status = ?'] },
   members: {
-    ...responseColumns,
+    ...columnMembers('r', SurveyResponse.shown),
     card_name: 'c.name',
     card_type: 'c.type',
     user_display_name: 'u.display_name',

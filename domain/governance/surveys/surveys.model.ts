@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import {
   Choice,
   closed,
@@ -123,11 +123,11 @@ export class SurveyResponse extends rowModel('survey_responses', {
   /** By the key of the field. */
   responses: Type.Unsafe<Record<string, Answer>>(OpenObject),
   /** The fields that were costs when the answer was given. */
-  cost_keys: SqlArray(Type.String()),
+  cost_keys: Internal(SqlArray(Type.String())),
   applied: Type.Boolean(),
   responded_at: Nullable(Timestamp),
   applied_at: Nullable(Timestamp),
   created_at: Timestamp,
-  updated_at: Timestamp,
+  updated_at: Internal(Timestamp),
 }) {}
 export type ResponseRow = RowOf<typeof SurveyResponse>;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, closed, DateOnly, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const cardStatuses = ['ACTIVE', 'ARCHIVED'] as const;
@@ -30,7 +30,7 @@ export class Card extends rowModel('cards', {
   alias: Nullable(Type.String()),
   archived_at: Nullable(Timestamp),
   // The id of the operation that archived it.
-  archive_batch_id: Nullable(Uuid),
+  archive_batch_id: Internal(Nullable(Uuid)),
   created_by: Nullable(Uuid),
   updated_by: Nullable(Uuid),
   created_at: Timestamp,

@@ -107,11 +107,9 @@ export function visibleAttributes(ctx: Ctx): Fragment {
           else c.attributes - array(select jsonb_array_elements_text(${JSON.stringify(costs)}::jsonb -> c.type)) end`;
 }
 
-const { archive_batch_id: _internal, ...columns } = columnMembers('c', Card);
-
 /** The members of a card in the order of its JSON. @param seen a condition over the alias `s` of `stakeholders`. */
 const membersWith = (attributes: Fragment, seen: Fragment): ListSpec['members'] => ({
-  ...columns,
+  ...columnMembers('c', Card.shown),
   attributes,
   tags: `(select coalesce(${TAGS.list}, '[]') from ${TAGS.from} where ct.card_id = c.id)`,
   stakeholders: fragment`(select coalesce(${embed(STAKEHOLDERS.list)}, '[]')

@@ -1,4 +1,4 @@
-import Type, { type TProperties } from 'typebox';
+import Type from 'typebox';
 import { fragment, type Sql } from '../../../platform/database.ts';
 import { type FieldError, notFound } from '../../../platform/errors.ts';
 import { defineLabelled, defineList } from '../../kernel/lists/lists.define.ts';
@@ -94,12 +94,6 @@ const definitionSorts = (alias: string, label: string): ListSpec['sorts'] => ({
 const Include = Type.Boolean({ default: false });
 const byOrder = { defaultSort: 'sort_order' } as const;
 
-/** The members of a definition; its timestamps are internal. */
-function shown(alias: string, model: { columns: TProperties }): ListSpec['members'] {
-  const { created_at: _created, updated_at: _updated, ...members } = columnMembers(alias, model);
-  return members;
-}
-
 /** Card types over the alias `t`. */
 function cardTypes(language: string) {
   const labels = labelsIn(language);
@@ -115,7 +109,7 @@ function cardTypes(language: string) {
     ...byOrder,
     search: `fold(t.key || ' ' || ${label})`,
     members: {
-      ...shown('t', CardTypeDefinition),
+      ...columnMembers('t', CardTypeDefinition.shown),
       label,
       description: labels.text('t', 'description'),
       subtypes: labels.tree(
@@ -153,7 +147,7 @@ function relationTypes(language: string) {
     ...byOrder,
     search: `fold(t.key || ' ' || ${label} || ' ' || coalesce(${reverse}, ''))`,
     members: {
-      ...shown('t', RelationTypeDefinition),
+      ...columnMembers('t', RelationTypeDefinition.shown),
       label,
       reverse_label: reverse,
       description: labels.text('t', 'description'),

@@ -68,8 +68,6 @@ export function visibleRelationAttributes(ctx: Ctx): Fragment {
 const end = (alias: string) =>
   `json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'name', ${alias}.name)`;
 
-const { created_by: _createdBy, updated_at: _updatedAt, ...columns } = columnMembers('r', Relation);
-
 function relationList(ctx: Ctx): ListSpec {
   return {
     name: 'relations',
@@ -79,7 +77,7 @@ function relationList(ctx: Ctx): ListSpec {
     filters: relationFilters,
     defaultSort: 'created_at',
     members: {
-      ...columns,
+      ...columnMembers('r', Relation.shown),
       source: end('s'),
       target: end('t'),
       attributes: visibleRelationAttributes(ctx),

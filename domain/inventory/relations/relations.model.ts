@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { CardForPolicy } from '../../kernel/permissions/policy.ts';
-import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export class Relation extends rowModel('relations', {
@@ -12,9 +12,9 @@ export class Relation extends rowModel('relations', {
     description: 'By attribute key of the relation type; cost attributes are left out without `costs.view`',
   }),
   description: Nullable(Type.String()),
-  created_by: Nullable(Uuid),
+  created_by: Internal(Nullable(Uuid)),
   created_at: Timestamp,
-  updated_at: Timestamp,
+  updated_at: Internal(Timestamp),
 }) {}
 type RelationColumns = RowOf<typeof Relation>;
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel } from '../resources/rows.ts';
+import { Internal, type RowOf, rowModel } from '../resources/rows.ts';
 import { Choice, Color, Key, Nullable, OpenObject, Timestamp, Uuid } from '../shapes.ts';
 import {
   AttributeSchema,
@@ -15,6 +15,7 @@ const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 const definition = { key: Type.String(), label: Type.String(), description: Description };
 const presentation = { is_hidden: Type.Boolean(), sort_order: SortOrder, translations: OpenObject };
 const timestamps = { created_at: Timestamp, updated_at: Timestamp };
+const internalTimestamps = { created_at: Internal(Timestamp), updated_at: Internal(Timestamp) };
 
 /** The definition of a card type. */
 export class CardTypeDefinition extends rowModel('card_types', {
@@ -29,7 +30,7 @@ export class CardTypeDefinition extends rowModel('card_types', {
   section_config: Type.Unsafe<SectionConfig>(OpenObject),
   built_in: Type.Boolean(),
   ...presentation,
-  ...timestamps,
+  ...internalTimestamps,
 }) {}
 export type CardTypeRow = RowOf<typeof CardTypeDefinition>;
 
@@ -47,7 +48,7 @@ export class RelationTypeDefinition extends rowModel('relation_types', {
   target_mandatory: Type.Boolean(),
   built_in: Type.Boolean(),
   ...presentation,
-  ...timestamps,
+  ...internalTimestamps,
 }) {}
 export type RelationTypeRow = RowOf<typeof RelationTypeDefinition>;
 

@@ -1,5 +1,5 @@
 import { Model, type QueryBuilder, raw } from 'objection';
-import Type, { type TProperties, type TSchema, type TSchemaOptions } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema, type TSchemaOptions } from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
@@ -28,6 +28,21 @@ export function SqlArray<T extends TSchema>(items: T, options: TSchemaOptions = 
   return schema;
 }
 
+const internals = new WeakSet<object>();
+
+/** The schema of a column that responses do not contain. */
+export function Internal<T extends TSchema>(schema: T) {
+  const column = Type.Unsafe<Static<T>>(schema) as unknown as T & { '~internal': true };
+  internals.add(column);
+  if (sqlArrays.has(schema)) sqlArrays.add(column);
+  return column;
+}
+
+/** The columns without internal ones. */
+type Shown<C extends TProperties> = {
+  [K in keyof C as C[K] extends { '~internal': true } ? never : K]: C[K];
+};
+
 const scalars = ['string', 'integer', 'number', 'boolean', 'null'];
 
 /** Whether a column is of type `jsonb`: its values are objects or arrays, except those of PostgreSQL. */
@@ -39,13 +54,15 @@ const isJson = (schema: TSchema & { anyOf?: TSchema[]; type?: string; const?: un
  * Declares the model of a table: `class Risk extends rowModel('risks', {...}) {}`.
  * @param columns all columns of the table; a test compares them with the database.
  */
-export function rowModel<C extends TProperties>(table: string, columns: C): RowModel<C, StaticOf<C>> {
+export function rowModel<C extends TProperties>(table: string, columns: C) {
+  const shown = Object.entries(columns).filter(([, schema]) => !internals.has(schema));
   class Row extends Model {
     static override readonly tableName = table;
     static override readonly jsonAttributes = Object.keys(columns).filter((name) => isJson(columns[name]!));
     static readonly columns = columns;
+    static readonly shown = { columns: Object.fromEntries(shown) };
   }
-  return Row as unknown as RowModel<C, StaticOf<C>>;
+  return Row as unknown as RowModel<C, StaticOf<C>> & { readonly shown: { columns: Shown<C> } };
 }
 
 /** Some columns of a model, for lists and schemas that show only these. */

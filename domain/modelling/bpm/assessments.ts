@@ -25,8 +25,6 @@ const RIGHT = { app: 'bpm.assessments', card: 'card.bpm_edit' } as const;
 /** Limits a score to the scale of 1 to 5. */
 export const clamp = (score: number): number => Math.min(5, Math.max(1, score));
 
-const { updated_at: _internal, ...columns } = columnMembers('a', ProcessAssessment);
-
 /** The assessments of a process, the latest first. */
 export const processAssessmentList = defineList({
   name: 'process-assessments',
@@ -37,7 +35,7 @@ export const processAssessmentList = defineList({
   defaultSort: 'assessment_date',
   defaultDir: 'desc',
   search: `fold(coalesce(a.notes, ''))`,
-  members: { ...columns, assessor_name: 'u.display_name' },
+  members: { ...columnMembers('a', ProcessAssessment.shown), assessor_name: 'u.display_name' },
   async where(ctx, _params, processId) {
     const process = await requireSeenProcess(ctx.db, ctx, processId);
     return [fragment`a.process_id = ${process.id}::uuid`];

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The type of the cards that are processes. */
@@ -91,8 +91,8 @@ export class ProcessContent extends rowModel('process_contents', {
 
 /** An element of a model. */
 export class ContentElement extends rowModel('process_content_elements', {
-  id: Uuid,
-  content_id: Type.String(),
+  id: Internal(Uuid),
+  content_id: Internal(Type.String()),
   bpmn_element_id: Type.String({ description: 'As in the model' }),
   sequence_order: Type.Integer({ minimum: 0, description: 'Position in the document' }),
   element_type: Choice(elementTypes),
@@ -129,8 +129,8 @@ export class FlowVersion extends rowModel('process_flow_versions', {
   process_id: Uuid,
   status: Choice(flowStatuses),
   revision: Type.Integer({ minimum: 1, description: 'Consecutive within a process' }),
-  content_id: Type.String(),
-  thumbnail_id: Nullable(Type.String()),
+  content_id: Internal(Type.String()),
+  thumbnail_id: Internal(Nullable(Type.String())),
   based_on_id: Nullable(Uuid),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
@@ -139,7 +139,7 @@ export class FlowVersion extends rowModel('process_flow_versions', {
   approved_by: Nullable(Uuid),
   approved_at: Nullable(Timestamp),
   archived_at: Nullable(Timestamp),
-  updated_at: Timestamp,
+  updated_at: Internal(Timestamp),
 }) {}
 export type FlowRow = RowOf<typeof FlowVersion>;
 
@@ -177,6 +177,6 @@ export class ProcessAssessment extends rowModel('process_assessments', {
   notes: Nullable(Type.String({ maxLength: 10_000 })),
   action_items: ActionItems,
   created_at: Timestamp,
-  updated_at: Timestamp,
+  updated_at: Internal(Timestamp),
 }) {}
 export type AssessmentRow = RowOf<typeof ProcessAssessment>;

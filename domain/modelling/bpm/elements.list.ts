@@ -29,7 +29,7 @@ export function linkMembers(ctx: Ctx, link: string): Record<string, Fragment> {
   );
 }
 
-const { id: _id, content_id: _content, ...columns } = columnMembers('e', ContentElement);
+const columns = columnMembers('e', ContentElement.shown);
 /** The members of an element that its model contains, over the alias `e`. */
 export const modelMembers: Record<string, string> = columns;
 

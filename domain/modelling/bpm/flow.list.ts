@@ -17,13 +17,6 @@ const person = (column: string) => `(select u.display_name from users u where u.
 const target = `json_build_object(${linkKinds.map(({ column }) => `'${column}', l.${column}`).join(', ')},
   'custom_fields', l.custom_fields)`;
 
-const {
-  content_id: _content,
-  thumbnail_id: _thumbnail,
-  updated_at: _updated,
-  ...columns
-} = columnMembers('v', FlowVersion);
-
 /** Flow versions over the aliases `v`, `p` of the model and `t` of the picture. */
 const flowList = {
   name: 'process-flow-versions',
@@ -34,7 +27,7 @@ const flowList = {
   defaultSort: 'revision',
   defaultDir: 'desc' as const,
   members: {
-    ...columns,
+    ...columnMembers('v', FlowVersion.shown),
     bpmn_xml: 'p.text',
     svg_thumbnail: 't.text',
     warnings: 'p.warnings',

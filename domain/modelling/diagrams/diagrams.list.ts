@@ -35,14 +35,6 @@ function editable(ctx: Ctx): Fragment {
       @> jsonb_build_array(jsonb_build_object('user_id', ${me}::text, 'can_edit', true))))`;
 }
 
-const {
-  drawing: _drawing,
-  settings: _settings,
-  private_to: _private,
-  shared_with: _shares,
-  ...columns
-} = columnMembers('d', Diagram);
-
 /** The diagrams that the caller sees, last changed first. */
 export const diagramList = defineList({
   name: 'diagrams',
@@ -72,7 +64,7 @@ export const diagramList = defineList({
     ],
   },
   members: {
-    ...columns,
+    ...columnMembers('d', Diagram.shown),
     card_ids: overVisible(IDS, LINKED),
     group_ids: `(select coalesce(json_agg(g.id order by g.sort_order, lower(g.name), g.id), '[]')
       from diagram_groups g where g.id = any(d.group_ids))`,

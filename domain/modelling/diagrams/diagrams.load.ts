@@ -6,7 +6,7 @@ import { MAX_DESCRIPTION } from '../../inventory/cards/rules/values.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { differingMembers, type EventDraft, rowChanges, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
-import { lockRow, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
+import { Internal, lockRow, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** Who sees a diagram: everybody with `diagrams.view`, its owner alone, or the owner and those with whom it is shared. */
@@ -42,15 +42,15 @@ export class Diagram extends rowModel('diagrams', {
   id: Uuid,
   name: Name,
   description: Nullable(Type.String({ maxLength: MAX_DESCRIPTION })),
-  drawing: Type.String(),
+  drawing: Internal(Type.String()),
   thumbnail: Nullable(Type.String()),
-  settings: Type.Record(Type.String(), Type.Unknown()),
+  settings: Internal(Type.Record(Type.String(), Type.Unknown())),
   group_ids: SqlArray(Uuid),
   created_by: Nullable(Uuid),
   /** The creator of a diagram that is not public. */
-  private_to: Nullable(Uuid),
+  private_to: Internal(Nullable(Uuid)),
   /** Empty for public diagrams. */
-  shared_with: Type.Array(Type.Object({ user_id: Uuid, can_edit: Type.Boolean() })),
+  shared_with: Internal(Type.Array(Type.Object({ user_id: Uuid, can_edit: Type.Boolean() }))),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}
