@@ -73,6 +73,21 @@ export function readXml(text: string, handlers: XmlHandlers, limits: XmlLimits):
   parser.write(text).close();
 }
 
+/**
+ * A parser that resolves namespaces, and refuses what is not well-formed, and document types and so entities: its calls
+ * throw an Error with the reason.
+ */
+export function createXmlParser(): SaxesParser<{ xmlns: true }> {
+  const parser = new SaxesParser({ xmlns: true });
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('doctype', () => {
+    throw new Error('it declares a document type');
+  });
+  return parser;
+}
+
 const escapes: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -83,6 +98,9 @@ const escapes: Record<string, string> = {
   '\r': '&#13;',
   '\t': '&#9;',
 };
+
+/** A text as it is in HTML, between tags and in an attribute's quotes. */
+export const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes[sign]!);
 
 /** A text as it is in an attribute's quotes; line breaks survive the reader's normalisation. */
 export function xmlAttribute(text: string): string {

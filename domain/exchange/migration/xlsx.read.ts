@@ -1,8 +1,8 @@
 import path from 'node:path/posix';
 import type { Readable } from 'node:stream';
-import { SaxesParser } from 'saxes';
 import yauzl, { type Entry } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
+import { createXmlParser } from '../../../platform/xml.ts';
 import { StoredRanges } from '../../kernel/files/files.store.ts';
 import { MAX_CELL, MAX_COLUMNS, type SheetRows } from './source.types.ts';
 
@@ -296,15 +296,9 @@ interface XmlVisitor {
  * can be consumed. Document types, and so entities, are refused. @throws Error if it is not valid.
  */
 async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<void> {
-  const parser = new SaxesParser({ xmlns: true });
+  const parser = createXmlParser();
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let depth = 0;
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('doctype', () => {
-    throw new Error('it declares a document type');
-  });
   parser.on('opentag', ({ local, attributes }) => {
     depth += 1;
     if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);

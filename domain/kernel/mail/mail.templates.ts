@@ -1,3 +1,5 @@
+import { escapeMarkup } from '../../../platform/xml.ts';
+
 /** The contents of a mail; every text is plain text and may contain any user input. */
 interface MailParts {
   heading: string;
@@ -8,14 +10,6 @@ interface MailParts {
   footer?: string[];
 }
 
-const escapes: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign]!);
 /** Replaces line breaks in a text that is shown on one line. */
 const flat = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 
@@ -33,23 +27,24 @@ export function renderMail(parts: MailParts): { text: string; html: string } {
     ...(button ? [`${flat(button.label)}: ${button.url}`] : []),
     ...(footer.length > 0 ? [['-- ', ...footer.map(flat)].join('\n')] : []),
   ].join('\n\n');
-  const link = (url: string, label: string) => `<a href="${escaped(url)}">${escaped(flat(label))}</a>`;
+  const link = (url: string, label: string) =>
+    `<a href="${escapeMarkup(url)}">${escapeMarkup(flat(label))}</a>`;
   const html = [
     '<!doctype html><html><body style="font-family:sans-serif;font-size:15px;line-height:1.5;color:#222">',
-    `<h1 style="font-size:20px">${escaped(flat(heading))}</h1>`,
-    ...paragraphs.map((paragraph) => `<p>${escaped(flat(paragraph))}</p>`),
+    `<h1 style="font-size:20px">${escapeMarkup(flat(heading))}</h1>`,
+    ...paragraphs.map((paragraph) => `<p>${escapeMarkup(flat(paragraph))}</p>`),
     ...(items.length > 0
       ? [
           '<ul>',
           ...items.map(
             ({ title, text, url }) =>
-              `<li><strong>${url ? link(url, title) : escaped(flat(title))}</strong><br>${escaped(flat(text))}</li>`,
+              `<li><strong>${url ? link(url, title) : escapeMarkup(flat(title))}</strong><br>${escapeMarkup(flat(text))}</li>`,
           ),
           '</ul>',
         ]
       : []),
     ...(button ? [`<p>${link(button.url, button.label)}</p>`] : []),
-    ...footer.map((line) => `<p style="font-size:12px;color:#666">${escaped(flat(line))}</p>`),
+    ...footer.map((line) => `<p style="font-size:12px;color:#666">${escapeMarkup(flat(line))}</p>`),
     '</body></html>',
   ].join('\n');
   return { text: `${text}\n`, html };

@@ -8,6 +8,7 @@ import {
 } from 'echarts/components';
 import { init, setPlatformAPI, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
+import { escapeMarkup } from '../../../platform/xml.ts';
 import { layoutBars } from './charts.bars.ts';
 import { layoutBubbles } from './charts.bubbles.ts';
 import { layoutFigures } from './charts.figures.ts';
@@ -74,7 +75,7 @@ export function drawChart(chart: Chart, workspace: ChartWorkspace): string {
   const drawings = chart.panels.map((panel, index) => draw(panel, workspace, index));
   let y = 0;
   const parts = drawings.map(({ width, height, body }, index) => {
-    const name = escapeText(plain(chart.panels[index]!.title));
+    const name = escapeMarkup(plain(chart.panels[index]!.title));
     const part = `<svg x="0" y="${y}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${name}</title>${body}</svg>`;
     y += height + MARGIN;
     return part;
@@ -88,10 +89,10 @@ export function drawChart(chart: Chart, workspace: ChartWorkspace): string {
 }
 
 function documentOf(title: string, { width, height, body, description }: Drawing): string {
-  const name = escapeText(plain(title));
+  const name = escapeMarkup(plain(title));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">
 <title>${name}</title>
-<desc>${escapeText(plain(description))}</desc>
+<desc>${escapeMarkup(plain(description))}</desc>
 <rect width="${width}" height="${height}" fill="${BACKGROUND_COLOR}"/>
 ${body}
 </svg>
@@ -127,7 +128,7 @@ function isEmpty(chart: SingleChart): boolean {
 
 /**
  * Removes interactive parts, and makes ids depend only on the chart. Texts do not match the patterns, since quotes in them
- * are escapeText as entities.
+ * are escaped as entities.
  */
 function stripInteractiveParts(svg: string, panel: number): string {
   return svg
@@ -142,19 +143,9 @@ function stripInteractiveParts(svg: string, panel: number): string {
 /** Adds the complete text as `title` to each truncated text. */
 function addFullTexts(svg: string, shortened: Map<string, string[]>): string {
   if (shortened.size === 0) return svg;
-  const left = new Map([...shortened].map(([short, whole]) => [escapeText(short), [...whole]]));
+  const left = new Map([...shortened].map(([short, whole]) => [escapeMarkup(short), [...whole]]));
   return svg.replace(/(<text[^>]*>)([^<]*)(<\/text>)/g, (all, open: string, text: string, close: string) => {
     const whole = left.get(text)?.shift();
-    return whole === undefined ? all : `${open}<title>${escapeText(whole)}</title>${text}${close}`;
+    return whole === undefined ? all : `${open}<title>${escapeMarkup(whole)}</title>${text}${close}`;
   });
 }
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-/** Escapes text like the charting library. */
-const escapeText = (text: string): string => text.replace(/[&<>"']/g, (letter) => entities[letter]!);

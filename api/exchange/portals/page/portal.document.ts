@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeMarkup } from '../../../../platform/xml.ts';
 
 /** Escaped HTML; all other values are escaped when they are inserted into a template. */
 export class Html {
@@ -11,20 +12,12 @@ export class Html {
 /** Values in a template: lists are joined, null and undefined are omitted. */
 export type Part = Html | string | number | null | undefined | readonly Part[];
 
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
 
 /** Escapes text for element content and quoted attributes, without control characters. */
 export function escapeHtml(text: string): string {
-  return text.replace(UNPRINTABLE, '').replace(/[&<>"']/g, (character) => entities[character]!);
+  return escapeMarkup(text.replace(UNPRINTABLE, ''));
 }
 
 function written(part: Part): string {
