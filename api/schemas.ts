@@ -76,6 +76,17 @@ export function listResponse(resource: TSchema) {
   });
 }
 
+/** Attributes in a request: null clears one, or all. */
+export const attributesSchema = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      maxProperties: 1_000,
+      description,
+    }),
+  );
+
 export const Problem = Type.Object(
   {
     type: Type.String(),

@@ -25,6 +25,10 @@ export const component = <P extends TProperties>($id: string, members: P, option
 export const itemComponent = <P extends TProperties>($id: string, members: P, options: TSchemaOptions = {}) =>
   partialObject(members, { $id, ...options });
 
+/** Whether a value of JSON is an object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Optional text is null in responses, never absent. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** A member of a request that can be omitted; null clears it. */

@@ -8,17 +8,17 @@ export interface RelatedPairs extends Fragment {
   once: 'distinct' | '';
 }
 
+/** The visible relation types from one card type to another. */
+export const typesBetween = ({ metamodel }: Ctx, source: string, target: string) =>
+  metamodel.visibleRelationTypes
+    .map((key) => metamodel.relationTypes.get(key)!)
+    .filter((type) => type.source_type_key === source && type.target_type_key === target);
+
 /**
  * Pairs `(card_id, other_id)` of cards of two types that are related by visible relation types, in either direction.
  */
 export function relatedPairs(ctx: Ctx, type: string, other: string): RelatedPairs {
-  const types = ctx.metamodel.visibleRelationTypes.map((key) => ctx.metamodel.relationTypes.get(key)!);
-  const between = (source: string, target: string) =>
-    types
-      .filter(
-        ({ source_type_key, target_type_key }) => source_type_key === source && target_type_key === target,
-      )
-      .map(({ key }) => key);
+  const between = (source: string, target: string) => typesBetween(ctx, source, target).map(({ key }) => key);
   const halves = [
     { ends: 'r.source_id as card_id, r.target_id as other_id', keys: between(type, other) },
     { ends: 'r.target_id as card_id, r.source_id as other_id', keys: between(other, type) },

@@ -11,7 +11,7 @@ import {
   optional,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
-import { listResponse } from '../../schemas.ts';
+import { attributesSchema, listResponse } from '../../schemas.ts';
 
 const TagRef = object({
   id: Uuid,
@@ -68,14 +68,8 @@ export const CardListSchema = object({
   ),
 });
 
-const Attributes = Type.Optional(
-  Type.Unsafe<Record<string, unknown> | null>({
-    type: ['object', 'null'],
-    additionalProperties: true,
-    maxProperties: 1_000,
-    description:
-      'By field key of the card type, checked against the field: texts, numbers, booleans, dates as YYYY-MM-DD, option keys. Merged key by key; null clears.',
-  }),
+const Attributes = attributesSchema(
+  'By field key of the card type, checked against the field: texts, numbers, booleans, dates as YYYY-MM-DD, option keys. Merged key by key; null clears.',
 );
 
 const Lifecycle = Type.Optional(

@@ -24,7 +24,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { sendResource } from '../../json.ts';
 import { created, ok, routesOf } from '../../operation.ts';
-import { filterSchemas, listQuery, listResponse } from '../../schemas.ts';
+import { attributesSchema, filterSchemas, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
@@ -32,14 +32,7 @@ const RelationSchema = component('Relation', { ...Relation.shown.columns, source
 const RelationListSchema = listResponse(RelationSchema);
 
 const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
-const Attributes = Type.Optional(
-  Type.Unsafe<Record<string, unknown> | null>({
-    type: ['object', 'null'],
-    additionalProperties: true,
-    maxProperties: 1_000,
-    description: 'By attribute key of the relation type. Merged key by key; null clears.',
-  }),
-);
+const Attributes = attributesSchema('By attribute key of the relation type. Merged key by key; null clears.');
 const Description = Clearable(Type.String({ maxLength: 10_000 }));
 
 const RelationCreateBody = object({

@@ -1,20 +1,12 @@
-import Type from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
-import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { defineRoutine } from '../../kernel/jobs/jobs.define.ts';
 import { inBatches, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { TodoRow } from '../collaboration.model.ts';
 import { todoEvent } from './todos.events.ts';
 
 /** Opens the scheduled to-dos whose lead time has begun. */
-export const todosDueJob = defineJob({
-  kind: 'todos_due',
-  queue: 'routine',
-  payload: Type.Object({}, { additionalProperties: false }),
-  attempts: 5,
-  retentionDays: 30,
-  resumable: true,
-});
+export const todosDueJob = defineRoutine('todos_due');
 
 /** To-dos that one transaction opens. */
 const BATCH = 1000;

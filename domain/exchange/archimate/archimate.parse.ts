@@ -2,6 +2,7 @@ import { isUuid } from '../../../platform/uuid.ts';
 import { readXml, xmlAttribute } from '../../../platform/xml.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { insertRow } from '../../kernel/resources/rows.ts';
+import { isObject } from '../../kernel/shapes.ts';
 import { insertDiagram } from '../../modelling/diagrams/diagrams.commands.ts';
 import { DiagramGroup, type DiagramInput, groupEvent } from '../../modelling/diagrams/diagrams.load.ts';
 import { htmlText } from '../../modelling/diagrams/drawing.work.ts';
@@ -119,9 +120,6 @@ async function audienceOf(
     })),
   };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The ids that are cards of visible types. */
 async function knownCards({ sql, metamodel }: Work, ids: unknown): Promise<string[]> {

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+import { isObject } from '../../kernel/shapes.ts';
 import { readDay } from '../../kernel/transfer/csv-cells.ts';
 import { MAX_RECORD } from './imports.csv-records.ts';
 import {
@@ -109,10 +110,6 @@ export function readObject<K extends ImportKind>(
   for (const [key, value] of Object.entries(others)) readMember(row, key, value, options);
   const noParent = parentFields.some((field) => isBlank(item[field]));
   return finishRow(row, options.kind, options.kind === 'cards' && noParent);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether the value of a member means "not set". */

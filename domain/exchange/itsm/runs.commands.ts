@@ -75,20 +75,15 @@ async function queueRun(ctx: Ctx, request: RunRequest): Promise<string | null> {
     if (!(await supersedeOpenPlan(ctx, work, mappingId, trigger))) return null;
     // it also does the work of the deferred scheduled run
     if (mapping.due && direction === mapping.sync_direction) await clearDue(sql, mappingId);
-    const id = await insertRun(work, {
+    return await insertRun(ctx, work, {
       connection_id: mapping.connection_id,
       mapping_id: mappingId,
       direction,
       trigger,
-      status: 'queued',
       stage: 'read',
       complete: mapping.needs_complete || (request.complete ?? false),
       auto_apply: request.autoApply ?? mapping.auto_apply,
-      created_by: ctx.caller.userId,
     });
-    const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: id });
-    await sql('itsm_runs').where({ id }).update({ job_id });
-    return id;
   });
 }
 
@@ -231,16 +226,17 @@ export async function changeRun(
   if (before.status !== after.status) await emitAlert({ sql, emit }, after);
 }
 
-/** Inserts a run and emits its event. */
-export async function insertRun(
-  { sql, emit }: Pick<Work, 'sql' | 'emit'>,
-  row: Record<string, unknown>,
-): Promise<string> {
+/** Inserts a queued run with its event, and its job. @returns its id. */
+export async function insertRun(ctx: Ctx, work: Work, values: Record<string, unknown>): Promise<string> {
+  const { sql, emit } = work;
+  const row = { ...values, status: 'queued', created_by: ctx.caller.userId };
   const [{ id }] = await sql('itsm_runs').insert(row).returning('id');
   emit({
     event_type: 'itsm_run.started',
     data: { id, changes: rowChanges(null, await loadRun(sql, id), unrecorded) },
   });
+  const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: id });
+  await sql('itsm_runs').where({ id }).update({ job_id });
   return id;
 }
 

@@ -102,6 +102,16 @@ export async function duplicateAdr(ctx: Ctx, id: string): Promise<JsonText> {
 
 const LINK: CardRight = { app: 'adr.manage', card: 'card.manage_adr_links' };
 
+/** Locks a decision and a card on which the caller may manage links. @throws EstateError `forbidden`, `not_found`. */
+async function lockForLink(work: Work, ctx: Ctx, id: string, cardId: string) {
+  // cards are locked before the rows that refer to them, to avoid deadlocks
+  await lockCards(work, [cardId], 'share');
+  const adr = await lockRecord(work, ctx, adrKind, id);
+  const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
+  requireOnCard(ctx, LINK, card);
+  return { adr, card };
+}
+
 /**
  * Links a decision, in any state, to a card: links are not signed.
  * @throws EstateError `forbidden`, `not_found`, `duplicate_link`, `conflict` for too many.
@@ -109,11 +119,7 @@ const LINK: CardRight = { app: 'adr.manage', card: 'card.manage_adr_links' };
 export async function linkAdrCard(ctx: Ctx, id: string, cardId: string): Promise<JsonText> {
   requirePermission(ctx.caller, adrKind.rights.view);
   return await command(ctx, async (work) => {
-    // cards are locked before the rows that refer to them, to avoid deadlocks
-    await lockCards(work, [cardId], 'share');
-    const adr = await lockRecord(work, ctx, adrKind, id);
-    const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
-    requireOnCard(ctx, LINK, card);
+    const { adr, card } = await lockForLink(work, ctx, id, cardId);
     const linked: string[] = await work.sql('adr_cards').where({ adr_id: adr.id }).pluck('card_id');
     if (linked.includes(card.id)) {
       const detail = `${referenceNumber(adr.number)} is already linked to this card.`;
@@ -131,10 +137,7 @@ export async function linkAdrCard(ctx: Ctx, id: string, cardId: string): Promise
 export async function unlinkAdrCard(ctx: Ctx, id: string, cardId: string): Promise<void> {
   requirePermission(ctx.caller, adrKind.rights.view);
   await command(ctx, async (work) => {
-    await lockCards(work, [cardId], 'share');
-    const adr = await lockRecord(work, ctx, adrKind, id);
-    const card = requireCard(await loadCards(work, ctx, [cardId]), cardId);
-    requireOnCard(ctx, LINK, card);
+    const { adr, card } = await lockForLink(work, ctx, id, cardId);
     const key = { adr_id: adr.id, card_id: card.id };
     const event = (of: LinkedCard, link: AdrCardRow) => adrCardEvent(of, adr, link, null);
     const deleted = await deleteLinks<AdrCardRow>(work, AdrCard, key, event);

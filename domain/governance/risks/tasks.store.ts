@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
 import { nextDue, seriesDay, statusOn } from '../../collaboration/todos/todos.rules.ts';
 import {
@@ -8,7 +7,7 @@ import {
   type SystemTodo,
 } from '../../collaboration/todos/todos.system.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { defineRoutine } from '../../kernel/jobs/jobs.define.ts';
 import { inBatches, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { deleteRows, findRows, insertRow } from '../../kernel/resources/rows.ts';
 import {
@@ -210,11 +209,4 @@ async function openBatch(work: Work): Promise<number> {
 }
 
 /** Opens the scheduled occurrences of mitigation tasks whose lead time has begun. */
-export const mitigationsDueJob = defineJob({
-  kind: 'mitigations_due',
-  queue: 'routine',
-  payload: Type.Object({}, { additionalProperties: false }),
-  attempts: 5,
-  retentionDays: 30,
-  resumable: true,
-});
+export const mitigationsDueJob = defineRoutine('mitigations_due');

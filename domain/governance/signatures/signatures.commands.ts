@@ -6,7 +6,7 @@ import { differingMembers, type StoredRow } from '../../kernel/events/row-change
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
-import { Clearable, object, Uuid } from '../../kernel/shapes.ts';
+import { Clearable, isObject, object, Uuid } from '../../kernel/shapes.ts';
 import {
   assignRequests,
   closeRequests,
@@ -279,9 +279,6 @@ export function differencesOf(
     return [{ field, old: before, new: after }];
   });
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Compares a revision with another of the same document, by default the one before it; from the older to the newer.

@@ -1,12 +1,4 @@
-import Type from 'typebox';
-import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { defineRoutine } from '../../kernel/jobs/jobs.define.ts';
 
 /** Deletes the cards that were archived longer ago than the configured retention. */
-export const archivePurgeJob = defineJob({
-  kind: 'archive_purge',
-  queue: 'routine',
-  payload: Type.Object({}, { additionalProperties: false }),
-  attempts: 5,
-  retentionDays: 30,
-  resumable: true,
-});
+export const archivePurgeJob = defineRoutine('archive_purge');

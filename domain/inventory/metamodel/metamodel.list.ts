@@ -11,7 +11,7 @@ import {
   StakeholderRoleDefinition,
 } from '../../kernel/metamodel/metamodel.model.ts';
 import type { Translations } from '../../kernel/metamodel/metamodel.types.ts';
-import { Key } from '../../kernel/shapes.ts';
+import { isObject, Key } from '../../kernel/shapes.ts';
 
 const MAX_LANGUAGES = 100;
 const MAX_TEXT = 10_000;
@@ -47,9 +47,6 @@ export function cleanTranslations(
   }
   return clean;
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const entries = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
 

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Sql } from '../../../platform/database.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
@@ -41,6 +41,17 @@ export interface JobDefinition<P extends TSchema = TSchema> {
 export function defineJob<P extends TSchema>(definition: JobDefinition<P>): JobDefinition<P> {
   return definition;
 }
+
+/** Declares a short job without a payload that a schedule starts. */
+export const defineRoutine = (kind: string) =>
+  defineJob({
+    kind,
+    queue: 'routine',
+    payload: Type.Object({}, { additionalProperties: false }),
+    attempts: 5,
+    retentionDays: 30,
+    resumable: true,
+  });
 
 /**
  * The payload, checked against its schema.

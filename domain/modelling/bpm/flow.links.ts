@@ -3,9 +3,8 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
-import { findRows } from '../../kernel/resources/rows.ts';
 import { requireDraftViewer } from './bpm.access.ts';
-import { ElementLink, type FlowRow, type LinkRow, type LinkTargets, linkKinds } from './bpm.model.ts';
+import { type FlowRow, type LinkTargets, linkKinds } from './bpm.model.ts';
 import { currentDiagram } from './diagrams.queries.ts';
 import {
   ELEMENT_SEARCH,
@@ -15,18 +14,11 @@ import {
   linkMembers,
   modelMembers,
 } from './elements.list.ts';
-import { writeRows } from './links.save.ts';
+import { lockLinks, writeRows } from './links.save.ts';
 
 /** The planned links of a version, by the ids of their elements. */
-export async function plannedLinks(
-  { sql }: Pick<Work, 'sql'>,
-  versionId: string,
-): Promise<Map<string, LinkRow>> {
-  const rows = await findRows(sql, ElementLink, (query) =>
-    query.where({ flow_version_id: versionId }).orderBy('bpmn_element_id').forUpdate(),
-  );
-  return new Map(rows.map((row) => [row.bpmn_element_id, row]));
-}
+export const plannedLinks = (work: Pick<Work, 'sql'>, versionId: string) =>
+  lockLinks(work, { flow_version_id: versionId });
 
 /** Writes the planned links of a version. They have no effect before its approval. */
 export async function savePlanned(

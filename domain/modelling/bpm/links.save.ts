@@ -163,16 +163,20 @@ export interface LinkOutcome {
   relations_removed: number;
 }
 
-/** The links in force of a lineage, by the ids of their elements. */
-export async function activeLinks(
+/** Locks links. @returns them by the ids of their elements. */
+export async function lockLinks(
   { sql }: Pick<Work, 'sql'>,
-  lineageId: string,
+  links: Partial<LinkRow>,
 ): Promise<Map<string, LinkRow>> {
   const rows = await findRows(sql, ElementLink, (query) =>
-    query.where({ lineage_id: lineageId, flow_version_id: null }).orderBy('bpmn_element_id').forUpdate(),
+    query.where(links).orderBy('bpmn_element_id').forUpdate(),
   );
   return new Map(rows.map((row) => [row.bpmn_element_id, row]));
 }
+
+/** The links in force of a lineage, by the ids of their elements. */
+export const activeLinks = (work: Pick<Work, 'sql'>, lineageId: string) =>
+  lockLinks(work, { lineage_id: lineageId, flow_version_id: null });
 
 /**
  * Replaces the links of a lineage and writes the relations that follow from them. The process must be locked.

@@ -4,6 +4,7 @@ import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { CURRENT_FIRST } from '../../../domain/modelling/bpm/diagrams.queries.ts';
 import { embed, fragment } from '../../../platform/database.ts';
 import { withoutCosts } from '../../kernel/report.cards.ts';
+import { typesBetween } from '../../kernel/report.ends.ts';
 import type { Report } from '../../kernel/report.ts';
 
 /** Common declarations of the reports on processes. */
@@ -19,10 +20,7 @@ export const ofProcesses = {
  * relation types in either direction; without costs if the caller may not see them.
  */
 export function relatedTo(ctx: Ctx, other: string): Fragment {
-  const types = ctx.metamodel.visibleRelationTypes.map((key) => ctx.metamodel.relationTypes.get(key)!);
-  const between = (source: string, target: string) =>
-    types.filter((type) => type.source_type_key === source && type.target_type_key === target);
-  const [out, back] = [between(PROCESS, other), between(other, PROCESS)];
+  const [out, back] = [typesBetween(ctx, PROCESS, other), typesBetween(ctx, other, PROCESS)];
   const attributes = withoutCosts(ctx, 'r', [...out, ...back]);
   return fragment`select distinct on (b.process_id, b.other_id) b.process_id, b.other_id, b.attributes from (
         select r.source_id as process_id, r.target_id as other_id, ${embed(attributes)} as attributes, r.type, r.id

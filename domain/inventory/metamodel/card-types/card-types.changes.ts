@@ -19,7 +19,6 @@ import {
   countRows,
   type Fields,
   measureValues,
-  refuseValueLoss,
   setDifference,
   valueChanges,
 } from '../changes/values.diff.ts';
@@ -142,10 +141,7 @@ export async function writeCardType(
   const fields = { before: fieldsOf(before), after: fieldsOf(after) };
   refuseFrozenLevels(type, fields.before, fields.after);
   const values = valueChanges(fields.before, fields.after);
-  const holder = { table: 'cards', type } as const;
-  const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
-  const measured = await measureValues(run, holder, asked);
-  refuseValueLoss(run, measured);
+  const measured = await measureValues(run, { table: 'cards', type }, values);
   const removedSubtypes = setDifference(subtypesOf(before), subtypesOf(after));
 
   let written = before;

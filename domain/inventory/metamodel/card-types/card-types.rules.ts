@@ -1,6 +1,7 @@
 import type { FieldError } from '../../../../platform/errors.ts';
 import type { CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
+import { isObject } from '../../../kernel/shapes.ts';
 import { cleanTranslations } from '../metamodel.list.ts';
 
 /** The members of a card type that a client sets; `key` only at creation. */
@@ -211,9 +212,6 @@ const commonParts: ReadonlySet<string> = new Set([
   'risks',
   'history',
 ]);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Checks how the sections of a type are displayed: `{<section>: {defaultExpanded, hidden}, __order: [section],

@@ -191,18 +191,21 @@ const EXAMPLES = 20;
 const MAX_EXAMPLE = 200;
 const CHUNK = 5_000;
 
-/** Counts the rows with values that the changes remove or convert. */
+/**
+ * Counts the rows with values that the changes convert and, in a dry run, those with values that they remove.
+ * @throws EstateError `values_do_not_fit`.
+ */
 export async function measureValues(
   run: ChangeRun,
   holder: Holder,
   changes: ValueChanges,
 ): Promise<Measured> {
   const measured: Measured = { removed_fields: [], removed_options: [], changed_fields: [] };
-  for (const field_key of changes.removed) {
+  for (const field_key of run.dryRun ? changes.removed : []) {
     const affected = await countRows(run, holder, fragment`jsonb_exists(t.attributes, ${field_key})`);
     measured.removed_fields.push({ field_key, affected });
   }
-  for (const { field, removed } of changes.options) {
+  for (const { field, removed } of run.dryRun ? changes.options : []) {
     for (const option_key of removed) {
       const affected = await countRows(run, holder, hasOption('t.attributes', field, [option_key]));
       measured.removed_options.push({ field_key: field, option_key, affected });
@@ -211,6 +214,7 @@ export async function measureValues(
   for (const retyped of changes.retyped) {
     measured.changed_fields.push(await measureRetyped(run, holder, retyped));
   }
+  refuseValueLoss(run, measured);
   return measured;
 }
 
@@ -262,7 +266,7 @@ function shortened(value: unknown): unknown {
  * Refuses a change that would lose values, unless `force` is given.
  * @throws EstateError `values_do_not_fit` with the fields and some of the values.
  */
-export function refuseValueLoss(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {
+function refuseValueLoss(run: ChangeRun, { changed_fields }: Pick<Impact, 'changed_fields'>): void {
   const unconvertible = changed_fields.filter((field) => field.unconvertible > 0);
   if (run.force || run.dryRun || unconvertible.length === 0) return;
   const names = unconvertible.map((field) => `${field.field_key} (${field.unconvertible})`).join(', ');

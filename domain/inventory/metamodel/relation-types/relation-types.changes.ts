@@ -18,13 +18,7 @@ import {
   LargeChange,
   noImpact,
 } from '../changes/changes.types.ts';
-import {
-  countRows,
-  type Fields,
-  measureValues,
-  refuseValueLoss,
-  valueChanges,
-} from '../changes/values.diff.ts';
+import { countRows, type Fields, measureValues, valueChanges } from '../changes/values.diff.ts';
 import { readRelationType } from '../metamodel.list.ts';
 import { type BuiltInChange, cleanRelationType, type RelationTypeInput } from './relation-types.rules.ts';
 
@@ -245,10 +239,7 @@ export async function writeRelationType(
   }
   if (changed.cardinality) await requireCardinality(work, key, changed.cardinality);
   const values = valueChanges(fieldsOf(before), fieldsOf({ ...before, ...changed }));
-  const holder = { table: 'relations', type: key } as const;
-  const asked = run.dryRun ? values : { ...values, removed: [], options: [] };
-  const measured = await measureValues(run, holder, asked);
-  refuseValueLoss(run, measured);
+  const measured = await measureValues(run, { table: 'relations', type: key }, values);
   const after = await updateRow(work.sql, RelationTypeDefinition, { key }, changed);
   await requireFreePair(work, after);
   const converted = await updateInventory(run, { relations: { type: key, values } });

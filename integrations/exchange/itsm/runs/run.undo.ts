@@ -2,11 +2,9 @@ import { MANAGE_SYNC } from '../../../../domain/exchange/itsm/connections.querie
 import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow } from '../../../../domain/exchange/itsm/itsm.model.ts';
 import { changeRun, insertRun, loadRun, logRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
-import { itsmRunJob } from '../../../../domain/exchange/itsm/runs.job.ts';
 import { prepareUndo } from '../../../../domain/exchange/itsm/runs.review.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
-import { enqueueJob } from '../../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
 import { counted } from '../../../../platform/counted.ts';
 import { inTransaction, query, type Sql } from '../../../../platform/database.ts';
@@ -41,22 +39,17 @@ export async function undoRun(ctx: Ctx, runId: string): Promise<string> {
     await prepareUndo(ctx, work, run.mapping_id);
     if (await isUndone(sql, runId)) throw refuse('The run was undone already.');
     if ((await countApplied(sql, runId)) === 0) throw refuse('The run has applied nothing.');
-    const id = await insertRun(work, {
+    return await insertRun(ctx, work, {
       connection_id: run.connection_id,
       mapping_id: run.mapping_id,
       direction: run.direction,
       trigger: 'undo',
-      status: 'queued',
       stage: 'plan',
       complete: false,
       auto_apply: true,
       mapping: JSON.stringify(run.mapping),
       undo_of: runId,
-      created_by: ctx.caller.userId,
     });
-    const { job_id } = await enqueueJob(ctx, work, itsmRunJob, { run_id: id });
-    await sql('itsm_runs').where({ id }).update({ job_id });
-    return id;
   });
 }
 

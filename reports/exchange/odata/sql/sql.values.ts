@@ -1,4 +1,5 @@
 import { type Fragment, raw, sql, total } from '../../../../domain/inventory/filters/filters.sql.ts';
+import { isDay } from '../../../../domain/kernel/dates.ts';
 import { isUuid } from '../../../../platform/uuid.ts';
 import type { EdmType } from '../model/model.types.ts';
 import { invalidQuery } from '../odata.errors.ts';
@@ -56,13 +57,6 @@ export const kindName = (kind: Kind): string => kindNames[kind];
 
 const MOMENT = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,12})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-function isDate(text: string): boolean {
-  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
-  if (!found || found[1] === '0000') return false;
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
-}
-
 /** Whether the text can be parsed as a value of the kind. */
 export function canParse(text: string, kind: Kind): boolean {
   switch (kind) {
@@ -71,10 +65,10 @@ export function canParse(text: string, kind: Kind): boolean {
     case 'guid':
       return isUuid(text);
     case 'date':
-      return isDate(text);
+      return isDay(text);
     case 'moment': {
       const found = MOMENT.exec(text);
-      return found !== null && isDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+      return found !== null && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
     }
     case 'number':
       return /^-?\d{1,30}(?:\.\d{1,30})?(?:e[+-]?\d{1,2})?$/i.test(text);
