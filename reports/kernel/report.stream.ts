@@ -46,11 +46,8 @@ export async function openReportStream(
       const chosen = format === 'json' ? [] : tablesOf(format, streamed.tables, table);
       start({ position, out });
       if (format === 'json') return await writeChunks(streamed.json, out, undefined);
-      await writeTables(
-        format,
-        chosen.map((one) => tableOf(snapshot, one)),
-        out,
-      );
+      const tables = chosen.map((one) => tableOf(snapshot, one));
+      await writeTables(format, tables, out);
     }),
   );
 }

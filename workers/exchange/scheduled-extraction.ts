@@ -159,11 +159,8 @@ async function mailRun(
     text: `The extraction "${run.schedule_name}" of ${run.slot.toISOString()} is ready.\n\n${where}\n`,
     ...(attached ? { attachment: run.file_id } : {}),
   };
-  await enqueueMails(
-    sql,
-    ctx,
-    recipients.map((to) => ({ ...mail, to })),
-  );
+  const mails = recipients.map((to) => ({ ...mail, to }));
+  await enqueueMails(sql, ctx, mails);
 }
 
 /** The storage that a schedule's files go to; undefined for mail. */

@@ -33,13 +33,8 @@ export async function followGroups(work: Work, ctx: Ctx, userIds: string[]): Pro
   const wanted = (user: UserRow) => roleOf(held.get(user.id)!) ?? user.role;
   let changing = people.filter((user) => user.erased_at === null && wanted(user) !== user.role);
   const leaving = changing.filter(isAdministrator);
-  if (
-    leaving.length > 0 &&
-    !(await hasOtherAdministrator(
-      sql,
-      leaving.map(({ id }) => id),
-    ))
-  ) {
+  const leavingIds = leaving.map(({ id }) => id);
+  if (leaving.length > 0 && !(await hasOtherAdministrator(sql, leavingIds))) {
     changing = changing.filter((user) => user !== leaving[0]);
   }
   for (const [role, members] of Map.groupBy(changing, wanted)) {

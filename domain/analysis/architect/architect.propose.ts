@@ -64,10 +64,8 @@ function introduceCapabilities({ facts }: ProposalInput, builder: Builder): Map<
 
 /** The applications with weaknesses, with the gaps that are their weaknesses. */
 function weak({ facts, gaps }: ProposalInput): { application: ScopeApplication; gaps: Gap[] }[] {
-  const byCard = Map.groupBy(
-    gaps.filter(({ kind }) => kind in burden),
-    ({ card }) => card.id,
-  );
+  const burdens = gaps.filter(({ kind }) => kind in burden);
+  const byCard = Map.groupBy(burdens, ({ card }) => card.id);
   return facts.applications.flatMap((application) => {
     const own = byCard.get(application.id);
     return own ? [{ application, gaps: own }] : [];

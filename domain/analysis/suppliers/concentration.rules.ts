@@ -158,10 +158,8 @@ function riskOf(group: GroupFigures, criticalApps: number, total: number | null)
 }
 
 function categoriesOf(figures: readonly GroupFigures[], seesCosts: boolean): CategoryConcentration[] {
-  const byCategory = Map.groupBy(
-    figures.filter(({ category }) => category !== null),
-    ({ category }) => category!,
-  );
+  const categorised = figures.filter(({ category }) => category !== null);
+  const byCategory = Map.groupBy(categorised, ({ category }) => category!);
   return [...byCategory]
     .map(([category, all]) => {
       const groups = summed(all, ({ group }) => group);

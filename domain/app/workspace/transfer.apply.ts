@@ -110,14 +110,9 @@ async function refuseLoss(
   after: StoredRow,
 ): Promise<void> {
   const loss = findNarrowing(before, { ...before, ...after });
-  if (
-    !loss ||
-    !(await work
-      .sql(holder)
-      .where({ type: before.key as string })
-      .first('id'))
-  )
-    return;
+  if (!loss) return;
+  const type = String(before.key);
+  if (!(await work.sql(holder).where({ type }).first('id'))) return;
   throw new RowRefused([
     { field: '', code: 'values_do_not_fit', message: `Values here would lose their place: ${loss}.` },
   ]);
@@ -254,11 +249,10 @@ async function applyRows(
   const lines = rows.map(({ line }) => line);
   try {
     // Contents are stored before the rows that reference them.
-    if (kind === 'files')
-      await storeContents(
-        applying,
-        rows.map(({ ref }) => ref),
-      );
+    if (kind === 'files') {
+      const ids = rows.map(({ ref }) => ref);
+      await storeContents(applying, ids);
+    }
     await commandWith(
       job.ctx,
       { changesMetamodel: kind === SETTINGS || contentTable.get(kind)?.metamodel === true },

@@ -4,8 +4,7 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import type { Ctx } from '../../kernel/context.ts';
 import { Calculation, type CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
 import { readFormula } from '../../kernel/formulas/calculations.plan.ts';
-import type { FormulaValue } from '../../kernel/formulas/formula.values.ts';
-import { FormulaError } from '../../kernel/formulas/formula.values.ts';
+import { FormulaError, type FormulaValue } from '../../kernel/formulas/formula.values.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';

@@ -312,10 +312,8 @@ function isInMoments(column: Fragment, operator: FilterTest['operator'], moments
   if (operator === '>') return sql`${column} >= ${endOf(first)}`;
   if (operator === '>=') return sql`${column} >= ${startOf(first)}`;
   if (operator === 'between') return isWithin(first, moments[1]!);
-  return combine(
-    'or',
-    moments.map((moment) => isWithin(moment, moment)),
-  );
+  const conditions = moments.map((moment) => isWithin(moment, moment));
+  return combine('or', conditions);
 }
 
 /** Whether a column of user ids contains one of the users. */

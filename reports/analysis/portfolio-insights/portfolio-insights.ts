@@ -32,10 +32,8 @@ export async function readPortfolioInsights(
   // each filter is parsed separately, so that operators of one do not affect another
   const all = [await reportCards(ctx, undefined)];
   for (const filter of active_filters) all.push(await reportCards(ctx, filter));
-  const cards = joinFragments(
-    all.map((one) => fragment`(${embed(one)})`),
-    ' and ',
-  );
+  const parts = all.map((one) => fragment`(${embed(one)})`);
+  const cards = joinFragments(parts, ' and ');
   const selection = {
     cards,
     today: new Date().toISOString().slice(0, 10),

@@ -8,8 +8,7 @@ import {
 import { parsePath } from '../../../domain/inventory/filters/filters.parser.ts';
 import type { FilterSchema } from '../../../domain/inventory/filters/filters.schema.ts';
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import type { FilterWord } from '../../../domain/inventory/filters/filters.types.ts';
-import { filterError } from '../../../domain/inventory/filters/filters.types.ts';
+import { type FilterWord, filterError } from '../../../domain/inventory/filters/filters.types.ts';
 import type { createNodes, Entity, Place, QueryNode } from './query.tree.ts';
 import { phase, scalar, typeOf, type ValueType } from './query.values.ts';
 

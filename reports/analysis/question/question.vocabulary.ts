@@ -91,11 +91,10 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
   const add = (name: string, meaning: Meaning) => {
     addWords(phraseOf(name), meaning);
     // "SaaS" is one word, in keys an upper-case letter begins another
-    if (/\p{Ll}\p{Lu}/u.test(name))
-      addWords(
-        wordsOf(name).map(({ norm }) => norm),
-        meaning,
-      );
+    if (/\p{Ll}\p{Lu}/u.test(name)) {
+      const norms = wordsOf(name).map(({ norm }) => norm);
+      addWords(norms, meaning);
+    }
   };
   const addWords = (words: string[], meaning: Meaning) => {
     if (words.length === 0) return;

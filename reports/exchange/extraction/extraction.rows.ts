@@ -119,10 +119,8 @@ export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
     fragment`c.type = any(${selection.types}::text[])`,
     ...selection.conditions,
   ];
-  return joinFragments(
-    parts.map((part) => fragment`(${embed(part)})`),
-    ' and ',
-  );
+  const conditions = parts.map((part) => fragment`(${embed(part)})`);
+  return joinFragments(conditions, ' and ');
 }
 
 const own = [

@@ -54,11 +54,8 @@ export async function readChanges(ctx: Ctx, query: PageQuery, from: number): Pro
   return await inSnapshot(ctx, async (snapshot) => {
     const rows = await snapshot.query<Changed>(select.sql, select.bindings);
     const there = rows.slice(0, pageSize).filter((row) => row.there);
-    const chunks = await readItems(
-      snapshot,
-      items,
-      there.map(({ id }) => id),
-    );
+    const ids = there.map(({ id }) => id);
+    const chunks = await readItems(snapshot, items, ids);
     return buildResponse(query, { rows, from, until }, chunks);
   });
 }

@@ -109,10 +109,8 @@ function orderedCandidates(
   const inside = conjunctsOf(options.filter).filter((part) => readsJson(part, set));
   if (inside.length === 0) return;
   const { from, where } = selectEntities(statement, query, new Set(inside));
-  const conditions = combine(
-    'and',
-    inside.map((part) => filterPart(statement, set, part)),
-  );
+  const parts = inside.map((part) => filterPart(statement, set, part));
+  const conditions = combine('and', parts);
   return sql`(select c.* from ${from} where ${where}${place} order by c.id offset 0) c where ${conditions}`;
 }
 

@@ -82,14 +82,10 @@ export function matrixChart(
   { row_type, col_type }: { row_type: string; col_type: string },
   context: ChartContext,
 ): Chart {
-  const rows = ranked(
-    result.rows,
-    result.intersections.map(({ row_id }) => row_id),
-  );
-  const columns = ranked(
-    result.columns,
-    result.intersections.map(({ col_id }) => col_id),
-  );
+  const rowIds = result.intersections.map(({ row_id }) => row_id);
+  const rows = ranked(result.rows, rowIds);
+  const columnIds = result.intersections.map(({ col_id }) => col_id);
+  const columns = ranked(result.columns, columnIds);
   const rowAt = new Map(rows.map(({ id }, index) => [id, index]));
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
   return {

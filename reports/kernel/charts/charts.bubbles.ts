@@ -42,14 +42,10 @@ export function layoutBubbles(chart: BubblesChart, workspace: ChartWorkspace): L
   // the more circles, the smaller
   const most = Math.min(RADIUS.most, Math.max(RADIUS.mostOfMany, 110 / Math.sqrt(Math.max(1, items.length))));
   const positions = positionsOf(chart, items, plot);
-  const x = scaleOn(
-    chart.x,
-    items.map((item) => item.x),
-  );
-  const y = scaleOn(
-    chart.y,
-    items.map((item) => item.y),
-  );
+  const xs = items.map((item) => item.x);
+  const x = scaleOn(chart.x, xs);
+  const ys = items.map((item) => item.y);
+  const y = scaleOn(chart.y, ys);
   const named = placeNames(
     items.map(({ name, size }, index) => ({
       x: left + share(positions[index]![0], x) * plot.width,

@@ -8,8 +8,7 @@ import { rescored } from '../../cards/cards.rows.ts';
 import { saveCards } from '../../cards/cards.save.ts';
 import { loadRelations } from '../../relations/relations.load.ts';
 import type { StoredRelation } from '../../relations/relations.model.ts';
-import type { NamedEnd } from '../../relations/relations.save.ts';
-import { saveRelations } from '../../relations/relations.save.ts';
+import { type NamedEnd, saveRelations } from '../../relations/relations.save.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
 import { type ChangeRun, changeWork, LargeChange, requireChangeRights } from './changes.types.ts';
 import {

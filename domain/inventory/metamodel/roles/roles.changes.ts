@@ -13,8 +13,7 @@ import { cardPermissions } from '../../../kernel/permissions/permissions.data.ts
 import { deleteRows, findRows, insertRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { type CardTypeInput, unique } from '../card-types/card-types.rules.ts';
 import { updateInventory } from '../changes/changes.inventory.ts';
-import type { ChangeRun } from '../changes/changes.types.ts';
-import { checkSeen, requireChangeRights } from '../changes/changes.types.ts';
+import { type ChangeRun, checkSeen, requireChangeRights } from '../changes/changes.types.ts';
 import { cleanTranslations, readStakeholderRoleDefinition } from '../metamodel.list.ts';
 import { stakeholderRoleSeeds } from '../metamodel.seeds.data.ts';
 
