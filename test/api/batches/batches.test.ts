@@ -67,8 +67,11 @@ describe('an open batch', () => {
     const { id, confirm_token } = await open(member, { dry_run: true });
     const tried = await member.create('/api/v1/cards', card('Tried'), joining(id));
     await expectProblem(member.get(`/api/v1/cards/${tried.id}`), 404);
-    for (const body of [{}, { confirm_token: 'wrong' }])
-      expect((await member.post(`${url}/${id}/commit`, body)).body.errors[0].code).toBe('wrong_token');
+    for (const [body, code] of [
+      [{}, 'required'],
+      [{ confirm_token: 'wrong' }, 'wrong_token'],
+    ])
+      expect((await member.post(`${url}/${id}/commit`, body)).body.errors[0].code).toBe(code);
     await sql.run`
       update mutation_batches set confirm_token_expires_at = now() - interval '1 second' where id = ${id}`;
     const expired = await member.post(`${url}/${id}/commit`, { confirm_token });
