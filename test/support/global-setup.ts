@@ -42,6 +42,8 @@ const openServer = (dataDir: string) =>
       fsync: 'off',
       full_page_writes: 'off',
       synchronous_commit: 'off',
+      // no database lives long enough to need it
+      autovacuum: 'off',
       unix_socket_directories: socketFolderOf(dataDir),
     },
   });
