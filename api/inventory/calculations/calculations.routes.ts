@@ -16,7 +16,8 @@ import { startRecalculation } from '../../../domain/inventory/calculations/recal
 import { Calculation, CalculationRun } from '../../../domain/kernel/formulas/calculations.model.ts';
 import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { started } from '../../kernel/jobs/jobs.schemas.ts';
-import { type OperationResponse, ok, page, routesOf } from '../../operation.ts';
+import type { OperationResponse } from '../../operation.responses.ts';
+import { ok, page, routesOf } from '../../operation.ts';
 import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 

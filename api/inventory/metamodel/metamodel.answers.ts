@@ -8,7 +8,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import { object } from '../../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../../json.ts';
 import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
-import type { OperationResponse } from '../../operation.ts';
+import type { OperationResponse } from '../../operation.responses.ts';
 
 export const tag = 'Metamodel';
 /** The languages of the workspace's labels. */
