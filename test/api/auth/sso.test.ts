@@ -243,7 +243,7 @@ it.each<[string, object]>([
   expect(answer.body.code).toBe('sso_refused');
 });
 
-it('a provider that is not well is told as such, and brings nothing down', async () => {
+it('errors of a provider are reported as such, and stop nothing else', async () => {
   const answer = await provider.login((await start()).body.authorization_url, known());
   provider.replace((_request, response) => response.writeHead(500).end('oops'));
   for (const bad of [await start(), await callback(answer)]) {

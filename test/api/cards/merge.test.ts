@@ -77,7 +77,7 @@ it('gives the survivor all that the other has, and emits an event for every writ
   expect(moved.data.changes).toEqual({ source_id: { old: d.other.id, new: d.survivor.id } });
   const deleted = events.find(({ event_type }) => event_type === 'card.deleted')!;
   expect(deleted.data).toMatchObject({ merged_into: d.survivor.id, merge_id: answer.body.merge_id });
-  // what one stars is told to nobody else
+  // events of favorites are visible to their owner alone
   const starred = events.find(({ data }) => data.entity === 'favorite');
   expect(starred).toMatchObject({ scope: 'user', recipient_id: (await t.as('viewer')).userId });
   expect(events.at(-1)!.data).toMatchObject({
@@ -116,7 +116,7 @@ it('leads reads of the old id to the survivor, refuses writes, and shows both hi
   expect(eventKinds((await admin.get(card(survivor.id, '/history'))).body.items, 'card')).toBe(
     'merged updated deleted merged updated deleted created created created',
   );
-  // who does not see the survivor is told nothing of it
+  // users who may not see the survivor do not learn of it
   await expectProblem((await t.holding()).get(card(first.id)), 403);
   await admin.delete(card(survivor.id));
   await expectProblem(admin.get(card(first.id)), 404);

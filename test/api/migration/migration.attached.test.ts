@@ -87,7 +87,7 @@ describe('a full snapshot', () => {
       description: { old: null, new: 'Stores all' },
       'attributes.costTotalAnnual': { old: null, new: 900.5 },
     });
-    // what costs are is told nobody, not even in why they are none
+    // no message contains values of costs, not even the reason why one is invalid
     expect(bad.left_out).toEqual([{ field: 'costTotalAnnual', code: 'wrong_type', message: 'is no number' }]);
     expect(await actions(id, 'tag')).toEqual({ EMEA: 'create', APAC: 'create' });
     expect(await actions(id, 'subscription')).toEqual({ 'Suite: responsible ann@estate.example': 'create' });

@@ -58,7 +58,7 @@ it('shows differences, values that stand for nothing, and what is not mapped wit
       ['costTotalAnnual', 'wrong_type'],
     ]),
   );
-  // what costs are is told nobody, not even in why they are none
+  // no message contains values of costs, not even the reason why one is invalid
   expect(JSON.stringify(payroll.left_out)).not.toContain('much');
   expect(await actions(id, 'metamodel_type')).toMatchObject({
     Application: 'skip',

@@ -131,7 +131,7 @@ it('deactivates at once, and works for who was deleted before', async () => {
   await admin.delete(`/api/v1/users/${user.id}`);
   await admin.post('/api/v1/cards', { type: 'Application', name: 'Shown anew' });
   await erase(user.id);
-  // who has copies is told of everything anew, also where the last one was taken just then
+  // the feed sends everything again to clients with copies, also if the last copy was taken just then
   const { next } = (await admin.get('/api/v1/changes?after=now')).body;
   const copied = await admin.get(`/api/v1/extracts/cards?format=csv&columns=name&after=${next}`);
   expect(copied.text).toContain('Shown anew');
@@ -152,7 +152,7 @@ it('finds every name again after a run that ended half-way', async () => {
   await admin.patch(`/api/v1/users/${user.id}`, { display_name: `Second ${word}` });
   const told = { user_id: admin.userId, actor_id: user.id, type: 'card_updated', title: 'T' };
   await db('notifications').insert({ ...told, message: `First ${word} did it`, event_position: 11 });
-  // what a killed run leaves: events rewritten, the account and what tells of its names not yet
+  // the state after a killed run: events are rewritten, the account and texts with its names are not yet
   const known = (await readIdentity(db, user.id))!;
   const eraser = createEraser(known, pseudonymOf(user.id));
   const { newest } = await feedEnds(db);

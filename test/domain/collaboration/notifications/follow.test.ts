@@ -140,7 +140,7 @@ describe('a change of a card', () => {
   });
 });
 
-it('people working together are told of comments, of being named in one, and of to-dos for them', async () => {
+it('notifies people of comments, of mentions in comments, and of to-dos assigned to them', async () => {
   await useSmtp(t.services, 1);
   const id = await card({ name: 'Service Desk' }, bob);
   const name = `@[Eve](user:${eve.userId})`;
