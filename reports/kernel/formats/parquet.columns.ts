@@ -1,5 +1,5 @@
 import type { SchemaElement } from 'hyparquet';
-import { type Chunk, cellReader, readTime } from './binary-rows.ts';
+import { type Chunk, type cellReader, readTime } from './binary-rows.ts';
 import { cellText } from './cells.ts';
 import type { Column, ColumnType } from './formats.types.ts';
 import type { PhysicalType } from './parquet.values.ts';
@@ -81,9 +81,11 @@ const byteString = (text: string): string => Buffer.from(text).toString('latin1'
  * A function that reads a value of a column in its physical form: a text or list as byte strings, a time in milliseconds since 1970.
  * A value that does not match the column's type, as after a change of type, becomes null.
  */
-export function parquetReader(columns: Column[], at: number): ReadValue {
-  const { type } = columns[at]!;
-  const readCell = cellReader(columns);
+export function parquetReader(
+  type: ColumnType,
+  at: number,
+  readCell: ReturnType<typeof cellReader>,
+): ReadValue {
   if (type === 'datetime') return readTime;
   const read: ReadValue = (chunk, from, to, isJson) => {
     if (type === 'number' && isJson) {

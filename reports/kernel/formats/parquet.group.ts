@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { rowScanner } from './binary-rows.ts';
+import { cellReader, rowScanner } from './binary-rows.ts';
 import type { EncodedGroup, RowGroup } from './encoding.ts';
 import type { Column } from './formats.types.ts';
 import { parquetReader, parquetSchema, physicalType } from './parquet.columns.ts';
@@ -19,12 +19,18 @@ const isCompressed = ({ header, type }: Column): boolean =>
   (type === 'text' || type === 'json' || type === 'multi') && header !== 'id';
 
 /** The values of a column of a row group, as rows are added. */
-function columnOf(columns: Column[], at: number, rows: number) {
-  const column = columns[at]!;
+function columnOf(column: Column, at: number, rows: number, readCell: ReturnType<typeof cellReader>) {
   const type = physicalType(column.type);
   const values = type === 'BYTE_ARRAY' ? new TextValues(!isDistinct(column)) : new NumberValues(type);
   const lists = column.type === 'multi' ? new Array<string[] | null>(rows).fill(null) : null;
-  return { column, type, values, lists, present: new Uint8Array(rows), read: parquetReader(columns, at) };
+  return {
+    column,
+    type,
+    values,
+    lists,
+    present: new Uint8Array(rows),
+    read: parquetReader(column.type, at, readCell),
+  };
 }
 
 /** The levels of a column of lists, whose elements are added to its values. */
@@ -49,7 +55,8 @@ export function encodeRowGroup(
   { columns, rows }: Pick<RowGroup, 'columns' | 'rows'>,
   chunks: readonly Buffer[],
 ): EncodedGroup {
-  const group = columns.map((_, at) => columnOf(columns, at, rows));
+  const readCell = cellReader(columns);
+  const group = columns.map((column, at) => columnOf(column, at, rows, readCell));
   let row = 0;
   const scan = rowScanner(
     columns,
