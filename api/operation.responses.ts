@@ -40,8 +40,9 @@ function withComponents(app: App, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withComponents(app, part));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { $id, ...members } = schema as { $id?: string };
+  if ($id !== undefined && app.getSchema($id)) return { $ref: `${$id}#` };
   const parts = Object.entries(members).map(([name, part]) => [name, withComponents(app, part)]);
   if ($id === undefined) return Object.fromEntries(parts);
-  if (!app.getSchema($id)) app.addSchema({ ...Object.fromEntries(parts), $id });
+  app.addSchema({ ...Object.fromEntries(parts), $id });
   return { $ref: `${$id}#` };
 }
