@@ -20,14 +20,16 @@ export const redisTests = 'test/**/*.redis.test.ts';
 
 /**
  * Processes are started, killed and frozen, disks are filled, and remotes fail in every way: these mostly wait, and
- * `npm run test:processes` runs them.
+ * `npm run test:processes` runs them, with the tests of programs that only development uses.
  */
 export const processTests = [
+  'test/checks/{bench-harness,contributing,openapi*}.test.ts',
+  'test/api/mcp/mcp.test.ts',
   'test/{processes,resilience}/**/*.test.ts',
   'test/**/*.{kill,kills,killed}.test.ts',
   'test/docs/examples.test.ts',
   'test/integrations/exchange/itsm/runs.faults.test.ts',
-  'test/platform/{embedded-postgres*,lifecycle,startup}.test.ts',
+  'test/platform/{embedded-postgres*,lifecycle,startup,warnings,worker-threads}.test.ts',
   'test/workers/{crashes,jobs.recovery,runtime}.test.ts',
 ];
 

@@ -1,10 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { exampleOf } from '../../../api/openapi/examples.ts';
-import { run } from '../../../api/openapi/write.ts';
-import { startChild } from '../../support/child.ts';
 import { answered, openApp } from '../../support/harness.ts';
 
 const { t } = await openApp();
@@ -124,21 +119,4 @@ test('the page is found with a slash at the end too', async () => {
 test('only the files of the page are served', async () => {
   for (const name of ['page.files.ts', 'constructor', '..%2Fwrite.ts', 'none.js'])
     expect((await t.app.inject({ url: `/api/docs/${name}` })).statusCode, name).toBe(404);
-});
-
-const folder = mkdtempSync(path.join(tmpdir(), 'estate-openapi-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-test('the description is written without a database, and a stale or missing one is reported', async () => {
-  const file = path.join(folder, 'openapi.json');
-  const program = path.resolve(import.meta.dirname, '../../../api/openapi/write.ts');
-  expect((await startChild(program, [file]).ended()).code).toBe(0);
-  expect(await run(['--check', file])).toBeUndefined();
-  const document = JSON.parse(readFileSync(file, 'utf8'));
-  document.paths['/api/health'].get.summary = 'Something else';
-  writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
-  for (const name of [file, path.join(folder, 'none.json')]) {
-    expect(await run(['--check', name])).toMatch(
-      /^.*json does not match the routes: run npm run openapi and commit it\.$/,
-    );
-  }
 });
