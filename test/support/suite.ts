@@ -24,7 +24,7 @@ export const redisTests = 'test/**/*.redis.test.ts';
  */
 export const processTests = [
   'test/checks/{bench-harness,contributing,openapi*}.test.ts',
-  'test/api/mcp/mcp.test.ts',
+  'test/api/{itsm/itsm-secrets,mcp/mcp,requests/protocol}.test.ts',
   'test/{processes,resilience}/**/*.test.ts',
   'test/**/*.{kill,kills,killed}.test.ts',
   'test/docs/examples.test.ts',
