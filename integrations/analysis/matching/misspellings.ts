@@ -31,7 +31,8 @@ export function misspelling(a: string, b: string): number {
   const allowed = shorter >= TWO_WRONG ? 2 : longer >= ONE_WRONG ? 1 : 0;
   if (allowed === 0 || longer - shorter > allowed || /\p{N}/u.test(a + b)) return 0;
   const wrong = editDistance(a, b, allowed);
-  if (wrong > allowed) return 0;
+  // who mistypes the first letter seldom makes a second mistake: `radiologie` and `kardiologie` are two words
+  if (wrong > allowed || (wrong > 1 && a[0] !== b[0])) return 0;
   const cost = wrong * (wrong === 1 && isReplaced(a, b) ? COST.replaced : COST.slip);
   return 1 - (cost + (a[0] === b[0] ? 0 : COST.first)) / longer;
 }

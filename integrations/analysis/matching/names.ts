@@ -41,7 +41,7 @@ const inPlain = (words: readonly string[]): string[] => words.flatMap(inPlainWor
 
 /** `mueller` as `muller`, like a folded umlaut; also if it is not one. */
 const withUmlauts = (word: string): string =>
-  /[aou]e/.test(word) ? word.replace(/(?<=[b-df-hj-np-tv-z])([aou])e(?=[a-z])/g, '$1') : word;
+  /[aou]e/.test(word) ? word.replace(/(?<=^|[b-df-hj-np-tv-z])([aou])e(?=[a-z])/g, '$1') : word;
 
 /** The words of a name without fillers and with normalised variants. */
 export function rawNameWords(text: string): string[] {

@@ -11,6 +11,9 @@ test.each([
   ['ledger', 'legers', 0],
   ['tax', 'tx', 0],
   ['c9300', 'c9301', 0],
+  ['radiologie', 'kardiologie', 0],
+  ['urologie', 'neurologie', 0],
+  ['zalary', 'salary', 4.7 / 6],
 ])('%s and %s are the same word by %d', (one, other, share) => {
   expect(misspelling(one, other)).toBeCloseTo(share);
   expect(misspelling(other, one)).toBeCloseTo(share);

@@ -93,7 +93,10 @@ test('names that only their list makes one are one', () => {
   expect(read('Print Server (PROD)')).toEqual(read('Printserver'));
   expect(read('Learning Management System')).toEqual(['lms']);
   expect(read('Mueller')).toEqual(read('Müller'));
-  expect(umlautsIn([['mueller', 'blue'], ['muller'], ['poem']])).toEqual(['mueller']);
+  expect(umlautsIn([['mueller', 'blue', 'uebergabe'], ['muller', 'ubergabe'], ['poem']])).toEqual([
+    'mueller',
+    'uebergabe',
+  ]);
 });
 
 test('a name may begin with its vendor, or not', () => {
