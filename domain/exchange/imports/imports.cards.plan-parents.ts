@@ -1,4 +1,5 @@
 import { embed, query } from '../../../platform/database.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { siblingOf } from '../../inventory/cards/cards.unique.ts';
 import { type Planning, refuse, refuseDuplicates, representative } from './imports.planning.ts';
 
@@ -7,21 +8,23 @@ export const parentField = `case p.parent_by when 'external_id' then 'parent_ext
   else 'parent_id' end`;
 
 /**
- * Finds the parent of each row, in the file or in the inventory, and then the cards that are identified by parent and
- * name only. Rows whose parent does not exist fail.
+ * Finds the parent of each row, in the file or among the visible cards, and then the cards that are identified by parent
+ * and name only. Rows whose parent does not exist or is invisible fail.
  */
 export async function findParents(planning: Planning): Promise<void> {
-  const { sql, pulse } = planning;
+  const { sql, ctx, pulse } = planning;
+  const visible = embed(visibleCards(ctx));
   pulse();
-  await query(sql).run`update plan_rows p set parent = stored_parent where not is_new and parent_by is null;
-     update plan_rows p set parent = coalesce(
+  await query(sql).run`update plan_rows p set parent = stored_parent where not is_new and parent_by is null`;
+  await query(sql).run`update plan_rows p set parent = coalesce(
        (select f.card_id from plan_rows f where f.card_id = p.given_parent and not f.repeated),
-       (select c.id from cards c where c.id = p.given_parent))
-     where parent_by = 'id';
-     update plan_rows p set parent = coalesce(
+       (select c.id from cards c where c.id = p.given_parent and (${visible})))
+     where parent_by = 'id'`;
+  await query(sql).run`update plan_rows p set parent = coalesce(
        (select f.card_id from plan_rows f
         where f.type = p.type and f.external_id = p.parent_external_id and not f.repeated),
-       (select c.id from cards c where c.type = p.type and c.external_id = p.parent_external_id))
+       (select c.id from cards c
+        where c.type = p.type and c.external_id = p.parent_external_id and (${visible})))
      where parent_by = 'external_id'`;
   await query(sql).run`create index on plan_rows (parent)`;
   await walkPaths(planning);
@@ -38,7 +41,7 @@ export async function findParents(planning: Planning): Promise<void> {
 }
 
 /** Finds the cards at the ends of paths, step by step from the roots; a path may include cards of the file. */
-async function walkPaths({ sql, pulse }: Planning): Promise<void> {
+async function walkPaths({ sql, ctx, pulse }: Planning): Promise<void> {
   await query(sql).run`create temp table plan_paths on commit drop as
      select distinct p.type, n as depth,
        (select array_agg(lower(step) order by at)
@@ -50,10 +53,12 @@ async function walkPaths({ sql, pulse }: Planning): Promise<void> {
   await query(sql).run`create index on plan_paths (type, path)`;
   await query(sql).run`create index on plan_rows (type, lower(name))`;
   await query(sql).run`analyze plan_paths`;
+  const visible = embed(visibleCards(ctx));
   for (let depth = 1; depth <= rows[0].depth; depth += 1) {
     pulse();
     await query(sql).run`update plan_paths t set node = coalesce(
-         (select o.id from cards o where ${embed(siblingOf('t.type', 'up.node', `t.path[${depth}]`))}),
+         (select o.id from cards o where ${embed(siblingOf('t.type', 'up.node', `t.path[${depth}]`))}
+            and exists (select from cards c where c.id = o.id and (${visible}))),
          (select f.card_id from plan_rows f
           where f.type = t.type and f.placed and not f.repeated and f.parent is not distinct from up.node
             and lower(f.name) = t.path[${embed(depth)}] order by f.line limit 1))

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
+import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
 import {
   checkLine,
   checkText,
@@ -85,7 +86,10 @@ function listOf<T>(parse: (item: string) => T | undefined, code: string, form: s
 const path: FieldReader = {
   list: splitPath,
   clears: false,
-  read: (items) => (items.length > 0 ? items : undefined),
+  read(items, field, errors) {
+    if (items.length <= MAX_DEPTH) return items.length > 0 ? items : undefined;
+    errors.push({ field, code: 'too_deep', message: `has more than ${MAX_DEPTH} steps` });
+  },
 };
 
 const cardFields: Record<CardColumn, FieldReader> = {

@@ -1,4 +1,5 @@
 import { embed, query } from '../../../platform/database.ts';
+import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { limitedSides } from '../../inventory/relations/relations.rules.ts';
 import {
   type Planning,
@@ -48,10 +49,13 @@ export const relationPlan: PlanSpec = {
   columns: 'line, relation_id, is_new, type, source_id, target_id',
 };
 
-/** Refuses rows whose ends do not exist or have other types. The ends of a relation with an id cannot change. */
+/** Refuses rows whose ends do not exist, are invisible or have other types. The ends of a relation with an id cannot change. */
 async function checkEnds(planning: Planning): Promise<void> {
-  const { sql, pulse } = planning;
+  const { sql, ctx, pulse } = planning;
+  const visible = embed(visibleCards(ctx));
   for (const side of ['source', 'target'].map(embed)) {
+    await query(sql).run`update plan_rows p set ${side}_id = null, ${side}_type = null
+       from cards c where c.id = p.${side}_id and not (${visible})`;
     await refuse(planning)`
        select line, ${side}_field, 'unknown_card',
          '"' || named_${side} || '" is no card of the type ' || ${side}_type_key

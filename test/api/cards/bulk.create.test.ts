@@ -93,6 +93,25 @@ it('reports what single creations would refuse, row by row, and stops no other r
   expect(answer.body).toMatchObject({ created: 5, failed: rows.length - 5 });
 });
 
+it('finds parents only on paths of cards that the caller sees', async () => {
+  const top = await admin.card({ ...unit, name: 'Hidden top' });
+  const middle = await admin.card({ ...unit, name: 'Middle', parent_id: top.id });
+  const maker = await t.holding('inventory.create');
+  await t.services
+    .db('stakeholders')
+    .insert({ card_id: middle.id, user_id: maker.userId, role: 'responsible' });
+  const rows = [
+    { ...unit, name: 'By id', parent_id: middle.id },
+    { ...unit, name: 'By path', parent_path: ['Hidden top', 'Middle'] },
+    { ...unit, name: 'At the top', parent_path: ['Hidden top'] },
+    { ...unit, name: 'Deep', parent_path: Array.from({ length: 99 }, (_, at) => `Level ${at}`) },
+  ];
+  expect(outcomes((await create(rows, true, maker)).body)).toEqual([
+    'created',
+    ...Array(3).fill('failed: unknown_parent'),
+  ]);
+});
+
 it('asks for rights, and takes 1 to 2,000 rows', async () => {
   const maker = await t.holding('inventory.view', 'inventory.create');
   const rows = [

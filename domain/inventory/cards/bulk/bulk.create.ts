@@ -1,4 +1,4 @@
-import { query, type Sql } from '../../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../../platform/errors.ts';
 import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
@@ -6,9 +6,10 @@ import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
 import { type CardRef, resolveRefs } from '../../relations/relations.load.ts';
 import { lockHierarchy, type StoredCard } from '../cards.load.ts';
+import { visibleCards } from '../cards.projection.ts';
 import { insertCards, newIds } from '../cards.save.ts';
 import { type ParentCard, readParents, requireFittingParent } from '../cards.tree.ts';
-import { findTaken, guardUnique, type TakenKeys, takenKeyError } from '../cards.unique.ts';
+import { findTaken, guardUnique, siblingOf, type TakenKeys, takenKeyError } from '../cards.unique.ts';
 import { newCard, requireCreatable } from '../cards.write.ts';
 import { LEVEL_FIELD, MACRO, type Place } from '../rules/capability.ts';
 import type { ApprovalStatus, CardInput } from '../rules/diff.ts';
@@ -121,21 +122,13 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
   const names = rows.flatMap((row) => [row.name, ...pathOf(row)]);
   const lowered = await lowerCase(sql, names);
   const lower = (text: string) => lowered.get(text) ?? text;
-  const keyOf = (type: string, name: string, path: string[] | null, id: string | null = null) =>
-    JSON.stringify([type, name, path, id]);
+  const keyOf = (type: string, name: string, id: string | null = null) => JSON.stringify([type, name, id]);
 
   const refs = new Map<string, CardRef>();
   for (const row of rows) {
-    if (row.parent_id) refs.set(keyOf(row.type, '', null, row.parent_id), { id: row.parent_id });
-    else if (row.parent_path) {
-      const path = pathOf(row);
-      for (const [n, name] of path.entries()) {
-        const parent_path = path.slice(0, n);
-        refs.set(keyOf(row.type, name, parent_path), { type: row.type, name, parent_path });
-      }
-    } else if (row.parent_name) {
-      refs.set(keyOf(row.type, row.parent_name, null), { type: row.type, name: row.parent_name });
-    }
+    if (row.parent_id) refs.set(keyOf(row.type, '', row.parent_id), { id: row.parent_id });
+    else if (!row.parent_path && row.parent_name)
+      refs.set(keyOf(row.type, row.parent_name), { type: row.type, name: row.parent_name });
   }
   const resolved = await resolveRefs(sql, ctx, [...refs.values()]);
   const found = new Map([...refs.keys()].map((key, n) => [key, resolved[n]!]));
@@ -143,16 +136,20 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
     const ref = found.get(key);
     return ref && 'id' in ref ? ref.id : undefined;
   };
-  const byPath = (type: string, steps: string[]) => idAt(keyOf(type, steps.at(-1)!, steps.slice(0, -1)));
+  const paths = await readPaths(
+    sql,
+    ctx,
+    rows.filter((row) => row.parent_path),
+    lower,
+  );
   const ids = resolved.flatMap((ref) => ('id' in ref ? ref.id : []));
-  const parents = await readParents(sql, [...new Set(ids)]);
+  const parents = await readParents(sql, [...new Set([...ids, ...paths.ids])]);
 
   // The parent is a row of this request, so no stored card can conflict.
   const parentOf = (row: BulkCreateRow): string | null | undefined => {
-    if (row.parent_id) return idAt(keyOf(row.type, '', null, row.parent_id));
-    const path = pathOf(row);
-    if (row.parent_path) return path.length === 0 ? null : byPath(row.type, path);
-    return row.parent_name ? idAt(keyOf(row.type, row.parent_name, null)) : null;
+    if (row.parent_id) return idAt(keyOf(row.type, '', row.parent_id));
+    if (row.parent_path) return paths.endOf(row);
+    return row.parent_name ? idAt(keyOf(row.type, row.parent_name)) : null;
   };
   const NOWHERE = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   const taken = await findTaken(
@@ -170,15 +167,74 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
   );
   return {
     lower,
-    byPath,
+    childNamed: paths.childNamed,
     named(type, name) {
-      const ref = found.get(keyOf(type, name, null));
+      const ref = found.get(keyOf(type, name));
       if (!ref) return [];
       if ('id' in ref) return [ref.id];
       return ref.fault === 'ambiguous' ? ['', ''] : [];
     },
     parents,
     taken,
+  };
+}
+
+/** The stored cards on the paths of rows. */
+interface StoredPaths {
+  ids: string[];
+  childNamed: Surroundings['childNamed'];
+  /** The stored card at the end of a row's path: null for an empty path, undefined if there is none. */
+  endOf(row: BulkCreateRow): string | null | undefined;
+}
+
+/** Reads the visible cards on the paths of the rows, level by level from the roots, as far as cards are stored. */
+async function readPaths(
+  sql: Sql,
+  ctx: Ctx,
+  rows: BulkCreateRow[],
+  lower: (text: string) => string,
+): Promise<StoredPaths> {
+  const visible = embed(visibleCards(ctx));
+  const children = new Map<string, string>();
+  const keyOf = (type: string, parent: string | null, name: string) => JSON.stringify([type, parent, name]);
+  const childNamed: StoredPaths['childNamed'] = (type, parent, name) =>
+    children.get(keyOf(type, parent, name));
+  let walks = rows.map((row) => ({
+    type: row.type,
+    at: null as string | null,
+    names: pathOf(row).map(lower),
+  }));
+  for (let level = 0; ; level += 1) {
+    walks = walks.filter(({ names }) => names.length > level);
+    if (walks.length === 0) break;
+    const wanted = [
+      ...new Map(
+        walks.map(({ type, at, names }) => [
+          keyOf(type, at, names[level]!),
+          { type, at, name: names[level]! },
+        ]),
+      ).values(),
+    ];
+    const found = await query(sql).rows<{ type: string; at: string | null; name: string; id: string }>`
+      select v.type, v.at, v.name, o.id
+      from unnest(${wanted.map(({ type }) => type)}::text[], ${wanted.map(({ at }) => at)}::uuid[],
+        ${wanted.map(({ name }) => name)}::text[]) as v(type, at, name)
+      join cards o on ${embed(siblingOf('v.type', 'v.at', 'v.name'))}
+      where exists (select from cards c where c.id = o.id and (${visible}))`;
+    for (const { type, at, name, id } of found) children.set(keyOf(type, at, name), id);
+    walks = walks.flatMap((walk) => {
+      const at = childNamed(walk.type, walk.at, walk.names[level]!);
+      return at === undefined ? [] : { ...walk, at };
+    });
+  }
+  return {
+    ids: [...new Set(children.values())],
+    childNamed,
+    endOf: (row) =>
+      pathOf(row).reduce<string | null | undefined>(
+        (at, step) => (at === undefined ? undefined : childNamed(row.type, at, lower(step))),
+        null,
+      ),
   };
 }
 
@@ -270,16 +326,15 @@ function idOf(row: BulkCreateRow, around: Surroundings, made: CreatedCards): str
 /** Follows the path from its root. Stored cards take precedence, since no row can create a second card of the same name. */
 function walk(row: BulkCreateRow, around: Surroundings, made: CreatedCards): string | null {
   let at: string | null = null;
-  const steps: string[] = [];
-  for (const step of pathOf(row)) {
-    steps.push(step);
-    at = around.byPath(row.type, steps) ?? made.below(row.type, at, around.lower(step)) ?? missing(steps);
+  for (const [index, step] of pathOf(row).entries()) {
+    const name = around.lower(step);
+    at = around.childNamed(row.type, at, name) ?? made.below(row.type, at, name) ?? missing(index + 1);
   }
   return at;
 }
 
-function missing(steps: string[]): never {
-  throw invalidField('parent_path', 'unknown_parent', `there is no card at step ${steps.length} of the path`);
+function missing(step: number): never {
+  throw invalidField('parent_path', 'unknown_parent', `there is no card at step ${step} of the path`);
 }
 
 /** A card to be created, with its parent. */
@@ -302,8 +357,8 @@ function pathOf({ parent_path, parent_name }: BulkCreateRow): string[] {
 interface Surroundings {
   /** A text in lower case, as PostgreSQL computes it. */
   lower(text: string): string;
-  /** The stored card at a path of names from a root. */
-  byPath(type: string, steps: string[]): string | undefined;
+  /** The stored card of a name in lower case below a parent, or among the roots. */
+  childNamed(type: string, parent: string | null, lowerName: string): string | undefined;
   /** The stored cards with a name; two mean "more than one". */
   named(type: string, name: string): string[];
   /** Visible stored parents, by id. */

@@ -123,6 +123,34 @@ it('roles on cards, which show their costs, are not given', async () => {
   ]);
 });
 
+it('cards that the importer does not see are neither parents nor ends of relations', async () => {
+  await imports.run([app('above', {}), app('below', { parent_path: ['above'] })]);
+  const above = await imports.card('above');
+  const keys = new Set<AppPermission>(['inventory.create', 'inventory.edit', 'relations.manage']);
+  const blind: Ctx = { ...clerk, caller: { ...clerk.caller, permissions: keys } };
+  const parents = [
+    { parent_id: above.id },
+    { parent_external_id: 'above' },
+    { parent_path: ['above'] },
+    { parent_path: ['above', 'below'] },
+    { parent_path: ['nowhere'] },
+  ];
+  const { report } = await imports.run(
+    parents.map((parent, at) => app(`child ${at}`, parent)),
+    {},
+    blind,
+  );
+  expect(report.map(({ errors }) => errors[0]!.code)).toEqual(parents.map(() => 'unknown_parent'));
+  const relations = await imports.run(
+    [{ type: 'relAppToITC', source_external_id: '1', target_external_id: '1' }],
+    { kind: 'relations' },
+    blind,
+  );
+  expect(relations.faults).toEqual({
+    1: ['source_external_id unknown_card', 'target_external_id unknown_card'],
+  });
+});
+
 it('clearing leaves hidden costs as they are', async () => {
   await imports.run([app('1', { attributes: null })], { mode: 'upsert' }, clerk);
   expect((await imports.card('1')).attributes).toEqual({ costTotalAnnual: 5 });
