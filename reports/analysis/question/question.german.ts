@@ -31,11 +31,12 @@ const clauseOpenings = wordSet(german.clauseOpenings);
 /**
  * Translates the words of a German question into English ones; undefined if hardly any word is German. Unknown words, such
  * as names of the metamodel, are not changed.
- * @param nameLength the number of words of the name of a card that begins at a word; 0: none.
+ * @param nameAt the name of a card or a card type that begins at a word: those of types precede German words of the same length.
  */
 export function fromGerman(
   question: string,
-  nameLength: (norms: readonly string[], at: number) => number = () => 0,
+  nameAt: (norms: readonly string[], at: number) => { length: number; isType: boolean } | undefined = () =>
+    undefined,
 ): Word[] | undefined {
   const words = withCompounds(withParticles(verbsFirst(wordsOf(withEnglishFigures(question)))));
   const norms = words.map(({ kind, norm }) => (kind === 'word' || kind === 'number' ? norm : '"'));
@@ -43,10 +44,10 @@ export function fromGerman(
   let known = 0;
   for (let at = 0; at < words.length; ) {
     const longest = longestAt(norms, at);
-    const named = nameLength(norms, at);
-    if (named > (longest?.length ?? 0)) {
-      read.push(...words.slice(at, at + named));
-      at += named;
+    const named = nameAt(norms, at);
+    if (named && named.length + (named.isType ? 1 : 0) > (longest?.length ?? 0)) {
+      read.push(...words.slice(at, at + named.length));
+      at += named.length;
       continue;
     }
     const found = norms[at] === 'nach' && longest?.length !== 2 ? afterOrBy(words[at + 1]) : longest;

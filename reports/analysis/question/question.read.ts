@@ -37,8 +37,8 @@ export function readQuestion(
   const found = read(words);
   if ('query' in found) return found;
   const english = fromGerman(question, (norms, at) => {
-    const card = lookUp(vocabulary, norms, at, ({ kind }) => kind === 'card');
-    return card?.length ?? 0;
+    const named = lookUp(vocabulary, norms, at, ({ kind }) => kind === 'card' || kind === 'type');
+    return named && { length: named.length, isType: named.meanings.some(({ kind }) => kind === 'type') };
   });
   const again = english ? read(english, true) : found;
   return 'query' in again || again.unknown.length < found.unknown.length ? again : found;

@@ -77,3 +77,22 @@ it.each([
 
 it('leaves questions in English as they are', () =>
   expect(read('How many gadgets die in winter?')).toMatchObject({ unknown: ['gadgets', 'die', 'winter'] }));
+
+it('a type of the workspace is meant by its name, even if the name is a word of the vocabulary', async () => {
+  const { metamodel } = await t.ctx();
+  const site = { ...metamodel.cardTypes.get('Organization')!, key: 'Site', label: 'Standort' };
+  const own = createVocabulary(
+    {
+      ...metamodel,
+      cardTypes: new Map([...metamodel.cardTypes, ['Site', site]]),
+      visibleTypes: [...metamodel.visibleTypes, 'Site'],
+    },
+    [],
+  );
+  expect(readQuestion(own, 'Wie viele Standort gibt es?', TODAY)).toEqual(
+    readQuestion(own, 'How many Standort are there?', TODAY),
+  );
+  expect(readQuestion(own, 'How many Standort are there?', TODAY)).toMatchObject({
+    query: { from: ['Site'] },
+  });
+});
