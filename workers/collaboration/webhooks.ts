@@ -1,10 +1,14 @@
-import { claimDeliveries, planDeliveries } from '../../domain/collaboration/webhooks/deliveries.claim.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  planDeliveries,
+} from '../../domain/collaboration/webhooks/deliveries.claim.ts';
 import type { Services } from '../../domain/kernel/services.ts';
 import { deliver } from '../../integrations/collaboration/webhooks/deliver.ts';
 import { type Loop, startLoop } from '../loop.ts';
 
-/** Maximum concurrent deliveries of one process. */
-const CONCURRENCY = 8;
+/** Maximum concurrent deliveries of one process, and those of webhooks whose last attempt failed. */
+const CONCURRENCY = { all: 12, failing: 4 };
 
 /**
  * Plans and sends the deliveries of webhooks. Any number of processes share the work; unfinished deliveries of a
@@ -13,12 +17,15 @@ const CONCURRENCY = 8;
 export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
   const running = new Set<Promise<void>>();
 
-  const start = (work: Promise<void>) => {
-    const tracked = work
+  let failing = 0;
+  const start = (delivery: ClaimedDelivery, stop: AbortSignal) => {
+    if (delivery.failing) failing += 1;
+    const tracked = deliver(services, delivery, stop)
       // The lease expires, and another attempt follows.
       .catch((error) => services.log.warn({ err: error }, 'a webhook delivery was interrupted'))
       .finally(() => {
         running.delete(tracked);
+        if (delivery.failing) failing -= 1;
         loop.wake(0);
       });
     running.add(tracked);
@@ -36,10 +43,10 @@ export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
     async (stop) => {
       for (;;) {
         const hasMore = await planDeliveries(services);
-        const free = CONCURRENCY - running.size;
+        const free = CONCURRENCY.all - running.size;
         if (free <= 0 || stop.aborted) return;
-        const claimed = await claimDeliveries(services, free);
-        for (const delivery of claimed) start(deliver(services, delivery, stop));
+        const claimed = await claimDeliveries(services, free, CONCURRENCY.failing - failing);
+        for (const delivery of claimed) start(delivery, stop);
         if (!hasMore && claimed.length < free) return;
       }
     },

@@ -99,6 +99,8 @@ export interface ClaimedDelivery {
   position: number | null;
   event_type: string;
   attempts: number;
+  /** Whether the last attempt of its webhook failed. */
+  failing: boolean;
 }
 
 /** The result of an attempt. */
@@ -111,23 +113,54 @@ export interface Attempt {
   retryAfter?: number;
 }
 
-/** Leases deliveries that are due: for each order key only the oldest, so that they are sent in order. */
-export async function claimDeliveries({ db }: Services, limit: number): Promise<ClaimedDelivery[]> {
-  return await query(db).rows`with due as (
-       select d.id from webhook_deliveries d join webhooks w on w.id = d.webhook_id and w.status = 'active'
-       where d.status = 'pending' and d.next_attempt_at <= now()
-         and (d.leased_until is null or d.leased_until < now())
-         and not exists (select from webhook_deliveries o where o.webhook_id = d.webhook_id
-           and o.order_key = d.order_key and o.status = 'pending' and o.id < d.id)
-       order by d.next_attempt_at, d.id limit ${limit} for update of d skip locked
-     ), claimed as (
+/** Maximum attempts of one webhook at once: of one that works, and of one whose last attempt failed. */
+const AT_ONCE = { working: 8, failing: 1 };
+
+/**
+ * Leases deliveries that are due: for each order key only the oldest, so that they are sent in order. Webhooks take turns, and
+ * those that work come first, so that a receiver that does not answer does not delay others.
+ * @param failing the maximum number for webhooks whose last attempt failed
+ */
+export async function claimDeliveries(
+  { db }: Services,
+  limit: number,
+  failing: number,
+): Promise<ClaimedDelivery[]> {
+  return await query(db).rows`with share as (
+       select w.id, w.failures > 0 as failing,
+         case when w.failures > 0 then ${embed(AT_ONCE.failing)} else ${embed(AT_ONCE.working)} end
+           - (select count(*) from webhook_deliveries l where l.webhook_id = w.id and l.status = 'pending'
+               and l.leased_until > now()) as free
+       from webhooks w where w.status = 'active'
+     ), due as (
+       select d.id, s.failing, d.next_attempt_at,
+         row_number() over (partition by s.id order by d.next_attempt_at, d.id) as turn
+       from share s cross join lateral (
+         select d.id, d.next_attempt_at from webhook_deliveries d
+         where d.webhook_id = s.id and d.status = 'pending' and d.next_attempt_at <= now()
+           and (d.leased_until is null or d.leased_until < now())
+           and not exists (select from webhook_deliveries o where o.webhook_id = d.webhook_id
+             and o.order_key = d.order_key and o.status = 'pending' and o.id < d.id)
+         order by d.next_attempt_at, d.id limit greatest(s.free, 0)
+       ) d
+     ), chosen as (
+       select id from (
+         (select * from due where not failing)
+         union all
+         (select * from due where failing order by next_attempt_at, id limit ${failing})
+       ) c order by failing, turn, next_attempt_at, id limit ${limit}
+     ), locked as (
+       select d.id from webhook_deliveries d join chosen c on c.id = d.id
+       where d.status = 'pending' and (d.leased_until is null or d.leased_until < now())
+       for update of d skip locked
+    ), claimed as (
        update webhook_deliveries d set leased_until = now() + make_interval(secs => ${embed(LEASE_SECONDS)}),
          attempts = attempts + 1
-       from due where d.id = due.id returning d.*
+       from locked where d.id = locked.id returning d.*
      )
      select d.id, d.webhook_id, w.name as webhook_name, w.url, w.owner_id, w.rights, w.secret,
        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
-       d.position, d.event_type, d.attempts
+       d.position, d.event_type, d.attempts, w.failures > 0 as failing
      from claimed d join webhooks w on w.id = d.webhook_id order by d.id`;
 }
 
