@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { callerOfJob } from '../domain/access/jobs.owner.ts';
+import { callerOfJob, keepsRights } from '../domain/access/jobs.owner.ts';
 import { recordEvents } from '../domain/kernel/command.ts';
-import { systemCaller } from '../domain/kernel/context.ts';
+import { type Caller, systemCaller } from '../domain/kernel/context.ts';
 import type { EventDraft } from '../domain/kernel/events/row-changes.ts';
 import { checkPayload } from '../domain/kernel/jobs/jobs.define.ts';
 import {
@@ -49,13 +49,15 @@ interface LeaseRenewal {
 
 /**
  * Renews a lease every two seconds, and calls `onStop` when the run has to stop: it was cancelled, another worker has the lease,
- * or the lease was not renewed for so long that another worker may have it.
+ * the lease was not renewed for so long that another worker may have it, or the run is no longer allowed: started again, it
+ * gets the rights that its owner has then.
  */
 function startLeaseRenewal(
   db: Db,
   lease: Lease,
   log: Logger,
   onStop: (reason: JobStopped) => void,
+  isAllowed: () => Promise<boolean>,
 ): LeaseRenewal {
   let renewedAt = performance.now();
   let isRenewing = false;
@@ -68,8 +70,12 @@ function startLeaseRenewal(
     try {
       const state = await renewLease(db, lease);
       renewedAt = askedAt;
-      if (isReleased || state === 'held') return;
-      onStop(state === 'lost' ? new JobLeaseLost() : new JobCancelled());
+      if (isReleased) return;
+      if (state !== 'held') onStop(state === 'lost' ? new JobLeaseLost() : new JobCancelled());
+      else if (!(await isAllowed())) {
+        log.info('the owner of the job has fewer rights than at its start');
+        onStop(new JobInterrupted());
+      }
     } catch (error) {
       log.warn({ err: error }, 'the heartbeat of a job failed');
     } finally {
@@ -119,6 +125,8 @@ interface ActiveRun {
   row: ClaimedRow;
   lease: Lease;
   held: LeaseRenewal;
+  /** Who acts; undefined before the processor is called. */
+  caller: Caller | undefined;
   stop: AbortController;
   log: Logger;
   /** Whether the processor was called. */
@@ -151,9 +159,19 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
     }
     log.info('the job has started');
     const stop = new AbortController();
-    const held = startLeaseRenewal(leases, lease, log, (reason) => stop.abort(reason));
+    const held = startLeaseRenewal(
+      leases,
+      lease,
+      log,
+      (reason) => stop.abort(reason),
+      async () => !entry.caller || (await keepsRights(leases, row, entry.caller)),
+    );
     if (isInterrupted) stop.abort(new JobInterrupted());
-    const entry = { processor, row, lease, held, stop, log, isStarted: false };
+    const entry: ActiveRun = {
+      ...{ processor, row, lease, held, stop, log },
+      caller: undefined,
+      isStarted: false,
+    };
     const ended = execute(services, leases, entry)
       // The outcome could not be stored: the lease expires and the job runs again.
       .catch((error) => log.error({ err: error }, 'the outcome of the job could not be stored'))
@@ -192,6 +210,7 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
   try {
     if (row.crashes_without_progress >= MAX_CRASHES) throw tooManyCrashes(row);
     const job = await createRunningJob(services, run, progress.report);
+    run.caller = job.ctx.caller;
     run.isStarted = true;
     const result = await processor.run(job, services);
     progress.stop();

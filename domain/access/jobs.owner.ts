@@ -31,6 +31,22 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
   };
 }
 
+/** Whether the owner of a job still has the rights with which its run has started. */
+export async function keepsRights(
+  sql: Sql,
+  { owner_id, rights }: Owned,
+  started: Pick<Caller, 'permissions'>,
+): Promise<boolean> {
+  const now = await callerOfJob(sql, owner_id, rights).catch((error) => {
+    if (error instanceof EstateError) return undefined;
+    throw error;
+  });
+  if (!now) return false;
+  if (now.permissions === '*') return true;
+  const left = now.permissions;
+  return started.permissions !== '*' && [...started.permissions].every((key) => left.has(key));
+}
+
 /** An object that acts for a user without a request: a webhook, a schedule, a connection. */
 export interface Owned {
   owner_id: string | null;

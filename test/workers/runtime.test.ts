@@ -123,6 +123,31 @@ it('with whose rights a job runs is nobody when the owner is no longer active', 
   expect(row.error).toMatchObject({ code: 'forbidden' });
 });
 
+it('a running job goes on with the rights that its owner still has, and fails without an owner', async () => {
+  const { ctx, userId } = await as('member');
+  const id = await ask(ctx, numbersJob, { rows: 1_000_000, batch: 10, pauseMs: 1 });
+  const written = async () => (await jobRow(t.services, id)).counts?.written ?? 0;
+  await until('some rows', async () => (await written()) > 50);
+  await db('users').where({ id: userId }).update({ role: 'viewer' });
+  await until('another attempt', async () => {
+    const { attempt, status } = await jobRow(t.services, id);
+    return attempt === 2 && status === 'running';
+  });
+  const before = await written();
+  await until('more rows', async () => (await written()) > before);
+  await db('users').where({ id: userId }).update({ is_active: false });
+  onTestFinished(() => db('users').where({ id: userId }).update({ role: 'member', is_active: true }));
+  const row = await untilStatus(t.services, id, 'failed');
+  expect(row).toMatchObject({
+    error: { code: 'forbidden', message: 'The owner of the job is no longer active.' },
+    attempt: 3,
+    crashes: 0,
+    failures: 0,
+  });
+  const { rows } = await db.raw('select count(*)::int as n from numbers where job_id = ?', [id]);
+  expect(rows[0].n).toBe(row.counts!.written);
+});
+
 it('tells progress on the way, and the news of it', async () => {
   const news: string[] = [];
   const off = t.services.signals.on('estate_job_state', (id) => void news.push(id));
