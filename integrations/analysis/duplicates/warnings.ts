@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type NamedCard, similarNames } from '../../../domain/inventory/cards/cards.similar.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { type Db, query, type Sql } from '../../../platform/database.ts';
+import { fold } from '../../../platform/fold.ts';
 import { unpack } from '../../../platform/pack.ts';
 import { priorModel, scorePairs } from '../matching/match.ts';
 import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
-import { fold, lettersAndDigits } from '../matching/normalise.ts';
+import { lettersAndDigits } from '../matching/normalise.ts';
 
 /** Another card that probably represents the same object as the one that was written. */
 export interface CardWarning {

@@ -1,3 +1,4 @@
+import { fold } from '../../../platform/fold.ts';
 import { agreementOf } from './agreement.ts';
 import { BINS } from './bits.ts';
 import { type Corpus, hasWords, inPieces, isName, joined, wordsFor } from './corpus.ts';
@@ -13,7 +14,6 @@ import {
 } from './matching.types.ts';
 import { cosineWithSlips } from './misspellings.ts';
 import { plainNameWords } from './names.ts';
-import { fold } from './normalise.ts';
 import { mapped, type Paused, type Rows } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesSimilarity } from './series.ts';

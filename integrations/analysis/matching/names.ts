@@ -1,8 +1,9 @@
+import { fold } from '../../../platform/fold.ts';
 import { withAcronyms } from './acronyms.ts';
 import { jointWriter } from './joints.ts';
 import { withoutLegalForm } from './legal-forms.ts';
 import type { Dictionary } from './matching.types.ts';
-import { fold, memoized } from './normalise.ts';
+import { memoized } from './normalise.ts';
 import { wordsIn } from './tokens.ts';
 import { withVariantsWritten } from './variants.ts';
 import vocabulary from './vocabulary.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-import { fold } from './normalise.ts';
+import { fold } from '../../../platform/fold.ts';
 import vocabulary from './vocabulary.json' with { type: 'json' };
 import { keyByWord, listed } from './vocabulary.ts';
 

@@ -1,5 +1,6 @@
+import { fold } from '../../../platform/fold.ts';
 import type { MatchValue } from './matching.types.ts';
-import { fold, lettersAndDigits } from './normalise.ts';
+import { lettersAndDigits } from './normalise.ts';
 
 /** Maximum similarity of different codes. */
 const NEARLY = 0.9;

@@ -1,4 +1,5 @@
-import { fold, lettersAndDigits } from './normalise.ts';
+import { fold } from '../../../platform/fold.ts';
+import { lettersAndDigits } from './normalise.ts';
 import { unitOf } from './vocabulary.ts';
 
 /** Maximum tokens of a text. */

@@ -1,4 +1,5 @@
-import { fold, memoized } from './normalise.ts';
+import { fold } from '../../../platform/fold.ts';
+import { memoized } from './normalise.ts';
 import {
   beginsRegion,
   directionNamed,

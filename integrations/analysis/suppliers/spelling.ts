@@ -1,7 +1,7 @@
+import { fold } from '../../../platform/fold.ts';
 import { withoutLegalForm } from '../matching/legal-forms.ts';
 import { editDistance } from '../matching/misspellings.ts';
 import { plainNameWords } from '../matching/names.ts';
-import { fold } from '../matching/normalise.ts';
 import { regionNamed, regionOfCode } from '../matching/regions.ts';
 import { wordsIn } from '../matching/tokens.ts';
 

@@ -10,8 +10,8 @@ import {
   rawNameWords,
   umlautsIn,
 } from '../../../../integrations/analysis/matching/names.ts';
-import { fold } from '../../../../integrations/analysis/matching/normalise.ts';
 import { dateSimilarity, dayOf } from '../../../../integrations/analysis/matching/similarity.ts';
+import { fold } from '../../../../platform/fold.ts';
 import companies from './names.companies.json' with { type: 'json' };
 import languages from './names.languages.json' with { type: 'json' };
 import versioned from './names.versioned.json' with { type: 'json' };

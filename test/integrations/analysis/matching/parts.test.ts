@@ -1,6 +1,5 @@
 import { bitsAt, bitsOf } from '../../../../integrations/analysis/matching/bits.ts';
 import { Pairs, Search } from '../../../../integrations/analysis/matching/candidates.ts';
-import { fold } from '../../../../integrations/analysis/matching/normalise.ts';
 import { finish, rowsOf } from '../../../../integrations/analysis/matching/numbers.ts';
 import {
   graphOf,
@@ -18,6 +17,7 @@ import {
 import { neighboursOf } from '../../../../integrations/analysis/matching/stages.ts';
 import { codesOf, piecesOf, withStems, wordsOf } from '../../../../integrations/analysis/matching/tokens.ts';
 import { cosine, spaceOf as spaceInSteps } from '../../../../integrations/analysis/matching/vectors.ts';
+import { fold } from '../../../../platform/fold.ts';
 
 test.each([
   ['Crème Brûlée & Söhne', 'creme brulee and sohne'],
