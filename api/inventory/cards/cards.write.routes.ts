@@ -1,13 +1,16 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { archiveCard, restoreCard, setApproval } from '../../../domain/inventory/cards/cards.archive.ts';
 import { deleteCard } from '../../../domain/inventory/cards/cards.removal.ts';
 import { createCard, patchCard } from '../../../domain/inventory/cards/cards.write.ts';
 import { type Ctx, etagOf } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import { Choice, component, object, partialObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { likelyDuplicates } from '../../../integrations/analysis/duplicates/warnings.ts';
+import { vocabularyOf } from '../../../integrations/analysis/matching/own-words.ts';
 import type { ErrorCode } from '../../../platform/errors.ts';
+import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { sendJson, sendResource } from '../../json.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
@@ -60,14 +63,20 @@ const onCard = (permission: string, ofRole: string) =>
   ({ permission: 'login', permissionNote: `${permission} or ${ofRole}` }) as const;
 
 /** Sends a card that was created or renamed, with warnings of likely duplicates and the ETag of the card itself. */
-async function sendNamedCard(ctx: Ctx, reply: FastifyReply, card: JsonText): Promise<FastifyReply> {
-  const warnings = await likelyDuplicates(ctx, JSON.parse(card));
+async function sendNamedCard(
+  services: Services,
+  { ctx, request, reply }: { ctx: Ctx; request: FastifyRequest; reply: FastifyReply },
+  card: JsonText,
+): Promise<FastifyReply> {
+  const readVocabulary = async () =>
+    vocabularyOf((await settingsOf(services, request)).values.matching_vocabulary);
+  const warnings = await likelyDuplicates(ctx, JSON.parse(card), readVocabulary);
   const text = warnings.length > 0 ? `${card.slice(0, -1)},"warnings":${JSON.stringify(warnings)}}` : card;
   return sendJson(reply.header('etag', etagOf(card)), text);
 }
 
 /** Write operations of cards. Responses contain the complete card and its ETag. */
-export function registerCardWriteRoutes(app: App): void {
+export function registerCardWriteRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Cards' });
 
   routes.post('createCard', '/api/v1/cards', {
@@ -79,10 +88,10 @@ export function registerCardWriteRoutes(app: App): void {
     body: CardCreateBody,
     responses: created('The card', WrittenCardSchema, 'Location'),
     errors: ['use_operation', ...clashes],
-    handler: async ({ ctx, body, reply }) => {
+    handler: async ({ ctx, body, request, reply }) => {
       const { id, text } = await createCard(ctx, body);
       reply.code(201).header('location', `/api/v1/cards/${id}`);
-      return await sendNamedCard(ctx, reply, text);
+      return await sendNamedCard(services, { ctx, request, reply }, text);
     },
   });
 
@@ -94,9 +103,11 @@ export function registerCardWriteRoutes(app: App): void {
     body: CardPatchBody,
     responses: ok('The card', WrittenCardSchema, 'ETag'),
     errors: ['use_operation', 'parent_cycle', 'too_many_descendants', ...clashes],
-    handler: async ({ ctx, params, body, reply }) => {
+    handler: async ({ ctx, params, body, request, reply }) => {
       const { text, isRenamed } = await patchCard(ctx, params.id, body);
-      return isRenamed ? await sendNamedCard(ctx, reply, text) : sendResource(reply, text);
+      return isRenamed
+        ? await sendNamedCard(services, { ctx, request, reply }, text)
+        : sendResource(reply, text);
     },
   });
 

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/settings/settings.read.ts';
 import { currencies } from './currencies.data.ts';
 import { isPublicIssuer } from './settings.sso.ts';
+import { vocabularyErrors } from './settings.vocabulary.ts';
 
 /** The data that a value is checked against. */
 export interface SettingSurroundings {
@@ -110,6 +111,7 @@ const rules: Rules = {
     ),
     ...unless(roles.has(role), 'role', 'unknown_role', 'is no role of the workspace'),
   ],
+  matching_vocabulary: vocabularyErrors,
   sso: checkSso,
   ai: (ai, { metamodel }) => [
     ...webAddress('provider_url', ai.provider_url),

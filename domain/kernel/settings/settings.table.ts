@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Choice, object } from '../shapes.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
+import { matchingVocabulary } from './settings.vocabulary.ts';
 
 /** One line of text, as in titles and mails. */
 const line = (maxLength: number, description?: string) =>
@@ -376,6 +377,7 @@ export const settingTable = {
       example: { enabled: true, provider_type: 'anthropic', model: 'claude', api_key: 'a secret' },
     },
   ),
+  matching_vocabulary: matchingVocabulary,
   logo: image,
   favicon: image,
 };

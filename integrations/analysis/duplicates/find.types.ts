@@ -1,6 +1,6 @@
 import type { CardRecord } from '../../../domain/analysis/duplicates/duplicates.records.ts';
 import type { Drift } from '../matching/drift.ts';
-import type { Decision, MatchField, MatchModel } from '../matching/matching.types.ts';
+import type { Decision, MatchField, MatchModel, Vocabulary } from '../matching/matching.types.ts';
 import type { Work } from '../matching/snapshots.ts';
 
 /** Serialized data, see `pack`. */
@@ -13,6 +13,8 @@ export interface SearchOptions {
   /** The snapshot of the last run with the model. */
   previous: Packed | null;
   decisions: readonly Decision[];
+  /** That of the workspace, which replaces that of the model; undefined if it is empty. */
+  vocabulary: Vocabulary | undefined;
 }
 
 /** Requests to the thread, in order: start, pages of records, and advance until there is a result. */

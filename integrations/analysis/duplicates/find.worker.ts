@@ -26,7 +26,8 @@ class Search {
 
   constructor(options: SearchOptions) {
     this.#options = options;
-    this.#base = unpack<MatchModel>(options.base);
+    const base = unpack<MatchModel>(options.base);
+    this.#base = base && { ...base, vocabulary: options.vocabulary };
     this.#previous = this.#base && unpack<Snapshot>(options.previous);
   }
 
@@ -57,13 +58,14 @@ class Search {
   }
 
   #start(): Generator<Progress, DuplicatesResult> {
-    const { fields, decisions } = this.#options;
+    const { fields, decisions, vocabulary } = this.#options;
     const model = this.#base;
     const canUpdate = this.#previous && this.#countChanged() <= MOST_CHANGED * this.#records.length;
     return findDuplicatesInSteps(this.#records, {
       fields,
       decisions,
       neighbours: NEIGHBOURS,
+      vocabulary,
       ...(model && { model }),
       ...(canUpdate && { previous: this.#previous }),
     });

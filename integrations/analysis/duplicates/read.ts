@@ -18,8 +18,10 @@ import { projection } from '../../../domain/kernel/lists/lists.sql.ts';
 import { may, requirePermission, userWithinScope } from '../../../domain/kernel/permissions/policy.ts';
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
+import type { Vocabulary } from '../matching/matching.types.ts';
 import { reasonsOf } from '../matching/reasons.ts';
 import type { Found } from './find.types.ts';
+import { readVocabulary } from './vocabulary.ts';
 
 /** A pair with the reasons for and against it, the strongest first. */
 export interface ExplainedPair {
@@ -98,12 +100,15 @@ interface StoredPair extends ExplainedPair {
   bits: number[];
   fields: ComparedField[];
   weights: Found['weights'];
+  vocabulary: Vocabulary | undefined;
 }
 
 async function pairsAmong(sql: Sql, ctx: Ctx, ids: readonly string[]): Promise<ExplainedPair[]> {
   const item = projection(pairMembers, undefined);
   const visible = visiblePairs(ctx);
-  const rows = await queryRows<Omit<StoredPair, keyof ExplainedPair> & { pair: ExplainedPair }>(
+  const rows = await queryRows<
+    Omit<StoredPair, keyof ExplainedPair | 'vocabulary'> & { pair: ExplainedPair }
+  >(
     sql,
     `select ${item.sql} as pair, p.similarities, p.bits, m.fields, m.weights
      from ${pairsFrom} join duplicate_models m on m.id = p.model_id
@@ -117,9 +122,10 @@ async function pairsAmong(sql: Sql, ctx: Ctx, ids: readonly string[]): Promise<E
   const records = await recordsOf(sql, ctx.metamodel, card_type, fields, ids);
   const byId = new Map(records.map((record) => [record.id, record]));
   const open = await openCosts(sql, ctx, card_type, ids);
+  const vocabulary = await readVocabulary(sql);
   return pairs.map((pair) => {
     const { similarities, bits, fields: _, weights, ...shown } = pair;
-    return { ...shown, reasons: reasons(ctx, pair, byId, open) };
+    return { ...shown, reasons: reasons(ctx, { ...pair, vocabulary }, byId, open) };
   });
 }
 

@@ -12,11 +12,13 @@ import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compi
 import type { Services } from '../../../domain/kernel/services.ts';
 import { type Db, query, READER_IDLE_TIMEOUT } from '../../../platform/database.ts';
 import { unpack } from '../../../platform/pack.ts';
-import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
+import { type MatchModel, MODEL_FORMAT, type Vocabulary } from '../matching/matching.types.ts';
+import { isSameVocabulary } from '../matching/own-words.ts';
 import { decidedPairs, trainingDecisions, versionOf as versionOfDecided } from './decisions.ts';
 import { type Find, openSearch } from './find.ts';
 import type { Packed } from './find.types.ts';
 import { storeFound, type TypeFigures } from './run.store.ts';
+import { readVocabulary } from './vocabulary.ts';
 
 /** Stored figures with the version of the decisions that they are based on. */
 type LastFigures = TypeFigures & { decided: string };
@@ -41,6 +43,7 @@ export async function findDuplicateCards(
   const cards = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
   const all = Math.max(1, cards);
   const searched = new Set(await db('duplicate_states').pluck('card_type'));
+  const vocabulary = await readVocabulary(db);
   const search = openSearch(job.signal);
   try {
     let before = 0;
@@ -50,7 +53,8 @@ export async function findDuplicateCards(
       if (!done[type] && (cards > 1 || searched.has(type))) {
         const from = before;
         const share = (part: number) => Math.min(0.99, (from + part * cards) / all);
-        await searchType(job, run, db, { metamodel, key: type, cards, mode, share, done, find: search.find });
+        const { find } = search;
+        await searchType(job, run, db, { metamodel, key: type, cards, mode, vocabulary, share, done, find });
       }
       before += cards;
     }
@@ -97,6 +101,7 @@ interface Searched {
   key: string;
   cards: number;
   mode: DuplicateParameters['mode'];
+  vocabulary: Vocabulary | undefined;
   /** Maps the progress of this type to the progress of the run. */
   share(part: number): number;
   done: Done;
@@ -115,6 +120,7 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
     fields,
     base,
     previous,
+    vocabulary: type.vocabulary,
     records: inSnapshot(db, metamodel, key, fields),
     decisions: trainingDecisions(decided),
     maySkip: last?.decided === versionOfDecided(decided),
@@ -136,10 +142,13 @@ function unchanged({ decided: _, ...figures }: LastFigures): TypeFigures {
   return { ...figures, changed: 0, compared_now: 0 };
 }
 
-/** The model and snapshot of earlier runs for the type, unless this run learns a new model. */
+/**
+ * The model and snapshot of earlier runs for the type, unless this run learns a new model. Another vocabulary changes the
+ * similarities, so that all cards are compared.
+ */
 async function known(
   db: Db,
-  { key, mode }: Searched,
+  { key, mode, vocabulary }: Searched,
   all: readonly ComparedField[],
 ): Promise<{
   base: Packed | null;
@@ -156,8 +165,9 @@ async function known(
   const fields = model?.format === MODEL_FORMAT ? sameFields(model, all) : undefined;
   if (!fields)
     return { base: null, previous: null, fields: await valuedFields(db, key, all), figures: undefined };
-  const figures = mode === 'changes' ? state.figures : undefined;
-  return { base: state.base_model, previous: mode === 'changes' ? state.snapshot : null, fields, figures };
+  const isIncremental = mode === 'changes' && isSameVocabulary(model!.vocabulary, vocabulary);
+  const figures = isIncremental ? state.figures : undefined;
+  return { base: state.base_model, previous: isIncremental ? state.snapshot : null, fields, figures };
 }
 
 /** The fields of a model, if all of them still exist. */

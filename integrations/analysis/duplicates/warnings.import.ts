@@ -4,9 +4,10 @@ import { type NamedCard, similarNames } from '../../../domain/inventory/cards/ca
 import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { type Db, embed, inTransaction, query } from '../../../platform/database.ts';
-import type { MatchModel } from '../matching/matching.types.ts';
+import type { MatchModel, Vocabulary } from '../matching/matching.types.ts';
+import { readVocabulary } from './vocabulary.ts';
 import { NameIndex } from './warnings.names.ts';
-import { addWarnings, type CardWarning, modelOf, warningsOf } from './warnings.ts';
+import { addWarnings, type CardWarning, modelOf, spellingsOf, warningsOf } from './warnings.ts';
 
 /** The numbers of rows of the import in memory, of names read, and of pairs scored at once. */
 const ROWS = 20_000;
@@ -36,20 +37,26 @@ export async function warnOfImported(job: RunningJob<ImportPayload>, db: Db): Pr
   // the report names the cards, and can be read later
   if (!may(job.ctx.caller, 'inventory.view')) return;
   try {
-    for await (const rows of namedRows(job, db)) await warnOfRows(job, db, rows);
+    const vocabulary = await readVocabulary(db);
+    for await (const rows of namedRows(job, db)) await warnOfRows(job, db, rows, vocabulary);
   } catch (error) {
     job.signal.throwIfAborted();
     job.ctx.log.warn({ err: error }, 'likely duplicates of imported cards could not be looked for');
   }
 }
 
-async function warnOfRows(job: RunningJob<ImportPayload>, db: Db, rows: NamedRow[]): Promise<void> {
+async function warnOfRows(
+  job: RunningJob<ImportPayload>,
+  db: Db,
+  rows: NamedRow[],
+  vocabulary: Vocabulary | undefined,
+): Promise<void> {
   const warned: Warned = new Map();
   const types = new Map<string, TypeCheck>();
   for (const [type, some] of Object.entries(Object.groupBy(rows, (row) => row.type))) {
-    types.set(type, new TypeCheck(await modelOf(db, type), some!, warned));
+    types.set(type, new TypeCheck(await modelOf(db, type, vocabulary), some!, warned));
   }
-  for await (const others of otherNames(job, db, rows, types.keys())) {
+  for await (const others of otherNames(job, db, rows, types.keys(), vocabulary)) {
     job.signal.throwIfAborted();
     for (const other of others) types.get(other.type)?.compare(other);
   }
@@ -66,7 +73,7 @@ class TypeCheck {
 
   constructor(model: MatchModel, rows: readonly NamedRow[], warned: Warned) {
     this.#model = model;
-    this.#index = new NameIndex(model.dictionary, rows);
+    this.#index = new NameIndex(model, rows);
     this.#warned = warned;
   }
 
@@ -105,6 +112,7 @@ async function* otherNames(
   db: Db,
   rows: readonly NamedRow[],
   types: Iterable<string>,
+  vocabulary: Vocabulary | undefined,
 ): AsyncGenerator<TypedName[]> {
   const { atomic, dry_run } = job.payload;
   const isWritten = !atomic && !dry_run;
@@ -114,7 +122,8 @@ async function* otherNames(
     : await query(db).column<string>`select card_id from import_card_plan
         where job_id = ${job.id} and named and not is_new`;
   const old = new Set(renamed);
-  for await (const cards of storedNames(job, db, rows, types)) yield cards.filter(({ id }) => !old.has(id));
+  for await (const cards of storedNames(job, db, rows, types, vocabulary))
+    yield cards.filter(({ id }) => !old.has(id));
 }
 
 async function* storedNames(
@@ -122,11 +131,13 @@ async function* storedNames(
   db: Db,
   rows: readonly NamedRow[],
   types: Iterable<string>,
+  vocabulary: Vocabulary | undefined,
 ): AsyncGenerator<TypedName[]> {
   if (rows.length <= FEW) {
     for (const row of rows) {
-      const { type } = row;
-      yield (await similarNames(ctx, row)).map((card) => ({ ...card, type }));
+      const { type, name } = row;
+      const similar = await similarNames(ctx, row, spellingsOf(name, vocabulary));
+      yield similar.map((card) => ({ ...card, type }));
     }
     return;
   }

@@ -1,7 +1,8 @@
 import type { NamedCard } from '../../../domain/inventory/cards/cards.similar.ts';
-import type { Dictionary } from '../matching/matching.types.ts';
+import type { MatchModel } from '../matching/matching.types.ts';
 import { similarWords } from '../matching/misspellings.ts';
 import { nameReader } from '../matching/names.ts';
+import { ownWordsOf } from '../matching/own-words.ts';
 import { lettersOf } from './warnings.ts';
 
 /** The number of distinct words of a name that are compared. */
@@ -26,11 +27,14 @@ interface Entry<C> {
  */
 export class NameIndex<C extends NamedCard> {
   readonly #read: (name: string) => readonly string[];
+  readonly #written: (name: string) => string;
   readonly #entries = new Map<string, Entry<C>[]>();
 
-  /** @param dictionary spellings by which words are the same. */
-  constructor(dictionary: Dictionary, cards: readonly C[]) {
-    this.#read = nameReader(dictionary);
+  /** @param model its dictionary and vocabulary determine which words are the same. */
+  constructor(model: Pick<MatchModel, 'dictionary' | 'vocabulary'>, cards: readonly C[]) {
+    const { synonyms } = ownWordsOf(model.vocabulary);
+    this.#written = (name) => synonyms.written(name);
+    this.#read = nameReader(model.dictionary);
     for (const card of cards) {
       for (const { key, word } of this.#keysOf(card.name)) {
         const entries = this.#entries.get(key);
@@ -54,7 +58,8 @@ export class NameIndex<C extends NamedCard> {
     return found;
   }
 
-  #keysOf(name: string): NameKey[] {
+  #keysOf(given: string): NameKey[] {
+    const name = this.#written(given);
     const words = [...new Set(this.#read(name))].slice(0, MOST_WORDS).sort();
     const keys: NameKey[] = [{ key: words.join(' ') }, { key: lettersOf(name) }];
     if (words.length > 1) {

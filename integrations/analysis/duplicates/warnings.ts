@@ -5,8 +5,9 @@ import { type Db, query, type Sql } from '../../../platform/database.ts';
 import { fold } from '../../../platform/fold.ts';
 import { unpack } from '../../../platform/pack.ts';
 import { priorModel, scorePairs } from '../matching/match.ts';
-import { type MatchModel, MODEL_FORMAT } from '../matching/matching.types.ts';
+import { type MatchModel, MODEL_FORMAT, type Vocabulary } from '../matching/matching.types.ts';
 import { lettersAndDigits } from '../matching/normalise.ts';
+import { ownWordsOf } from '../matching/own-words.ts';
 
 /** Another card that probably represents the same object as the one that was written. */
 export interface CardWarning {
@@ -21,6 +22,8 @@ export interface CardWarning {
 const LEAST = 0.5;
 /** The most warnings of a card. */
 const MOST = 5;
+/** The most spellings of a name, with other terms of the vocabulary, by which similar names are looked for. */
+const MOST_SPELLINGS = 20;
 /** The time after which a response is sent without warnings. */
 const BUDGET_MS = 1_000;
 
@@ -31,10 +34,15 @@ const BUDGET_MS = 1_000;
 export async function likelyDuplicates(
   ctx: Ctx,
   card: NamedCard & { type: string; status: string },
+  readVocabulary: () => Promise<Vocabulary | undefined>,
 ): Promise<CardWarning[]> {
   if (card.status !== 'ACTIVE') return [];
   const check = async () => {
-    const [model, others] = await Promise.all([modelOf(ctx.db, card.type), similarNames(ctx, card)]);
+    const vocabulary = await readVocabulary();
+    const [model, others] = await Promise.all([
+      modelOf(ctx.db, card.type, vocabulary),
+      similarNames(ctx, card, spellingsOf(card.name, vocabulary)),
+    ]);
     const pairs = others.map((other) => [card, other] as const);
     return warningsOf(pairs, model).get(card.id) ?? [];
   };
@@ -44,6 +52,10 @@ export async function likelyDuplicates(
   });
   return await Promise.race([found, delay(BUDGET_MS, [], { ref: false })]);
 }
+
+/** The name, and the name with other terms of the vocabulary. */
+export const spellingsOf = (name: string, vocabulary: Vocabulary | undefined): string[] =>
+  ownWordsOf(vocabulary).synonyms.spellingsOf(name, MOST_SPELLINGS);
 
 /** The warnings of the left cards of pairs, by their ids: of likely matches, and of all with the same name. */
 export function warningsOf(
@@ -56,9 +68,11 @@ export function warningsOf(
     pairs.map(([card, other]) => [card.id, other.id] as const),
     model,
   );
+  const { synonyms } = ownWordsOf(model.vocabulary);
+  const lettersIn = (name: string) => lettersOf(synonyms.written(name));
   const found = new Map<string, CardWarning[]>();
   for (const [at, [card, { id: card_id, name }]] of pairs.entries()) {
-    const score = lettersOf(card.name) === lettersOf(name) ? Math.max(LEAST, scores[at]!) : scores[at]!;
+    const score = lettersIn(card.name) === lettersIn(name) ? Math.max(LEAST, scores[at]!) : scores[at]!;
     if (score < LEAST) continue;
     const confidence = Number(score.toFixed(3));
     addWarnings(found, card.id, [{ code: 'likely_duplicate', card_id, name, confidence }]);
@@ -82,8 +96,12 @@ const prior = priorModel([{ name: 'name', kind: 'name' }]);
 const models = new Map<string, Promise<MatchModel>>();
 const MOST_MODELS = 8;
 
-/** The model of the last search for duplicates among the cards of a type, else the prior. */
-export async function modelOf(db: Db, type: string): Promise<MatchModel> {
+/** The model of the last search for duplicates among the cards of a type, else the prior, with a vocabulary. */
+export async function modelOf(db: Db, type: string, vocabulary: Vocabulary | undefined): Promise<MatchModel> {
+  return { ...(await lastModel(db, type)), vocabulary };
+}
+
+async function lastModel(db: Db, type: string): Promise<MatchModel> {
   const state = await db('duplicate_states').where({ card_type: type }).first('model_id');
   if (!state) return prior;
   const id: string = state.model_id;

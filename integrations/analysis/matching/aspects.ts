@@ -31,7 +31,6 @@ import {
 import { STEM_MARK } from './tokens.ts';
 import { type Variant, variantOf, variantSimilarity } from './variants.ts';
 import { cosine, isEmpty, type Space, spaceOf } from './vectors.ts';
-import { vendorOf } from './vendors.ts';
 
 /** A comparison of two records in one respect. */
 interface Aspect extends AspectTraits {
@@ -314,7 +313,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
             rule: RULES.vendor,
             similarity: yield* byValue(
               corpus,
-              (record) => vendorOf(plainNameWords(textOf(record, field.name)))?.name ?? '',
+              (record) => corpus.vendorOf(plainNameWords(textOf(record, field.name)))?.name ?? '',
               (a, b) => (a === b ? 1 : 0),
             ),
           },
@@ -326,7 +325,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
       rule: RULES.series,
       similarity:
         series.size > 0
-          ? yield* byValue(corpus, wordsFor(field, corpus.dictionary), (a, b) =>
+          ? yield* byValue(corpus, wordsFor(field, corpus.dictionary, corpus.vendorOf), (a, b) =>
               seriesSimilarity(a, b, series),
             )
           : () => Number.NaN,

@@ -15,7 +15,7 @@ import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.
 import { itemsOf, textOf } from './records.ts';
 import { seriesIn } from './series.ts';
 import { codesOf, piecesOf, withStems, wordsOf } from './tokens.ts';
-import { vendorOf } from './vendors.ts';
+import type { VendorOf } from './vendors.ts';
 import { isDistinctive } from './vocabulary.ts';
 
 /** The words of both lists in one field. */
@@ -39,6 +39,7 @@ export interface Corpus {
   /** By word: its pieces (character n-grams). */
   pieces: Rows & { terms: string[] };
   dictionary: Dictionary;
+  vendorOf: VendorOf;
 }
 
 const WORDY: ReadonlySet<FieldKind> = new Set(['name', 'list', 'address', 'text', 'code']);
@@ -63,10 +64,11 @@ export function* corpusOf(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
   fields: readonly MatchField[],
+  vendorOf: VendorOf,
   known?: Dictionary,
 ): Paused<Corpus> {
   const wordy = fields.filter(hasWords);
-  const dictionary = known ?? (yield* dictionaryOf(right ? left.concat(right) : left, fields));
+  const dictionary = known ?? (yield* dictionaryOf(right ? left.concat(right) : left, fields, vendorOf));
   const lexicon = new Lexicon();
   const rowsIn = (records: readonly MatchRecord[], words: Words) =>
     rowsOf(records.length, (row, items) => {
@@ -74,7 +76,7 @@ export function* corpusOf(
     });
   const fieldRows = new Map<string, FieldRows>();
   for (const field of wordy) {
-    const words = wordsFor(field, dictionary);
+    const words = wordsFor(field, dictionary, vendorOf);
     fieldRows.set(field.name, {
       left: yield* rowsIn(left, words),
       right: right && (yield* rowsIn(right, words)),
@@ -91,11 +93,11 @@ export function* corpusOf(
   for (const { name } of fields.filter(({ kind }) => kind === 'set'))
     sets.set(name, yield* termRows(left, right, (record) => itemsOf(record, name)));
   const pieces = yield* pieceRows(words);
-  return { left, right, words, fields: fieldRows, codes, sets, pieces, dictionary };
+  return { left, right, words, fields: fieldRows, codes, sets, pieces, dictionary, vendorOf };
 }
 
 /** The words of a record's field by its kind. */
-export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
+export function wordsFor(field: MatchField, dictionary: Dictionary, vendorOf: VendorOf): Words {
   const { name, kind, without } = field;
   if (kind === 'address') return (record) => addressWords(textOf(record, name));
   if (!isName(field)) return (record) => wordsOf(textOf(record, name));
@@ -116,7 +118,11 @@ export function wordsFor(field: MatchField, dictionary: Dictionary): Words {
   };
 }
 
-function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchField[]): Paused<Dictionary> {
+function* dictionaryOf(
+  records: readonly MatchRecord[],
+  fields: readonly MatchField[],
+  vendorOf: VendorOf,
+): Paused<Dictionary> {
   const names = fields.filter((field) => isName(field) && field.weight !== 0);
   const dictionary: Dictionary = {
     acronyms: {},
@@ -149,7 +155,7 @@ function* dictionaryOf(records: readonly MatchRecord[], fields: readonly MatchFi
   }
   const first = names.find(({ kind }) => kind === 'name');
   if (first) {
-    const words = wordsFor(first, dictionary);
+    const words = wordsFor(first, dictionary, vendorOf);
     dictionary.series = seriesIn(yield* mapped(records, words));
   }
   return dictionary;

@@ -14,7 +14,7 @@ export function* listSimilarity(
   { terms, idf }: Space,
 ): Paused<(a: number, b: number) => number> {
   const weights = new Map(terms.map((term, at) => [term, idf[at]!]));
-  const words = wordsFor(field, corpus.dictionary);
+  const words = wordsFor(field, corpus.dictionary, corpus.vendorOf);
   const made = (records: readonly MatchRecord[]) =>
     mapped(records, (record) =>
       itemsOf(record, field.name)

@@ -57,11 +57,7 @@ export function* matchListsInSteps(
   right: readonly MatchRecord[],
   options: MatchOptions,
 ): Generator<Progress, MatchResult> {
-  const comparison = yield* within(
-    0,
-    0.2,
-    comparisonInSteps(left, right, options.fields, options.model, options.neighbours),
-  );
+  const comparison = yield* within(0, 0.2, comparisonInSteps(left, right, options));
   const candidates = yield* within(0.2, 0.5, pairsBetween(comparison, options.from));
   const similarities = yield* within(0.5, 0.7, similaritiesOf(comparison, candidates));
   const compared = comparedOf(comparison, candidates, similarities);
@@ -105,11 +101,7 @@ export function* findDuplicatesInSteps(
   records: readonly MatchRecord[],
   options: DuplicatesOptions,
 ): Generator<Progress, DuplicatesResult> {
-  const comparison = yield* within(
-    0,
-    0.2,
-    comparisonInSteps(records, null, options.fields, options.model, options.neighbours),
-  );
+  const comparison = yield* within(0, 0.2, comparisonInSteps(records, null, options));
   const { base, snapshot, work } = yield* within(0.2, 0.9, snapshotOf(comparison, options));
   const { candidates, similarities } = snapshot;
   const compared = comparedOf(comparison, candidates, similarities);
@@ -130,7 +122,7 @@ export function scorePairs(
   pairs: readonly (readonly [left: string, right: string])[],
   model: MatchModel,
 ): Float64Array {
-  const comparison = finish(comparisonInSteps(records, null, model.fields, model));
+  const comparison = finish(comparisonInSteps(records, null, { fields: model.fields, model }));
   const rows = new Map(comparison.left.map(({ id }, row) => [id, row]));
   const candidates: Candidates = {
     left: Uint32Array.from(pairs, ([left]) => rows.get(left)!),
@@ -195,6 +187,7 @@ function* learnModel(
     exclusive: learned.exclusive,
     transitivity,
     dictionary: comparison.corpus.dictionary,
+    ...(comparison.vocabulary && { vocabulary: comparison.vocabulary }),
     terms: termsOf(comparison),
     learned: {
       records: comparison.left.length + (comparison.right?.length ?? 0),

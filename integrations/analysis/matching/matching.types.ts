@@ -115,6 +115,14 @@ export interface Dictionary {
   series: string[];
 }
 
+/** What a workspace adds to the word lists; plain data. */
+export interface Vocabulary {
+  /** Groups of equal words and phrases: names are compared as if they contained the first one instead of another. */
+  synonyms: readonly (readonly string[])[];
+  /** Vendors that are ignored at the beginning of names, in addition to the known ones. */
+  vendors: readonly string[];
+}
+
 /** A learned model; plain data that can be stored and reused. See modelId. */
 export interface MatchModel {
   /** Version of the format. */
@@ -129,6 +137,8 @@ export interface MatchModel {
   /** The share of two records that match a third and also each other; 1 if there are none. */
   transitivity: number;
   dictionary: Dictionary;
+  /** Undefined if only the word lists of the service apply. */
+  vocabulary?: Vocabulary | undefined;
   /** Frequencies by space. */
   terms: Record<string, TermCounts>;
   /** Number of records, pairs and decisions in the training data, and the share of words that occurred once. */
@@ -153,6 +163,8 @@ export interface MatchOptions {
   decisions?: readonly Decision[];
   /** Minimum scores of a `match` (default 0.5) and of `possible` (default 0.1). */
   thresholds?: { match: number; possible: number };
+  /** The vocabulary to learn a model with; a given model has its own. */
+  vocabulary?: Vocabulary | undefined;
   /** A model to apply instead of learning one. */
   model?: MatchModel;
   /** The prior to learn from, instead of the trained one. */

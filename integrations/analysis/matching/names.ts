@@ -27,7 +27,7 @@ export const withoutDomains = (text: string): string =>
   text.includes('.') ? text.replace(DOMAIN, '$1') : text;
 
 /** The normalised words of a name, independent of the list: without legal form, abbreviations expanded, in English. */
-export const plainNameWords = (text: string): string[] => inPlain(wordsIn(withoutLegalForm(fold(text))));
+export const plainNameWords = (text: string): string[] => plainWords(wordsIn(withoutLegalForm(fold(text))));
 
 /** Normalised words by word; memoized, since names share words. */
 const inPlainWords = memoized((word): readonly string[] => {
@@ -38,7 +38,8 @@ const inPlainWords = memoized((word): readonly string[] => {
   return known.length > 1 || known[0] !== folded ? known : meant;
 }, 50_000);
 
-const inPlain = (words: readonly string[]): string[] => words.flatMap(inPlainWords);
+/** Words with abbreviations expanded, in English. */
+export const plainWords = (words: readonly string[]): string[] => words.flatMap(inPlainWords);
 
 /** `mueller` as `muller`, like a folded umlaut; also if it is not one. */
 const withUmlauts = (word: string): string =>
@@ -77,7 +78,7 @@ export function wordReader({
   const folded = new Map(umlauts.map((word) => [word, withUmlauts(word)]));
   const unfold = (words: readonly string[]) =>
     folded.size === 0 ? words : words.map((word) => folded.get(word) ?? word);
-  return (raw) => withAcronyms(inPlain(unfold(join(raw))), phrases);
+  return (raw) => withAcronyms(plainWords(unfold(join(raw))), phrases);
 }
 
 /** The words of a street address with expanded abbreviations. */

@@ -7,21 +7,24 @@ import {
   NUMBERS,
 } from './matching.types.ts';
 import { plainNameWords } from './names.ts';
+import { ownWordsOf } from './own-words.ts';
 import { itemsOf, textOf } from './records.ts';
 import { type Variant, variantOf } from './variants.ts';
-import { vendorOf } from './vendors.ts';
 
 /** Maximum characters of a shown value. */
 const LONGEST_SHOWN = 60;
 /** Minimum bits of a listed reason. */
 const LEAST_BITS = 0.1;
 
+/** The part of a model that its reasons name. */
+type Compared = Pick<MatchModel, 'fields' | 'vocabulary'>;
+
 /** The reasons for a pair's classification as sentences, strongest first. */
 export function reasonsOf(
   pair: MatchPair,
   left: MatchRecord,
   right: MatchRecord,
-  model: Pick<MatchModel, 'fields'>,
+  model: Compared,
   labelOf: (field: string) => string = (field) => field,
 ): string[] {
   const reasons = pair.evidence
@@ -45,7 +48,7 @@ function said(
   similarity: number,
   left: MatchRecord,
   right: MatchRecord,
-  model: Pick<MatchModel, 'fields'>,
+  model: Compared,
   labelOf: (field: string) => string,
 ): string {
   const alike = similarity === 1 ? 'the same' : `${percent(similarity)} alike`;
@@ -64,14 +67,15 @@ function variants(
   similarity: number,
   left: MatchRecord,
   right: MatchRecord,
-  { fields }: Pick<MatchModel, 'fields'>,
+  { fields, vocabulary }: Compared,
 ): string {
   if (what === 'series') return 'The names differ in words that distinguish other objects of the list';
   const name =
     (fields.find(({ kind }) => kind === 'name') ?? fields.find(({ kind }) => kind === 'list'))?.name ?? '';
+  const { synonyms, vendorOf } = ownWordsOf(vocabulary);
   const [a, b] = [left, right].map((record) => {
-    const text = itemsOf(record, name)[0] ?? '';
-    if (what === 'vendor') return vendorOf(plainNameWords(text))?.name;
+    const text = synonyms.written(itemsOf(record, name)[0] ?? '');
+    if (what === 'vendor') return vendorOf(plainNameWords(text))?.name ?? 'not said';
     const values = variantOf(text)[what as keyof Variant];
     return values.map((value) => value.replace('~', '')).join(', ') || 'not said';
   });

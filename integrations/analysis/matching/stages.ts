@@ -1,9 +1,10 @@
 import { type Aspects, aspectsOf } from './aspects.ts';
 import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './candidates.ts';
-import { type Corpus, corpusOf } from './corpus.ts';
+import { type Corpus, corpusOf, isName } from './corpus.ts';
 import type { Compared } from './learn.ts';
-import type { MatchField, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
-import type { Paused } from './numbers.ts';
+import type { MatchField, MatchOptions, MatchRecord, TermCounts, Vocabulary } from './matching.types.ts';
+import { mapped, type Paused } from './numbers.ts';
+import { ownWordsOf, writtenRecord } from './own-words.ts';
 import { byId } from './records.ts';
 import { graphOf } from './rivals.ts';
 import { countsOf } from './vectors.ts';
@@ -24,6 +25,7 @@ export interface Comparison {
   /** Null if `left` is compared with itself. */
   right: readonly MatchRecord[] | null;
   fields: readonly MatchField[];
+  vocabulary: Vocabulary | undefined;
   corpus: Corpus;
   aspects: Aspects;
   reach: Reach;
@@ -38,22 +40,42 @@ export interface Comparison {
 export function* comparisonInSteps(
   left: readonly MatchRecord[],
   right: readonly MatchRecord[] | null,
-  fields: readonly MatchField[],
-  model?: MatchModel,
-  neighbours = NEIGHBOURS,
+  options: Pick<MatchOptions, 'fields' | 'model' | 'neighbours' | 'vocabulary'>,
 ): Generator<Progress, Comparison> {
+  const { fields, model, neighbours = NEIGHBOURS } = options;
+  const { vocabulary } = model ?? options;
   if (model && !sameFields(model.fields, fields))
     throw new RangeError('The model was learned for other fields.');
   const lists = [byId(left), right && byId(right)] as const;
-  const corpus = yield* at(0, corpusOf(...lists, fields, model?.dictionary));
+  const [lefts, rights] = yield* at(0, writtenLists(lists, fields, vocabulary));
+  const { vendorOf } = ownWordsOf(vocabulary);
+  const corpus = yield* at(0, corpusOf(lefts, rights, fields, vendorOf, model?.dictionary));
   return {
     left: lists[0],
     right: lists[1],
     fields,
+    vocabulary,
     corpus,
     aspects: yield* at(0.5, aspectsOf(corpus, fields, right ? undefined : model)),
     reach: { neighbours, postings: POSTINGS },
   };
+}
+
+type Lists = readonly [left: readonly MatchRecord[], right: readonly MatchRecord[] | null];
+
+/** The lists with the synonyms of a vocabulary in their names replaced. */
+function* writtenLists(
+  lists: Lists,
+  fields: readonly MatchField[],
+  vocabulary: Vocabulary | undefined,
+): Paused<Lists> {
+  if (!vocabulary || vocabulary.synonyms.length === 0) return lists;
+  const names = fields.filter(isName);
+  const { synonyms } = ownWordsOf(vocabulary);
+  const written = (records: readonly MatchRecord[]) =>
+    mapped(records, (record) => writtenRecord(record, names, synonyms));
+  const [left, right] = lists;
+  return [yield* written(left), right && (yield* written(right))];
 }
 
 /** Work that reports a constant progress. */

@@ -5,7 +5,8 @@ import type {
   SupplierKind,
 } from '../../../domain/analysis/suppliers/suppliers.types.ts';
 import { findDuplicatesInSteps } from '../matching/match.ts';
-import type { MatchPair } from '../matching/matching.types.ts';
+import type { MatchPair, Vocabulary } from '../matching/matching.types.ts';
+import { ownWordsOf } from '../matching/own-words.ts';
 import { withGroups } from './groups.ts';
 import { initialsOf, isExtended, isMisspelling, type Spelling, spellingOf } from './spelling.ts';
 import { type KnownSupplier, knownSuppliers } from './suppliers.lexicon.ts';
@@ -54,11 +55,19 @@ export function knownByKey(): ReadonlyMap<string, KnownSupplier> {
 /**
  * Resolves names to suppliers, and finds the owners of suppliers. The result does not depend on the order of the names. It
  * yields about every 100 ms, so that the caller can do other work or cancel.
+ * @param vocabulary names that are equal by its synonyms are of one supplier.
  */
-export function* resolveSuppliers(named: readonly NamedSupplier[]): Generator<number, ResolvedSupplier[]> {
+export function* resolveSuppliers(
+  named: readonly NamedSupplier[],
+  vocabulary?: Vocabulary,
+): Generator<number, ResolvedSupplier[]> {
   const entries = entriesOf(named);
   yield 0.1;
-  const ties = [...certainTies(entries), ...(yield* likelyTies(entries))];
+  const ties = [
+    ...certainTies(entries),
+    ...synonymTies(entries, vocabulary),
+    ...(yield* likelyTies(entries, vocabulary)),
+  ];
   const suppliers = suppliersOf(entries, ties);
   yield 0.95;
   return withGroups(suppliers);
@@ -147,12 +156,35 @@ function* initialTies(entries: ReadonlyMap<string, Entry>): Generator<Tie> {
   }
 }
 
+/** Names that are the same with the synonyms of a vocabulary. */
+function* synonymTies(
+  entries: ReadonlyMap<string, Entry>,
+  vocabulary: Vocabulary | undefined,
+): Generator<Tie> {
+  if (!vocabulary) return;
+  const { synonyms } = ownWordsOf(vocabulary);
+  const firsts = new Map<string, string>();
+  for (const [key, { spelling }] of entries) {
+    const written = spellingOf(synonyms.written(spelling.name))?.key ?? key;
+    const first = firsts.get(written);
+    if (first === undefined) firsts.set(written, key);
+    else {
+      const { name } = entries.get(first)!.spelling;
+      yield tie(first, key, 1, `“${name}” and “${spelling.name}” are synonyms in the vocabulary`);
+    }
+  }
+}
+
 /** Similar names: found by the matching, and accepted if they only differ by misspellings or general words. */
-function* likelyTies(entries: ReadonlyMap<string, Entry>): Generator<number, Tie[]> {
+function* likelyTies(
+  entries: ReadonlyMap<string, Entry>,
+  vocabulary: Vocabulary | undefined,
+): Generator<number, Tie[]> {
   if (entries.size < 2) return [];
   const records = [...entries].map(([key, { spelling }]) => ({ id: key, values: { name: spelling.name } }));
   const thresholds = { match: 0.5, possible: LEAST_SCORE };
-  const steps = findDuplicatesInSteps(records, { fields: [{ name: 'name', kind: 'name' }], thresholds });
+  const fields = [{ name: 'name', kind: 'name' }] as const;
+  const steps = findDuplicatesInSteps(records, { fields, thresholds, vocabulary });
   let step = steps.next();
   for (; !step.done; step = steps.next()) yield 0.1 + 0.8 * step.value;
   return step.value.pairs.flatMap((pair) => likelyTie(pair, entries));

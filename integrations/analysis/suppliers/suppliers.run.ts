@@ -14,6 +14,7 @@ import { storeSuppliers } from '../../../domain/analysis/suppliers/suppliers.wri
 import { command } from '../../../domain/kernel/command.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
+import { readVocabulary } from '../duplicates/vocabulary.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
 import { runRetryPolicy } from '../models/models.types.ts';
@@ -96,7 +97,7 @@ async function findNames(job: AnalysisJob): Promise<{ said: NamedSuppliers; reso
     readOnly: true,
   });
   job.progress(0.1, 'comparing names');
-  const steps = resolveSuppliers(said.named);
+  const steps = resolveSuppliers(said.named, await readVocabulary(db));
   let step = steps.next();
   for (; !step.done; step = steps.next()) {
     job.progress(0.1 + 0.5 * step.value, 'comparing names');

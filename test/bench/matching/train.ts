@@ -22,7 +22,7 @@ export interface Sample {
 
 /** The candidate pairs of a judged list that no rule decides and whose names are similar. */
 export function sampleOf({ left, right, fields, truth }: Judged): Sample {
-  const comparison = finish(comparisonInSteps(left, right, fields));
+  const comparison = finish(comparisonInSteps(left, right, { fields }));
   const candidates = right ? finish(pairsBetween(comparison)) : pairsIn(finish(allNeighbours(comparison)));
   const compared = undecided(
     comparedOf(comparison, candidates, finish(similaritiesOf(comparison, candidates))),

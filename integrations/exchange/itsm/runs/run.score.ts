@@ -10,6 +10,7 @@ import type {
   MatchPair,
   MatchRecord,
   MatchResult,
+  Vocabulary,
 } from '../../../analysis/matching/matching.types.ts';
 import type { ScoredPair } from '../engine/match.ts';
 import type { Path } from '../engine/model.types.ts';
@@ -43,7 +44,11 @@ const defaultPartSizes: PartSizes = { whole: 10_000, records: 10_000, cards: 25_
  */
 export async function scoreSimilar(
   mapping: Mapping,
-  { records, cards }: { records: MatchItem[]; cards: MatchItem[] },
+  {
+    records,
+    cards,
+    vocabulary,
+  }: { records: MatchItem[]; cards: MatchItem[]; vocabulary?: Vocabulary | undefined },
   signal: AbortSignal,
   parts: PartSizes = defaultPartSizes,
 ): Promise<ScoredPair[]> {
@@ -62,6 +67,7 @@ export async function scoreSimilar(
     for (const someRecords of isWhole ? [records] : chunksOf(records, parts.records)) {
       const options: MatchOptions = {
         fields,
+        vocabulary,
         thresholds,
         from: isWhole ? 'both' : 'left',
         ...(model && { model }),

@@ -6,6 +6,7 @@ import type { JobResult } from '../../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { counted } from '../../../../platform/counted.ts';
 import { type Db, isConnectionLoss, query, type Transaction } from '../../../../platform/database.ts';
+import { readVocabulary } from '../../../analysis/duplicates/vocabulary.ts';
 import type { Connector } from '../connectors/connector.ts';
 import type { PlanningTools } from '../engine/plan.ts';
 import { readBudget } from '../limiter/limiter.ts';
@@ -103,9 +104,10 @@ async function createPlan(
     }
     await enterStage(sql, run.id, 'match');
   });
+  const vocabulary = await readVocabulary(job.ctx.db);
   let since = performance.now();
   const tools: Omit<PlanningTools, 'storeRows'> = {
-    score: (records, cards) => scoreSimilar(work.mapping, { records, cards }, job.signal),
+    score: (records, cards) => scoreSimilar(work.mapping, { records, cards, vocabulary }, job.signal),
     evaluate: createEvaluate(),
     onMatched: async () => {
       add('match', since);

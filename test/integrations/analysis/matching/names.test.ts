@@ -11,6 +11,7 @@ import {
   umlautsIn,
 } from '../../../../integrations/analysis/matching/names.ts';
 import { dateSimilarity, dayOf } from '../../../../integrations/analysis/matching/similarity.ts';
+import { vendorOf } from '../../../../integrations/analysis/matching/vendors.ts';
 import { fold } from '../../../../platform/fold.ts';
 import companies from './names.companies.json' with { type: 'json' };
 import languages from './names.languages.json' with { type: 'json' };
@@ -100,14 +101,15 @@ test('names that only their list makes one are one', () => {
 });
 
 test('a name may begin with its vendor, or not', () => {
-  const words = wordsFor({ name: 'name', kind: 'name', without: 'vendor' } as const, {
+  const dictionary = {
     acronyms: {},
     joints: [],
     umlauts: [],
     leading: { name: ['microsoft', 'docusign'] },
     alone: { name: ['docusign'] },
     series: [],
-  });
+  };
+  const words = wordsFor({ name: 'name', kind: 'name', without: 'vendor' }, dictionary, vendorOf);
   const of = (name: string, vendor: string | null) => words({ id: 'a', values: { name, vendor } });
   expect(of('Microsoft Excel', null)).toEqual(['excel']);
   expect(of('Contoso Ledger', 'Contoso Ltd.')).toEqual(['ledger']);
