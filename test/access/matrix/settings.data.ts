@@ -61,7 +61,7 @@ export const settingRows: Row[] = [
         }))
       : row(`PATCH ${url}/${path}`, administrators, () => ({ body: harmless[path] ?? { enabled: true } })),
   ]),
-  ...['login-branding', 'email', 'sso', 'ai', 'retention'].flatMap((path) => [
+  ...['login-branding', 'email', 'sso', 'ai', 'retention', 'matching-vocabulary'].flatMap((path) => [
     row(`GET ${url}/${path}`, administrators),
     row(`PATCH ${url}/${path}`, administrators, () => ({ body: {} })),
   ]),

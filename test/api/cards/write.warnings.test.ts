@@ -12,6 +12,27 @@ const app = (name: string, more: object = {}) => ({ type: 'Application', name, .
 const create = (body: object, client = member, headers = {}) => client.create('/api/v1/cards', body, headers);
 const namesIn = ({ warnings }: { warnings?: { name: string }[] }) => warnings?.map(({ name }) => name);
 
+describe('with a vocabulary of the workspace', () => {
+  const url = '/api/v1/settings/matching-vocabulary';
+  const synonyms = [['Order Management', 'Bestellwesen', 'Ordering']];
+  afterEach(async () => await ok(admin.patch(url, { synonyms: null, vendors: null })));
+
+  it.each([
+    ['Bestellwesen Eisenerz', 'Ordering Eisenerz'],
+    ['Ordering', 'Bestellwesen'],
+    ['Zeltweg Order Management', 'Bestellwesen-Zeltweg'],
+  ])('a name is like another by its synonyms: %s, %s', async (name, other) => {
+    const first = await create(app(name));
+    const without = await create(app(other));
+    expect(namesIn(without) ?? []).not.toContain(name);
+    await ok(admin.patch(url, { synonyms }));
+    const { body } = await member.patch(card(without.id), { name: other.toUpperCase() });
+    expect(body.warnings).toContainEqual(
+      expect.objectContaining({ card_id: first.id, name, code: 'likely_duplicate' }),
+    );
+  });
+});
+
 describe('a created card', () => {
   it('is answered with the cards that it probably duplicates, the most probable first', async () => {
     const parent = await create(app('Finance'));

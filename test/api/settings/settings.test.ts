@@ -93,6 +93,26 @@ it.each([
   ['ai', { enabled_types: ['Application', 'Nothing'] }, 'enabled_types.1'],
   ['retention', { events_days: 399 }, 'events_days'],
   ['retention', { idempotency_hours: 23 }, 'idempotency_hours'],
+  ['matching-vocabulary', { synonyms: [['ordering', 'orders'], ['one']] }, 'synonyms.1'],
+  ['matching-vocabulary', { synonyms: [['ordering', '']] }, 'synonyms.0.1'],
+  ['matching-vocabulary', { synonyms: [['ordering', ' - ']] }, 'synonyms.0.1'],
+  ['matching-vocabulary', { synonyms: [['ordering', 'a b c d e']] }, 'synonyms.0.1'],
+  ['matching-vocabulary', { synonyms: [['ordering', 'x'.repeat(61)]] }, 'synonyms.0.1'],
+  ['matching-vocabulary', { synonyms: [['ordering', ' Ordering']] }, 'synonyms.0.1'],
+  [
+    'matching-vocabulary',
+    {
+      synonyms: [
+        ['order management', 'ordering'],
+        ['purchase', 'Order-Management', 'Bestellwesen'],
+      ],
+    },
+    'synonyms.1.1',
+  ],
+  ['matching-vocabulary', { synonyms: [Array.from({ length: 21 }, (_, at) => `t${at}`)] }, 'synonyms.0'],
+  ['matching-vocabulary', { vendors: ['Acme', '…'] }, 'vendors.1'],
+  ['matching-vocabulary', { vendors: ['Acme', 'Quux', 'ACME'] }, 'vendors.2'],
+  ['matching-vocabulary', { words: [] }, 'words'],
 ])('%s refuses %j', async (path, body, field) => {
   const before = await admin.get(`${root}/${path}`);
   const told = (await events()).length;
@@ -101,6 +121,31 @@ it.each([
   expect(new Set(pluck(answer.body.errors, 'field'))).toEqual(new Set([field]));
   expect((await admin.get(`${root}/${path}`)).body).toEqual(before.body);
   expect((await events()).length).toBe(told);
+});
+
+it('names both places of a repeated term', async () => {
+  const url = `${root}/matching-vocabulary`;
+  const synonyms = [
+    ['order management', 'ordering'],
+    ['purchase', 'Order-Management'],
+  ];
+  const { body } = await admin.patch(url, { synonyms });
+  expect(body.errors).toEqual([
+    { field: 'synonyms.1.1', code: 'repeated_term', message: 'is the same as synonyms.0.0' },
+  ]);
+});
+
+it('stores a vocabulary, list by list', async () => {
+  const url = `${root}/matching-vocabulary`;
+  const synonyms = [['order management', 'ordering', 'Bestellwesen']];
+  expect((await admin.get(url)).body).toEqual({ synonyms: [], vendors: [] });
+  expect((await admin.patch(url, { synonyms })).body).toEqual({ synonyms, vendors: [] });
+  expect((await admin.patch(url, { vendors: ['Acme'] })).body).toEqual({ synonyms, vendors: ['Acme'] });
+  expect(await lastEvent()).toMatchObject({
+    data: { id: 'matching_vocabulary', changes: { vendors: { old: [], new: ['Acme'] } } },
+  });
+  await expectProblem(viewer.patch(url, { vendors: [] }), 403, 'admin.settings');
+  await ok(admin.patch(url, { synonyms: null, vendors: null }));
 });
 
 it('brings defaults back for null', async () => {

@@ -33,6 +33,8 @@ const known = await source.services
 await there.patch(`/api/v1/cards/${known.id}`, { description: 'Described there' });
 await there.post(`/api/v1/cards/${card.id}/comments`, { content: 'Said there' });
 await there.patch('/api/v1/settings/currency', { currency: 'EUR' });
+const vocabulary = { synonyms: [['Order Management', 'Bestellwesen']], vendors: ['Acme'] };
+await there.patch('/api/v1/settings/matching-vocabulary', vocabulary);
 const admin = await target.as('admin');
 await admin.post('/api/v1/cards', { type: 'Application', name: 'In the way', external_id: 'OWN-1' });
 await admin.post('/api/v1/cards', { type: 'Application', name: 'Of its own', external_id: 'OWN-2' });
@@ -57,6 +59,7 @@ it('finds what is here by its names, brings what is new, changes what differs, a
   expect(await db('comments').where({ card_id: brought.id }).pluck('content')).toEqual(['Said there']);
   expect(await db('cards').where({ description: 'Described there' }).pluck('type')).toEqual(['Application']);
   expect((await admin.get('/api/v1/settings/currency')).body).toMatchObject({ currency: 'EUR' });
+  expect((await admin.get('/api/v1/settings/matching-vocabulary')).body).toEqual(vocabulary);
   expect((await admin.get('/api/v1/metamodel/types/Application')).body.description).toBe('As it is there');
   const { body: history } = await admin.get(`/api/v1/cards/${brought.id}/history`);
   expect(history.items.map(({ event_type }: { event_type: string }) => event_type)).toContain('card.created');

@@ -1,4 +1,5 @@
 // @redis
+import { changeSetting } from '../../../../domain/app/settings/settings.change.ts';
 import type { AppPermission } from '../../../../domain/kernel/permissions/permissions.data.ts';
 import { openImports } from '../../../support/imports.ts';
 import { until } from '../../../support/until.ts';
@@ -46,6 +47,21 @@ describe('the rows of an import that create or rename cards', () => {
     await imports.run([app('Überführungsbüro')]);
     const { report } = await imports.run([app('Überführungs-Büro')], { report: 'warnings' });
     expect(warnedLines(report)).toEqual({ 1: ['Überführungsbüro'] });
+  });
+
+  it.each([1, 101])('are compared with the synonyms of the workspace: %i rows', async (rows) => {
+    const change = async (synonyms: string[][] | null) => {
+      await changeSetting(await t.ctx(), t.services.secrets, 'matching_vocabulary', { synonyms });
+    };
+    await imports.run([app(`Bestellwesen Gmunden ${rows}`)]);
+    const others = Array.from({ length: rows - 1 }, (_, at) => app(`Zx${at.toString(36)}q${at * 37}`));
+    await change([['Order Management', 'Bestellwesen']]);
+    const imported = [app(`Order Management Gmunden ${rows}`), ...others];
+    const { report } = await imports.run(imported, { report: 'warnings', dry_run: true });
+    await change(null);
+    expect(warnedLines(report)[1]).toEqual([`Bestellwesen Gmunden ${rows}`]);
+    const without = await imports.run(imported, { report: 'warnings', dry_run: true });
+    expect(warnedLines(without.report)[1]).toBeUndefined();
   });
 
   it('are not in the report of failed rows', async () => {

@@ -1,4 +1,5 @@
 import type { NamedSupplier } from '../../../../domain/analysis/suppliers/suppliers.types.ts';
+import type { Vocabulary } from '../../../../integrations/analysis/matching/matching.types.ts';
 import { editDistance } from '../../../../integrations/analysis/matching/misspellings.ts';
 import { resolveSuppliers } from '../../../../integrations/analysis/suppliers/resolve.ts';
 import {
@@ -18,8 +19,8 @@ const supplier = (name: string, more: Partial<NamedSupplier> = {}): NamedSupplie
   ...more,
 });
 
-function resolve(named: NamedSupplier[]) {
-  const steps = resolveSuppliers(named);
+function resolve(named: NamedSupplier[], vocabulary?: Vocabulary) {
+  const steps = resolveSuppliers(named, vocabulary);
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
@@ -147,4 +148,18 @@ it('measures slips', () => {
     false,
     false,
   ]);
+});
+
+it('takes names that are synonyms in the vocabulary of the workspace for one, and says so', () => {
+  const named = ['Zork Industries', 'Quux AG', 'Nordwind'].map((name) => supplier(name));
+  expect(resolve(named)).toHaveLength(3);
+  const [found, other] = resolve(named, { synonyms: [['Quux', 'ZORK INDUSTRIES']], vendors: [] });
+  expect([found, other].map((one) => one?.names.length).sort()).toEqual([1, 2]);
+  const names = [found, other].flatMap((one) => one!.names);
+  expect(names).toContainEqual(
+    expect.objectContaining({
+      confidence: 1,
+      reason: '“Quux AG” and “Zork Industries” are synonyms in the vocabulary',
+    }),
+  );
 });

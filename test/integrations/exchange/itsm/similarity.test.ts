@@ -1,3 +1,4 @@
+import type { Vocabulary } from '../../../../integrations/analysis/matching/matching.types.ts';
 import { matchByScore } from '../../../../integrations/exchange/itsm/engine/match.ts';
 import type { MatchItem } from '../../../../integrations/exchange/itsm/engine/plan.types.ts';
 import { type PartSizes, scoreSimilar } from '../../../../integrations/exchange/itsm/runs/run.score.ts';
@@ -89,3 +90,15 @@ it.each([
     );
   },
 );
+
+it('names that are equal by the vocabulary of the workspace are linked', async () => {
+  const cards = [...things('c', 60, 0), { id: 'own', fields: { name: 'Bestellwesen Graz' } }];
+  const records = [...things('r', 60, 0), { id: 'other', fields: { name: 'Order Management Graz' } }];
+  const linked = async (vocabulary?: Vocabulary) => {
+    const scored = await scoreSimilar(mapping, { records, cards, vocabulary }, new AbortController().signal);
+    const match = matchByScore(scored).get('other');
+    return match?.kind === 'link' ? match.cardId : undefined;
+  };
+  expect(await linked()).toBeUndefined();
+  expect(await linked({ synonyms: [['Order Management', 'Bestellwesen']], vendors: [] })).toBe('own');
+});

@@ -164,6 +164,7 @@ const setting: Act = (hand) => {
     ['login-branding', { login_tagline: hand.name('Hello') }],
     ['email', { smtp_host: hand.one(['mail.example', 'post.example']), smtp_port: 25 }],
     ['retention', { events_days: 400 + hand.below(300) }],
+    ['matching-vocabulary', { synonyms: [['Ordering', hand.name('Order')]], vendors: [hand.name('Vendor')] }],
     ['mcp', { enabled }],
   ]);
   return hand.send('PATCH', `/settings/${path}`, body);
