@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import type { SettingDefinition } from '../../kernel/settings/settings.definition.ts';
-import { type PlainSetting, type SettingKey, settingDefaults } from '../../kernel/settings/settings.read.ts';
+import { type PlainSetting, type SettingKey, settingValue } from '../../kernel/settings/settings.read.ts';
 import { settingTable } from '../../kernel/settings/settings.table.ts';
 import { Choice, closed, Uuid } from '../../kernel/shapes.ts';
 import { imageTypes, MAX_IMAGE } from '../settings/settings.change.ts';
@@ -32,8 +32,8 @@ export function portableErrors(key: string, value: unknown, around: SettingSurro
   if (shapeErrors(schema, value).length > 0) {
     return [{ field: 'value', code: 'wrong_type', message: 'is no value of the setting' }];
   }
-  const settings = { ...settingDefaults, [setting]: value };
-  return settingErrors(setting as PlainSetting, settings[setting as PlainSetting], around);
+  // a group may lack members, which have their defaults
+  return settingErrors(setting as PlainSetting, settingValue(setting as PlainSetting, value), around);
 }
 
 const mapMembers = (members: Record<string, { schema: TSchema }>) =>

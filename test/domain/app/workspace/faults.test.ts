@@ -190,6 +190,7 @@ it('leaves alone what does not fit, and says why', async () => {
     broken = rewrite(broken, 'content/settings.ndjson', (rows) => [
       ...rows,
       '{"key": "sso", "value": {"enabled": true}}',
+      '{"key": "matching_vocabulary", "value": {"synonyms": [["Order", "ORDER"]]}}',
     ]);
     const { status, diff } = await preview(other, broken);
     expect(status).toBe('previewed');
@@ -200,6 +201,7 @@ it('leaves alone what does not fit, and says why', async () => {
         'cards parent_cycle',
         'roles unknown_permission',
         'settings unknown_setting',
+        'settings repeated_term',
         'relations unknown_reference',
       ]),
     );
