@@ -38,6 +38,8 @@ export class QuestionDraft implements UnreadQuestion {
   readonly shown: QueryDimension[] = [];
   /** The common types of the named fields, if no type was named. */
   readonly typesOfFields: string[][] = [];
+  /** Paths of fields with several values per card. */
+  readonly severalValued = new Set<string>();
   /** Conditions on measures of the cards of a list. */
   readonly having: { measure: QueryMeasure; op: Having['op']; value: number }[] = [];
   subject: string[] = [];
@@ -168,7 +170,10 @@ export class QuestionDraft implements UnreadQuestion {
     const options = this.conditions.flatMap((text) => /^([\w.]+) = [^ ]+$/.exec(text)?.[1] ?? []);
     if (
       options.some(
-        (path, at) => /^(attributes|approval_status|subtype)/.test(path) && options.indexOf(path) !== at,
+        (path, at) =>
+          /^(attributes|approval_status|subtype)/.test(path) &&
+          !this.severalValued.has(path) &&
+          options.indexOf(path) !== at,
       )
     )
       return 'two values of one field at the same time';

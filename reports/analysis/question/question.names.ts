@@ -118,8 +118,8 @@ export class QuestionNames {
     const values = first.meanings.filter((option) => option.path === chosen);
     for (;;) {
       const joint = this.#cursor.at;
-      // most fields have one value per card, so that "and" joins alternatives; except tags
-      const joints = chosen.startsWith('tags.') ? [', or', 'or'] : [', or', 'or', 'and', ','];
+      // of a field with one value per card, "and" joins alternatives
+      const joints = values[0]!.isOneOfMany ? [', or', 'or'] : [', or', 'or', 'and', ','];
       if (!this.#cursor.takeAny(joints)) break;
       const next = this.#optionsHere(chosen);
       if (!next) {
@@ -137,6 +137,7 @@ export class QuestionNames {
     // "mission critical business criticality" also names the field
     if (!named && path === undefined) this.#fieldBehind(new Set([chosen]));
     this.#noteTypes(values[0]!);
+    if (values[0]!.isOneOfMany) this.#draft.severalValued.add(this.pathOf(chosen));
     return { path: this.pathOf(chosen), values };
   }
 

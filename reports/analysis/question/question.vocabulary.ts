@@ -19,7 +19,8 @@ export type Meaning =
   | { kind: 'type'; type: string; label: string }
   | { kind: 'subtype'; types: string[]; subtype: string; label: string }
   | { kind: 'field'; path: string; valueType: FieldKind; unit?: 'cost'; types: string[]; label: string }
-  | { kind: 'option'; path: string; value: string; types: string[]; label: string }
+  /** Several options of one field can apply to a card if it is a tag group or a field of several values. */
+  | { kind: 'option'; path: string; value: string; types: string[]; label: string; isOneOfMany?: boolean }
   /** A phase. An event, such as ending, needs a day; a lasting state, such as active, had begun before most days. */
   | { kind: 'phase'; phase: LifecyclePhase; isEvent: boolean; isLasting: boolean; label: string }
   /** What a field counts: `users`, if the field is the number of users. */
@@ -130,7 +131,7 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
     add(group, { kind: 'field', path, valueType: 'options', types: visibleTypes, label: group });
     for (const name of [tag, `${group} ${tag}`]) {
       const label = `tag ${group}/${tag}`;
-      add(name, { kind: 'option', path, value: quoted(tag), types: visibleTypes, label });
+      add(name, { kind: 'option', path, value: quoted(tag), types: visibleTypes, label, isOneOfMany: true });
     }
   }
   const ways = new Map(visibleTypes.map((key) => [key, relationPathsFrom(metamodel, key)]));
@@ -187,9 +188,10 @@ function addField(type: CardType, field: CompiledField, add: Add): void {
   for (const option of field.options) {
     const label = field.optionLabels.get(option) ?? option;
     const value = part(option);
+    const isOneOfMany = field.type === 'multiple_select';
     const adverb = /^\p{L}+(?= \p{L}+$)/u.exec(field.label)?.[0];
     for (const name of [option, ...namesOfOption(label), ...(adverb ? [`${adverb}ly ${label}`] : [])])
-      add(name, { kind: 'option', path, value, types, label: `${field.label} ${label}` });
+      add(name, { kind: 'option', path, value, types, label: `${field.label} ${label}`, isOneOfMany });
   }
 }
 

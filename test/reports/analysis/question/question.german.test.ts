@@ -78,6 +78,38 @@ it.each([
 it('leaves questions in English as they are', () =>
   expect(read('How many gadgets die in winter?')).toMatchObject({ unknown: ['gadgets', 'die', 'winter'] }));
 
+it('all options of a field with several values apply that "and" joins', async () => {
+  const { metamodel } = await t.ctx();
+  const type = metamodel.cardTypes.get('Interface')!;
+  const model = type.fields.get('dataFormat')!;
+  const options = ['hl7', 'dicom'];
+  const protocols = {
+    ...model,
+    ...{ key: 'protocols', label: 'Protocols', type: 'multiple_select' as const, options },
+    optionLabels: new Map([
+      ['hl7', 'HL7 2575'],
+      ['dicom', 'DICOM 104'],
+    ]),
+  };
+  const own = createVocabulary(
+    {
+      ...metamodel,
+      cardTypes: new Map([
+        ...metamodel.cardTypes,
+        ['Interface', { ...type, fields: new Map([...type.fields, ['protocols', protocols]]) }],
+      ]),
+    },
+    [],
+  );
+  const filterOf = (question: string) => readQuestion(own, question, TODAY);
+  expect(filterOf('Which interfaces with HL7 2575 and DICOM 104?')).toMatchObject({
+    query: { filter: 'attributes.protocols = hl7 and attributes.protocols = dicom' },
+  });
+  expect(filterOf('Which interfaces with HL7 2575 or DICOM 104?')).toMatchObject({
+    query: { filter: 'attributes.protocols in (hl7, dicom)' },
+  });
+});
+
 it('a type of the workspace is meant by its name, even if the name is a word of the vocabulary', async () => {
   const { metamodel } = await t.ctx();
   const site = { ...metamodel.cardTypes.get('Organization')!, key: 'Site', label: 'Standort' };
