@@ -23,7 +23,8 @@ const WEIGHTS = { description: 0.5, relation: 0.5, attribute: 0.25 };
 export function comparedFields(metamodel: Metamodel, type: CardType): ComparedField[] {
   const hasVendor = vendorRelations(metamodel, type.key).length > 0;
   return [
-    { name: 'name', kind: 'name', weight: 1, ...(hasVendor ? { without: 'vendor' } : {}) },
+    // known vendors are also removed from names of types whose cards have no vendor
+    { name: 'name', kind: 'name', weight: 1, ...(type.key === VENDOR_TYPE ? {} : { without: 'vendor' }) },
     { name: 'names', kind: 'list', weight: 0.5 },
     { name: 'description', kind: 'text', weight: WEIGHTS.description },
     ...(hasVendor ? [field('vendor', 'name', WEIGHTS.relation)] : []),

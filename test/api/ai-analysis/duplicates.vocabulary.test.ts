@@ -1,3 +1,5 @@
+import { comparedFields } from '../../../domain/analysis/duplicates/duplicates.fields.ts';
+import { findDuplicates } from '../../../integrations/analysis/matching/match.ts';
 // @redis
 import { processors } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
@@ -67,4 +69,15 @@ it('a model that is learned with a vocabulary applies it', async () => {
   await search('learn');
   expect(await matches()).toContain('Bestellwesen Eisenerz = Order Management Eisenerz');
   expect((await search()).results).toMatchObject({ changed: 0, compared_now: 0 });
+});
+
+test('known vendors are removed from names of types that have no vendor', async () => {
+  const { metamodel } = await t.ctx();
+  const fields = comparedFields(metamodel, metamodel.cardTypes.get('BusinessCapability')!);
+  const names = ['Microsoft Active Directory', 'Active Directory', 'Payroll'];
+  const records = names.map((name) => ({ id: name, values: { name } }));
+  const filled = fields.filter(({ name }) => name === 'name');
+  const [match] = findDuplicates(records, { fields: filled }).pairs;
+  expect([match!.left, match!.right].sort()).toEqual(['Active Directory', 'Microsoft Active Directory']);
+  expect(match!.score).toBeGreaterThan(0.5);
 });
