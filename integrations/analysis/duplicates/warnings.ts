@@ -6,6 +6,7 @@ import { fold } from '../../../platform/fold.ts';
 import { unpack } from '../../../platform/pack.ts';
 import { priorModel, scorePairs } from '../matching/match.ts';
 import { type MatchModel, MODEL_FORMAT, type Vocabulary } from '../matching/matching.types.ts';
+import { rawNameWords, umlautsIn } from '../matching/names.ts';
 import { lettersAndDigits } from '../matching/normalise.ts';
 import { ownWordsOf } from '../matching/own-words.ts';
 
@@ -66,7 +67,10 @@ export function warningsOf(
   const scores = scorePairs(
     [...records.values()],
     pairs.map(([card, other]) => [card.id, other.id] as const),
-    model,
+    withUmlautsOf(
+      [...records.values()].map(({ values }) => values.name),
+      model,
+    ),
   );
   const { synonyms } = ownWordsOf(model.vocabulary);
   const lettersIn = (name: string) => lettersOf(synonyms.written(name));
@@ -78,6 +82,13 @@ export function warningsOf(
     addWarnings(found, card.id, [{ code: 'likely_duplicate', card_id, name, confidence }]);
   }
   return found;
+}
+
+/** The model with the umlauts that these names write both as one and as two letters: its list may have had none of them. */
+function withUmlautsOf(names: readonly string[], model: MatchModel): MatchModel {
+  const own = umlautsIn(names.map(rawNameWords));
+  const umlauts = [...new Set([...model.dictionary.umlauts, ...own])].sort();
+  return { ...model, dictionary: { ...model.dictionary, umlauts } };
 }
 
 /** Adds warnings to those of a card, of which the most probable remain. */

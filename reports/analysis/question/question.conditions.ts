@@ -188,7 +188,7 @@ export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Co
       : { filter: `${path} ${operator} ${quoted(text)}`, says: `${label} ${operator} "${text}"` };
   });
 
-/** A field or phase that has a value. */
+/** A field or phase that has a value; a boolean is true. */
 export function readExistence(names: QuestionNames): Condition | undefined {
   const roles = names.takeRoles();
   if (roles)
@@ -197,7 +197,9 @@ export function readExistence(names: QuestionNames): Condition | undefined {
       says: roles.label,
     };
   const field = names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
-  return field && { filter: `${field.path} is not empty`, says: field.label };
+  if (!field) return undefined;
+  const isBoolean = 'valueType' in field && field.valueType === 'boolean';
+  return { filter: `${field.path} ${isBoolean ? '= true' : 'is not empty'}`, says: field.label };
 }
 
 /** Options of a field, of the given one if any. */

@@ -56,6 +56,10 @@ describe('a created card', () => {
 
   it.each([
     ['Müller Lagerverwaltung', 'Muller Lagerverwaltung'],
+    ['Anlagen Überwachung', 'Anlagen Ueberwachung'],
+    ['Küche Übergabebuch', 'Küche Uebergabebuch'],
+    ['Dräger', 'Draeger'],
+    ['Stationsleitung Süd', 'Stationsleitung Sued'],
     ['Salesforce', 'Sales Force'],
     ['Warehouse S/4HANA', 'Warehouse S4HANA'],
     ['Order Management Vienna', 'Order Mgmt Vienna'],

@@ -31,6 +31,7 @@ describe('counting and grouping', () => {
     Application: {
       'How many applications are there?': '',
       'Count the business applications': 'subtype = businessApplication',
+      'How many applications without AI features?': 'not (attributes.hasAiFeatures = true)',
       'How many mission critical applications are there?': 'attributes.businessCriticality = missionCritical',
       'how many applications with business criticality mission critical or business critical?':
         'attributes.businessCriticality in (missionCritical, businessCritical)',
