@@ -14,6 +14,7 @@ import {
   type Applying,
   BatchConflict,
   type ImportProgress,
+  PlanOutdated,
   type RowOutcome,
   shares,
 } from './imports.types.ts';
@@ -85,28 +86,33 @@ export async function applyPlan(whole: WholePlan): Promise<RowOutcome[]> {
   return failed;
 }
 
+/** Error codes of keys that a concurrent write has taken. */
+const TAKEN = ['sibling_name_taken', 'external_id_taken', 'duplicate_relation'];
+
 /** Whether a write violated a unique index because of a concurrent write. */
-function isClash(error: unknown): boolean {
-  if (error instanceof EstateError) {
-    return ['sibling_name_taken', 'external_id_taken', 'duplicate_relation'].includes(error.code);
-  }
-  return sqlState(error) === '23505';
-}
+const isClash = (error: unknown): boolean =>
+  error instanceof EstateError ? TAKEN.includes(error.code) : sqlState(error) === '23505';
 
 /**
  * Applies the plan batch by batch, each in a separate transaction together with its outcomes and the checkpoint. A dry
  * run rolls each back and stores the outcomes afterwards.
+ * @param mayReplan whether the first batch of an upsert throws PlanOutdated instead of failing rows whose keys were taken.
  */
 export async function applyBatches(
   job: RunningJob<ImportPayload>,
   { db }: Services,
   from: Extract<ImportProgress, { stage: 'apply' }>,
+  mayReplan: boolean,
 ): Promise<void> {
   const { ctx, payload, signal, id: jobId } = job;
   const counts = { ...(await countOutcomes(db, jobId)), total: await countRows(db, jobId, payload.kind) };
   for (let batch = from.batch; batch < from.batches; batch += 1) {
     signal.throwIfAborted();
-    const planned = { ctx, db, kind: payload.kind, jobId, batch, dryRun: payload.dry_run };
+    const isFirst = batch === 0 && payload.mode === 'upsert' && !payload.dry_run;
+    const planned = {
+      ...{ ctx, db, kind: payload.kind, jobId, batch, dryRun: payload.dry_run },
+      mayReplan: mayReplan && isFirst,
+    };
     const after = (rows: RowOutcome[]) => stepAfter(counts, rows, batch + 1, from.batches);
     const outcomes = await attemptBatch(planned, (work, rows) => job.checkpoint(work, after(rows)));
     Object.assign(counts, after(outcomes).counts);
@@ -122,6 +128,8 @@ interface PlannedBatch {
   jobId: string;
   batch: number;
   dryRun: boolean;
+  /** Whether to throw PlanOutdated if rows fail because concurrent writes took their keys. */
+  mayReplan?: boolean;
 }
 
 /**
@@ -129,7 +137,7 @@ interface PlannedBatch {
  * @param store stores the outcomes of the rows in the transaction of the batch; of a dry run, in a transaction after it.
  */
 export async function attemptBatch(
-  { ctx, db, kind, jobId, batch, dryRun }: PlannedBatch,
+  { ctx, db, kind, jobId, batch, dryRun, mayReplan = false }: PlannedBatch,
   store: (work: JobTransaction, outcomes: RowOutcome[]) => Promise<void>,
 ): Promise<RowOutcome[]> {
   const keep = async (work: JobTransaction, outcomes: RowOutcome[]) => {
@@ -142,6 +150,7 @@ export async function attemptBatch(
     try {
       const outcomes = await commandWith(ctx, { dryRun }, async (work) => {
         const outcomes = await applyBatch(kind, { work, ctx, jobId, dryRun, known, searchTaken }, batch);
+        if (mayReplan && outcomes.some(isTaken)) throw new PlanOutdated();
         if (!dryRun) await keep(work, outcomes);
         return outcomes;
       });
@@ -155,6 +164,9 @@ export async function attemptBatch(
     }
   }
 }
+
+const isTaken = ({ errors }: RowOutcome): boolean =>
+  errors?.some(({ code }) => TAKEN.includes(code)) ?? false;
 
 /** The data stored with a batch. */
 function stepAfter(before: JobCounts, outcomes: RowOutcome[], done: number, batches: number): JobStep {

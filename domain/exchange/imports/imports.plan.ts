@@ -1,6 +1,7 @@
 import { cancelOnAbort, type Db, inTransaction, type Transaction } from '../../../platform/database.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { cardPlan, leveledTypes } from './imports.cards.plan.ts';
+import { planTable } from './imports.cards.stage.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { createPlan, type Planned } from './imports.planning.ts';
 import { relationPlan } from './imports.relations.plan.ts';
@@ -23,7 +24,7 @@ export async function planStaged(
 }
 
 /**
- * Plans the staged rows of a job in one transaction.
+ * Plans the staged rows of a job in one transaction; an earlier plan of which nothing was written is replaced.
  * @param store is called last in that transaction, and stores the checkpoint.
  */
 export async function planImport(
@@ -34,6 +35,8 @@ export async function planImport(
 ): Promise<Planned> {
   return await inTransaction(db, async (sql) => {
     using _cancelling = await cancelOnAbort(db, sql, job.signal);
+    await sql('import_outcomes').where({ job_id: job.id }).delete();
+    await sql(planTable[options.kind]).where({ job_id: job.id }).delete();
     const planned = await planStaged(job, sql, job.id, options);
     await store(sql, planned);
     return planned;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { type Db, embed, inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError } from '../../../platform/errors.ts';
@@ -28,7 +29,13 @@ import {
 } from './imports.report.ts';
 import { requireImportRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
-import { BatchConflict, type ImportProgress, type RowOutcome, shares } from './imports.types.ts';
+import {
+  BatchConflict,
+  type ImportProgress,
+  PlanOutdated,
+  type RowOutcome,
+  shares,
+} from './imports.types.ts';
 
 export type ImportOptions = Omit<ImportPayload, 'file_id'>;
 
@@ -128,7 +135,7 @@ export async function runImport(
   let result: JobResult | undefined;
   if (progress.stage === 'apply') {
     const isAtomic = job.payload.atomic && !job.payload.dry_run;
-    if (!isAtomic) await applyBatches(job, services, progress);
+    if (!isAtomic) await applyReplanned(job, services, progress, batchRows);
     if (job.payload.kind === 'cards') await warn(job, services.db);
     if (isAtomic) result = await applyAtomically(job, services, progress);
   }
@@ -149,13 +156,53 @@ async function resumeFrom(job: RunningJob<ImportPayload>, { db }: Services): Pro
   return job.resume as ImportProgress;
 }
 
+type ApplyProgress = Extract<ImportProgress, { stage: 'apply' }>;
+
+/** How often an upsert is planned again. */
+const MAX_REPLANS = 5;
+const OTHERS_POLL_MS = 500;
+
+/** Applies the plan in batches. If others have taken keys of its rows before anything was written, the plan is made again. */
+async function applyReplanned(
+  job: RunningJob<ImportPayload>,
+  services: Services,
+  progress: ApplyProgress,
+  batchRows: number,
+): Promise<void> {
+  let current = progress;
+  for (let replans = 0; ; replans += 1) {
+    try {
+      await applyBatches(job, services, current, replans < MAX_REPLANS);
+      return;
+    } catch (error) {
+      if (!(error instanceof PlanOutdated)) throw error;
+    }
+    await untilOthersHaveWritten(job, services.db);
+    current = await plan(job, services, batchRows);
+  }
+}
+
+/** Waits for imports that have written a part of their rows: what they write next would invalidate a new plan. */
+async function untilOthersHaveWritten(
+  { id, payload, signal }: RunningJob<ImportPayload>,
+  db: Db,
+): Promise<void> {
+  for (;;) {
+    const isWriting = await query(db).value<boolean>`select exists (select from jobs
+      where kind = ${importJob.kind} and status = 'running' and id <> ${id} and payload ->> 'kind' = ${payload.kind}
+        and checkpoint ->> 'stage' = 'apply' and (checkpoint ->> 'batch')::integer > 0)`;
+    if (!isWriting) return;
+    await delay(OTHERS_POLL_MS, undefined, { signal });
+  }
+}
+
 async function plan(
   job: RunningJob<ImportPayload>,
   { db }: Services,
   batchRows: number,
-): Promise<ImportProgress> {
+): Promise<ApplyProgress> {
   job.progress(shares.read, 'Planning');
-  const next = (batches: number): ImportProgress => ({ stage: 'apply', batch: 0, batches });
+  const next = (batches: number): ApplyProgress => ({ stage: 'apply', batch: 0, batches });
   const planned = await planImport(
     job,
     db,
@@ -188,7 +235,7 @@ class AtomicRefusal extends Error {
 async function applyAtomically(
   job: RunningJob<ImportPayload>,
   services: Services,
-  { batches }: Extract<ImportProgress, { stage: 'apply' }>,
+  { batches }: ApplyProgress,
 ): Promise<JobResult | undefined> {
   const { db } = services;
   const failed = await db('import_outcomes').where({ job_id: job.id, outcome: 'failed' }).first('line');

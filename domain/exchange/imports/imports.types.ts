@@ -34,6 +34,9 @@ export class BatchConflict extends Error {
   }
 }
 
+/** Before the first batch of an upsert was written, concurrent writes took keys of its rows: a new plan updates these cards. */
+export class PlanOutdated extends Error {}
+
 /** The progress of an import, stored together with its writes. */
 export type ImportProgress =
   | { stage: 'read'; line: number }

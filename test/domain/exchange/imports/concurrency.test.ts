@@ -57,6 +57,31 @@ it('fail only the rows whose keys or names they take', async () => {
   expect(job.counts).toMatchObject({ created: 2, failed: 3 });
 });
 
+it('are found by an upsert that they overtake', async () => {
+  const rows = [app('U-1', { description: 'mine' }), app('U-2'), app('U-3', { parent_external_id: 'U-2' })];
+  const { faults, job } = await overtaken(rows, 'upsert', (trx) =>
+    trx('cards').insert([
+      { type: 'Application', name: 'U-1', external_id: 'U-1' },
+      { type: 'Application', name: 'U-2', external_id: 'U-2' },
+    ]),
+  );
+  expect(faults).toEqual({});
+  expect(job.counts).toMatchObject({ created: 1, updated: 1, unchanged: 1, failed: 0 });
+  expect(await imports.card('U-1')).toMatchObject({ description: 'mine' });
+});
+
+it('are the same rows of two upserts at the same time, which both succeed', async () => {
+  const rows = Array.from({ length: 300 }, (_, at) => app(`S-${at}`));
+  const ctx = await t.ctx();
+  const start = () => askImport(ctx, t.services, ndjson(rows), { format: 'ndjson', mode: 'upsert' });
+  const ids = await Promise.all([start(), start(), start()]);
+  const results = await Promise.all(ids.map((id) => importResult(t.services, id)));
+  expect(results.map(({ faults }) => faults)).toEqual([{}, {}, {}]);
+  const counts = results.map(({ job }) => job.counts!);
+  expect(counts.reduce((sum, { created }) => sum + created!, 0)).toBe(300);
+  expect(counts.reduce((sum, { unchanged }) => sum + unchanged!, 0)).toBe(600);
+});
+
 it('fail only the rows whose parents or cards they delete, archive or move', async () => {
   await imports.run([
     ...['D-1', 'D-2', 'D-3', 'D-4', 'D-5', 'D-6'].map((id) => app(id)),

@@ -85,7 +85,7 @@ it('all options of a field with several values apply that "and" joins', async ()
   const options = ['hl7', 'dicom'];
   const protocols = {
     ...model,
-    ...{ key: 'protocols', label: 'Protocols', type: 'multiple_select' as const, options },
+    ...{ key: 'protocols', label: 'Protocols', type: 'multiple_select' as const, options: new Set(options) },
     optionLabels: new Map([
       ['hl7', 'HL7 2575'],
       ['dicom', 'DICOM 104'],
