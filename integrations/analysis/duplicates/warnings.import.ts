@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ImportPayload } from '../../../domain/exchange/imports/imports.job.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { type NamedCard, similarNames } from '../../../domain/inventory/cards/cards.similar.ts';
@@ -57,8 +58,12 @@ async function warnOfRows(
     types.set(type, new TypeCheck(await modelOf(db, type, vocabulary), some!, warned));
   }
   for await (const others of otherNames(job, db, rows, types.keys(), vocabulary)) {
-    job.signal.throwIfAborted();
-    for (const other of others) types.get(other.type)?.compare(other);
+    for (const other of others) {
+      if (!types.get(other.type)?.compare(other)) continue;
+      // scoring takes long enough to delay heartbeats and cancellation
+      await setImmediate();
+      job.signal.throwIfAborted();
+    }
   }
   for (const check of types.values()) check.score();
   await store(job, db, warned);
@@ -77,9 +82,12 @@ class TypeCheck {
     this.#warned = warned;
   }
 
-  compare(other: NamedCard): void {
+  /** @returns whether pairs were scored. */
+  compare(other: NamedCard): boolean {
     for (const row of this.#index.similarTo(other)) this.#pairs.push([row, other]);
-    if (this.#pairs.length >= PAIRS) this.score();
+    if (this.#pairs.length < PAIRS) return false;
+    this.score();
+    return true;
   }
 
   score(): void {

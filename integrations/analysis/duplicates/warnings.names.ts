@@ -9,6 +9,8 @@ import { lettersOf } from './warnings.ts';
 const MOST_WORDS = 8;
 /** The number of names by one key; more of them have only general words in common. */
 const MOST_PER_KEY = 100;
+/** The number of names that are similar to one, those with the same words first: only a few of them become warnings. */
+const MOST_SIMILAR = 40;
 
 /** What is common to a name and another that lacks the word, or has another one for it; `word` is undefined for the whole name. */
 interface NameKey {
@@ -52,6 +54,7 @@ export class NameIndex<C extends NamedCard> {
         if (card.id === other.id || found.has(card)) continue;
         if (own === undefined || word === undefined || own === word || similarWords(own, word, 1) > 0) {
           found.add(card);
+          if (found.size === MOST_SIMILAR) return found;
         }
       }
     }
