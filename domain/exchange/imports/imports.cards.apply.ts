@@ -323,7 +323,8 @@ function step(
   if (!type || !work.metamodel.visibleRelationTypes.includes(row.type)) {
     throw new EstateError('not_found', 'The relation type was removed meanwhile.');
   }
-  if (!source || !target) throw new EstateError('not_found', 'A card of the relation was deleted meanwhile.');
+  if (!source || !target)
+    throw new EstateError('not_found', 'A card of the relation does not exist or is not visible.');
   const place = { type: type.key, source_id: source.id, target_id: target.id };
   const sees = seesRelationCosts(ctx, source, target);
   const costs = sees ? [] : costErrors(type, row.payload);

@@ -42,11 +42,11 @@ async function checkStructure(planning: Planning): Promise<void> {
   await query(sql).run`create index on plan_nodes (parent)`;
   await query(sql).run`create unique index on plan_depths (id)`;
   for (;;) {
-    let failed = await refuseOrphans(planning);
+    await storeNodes(planning);
+    if ((await refuseOrphans(planning)) > 0) continue;
     await measureDepths(planning);
-    failed += await refuseLoops(planning);
-    if (failed > 0) continue;
-    failed += await refuseDepths(planning);
+    if ((await refuseLoops(planning)) > 0) continue;
+    let failed = await refuseDepths(planning);
     failed += await refuseLevels(planning);
     failed += await refuseArchived(planning);
     failed += await refuseNames(planning);
@@ -54,22 +54,10 @@ async function checkStructure(planning: Planning): Promise<void> {
   }
 }
 
-/** Fails rows whose parent's row has failed, and their descendants. */
-async function refuseOrphans(planning: Planning): Promise<number> {
-  return await refuse(planning)`with recursive missing as (
-       select p.line, p.card_id from plan_rows p where p.is_new and p.failed and not p.repeated
-       union
-       select p.line, p.card_id from missing m join plan_rows p on p.parent = m.card_id
-       where p.is_new and not p.repeated
-     )
-     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, line ' || m.line || ', has failed'
-     from missing m join plan_rows p on p.parent = m.card_id where not p.failed`;
-}
-
-/** Walks the resulting hierarchy: the cards of the file and all their ancestors. */
-async function measureDepths({ sql, pulse }: Planning): Promise<void> {
+/** Stores the resulting hierarchy: the cards of the file and all their ancestors. */
+async function storeNodes({ sql, pulse }: Planning): Promise<void> {
   pulse();
-  await query(sql).run`truncate plan_nodes, plan_depths`;
+  await query(sql).run`truncate plan_nodes`;
   await query(sql).run`insert into plan_nodes (id, parent, macro, line)
      select card_id, case when failed then stored_parent else parent end,
        case when failed then stored_level else coalesce(level,
@@ -86,12 +74,41 @@ async function measureDepths({ sql, pulse }: Planning): Promise<void> {
      insert into plan_nodes (id, parent, macro)
      select id, parent_id, attributes ->> 'capabilityLevel' is not distinct from '${embed(MACRO)}'
      from above`;
+}
+
+/**
+ * The nodes below those of a recursive query. The index of parents finds them one by one: the planner cannot know that each step of
+ * a deep chain has few.
+ */
+const nodesBelow = (of: string) =>
+  embed(`cross join lateral (select c.id, c.line from plan_nodes c where c.parent = ${of} offset 0) n`);
+
+/** Fails rows whose parent's row has failed, and their descendants. */
+async function refuseOrphans(planning: Planning): Promise<number> {
+  return await refuse(planning)`with recursive missing as (
+       select p.line, p.card_id, null::integer as above from plan_rows p
+       where p.is_new and p.failed and not p.repeated
+       union
+       select n.line, n.id, m.line from missing m ${nodesBelow('m.card_id')}
+       join plan_rows p on p.line = n.line where p.is_new
+     )
+     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, line ' || m.above || ', has failed'
+     from missing m join plan_rows p on p.line = m.line where m.above is not null
+     union all
+     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, line ' || m.line || ', has failed'
+     from missing m ${nodesBelow('m.card_id')} join plan_rows p on p.line = n.line
+     where not p.is_new and not p.failed`;
+}
+
+/** Computes the depths of all cards that a root reaches. */
+async function measureDepths({ sql, pulse }: Planning): Promise<void> {
   pulse();
+  await query(sql).run`truncate plan_depths`;
   await query(sql).run`with recursive below as (
        select n.id, 1 as depth, case when n.macro then 0 else 1 end as level from plan_nodes n
        where n.parent is null
        union all
-       select n.id, b.depth + 1, b.level + 1 from below b join plan_nodes n on n.parent = b.id
+       select n.id, b.depth + 1, b.level + 1 from below b ${nodesBelow('b.id')}
      )
      insert into plan_depths (id, depth, level) select id, depth, level from below`;
   await query(sql).run`analyze plan_depths`;
