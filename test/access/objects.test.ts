@@ -115,8 +115,7 @@ describe('costs', () => {
   const cost = (body: { attributes: Record<string, unknown> }) => body.attributes.costTotalAnnual;
 
   test('show on own cards only, without costs.view', async () => {
-    const own = await w.ownCard();
-    expect(cost((await participant.get(`/api/v1/cards/${own}`)).body)).toBe(4711);
+    expect(cost((await participant.get(`/api/v1/cards/${await w.ownCard()}`)).body)).toBe(4711);
 
     const mine = await w.card({ attributes: { costTotalAnnual: 1 } });
     const other = await w.card({ attributes: { costTotalAnnual: 2 } });
@@ -167,13 +166,12 @@ describe('costs', () => {
 });
 
 test('a refusal names the key that the request lacks, whatever else the operation may need', async () => {
-  const file = 'type,source_external_id,target_external_id\nrelAppToITC,A,B\n';
   const send = (kind: string) =>
     viewer.request({
       method: 'POST',
       url: `/api/v1/imports?kind=${kind}`,
       headers: { 'content-type': 'text/csv' },
-      payload: file,
+      payload: 'type,source_external_id,target_external_id\nrelAppToITC,A,B\n',
     });
   await refused('relations.manage', () => send('relations'));
   await refused('inventory.create', () => send('cards'));

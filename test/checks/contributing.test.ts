@@ -124,8 +124,7 @@ test('rows go into archives of workspaces, and come out of them', async () => {
   const form = new FormData();
   form.append('file', archive, 'workspace.zip');
   const upload = await fetch(`${url}/api/v1/admin/workspace/import`, { method: 'POST', headers, body: form });
-  const started = (await upload.json()) as { id: string };
-  const place = `/admin/workspace/import/${started.id}`;
+  const place = `/admin/workspace/import/${((await upload.json()) as { id: string }).id}`;
   const untilStatus = (status: string) =>
     until(`the import to be ${status}`, async () => (await send('GET', place)).body.status === status);
   await untilStatus('previewed');

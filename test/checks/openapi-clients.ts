@@ -9,9 +9,8 @@ const program = (name: string) => path.join(root, 'node_modules', name);
 type Ended = { failed: boolean; output: string };
 
 function run(folder: string, args: string[]): Promise<Ended> {
-  const options = { cwd: folder, maxBuffer: 256 * 1024 * 1024 };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, options, (error, out, err) => {
+    execFile(process.execPath, args, { cwd: folder, maxBuffer: 256 * 1024 * 1024 }, (error, out, err) => {
       resolve({ failed: error !== null, output: `${out}${err}`.trim() });
     });
   });

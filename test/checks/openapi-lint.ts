@@ -16,12 +16,11 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** Runs a linter, offline, and reads the JSON that it prints, whatever its exit code. */
 function run(program: string, args: string[]): Promise<unknown> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const options = { cwd: root, env, maxBuffer: 256 * 1024 * 1024 };
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
       [path.join(root, 'node_modules', program), ...args],
-      options,
+      { cwd: root, env, maxBuffer: 256 * 1024 * 1024 },
       (_, out, err) => {
         try {
           resolve(JSON.parse(out));

@@ -32,8 +32,7 @@ export function shellBlocks(markdown: string): Block[] {
 
 /** The pages whose examples are run, with the blocks of each. */
 export function pages(): { name: string; blocks: Block[] }[] {
-  const names = ['README.md', ...readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md'))];
-  return names
+  return ['README.md', ...readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md'))]
     .map((name) => {
       const file = name === 'README.md' ? name : `docs/${name}`;
       return { name: file, blocks: shellBlocks(readFileSync(path.join(root, file), 'utf8')) };

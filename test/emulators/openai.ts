@@ -35,10 +35,8 @@ export interface ModelEmulator {
  * @param key what has to be sent as key; none: any, or nothing.
  */
 export async function startModels(key?: string): Promise<ModelEmulator> {
-  const dialects = [openAi, anthropic, gemini];
-
   const react = ({ method, url, headers, body: sent }: Received): Reaction => {
-    const dialect = dialects.find((one) => one.matches(url));
+    const dialect = [openAi, anthropic, gemini].find((one) => one.matches(url));
     if (!dialect || method !== 'POST') return { status: 404, body: { error: 'no such path' } };
     const refuse = (status: number, message: string, more = {}): Reaction => ({
       status,

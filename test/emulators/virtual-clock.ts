@@ -41,8 +41,7 @@ export function createVirtualClock(start = Date.UTC(2026, 0, 5, 8)): VirtualCloc
 
   const jump = (): void => {
     planned = false;
-    const active = [...sleepers].some(({ passive }) => !passive);
-    if (!active || open > held) return;
+    if (![...sleepers].some(({ passive }) => !passive) || open > held) return;
     const first = next()!;
     now = Math.max(now, first.at);
     sleepers.delete(first);

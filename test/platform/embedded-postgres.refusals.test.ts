@@ -64,8 +64,7 @@ describe('embedded PostgreSQL refuses in one sentence', () => {
     await chmod(one.dataDir, 0o755);
     await chmod(guarded, 0o555);
     // root may write anywhere, so root tries as somebody else
-    const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    expect(await refusal(guarded, account)).toEqual({
+    expect(await refusal(guarded, process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {})).toEqual({
       code: 1,
       output: `${guarded} may not be written by this user: give the right or ${another}`,
     });

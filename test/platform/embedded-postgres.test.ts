@@ -23,8 +23,7 @@ it('is made, keeps what is stored, and leaves no process behind', async () => {
   expect((await end(first, 'SIGTERM')).code).toBe(0);
   expect(alive(pid)).toBe(false);
   expect(await readdir(path.join(one.dataDir, 'postgres.users'))).toEqual([]);
-  const second = one.open('exclusive');
-  expect(await query(await ready(second), 'select * from kept')).toEqual([{ answer: 42 }]);
+  expect(await query(await ready(one.open('exclusive')), 'select * from kept')).toEqual([{ answer: 42 }]);
 });
 
 it('stores safely, in one encoding and order, behind a password that only the owner can read', async () => {

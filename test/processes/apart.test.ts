@@ -58,9 +58,8 @@ it('migrations of a newer version are refused by every process in one sentence',
   const db = openDatabase({ url: database.url, name: 'test', poolMax: 1 });
   await db('schema_steps').insert({ name: '9999-from-the-future' });
   await db.destroy();
-  const env = { ...secret, DATABASE_URL: database.url };
   for (const entry of ['all', 'api', 'worker', 'migrate'] as const)
-    expect(await place.start(entry, env).ended()).toEqual({
+    expect(await place.start(entry, { ...secret, DATABASE_URL: database.url }).ended()).toEqual({
       code: 1,
       output:
         'The database was migrated by a newer version (9999-from-the-future): start that version or a later one.\n',

@@ -68,9 +68,8 @@ const legible = `${SECRET}|(est_|whsec_)[A-Za-z0-9_-]{20}|eyJ[A-Za-z0-9_-]{10,}\
 export async function findStoredSecrets({ t }: World): Promise<string[]> {
   const { db } = t.services;
   const names: string[] = await db('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
-  const parts = names.map((name) => `select '${name}' as name from "${name}" t where t::text ~ ?`);
   const { rows } = await db.raw(
-    parts.join(' union '),
+    names.map((name) => `select '${name}' as name from "${name}" t where t::text ~ ?`).join(' union '),
     names.map(() => legible),
   );
   return rows.map(({ name }: { name: string }) => name);

@@ -59,8 +59,7 @@ export function drawingFaults(xml: string): string[] {
     }
   }
   // by their left sides, so that few pairs are compared
-  const siblings = Map.groupBy(boxes, ({ parent }) => parent);
-  for (const [parent, within] of siblings) {
+  for (const [parent, within] of Map.groupBy(boxes, ({ parent }) => parent)) {
     const frame = cells.get(parent)?.at;
     const sorted = within.toSorted((a, b) => a.at!.x - b.at!.x);
     for (const [n, { id, at }] of sorted.entries()) {

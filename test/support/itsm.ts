@@ -50,8 +50,7 @@ export async function openSyncService() {
     settled: (runId: string) => settled(t, admin, runId),
     /** @returns the run that has undone a run. */
     async undoRun(id: string) {
-      const started = await ok(admin.post(`${runPath(id)}/undo`), 202);
-      return await settled(t, admin, started.id);
+      return await settled(t, admin, (await ok(admin.post(`${runPath(id)}/undo`), 202)).id);
     },
     /** Applies a plan in review. @returns the run afterwards. */
     async applyPlan(id: string, body: object = {}) {

@@ -16,8 +16,7 @@ const age = (ids: string[], days: number) =>
     ids,
   ]);
 const purge = async () => {
-  const id = await ask(await t.ctx(), archivePurgeJob, {});
-  return (await untilStatus(t.services, id, 'succeeded')).counts;
+  return (await untilStatus(t.services, await ask(await t.ctx(), archivePurgeJob, {}), 'succeeded')).counts;
 };
 
 it('deletes what was archived longer ago than the settings say, with its events, and parts younger children', async () => {
@@ -25,10 +24,9 @@ it('deletes what was archived longer ago than the settings say, with its events,
   const old = await make('Sales abroad', { parent_id: parent });
   const young = await make('Sales at home', { parent_id: parent });
   const active = await make('Marketing');
-  const relation = await admin.post('/api/v1/cards', { type: 'Application', name: 'Shop' });
   await admin.post('/api/v1/relations', {
     type: 'relAppToBC',
-    source_id: relation.body.id,
+    source_id: (await admin.post('/api/v1/cards', { type: 'Application', name: 'Shop' })).body.id,
     target_id: parent,
   });
   await admin.post(`/api/v1/cards/${parent}/archive`, { child_strategy: 'cascade' });

@@ -14,11 +14,10 @@ import { actJob, processors } from './fixtures/numbers.processors.ts';
 
 const t = closeAfterAll(await createTestServices({ OUTBOUND_ALLOW: '127.0.0.1:*' }));
 const { db } = t.services;
-const runs = processesRuns({ clock: systemClock, page: 10 });
 const runner = createRunner({
   services: t.services,
   leases: t.services.db,
-  processors: [...processors, runs],
+  processors: [...processors, processesRuns({ clock: systemClock, page: 10 })],
 });
 
 /** A worker takes the job, stores what it has reached, and is heard of no more. */

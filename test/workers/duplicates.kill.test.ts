@@ -13,10 +13,9 @@ await db.raw(`insert into cards (type, name, description, data_quality)
      from unnest(array['Application', 'Provider']) type, generate_series(1, 800) n`);
 
 it('a search whose worker is killed goes on, and comes to what it would have come to', async () => {
-  const base = '/api/v1/ai-analysis';
   const start = async () =>
     (
-      await admin.post(`${base}/duplicates/analyse`, {
+      await admin.post('/api/v1/ai-analysis/duplicates/analyse', {
         card_types: ['Application', 'Provider'],
         mode: 'everything',
       })

@@ -138,8 +138,7 @@ it('is followed by revisions, one after the other, with the same number', async 
   expect(compared.changes).toHaveLength(2);
   expect(compared.changes).toEqual(expect.arrayContaining(changes));
   expect(await ok(viewer.get(`${url}/${first}/comparison?with=${second.id}`))).toEqual(compared);
-  const stranger = await d.adr();
-  expect(await refusal(viewer.get(`${url}/${first}/comparison?with=${stranger.id}`))).toContain(422);
+  expect(await refusal(viewer.get(`${url}/${first}/comparison?with=${(await d.adr()).id}`))).toContain(422);
   const both = await Promise.all(
     [0, 1].map(async () => (await refusal(admin.post(`${url}/${await d.signed()}/revise`)))[0]),
   );

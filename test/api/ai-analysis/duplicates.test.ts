@@ -193,8 +193,7 @@ it('decisions hold for single pairs as well', async () => {
   const [pair] = (await admin.get(`${base}/duplicate-pairs?class=match&status=pending`)).body.items;
   const url = `${base}/duplicate-pairs/${pair.id}/status`;
   // tried, it answers what would become of it
-  const tries = { tool_name: 'try', dry_run: true };
-  const batch = (await admin.post('/api/v1/mutation-batches', tries)).body.id;
+  const batch = (await admin.post('/api/v1/mutation-batches', { tool_name: 'try', dry_run: true })).body.id;
   const tried = await admin.patch(url, { status: 'dismissed' }, { 'x-mutation-batch': batch });
   expect(tried.body).toMatchObject({ id: pair.id, status: 'dismissed', decided_by: admin.userId });
   expect((await admin.get(`${base}/duplicate-pairs/${pair.id}`)).body.status).toBe('pending');

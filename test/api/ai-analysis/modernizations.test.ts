@@ -16,8 +16,7 @@ const day = (months: number): string => {
 };
 
 async function card(type: string, name: string, more: object = {}): Promise<void> {
-  const body = await admin.card({ type, name, ...more });
-  id.set(name, body.id);
+  id.set(name, (await admin.card({ type, name, ...more })).id);
 }
 
 async function relate(type: string, source: string, target: string): Promise<void> {

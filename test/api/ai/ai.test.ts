@@ -54,8 +54,7 @@ it('the status says what can be offered', async () => {
 
 it('the status names the models that Ollama has loaded', async () => {
   const ollama = createServer((request, response) => {
-    const loaded = request.url === '/api/ps' ? { models: [{ name: 'llama3.2:latest' }] } : {};
-    response.end(JSON.stringify(loaded));
+    response.end(JSON.stringify(request.url === '/api/ps' ? { models: [{ name: 'llama3.2:latest' }] } : {}));
   });
   await new Promise<void>((resolve) => ollama.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(ollama.address() as AddressInfo).port}`;

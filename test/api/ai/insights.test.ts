@@ -6,8 +6,7 @@ const url = '/api/v1/ai/portfolio-insights';
 const id = new Map<string, string>();
 
 async function card(type: string, name: string, more: object = {}): Promise<void> {
-  const body = await admin.card({ type, name, ...more });
-  id.set(name, body.id);
+  id.set(name, (await admin.card({ type, name, ...more })).id);
 }
 
 async function relate(type: string, source: string, target: string): Promise<void> {

@@ -78,8 +78,7 @@ describe('setting up', () => {
     const { who, token, secret, codes } = await enrolled();
     expect((await post('', token, { password })).body.errors[0].field).toBe('code');
     const next = (await post('', token, { password, code: codes[0] })).body.secret;
-    const old = totpCode(secret, Date.now() + STEP);
-    await ok(loginAs(t, who, { code: old }));
+    await ok(loginAs(t, who, { code: totpCode(secret, Date.now() + STEP) }));
     await ok(post('/confirm', token, { code: totpCode(next) }));
     const later = totpCode(secret, Date.now() + STEP);
     expect((await loginAs(t, who, { code: later })).body.code).toBe('two_factor_required');
@@ -201,8 +200,7 @@ describe('taking it away', () => {
       404,
     );
     const manager = await t.holding('admin.users');
-    const stronger = await enrolled();
-    await expectProblem(manager.delete(`/api/v1/accounts/${stronger.who.id}/two-factor`), 403);
+    await expectProblem(manager.delete(`/api/v1/accounts/${(await enrolled()).who.id}/two-factor`), 403);
   });
 });
 

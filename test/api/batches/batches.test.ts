@@ -91,10 +91,9 @@ describe('an open batch', () => {
     expect((await ok(admin.patch('/api/v1/roles/member', { label: 'Tried' }, tried))).label).toBe('Tried');
     expect((await ok(admin.get('/api/v1/roles/member'))).label).not.toBe('Tried');
     const person = { email: 'tried@example.com', display_name: 'Tried', role: 'member', send_email: false };
-    const service = { display_name: 'Tried', role: 'viewer' };
     for (const [path, body] of [
       ['/api/v1/users', person],
-      ['/api/v1/service-accounts', service],
+      ['/api/v1/service-accounts', { display_name: 'Tried', role: 'viewer' }],
     ] as const) {
       const made = await admin.create(path, body, tried);
       expect(made).toMatchObject({ display_name: 'Tried', role: body.role });

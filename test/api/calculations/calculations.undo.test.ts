@@ -33,8 +33,7 @@ it('computes its field anew, back and forth', async () => {
 
 it('is refused where another formula computes its field by now', async () => {
   const type = await newType();
-  const gone = await active(type, 'data.a');
-  const deleted = admin.delete(`${url}/${gone}`);
+  const deleted = admin.delete(`${url}/${await active(type, 'data.a')}`);
   await deleted;
   await active(type, 'data.a * 2');
   await expectProblem(undo(deleted), 409, 'rollback_conflicts');
@@ -47,8 +46,7 @@ it('is refused where it would be in a cycle by now', async () => {
   const changed = admin.patch(`${url}/${id}`, { formula: '1' });
   await changed;
   const values = { name: 'a', target_type_key: type, target_field_key: 'a', formula: 'data.b' };
-  const other = await admin.create(url, values);
-  await ok(admin.post(`${url}/${other.id}/activate`));
+  await ok(admin.post(`${url}/${(await admin.create(url, values)).id}/activate`));
   await expectProblem(undo(changed), 409, 'rollback_conflicts');
   expect((await undo(changed, { force: true })).body.left).toMatchObject([{ code: 'calculation_cycle' }]);
   expect((await admin.get(`${url}/${id}`)).body.formula).toBe('1');

@@ -116,8 +116,7 @@ describe('POST /cards/bulk-archive and bulk-restore', () => {
 
 it('POST /cards/bulk-delete deletes cards of any state with all that hangs on them', async () => {
   const [app, old] = [await admin.card(), await admin.card()];
-  const part = await admin.card({ type: 'ITComponent' });
-  const relation = await admin.relate('relAppToITC', app.id, part.id);
+  const relation = await admin.relate('relAppToITC', app.id, (await admin.card({ type: 'ITComponent' })).id);
   await admin.post(card(old.id, '/archive'));
   await appoint(app.id, admin, 'responsible');
   const ids = [app.id, old.id, NOBODY];

@@ -171,8 +171,7 @@ it.each([
   expect((await ok(undo(admin, merge_id))).conflicts).toEqual([]);
   expect(await read(merged.id)).toMatchObject(expected);
   expect((await read(merged.id)).attributes).toEqual(expected.attributes);
-  const left = type === 'Taken' ? {} : expected.attributes;
-  expect((await read(survivor.id)).attributes).toEqual(left);
+  expect((await read(survivor.id)).attributes).toEqual(type === 'Taken' ? {} : expected.attributes);
 });
 
 it('by the rollback of a deletion', async () => {

@@ -75,8 +75,7 @@ describe('POST /card-merges/{id}/undo', () => {
       [left.id, right.id, child.id],
     ] as [string, ...string[]][]) {
       const before = await inventory(t);
-      const answer = await ok(merge(admin, survivor, merged));
-      await ok(undo(admin, answer.merge_id));
+      await ok(undo(admin, (await ok(merge(admin, survivor, merged))).merge_id));
       expect(await inventory(t)).toEqual(before);
     }
   });
@@ -223,8 +222,7 @@ it('rolling back the batch of a merge, or of its undoing, comes to the same as u
   await ok(admin.get(card(d.other.id)));
   expect(await refused(() => undo(admin, body.merge_id))).toMatchObject({ code: 'wrong_state' });
 
-  const again = await merge(admin, d.survivor.id, [d.other.id]);
-  await undo(admin, again.body.merge_id);
+  await undo(admin, (await merge(admin, d.survivor.id, [d.other.id])).body.merge_id);
   await ok(rollBack(await batchOf('card.unmerged')));
   const { card_redirects: _, ...rest } = await inventory(t);
   const { card_redirects: __, ...expected } = merged;

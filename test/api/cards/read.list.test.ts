@@ -125,8 +125,7 @@ it('finds cards by name, by a part of their path and by the whole of it', async 
   const inner = await admin.card({ ...unit, name: 'Intake', parent_id: claims.id });
   const outer = await admin.card({ ...unit, name: 'Intake', parent_id: sales.id });
   const root = await admin.card({ ...unit, name: 'INTAKE' });
-  const gone = await admin.card({ ...unit, name: 'Gone' });
-  await admin.post(card(gone.id, '/archive'));
+  await admin.post(card((await admin.card({ ...unit, name: 'Gone' })).id, '/archive'));
   const expected: [string, string | null][] = [
     ['sales', sales.id],
     [' Claims \\/ Losses\\\\ ', claims.id],

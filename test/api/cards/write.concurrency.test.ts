@@ -74,8 +74,7 @@ describe('writing one card from many sides', () => {
         return admin.patch('/api/v1/cards/bulk', { ids, updates: { alias: `bulk ${n}` } });
       }
       if (n % 5 === 1) {
-        const body = { type: 'relAppToITC', source_id: id, target_id: part.id };
-        return admin.post('/api/v1/relations', body);
+        return admin.post('/api/v1/relations', { type: 'relAppToITC', source_id: id, target_id: part.id });
       }
       if (n % 5 === 2) return admin.post(card(id, '/approval-status?action=approve'));
       return admin.patch(card(id), { description: `writer ${n}` });

@@ -35,8 +35,7 @@ describe('with a vocabulary of the workspace', () => {
 
 describe('a created card', () => {
   it('is answered with the cards that it probably duplicates, the most probable first', async () => {
-    const parent = await create(app('Finance'));
-    const same = await create(app('Contract Archive', { parent_id: parent.id }));
+    const same = await create(app('Contract Archive', { parent_id: (await create(app('Finance'))).id }));
     const slip = await create(app('Contract Archvie'));
     expect(same.warnings).toBeUndefined();
     expect(slip.warnings).toEqual([
@@ -92,8 +91,7 @@ describe('a created card', () => {
 
   it('is silent about other types, archived cards, and cards that the caller does not see', async () => {
     await create({ type: 'ITComponent', name: 'Gateway North' });
-    const archived = await create(app('Gateway North'));
-    await ok(member.post(card(archived.id, '/archive')));
+    await ok(member.post(card((await create(app('Gateway North'))).id, '/archive')));
     expect(await create(app('Gateway  North'))).not.toHaveProperty('warnings');
 
     const { id } = await create(app('Claims Register'));

@@ -79,8 +79,7 @@ it('are for those who may see and manage them', async () => {
   await expectRefused(() => reader.get(of(app.id)), 403, 'documents.view');
   const own = await member.card();
   await appoint(own.id, viewer, 'technical_application_owner');
-  const added = await viewer.create(of(own.id), body);
-  await ok(viewer.delete(one(added.id)), 204);
+  await ok(viewer.delete(one((await viewer.create(of(own.id), body)).id)), 204);
   const shown = async (client: TestClient) =>
     (await Promise.all([client.get('/api/v1/changes'), client.get(card(app.id, '/history'))])).map(
       ({ text }) => text.includes('Hush'),

@@ -82,9 +82,8 @@ describe('a finding', () => {
       'card_id',
     );
     expect(await refusal(admin.post(url, { ...values, status: 'fine' }))).toContain('validation_failed');
-    const ruled = await stored({});
     await expectProblem(
-      admin.patch(`${url}/${ruled}/details`, { card_id: await card() }),
+      admin.patch(`${url}/${await stored({})}/details`, { card_id: await card() }),
       409,
       'wrong_state',
     );

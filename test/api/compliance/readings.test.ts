@@ -26,8 +26,7 @@ beforeEach(() => {
 });
 
 async function card(name: string, description: string, attributes: object = {}) {
-  const made = await admin.card({ name, description, attributes });
-  id.set(name, made.id);
+  id.set(name, (await admin.card({ name, description, attributes })).id);
 }
 /** A model that says yes to the named cards, with the words that it quotes. */
 const says =

@@ -228,8 +228,7 @@ it('groups and stars gather diagrams, and are undone', async () => {
     409,
     'name_taken',
   );
-  const both = [group.id, other.id];
-  const set = await admin.put(`${url}/${id}/groups`, { group_ids: both });
+  const set = await admin.put(`${url}/${id}/groups`, { group_ids: [group.id, other.id] });
   expect(set.body.group_ids).toEqual([other.id, group.id]);
   await expectInvalid(admin.put(`${url}/${id}/groups`, { group_ids: [randomUUID()] }), 'group_ids.0');
   expect((await viewer.get(`${url}?group_id=${group.id}&fields=id`)).body.items).toEqual([{ id }]);

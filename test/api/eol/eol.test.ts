@@ -63,10 +63,9 @@ it('proposes products by name, alias and maker, with the cycle that is told', as
   const byMaker = await card({ name: 'Exchange 2019' });
   const nothing = await card({ name: 'Mainframe batch' });
   const clear = await card({ name: 'Red Hat Enterprise Linux 8' });
-  const maker = await member.post('/api/v1/cards', { type: 'Provider', name: 'Microsoft' });
   await member.post('/api/v1/relations', {
     type: 'relProviderToITC',
-    source_id: maker.body.id,
+    source_id: (await member.post('/api/v1/cards', { type: 'Provider', name: 'Microsoft' })).body.id,
     target_id: byMaker.id,
   });
   const search = async (query: string) => await member.post(`${url}/mass-search?${query}`);
@@ -109,12 +108,11 @@ it('links cards by the rules of a change, and reports each row that it refuses',
   const b = await card({});
   const provider = (await member.post('/api/v1/cards', { type: 'Provider', name: randomUUID() })).body;
   await member.post(`/api/v1/cards/${a.id}/approval-status?action=approve`);
-  const unknown = randomUUID();
   const rows = [
     { card_id: a.id.toUpperCase(), eol_product: 'python', eol_cycle: '3.9' },
     { card_id: b.id, eol_product: 'python', eol_cycle: '3.99' },
     { card_id: a.id, eol_product: 'python', eol_cycle: '3.10' },
-    { card_id: unknown, eol_product: 'python', eol_cycle: '3.9' },
+    { card_id: randomUUID(), eol_product: 'python', eol_cycle: '3.9' },
     { card_id: provider.id, eol_product: 'python', eol_cycle: '3.9' },
   ];
   const tried = await member.post(`${url}/mass-link?dry_run=true`, rows);
@@ -158,8 +156,7 @@ it('links cards by the rules of a change, and reports each row that it refuses',
 it('links only cards that the caller may change', async () => {
   const linker = await t.holding('inventory.view', 'eol.manage');
   const [own, other] = [await card({}), await card({})];
-  const held = { user_id: linker.userId, role: 'responsible' };
-  await admin.create(`/api/v1/cards/${own.id}/stakeholders`, held);
+  await admin.create(`/api/v1/cards/${own.id}/stakeholders`, { user_id: linker.userId, role: 'responsible' });
   const rows = [other, own].map(({ id }) => ({ card_id: id, eol_product: 'python', eol_cycle: '3.9' }));
   const { body } = await linker.post(`${url}/mass-link`, rows);
   expect(body).toMatchObject({ linked: 1, errors: [{ row_index: 0, card_id: other.id, code: 'forbidden' }] });

@@ -16,12 +16,11 @@ const made = async (kind: string, body: object): Promise<string> =>
 
 const COLUMNS = ['name', 'attributes.numberOfUsers', 'tags'];
 const HEADERS = ['id', 'type', ...COLUMNS, 'deleted', 'removed', 'position'];
-const FILTER = 'status = ACTIVE';
 
 async function increment(
   format: string,
   after: string,
-  { kind = 'cards', columns = COLUMNS, filter = FILTER } = {},
+  { kind = 'cards', columns = COLUMNS, filter = 'status = ACTIVE' } = {},
 ) {
   const query = new URLSearchParams({ format, after, filter, columns: columns.join(',') });
   return await answered(admin.get(`/api/v1/extracts/${kind}?${query}`));
@@ -83,8 +82,7 @@ for (const name of ['Kept', 'Changed', 'Deleted', 'Archived'])
 ids.Server = await made('cards', { type: 'ITComponent', name: 'Server' });
 const ends = { source_id: ids.Changed, target_id: ids.Server };
 ids.Relation = await made('relations', { type: 'relAppToITC', ...ends });
-const group = await made('tag-groups', { name: 'Region' });
-const tag = await made(`tag-groups/${group}/tags`, { name: 'EU' });
+const tag = await made(`tag-groups/${await made('tag-groups', { name: 'Region' })}/tags`, { name: 'EU' });
 /** Before and after what has changed. */
 const start = await admin.position();
 await admin.patch(`/api/v1/cards/${ids.Changed}`, { attributes: { numberOfUsers: 7 } });

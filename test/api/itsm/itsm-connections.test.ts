@@ -230,8 +230,7 @@ describe('the tables and columns of the remote', () => {
   });
 
   it('return 502 with advice if the remote fails', async () => {
-    const id = await create({ password: 'wrong' });
-    const answer = await ok(admin.get(`${base}/${id}/tables`), 502);
+    const answer = await ok(admin.get(`${base}/${await create({ password: 'wrong' })}/tables`), 502);
     expect(answer).toMatchObject({ code: 'upstream_failed', failure: 'credentials_refused' });
     expect(answer.detail).toContain('Renew the password');
   });

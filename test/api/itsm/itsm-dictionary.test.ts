@@ -36,8 +36,7 @@ const field = (card_field: string, remote_field: string) => ({
 const check = async (id: string, anew = true) => {
   const { services } = t;
   if (anew) await services.db('itsm_mappings').where({ id }).update({ drift_checked_at: null });
-  const kept = await loadConnection(services.db, services.secrets, connection);
-  const remote = openConnection(services, kept);
+  const remote = openConnection(services, await loadConnection(services.db, services.secrets, connection));
   const calls = () => remote.calls();
   const drift = await checkDrift(await t.ctx(), id, remote, createVirtualClock());
   await remote.close();

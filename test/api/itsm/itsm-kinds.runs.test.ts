@@ -52,8 +52,7 @@ it('synchronises iTop in both directions, with relations', async () => {
   expect([patched.status, patched.body.new_records]).toEqual([200, way.new_records]);
   const named = () => itop.store.of('Server').filter(({ values }) => values.name === 'Reading room');
   itop.watch = ({ operation, key }) => {
-    const looked = operation === 'core/get' && String(key).includes("name = 'Reading room'");
-    if (looked && named().length === 0)
+    if (operation === 'core/get' && String(key).includes("name = 'Reading room'") && named().length === 0)
       itop.elsewhere.insert('Server', { name: 'Reading room', org_id: servers[0]!.values.org_id! });
   };
   await admin.card({ type: 'ITComponent', name: 'Reading room' });

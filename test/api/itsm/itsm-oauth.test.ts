@@ -55,8 +55,7 @@ it('a refresh token that is valid once is replaced, whichever process uses it', 
   // an expired one has to be replaced by a user
   instance.oauth.expireAll(true);
   expect(await test(id)).toMatchObject({ success: false, failure: 'credentials_refused' });
-  const fresh = { refresh_token: instance.oauth.grant('estate') };
-  await ok(admin.patch(`${base}/connections/${id}`, fresh));
+  await ok(admin.patch(`${base}/connections/${id}`, { refresh_token: instance.oauth.grant('estate') }));
   expect(await test(id)).toMatchObject({ success: true });
 });
 

@@ -36,9 +36,8 @@ const named = async (type: string, status = 'ACTIVE'): Promise<string[]> =>
   await db('cards').where({ type, status }).orderBy('name').pluck('name');
 
 it('additive: nothing, neither cards of gone records nor those outside the filter', async () => {
-  const table = 'cmdb_ci_business_app';
   const [gone, unfit, edited] = ['Gone', 'No longer fits', 'Edited'].map((name) =>
-    insert(table, { name, operational_status: '1', install_date: '2020-01-31' }),
+    insert('cmdb_ci_business_app', { name, operational_status: '1', install_date: '2020-01-31' }),
   );
   const mapping = await setUp({ mode: 'additive', direction: 'pull' });
   const first = await runMapping(mapping, 'pull', '?auto_apply=true');
@@ -57,9 +56,8 @@ it('additive: nothing, neither cards of gone records nor those outside the filte
 });
 
 it('conservative: what it has created, after quarantine and within the deletion limit', async () => {
-  const table = 'cmdb_ci_server';
   const hosts = Array.from({ length: 40 }, (_, at) =>
-    insert(table, { name: `Host ${at}`, serial_number: `S-${at}` }),
+    insert('cmdb_ci_server', { name: `Host ${at}`, serial_number: `S-${at}` }),
   );
   await admin.card({ type: 'ITComponent', name: 'Host 0', external_id: 'S-0' });
   const mapping = await setUp({ mode: 'conservative', direction: 'pull' });

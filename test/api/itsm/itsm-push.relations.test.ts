@@ -98,8 +98,7 @@ it('are written to records of another mapping, and by a mapping that only pushes
 });
 
 it('are omitted with a record that is not created', async () => {
-  const left = await make('BusinessContext', 'Left');
-  await admin.relate('relBizCtxToBC', left, target);
+  await admin.relate('relBizCtxToBC', await make('BusinessContext', 'Left'), target);
   const before = outside();
   const run = await runMapping(sources, 'push', '?auto_apply=false');
   expect(run).toMatchObject({ status: 'review', stats: { planned: { create: 1, relate: 1 } } });

@@ -152,7 +152,6 @@ describe('a connection that is paused', () => {
   let connection: string;
   let many: string;
   const active = (is_active: boolean) => admin.patch(`${base}/connections/${connection}`, { is_active });
-  const paused = 'The connection is paused: set its is_active to true, and run again.';
   /** Pauses it with the n-th call of a kind of a run. @returns how the run ends. */
   const pausedAt = async (kind: string, nth: number) => {
     let seen = 0;
@@ -167,7 +166,7 @@ describe('a connection that is paused', () => {
     expect((await admin.get(`${base}/sync/runs/${body.id}`)).body).toMatchObject({
       status: 'failed',
       error_code: 'wrong_state',
-      error_message: paused,
+      error_message: 'The connection is paused: set its is_active to true, and run again.',
     });
   };
 

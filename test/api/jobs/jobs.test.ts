@@ -18,11 +18,10 @@ await db('roles').insert({
 
 /** A context in which the client's user acts. */
 async function as(client: TestClient): Promise<Ctx> {
-  const user = await db('users').where({ id: client.userId }).first();
   const { caller } = await createSessionReader(db).read({
     sub: client.userId,
     jti: '00000000-0000-7000-8000-000000000001',
-    tv: user.token_version,
+    tv: (await db('users').where({ id: client.userId }).first()).token_version,
     iat: 0,
     exp: 4_000_000_000,
   });

@@ -36,8 +36,7 @@ it.each([
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': 'no_such_tool' };
-  const present = { ...sent, params: { ...params, _meta: envelope } };
-  const { body } = await viewer.post('/mcp', present, headers);
+  const { body } = await viewer.post('/mcp', { ...sent, params: { ...params, _meta: envelope } }, headers);
   expect(body.error.code).not.toBe(-32603);
   expect(body.error.message).not.toContain('invalid_type');
 });

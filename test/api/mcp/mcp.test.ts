@@ -164,8 +164,7 @@ describe('reading', () => {
     expect(fields.find(({ key }) => key === 'businessCriticality')?.options?.length).toBeGreaterThan(1);
     expect(pluck(relation_types, 'key')).toContain('relAppToITC');
     const { body: component } = await admin.post('/api/v1/cards', { type: 'ITComponent', name: 'Server 1' });
-    const related = { type: 'relAppToITC', source_id: card, target_id: component.id };
-    await admin.post('/api/v1/relations', related);
+    await admin.post('/api/v1/relations', { type: 'relAppToITC', source_id: card, target_id: component.id });
     const { items } = await answer(asViewer, 'list_relations', { card_id: card });
     expect(items).toMatchObject([{ source: { name: 'Claims Desk' }, target: { name: 'Server 1' } }]);
     const impact = await answer(asViewer, 'read_impact', { id: component.id });

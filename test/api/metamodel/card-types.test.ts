@@ -236,11 +236,10 @@ describe('DELETE /metamodel/types/{key}', () => {
 
   it('hides a built-in type, whose cards vanish everywhere until it is shown again', async () => {
     const card = await admin.card({ type: 'Platform', name: 'Hidden Platform' });
-    const app = await admin.card({ name: 'Beside it' });
     const made = await admin.post('/api/v1/relations', {
       type: 'relPlatformToApp',
       source_id: card.id,
-      target_id: app.id,
+      target_id: (await admin.card({ name: 'Beside it' })).id,
     });
     const answer = await admin.delete(`${types}/Platform`);
     expect([answer.status, answer.body]).toEqual([200, { status: 'hidden', key: 'Platform' }]);

@@ -205,8 +205,7 @@ it('usage counts the cards of a field, a section and an option', async () => {
   ]);
   await cardOf(type, { size: 1, state: ['a'] });
   await cardOf(type, { state: ['a', 'b'] });
-  const gone = await cardOf(type, { size: 2 });
-  await admin.post(`/api/v1/cards/${gone.id}/archive`);
+  await admin.post(`/api/v1/cards/${(await cardOf(type, { size: 2 })).id}/archive`);
   const url = `${types}/${type}`;
   expect((await admin.get(`${url}/field-usage?field_key=size`)).body).toEqual({
     field_key: 'size',

@@ -48,8 +48,7 @@ it('principles refuse faulty input', async () => {
   await expectInvalid(post({ title: ' ' }), 'title');
   await expectInvalid(post({ title: 'x'.repeat(301) }), 'title');
   await expectInvalid(post({ title: 'x', catalogue_id: '1' }), 'catalogue_id');
-  const one = url(`principles/${NOBODY}`);
-  await expectRefused(() => admin.patch(one, { title: 'x' }), 404);
+  await expectRefused(() => admin.patch(url(`principles/${NOBODY}`), { title: 'x' }), 404);
   await expectRefused(() => admin.patch(url('principles/1'), { title: 'x' }), 422);
   await expectRefused(() => viewer.post(url('principles'), { title: 'x' }), 403, 'admin.metamodel');
 });

@@ -132,7 +132,6 @@ it('counts the data quality beside other writes, card by card', async () => {
 });
 
 it('is for those who may administer the metamodel when it runs', async () => {
-  const somebody = await t.as('member', 'demoted');
   const { rows } = await db.raw(
     `insert into jobs (kind, queue, payload, owner_id, rights) values ('metamodel_change', 'bulk', ?, ?, ?)
      returning id`,
@@ -144,7 +143,7 @@ it('is for those who may administer the metamodel when it runs', async () => {
         language: 'en',
         expected: null,
       }),
-      somebody.userId,
+      (await t.as('member', 'demoted')).userId,
       JSON.stringify({ permissions: '*' }),
     ],
   );

@@ -60,8 +60,7 @@ describe('POST /metamodel/relation-types', () => {
     expect(events[0]!.data).toMatchObject({ id: body.key, source_type_key, target_type_key });
     expect(events[0]!.data.changes.cardinality).toEqual({ old: null, new: '1:n' });
     const source = await admin.card({ type: source_type_key });
-    const target = await admin.card({ type: target_type_key });
-    await member.relate(body.key, source.id, target.id);
+    await member.relate(body.key, source.id, (await admin.card({ type: target_type_key })).id);
   });
 
   it('refuses what is taken, unknown or faulty', async () => {

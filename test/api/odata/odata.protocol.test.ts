@@ -242,8 +242,7 @@ describe('pages', () => {
     await ok(admin.post('/api/v1/cards/bulk-create', { cards }));
     const options = { $orderby: 'name desc', $expand: 'Children' };
     const whole = await ask(admin, '/Organization', options);
-    const names = cards.map(({ name }) => name);
-    expect(namesOf(whole).sort()).toEqual(names.sort());
+    expect(namesOf(whole).sort()).toEqual(cards.map(({ name }) => name).sort());
     let answer = await ask(admin, '/Organization', options, { prefer: 'maxpagesize=249' });
     const walked = [...answer.body.value];
     for (let next = answer.body['@odata.nextLink']; next; next = answer.body['@odata.nextLink']) {

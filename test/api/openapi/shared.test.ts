@@ -71,7 +71,6 @@ test('every given name is one of a component', () => {
 });
 
 test('names that clients look for are there', () => {
-  const names = Object.keys(document.components.schemas!);
   for (const name of [
     'Card',
     'CardList',
@@ -82,7 +81,7 @@ test('names that clients look for are there', () => {
     'Lifecycle',
     'Problem',
   ])
-    expect(names).toContain(name);
+    expect(Object.keys(document.components.schemas!)).toContain(name);
 });
 
 test('a schema that stands twice is a component, and what is said of its place stays there', () => {

@@ -110,8 +110,7 @@ describe('the page of a portal', () => {
     expect(await shown('?sort=-attributes.seats')).toEqual(['Beta Desk', 'Alpha Desk']);
     expect(await shown('?page=9')).toEqual([]);
     // a related card's name leads to the cards that have it; what is chosen stays chosen
-    const page = read(await open(slug, '?search=desk'));
-    const [to] = page.values('//dd//a[.="Acme"]/@href');
+    const [to] = read(await open(slug, '?search=desk')).values('//dd//a[.="Acme"]/@href');
     expect(to).toBe(`/portal/${slug}?search=desk&filter=relations.soldBy%3A${land.ids.acme}`);
     const followed = read(await t.anonymous.get(to!));
     expect(followed.texts('//h3')).toEqual(['Alpha Desk']);

@@ -178,8 +178,7 @@ describe('the work breakdown', () => {
     );
     expect((await admin.patch(one(9), { parent_id: chain[0] })).body.parent_id).toBe(chain[0]);
     const held = await p.task(id, 'Held', { wbs_id: chain[5] });
-    const free = await p.task(id, 'Free');
-    await ok(p.depend(id, `wbs ${chain[4]}`, `task ${free}`), 201);
+    await ok(p.depend(id, `wbs ${chain[4]}`, `task ${await p.task(id, 'Free')}`), 201);
     await ok(admin.delete(one(3)), 204);
     expect((await admin.get(p.url(id, 'wbs'))).body.total).toBe(4);
     expect(
@@ -308,8 +307,7 @@ describe('a dependency', () => {
     const w = await p.item(gone, 'W');
     const inner = await p.item(gone, 'Inner', { parent_id: w });
     const a = await p.task(gone, 'A', { wbs_id: inner, assignee_id: member.userId });
-    const b = await p.task(gone, 'B');
-    await p.depend(gone, `wbs ${w}`, `task ${b}`);
+    await p.depend(gone, `wbs ${w}`, `task ${await p.task(gone, 'B')}`);
     await member.post(`/api/v1/ppm/tasks/${a}/comments`, { content: 'Said.' });
     const merged = await merge(admin, survivor, [gone]);
     expect(merged.body.moved, merged.text).toMatchObject({

@@ -216,8 +216,7 @@ it('GET /relations is paged, filtered, sorted and walked by cursor', async () =>
     parts.push(part);
     await admin.relate('relAppToITC', hub.id, part.id);
   }
-  const capability = await admin.card({ type: 'BusinessCapability' });
-  await admin.relate('relAppToBC', hub.id, capability.id);
+  await admin.relate('relAppToBC', hub.id, (await admin.card({ type: 'BusinessCapability' })).id);
   const list = async (query: string) => await viewer.get(`/api/v1/relations?card_id=${hub.id}${query}`);
   expect((await list('')).body).toMatchObject({ total: 4, page: 1, page_size: 50 });
   expect((await list('&type=relAppToBC')).body.total).toBe(1);

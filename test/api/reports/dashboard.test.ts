@@ -9,12 +9,11 @@ const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISO
 
 it('counts active cards of visible types by type, approval, quality and phase', async () => {
   const running = { plan: day(-9), phaseIn: day(-5), active: day(-1), endOfLife: day(9) };
-  const ending = { active: day(-9), endOfLife: day(0) };
   await storeInventory(t, {
     Application: {
       a: { data_quality: 0, lifecycle: { plan: day(10) } },
       b: { data_quality: 24.9, lifecycle: running },
-      c: { data_quality: 25, approval_status: 'APPROVED', lifecycle: ending },
+      c: { data_quality: 25, approval_status: 'APPROVED', lifecycle: { active: day(-9), endOfLife: day(0) } },
       d: { data_quality: 75, approval_status: 'BROKEN', lifecycle: {} },
       f: { data_quality: 100, status: 'ARCHIVED' },
     },

@@ -9,8 +9,7 @@ const card = async (name: string, more: object = {}) => {
   id[name] = (await member.card({ name, ...more })).id;
 };
 const holds = async (client: TestClient, name: string, role: string) => {
-  const body = { user_id: client.userId, role };
-  await admin.create(`/api/v1/cards/${id[name]}/stakeholders`, body);
+  await admin.create(`/api/v1/cards/${id[name]}/stakeholders`, { user_id: client.userId, role });
 };
 const todo = (on: string, body: object = {}) =>
   admin.create(`/api/v1/cards/${id[on]}/todos`, { description: 'Look', ...body });
@@ -26,8 +25,7 @@ await holds(viewer, 'component', 'observer');
 await holds(member, 'b', 'observer');
 await holds(viewer, 'gone', 'observer');
 await viewer.post(`/api/v1/favorites/${id.c}`);
-const due = { assigned_to: viewer.userId, due_date: '2020-01-02' };
-await todo('c', { ...due, description: 'The oldest' });
+await todo('c', { assigned_to: viewer.userId, due_date: '2020-01-02', description: 'The oldest' });
 await todo('a', { assigned_to: viewer.userId, due_date: '2999-01-01' });
 await todo('a');
 await todo('b', { assigned_to: member.userId, due_date: '2020-01-03' });

@@ -26,8 +26,7 @@ const bridge = await card('Initiative', 'Bridge', {
   attributes: { initiativeStatus: 'onTrack' },
 });
 await card('Initiative', 'Canal', { parent_id: bridge });
-const archived = await card('Initiative', 'Archived');
-await admin.post(`/api/v1/cards/${archived}/archive`);
+await admin.post(`/api/v1/cards/${await card('Initiative', 'Archived')}/archive`);
 for (const name of ['Zeppelin', 'Anchor']) {
   const id = await card('Application', name);
   if (name === 'Anchor') app = id;

@@ -30,8 +30,7 @@ test('every operation whose answer holds a secret is kept by no cache', () => {
 });
 
 test('so are their refusals and their repetitions', async () => {
-  const key = { 'idempotency-key': 'a-secret-once' };
-  const made = () => admin.post('/api/v1/tokens', { name: 'Once' }, key);
+  const made = () => admin.post('/api/v1/tokens', { name: 'Once' }, { 'idempotency-key': 'a-secret-once' });
   const answers = [await made(), await made(), await admin.post('/api/v1/tokens', { name: ' ' })];
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 422]);
   const login = await loginAs(t, await person(t));

@@ -212,9 +212,8 @@ it('what comes within its lead time is opened once a day, and its owner asked', 
   });
   await db('risks').where({ id: closed.id }).update({ status: 'closed' });
   // two weeks and two days pass
-  const ids = [due.id, paused.id, ofClosed.body.id];
   await db('risk_mitigation_occurrences')
-    .whereIn('task_id', ids)
+    .whereIn('task_id', [due.id, paused.id, ofClosed.body.id])
     .update({ due_date: db.raw('current_date + 14') });
   await db('risk_mitigation_occurrences')
     .where({ task_id: later.id })

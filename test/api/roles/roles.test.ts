@@ -98,8 +98,7 @@ it('are changed and archived by those alone who could give them back', async () 
   await ok(warden.patch(`/api/v1/roles/${small.key}`, { permissions: {} }));
   await ok(warden.post(`/api/v1/roles/${small.key}/archive`));
   // members stay the default of those who hold less than they do
-  const other = await make();
-  await expectProblem(warden.patch(`/api/v1/roles/${other.key}`, { is_default: true }), 403);
+  await expectProblem(warden.patch(`/api/v1/roles/${(await make()).key}`, { is_default: true }), 403);
   await expectProblem(warden.post('/api/v1/roles', { key: key(), label: 'N', is_default: true }), 403);
   expect((await admin.get('/api/v1/roles/member')).body.is_default).toBe(true);
 });

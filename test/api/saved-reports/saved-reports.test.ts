@@ -122,8 +122,7 @@ it('comes back when its batch is rolled back', async () => {
   const { body: batch } = await member.post('/api/v1/mutation-batches', { tool_name: 'Saved reports' });
   const joined = { 'x-mutation-batch': batch.id };
   await ok(member.patch(`${url}/${report.id}`, { name: 'Other' }, joined));
-  const gone = { method: 'DELETE', url: `${url}/${report.id}`, headers: joined } as const;
-  await ok(member.request(gone), 204);
+  await ok(member.request({ method: 'DELETE', url: `${url}/${report.id}`, headers: joined }), 204);
   await member.post(`/api/v1/mutation-batches/${batch.id}/commit`, {});
   await admin.undo(batch.id);
   const { updated_at: _, ...before } = report;

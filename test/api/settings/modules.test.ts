@@ -56,8 +56,7 @@ it('says in the description which module an operation belongs to, and how it is 
 
 it('switches uploads off, and leaves what was uploaded', async () => {
   const card = await admin.post('/api/v1/cards', { type: 'Application', name: 'Payroll' });
-  const url = `/api/v1/cards/${card.body.id}/file-attachments`;
-  const upload = () => postFile(admin, url, 'note.txt', 'hello');
+  const upload = () => postFile(admin, `/api/v1/cards/${card.body.id}/file-attachments`, 'note.txt', 'hello');
   const file = (await upload()).body;
   await turn('file-uploads-enabled', false);
   expect(await upload()).toMatchObject({

@@ -71,13 +71,12 @@ it('a statement is written, cleaned, read, changed and deleted, with an event fo
 
 it('it is refused where it does not fit', async () => {
   const { id } = await soaw();
-  const unknown = randomUUID();
   for (const [body, ...fields] of [
     [{ name: ' ' }, 'name'],
     [{ name: 'A', sections: { '8.1': {} } }, 'sections.8.1'],
     [{ name: 'A', sections: { '1.1': { colour: 'red' } } }, 'sections.1.1.colour'],
     [{ name: 'A', document_info: { review_date: 'soon' } }, 'document_info.review_date'],
-    [{ name: 'A', initiative_id: unknown }, 'initiative_id'],
+    [{ name: 'A', initiative_id: randomUUID() }, 'initiative_id'],
     [{ name: 'A', initiative_id: await card('Application') }, 'initiative_id'],
     [
       { name: 'A', sections: { '1.1': { table_data: { columns: ['a'], rows: [['b', 'c']] } } } },

@@ -213,8 +213,7 @@ describe('applying', () => {
     // closed, it can still be applied
     await d.answer(ann, id, waiting, { hostingType: { new_value: 'hybrid' } });
     await admin.post(`${url}/${id}/close`);
-    const type = (await admin.get('/api/v1/metamodel/types/Application')).body;
-    const sections = type.fields_schema.map(
+    const sections = (await admin.get('/api/v1/metamodel/types/Application')).body.fields_schema.map(
       (section: { fields: { key: string; options?: { key: string }[] }[] }) => ({
         ...section,
         fields: section.fields.map((field) =>
@@ -332,8 +331,7 @@ describe('questions', () => {
     await db('mutation_batches').where({ id: batch }).update({ actor_user_id: admin.userId });
     await act(admin, `/${id}/apply`, { response_ids: [response] });
     await act(admin, `/${id}/close`);
-    const joined = { survivor_id: kept, merged_ids: [merged] };
-    await ok(admin.post('/api/v1/cards/merge', joined, header));
+    await ok(admin.post('/api/v1/cards/merge', { survivor_id: kept, merged_ids: [merged] }, header));
     await ok(admin.delete(`/api/v1/cards/${deleted}`, undefined, header));
     await ok(admin.post(`/api/v1/mutation-batches/${batch}/commit`, {}));
     await admin.undo(batch);

@@ -27,8 +27,7 @@ it('an account with roles on cards is taken over by who holds these rights on al
   const act = () => manager.patch(`${url}/${who.id}`, { password });
   await ok(act());
   const card = await admin.post('/api/v1/cards', { type: 'Application', name: 'Held' });
-  const held = { user_id: who.id, role: 'responsible' };
-  await admin.create(`/api/v1/cards/${card.body.id}/stakeholders`, held);
+  await admin.create(`/api/v1/cards/${card.body.id}/stakeholders`, { user_id: who.id, role: 'responsible' });
   const answers = [
     await act(),
     await manager.patch(`${url}/${who.id}`, { email: 'taken@estate.example' }),

@@ -39,8 +39,7 @@ export async function timesOf(
 /** Resident memory of a process with all its threads, in bytes; 0 when it has ended. Linux only. */
 export function residentBytes(pid: number): number {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
   } catch {
     return 0;
   }

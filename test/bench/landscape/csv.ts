@@ -44,8 +44,7 @@ const cardCells = (card: BenchCard): string[] => [
 ];
 
 async function writeRows(file: string, columns: string[], rows: Iterable<string[]>): Promise<void> {
-  const lines = stringify({ header: true, columns });
-  await pipeline(Readable.from(rows), lines, createWriteStream(file));
+  await pipeline(Readable.from(rows), stringify({ header: true, columns }), createWriteStream(file));
 }
 
 export type LandscapeFiles = { cardsFile: string; relationsFile: string };

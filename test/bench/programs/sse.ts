@@ -62,8 +62,7 @@ function judge(sentAt: [position: number, ms: number][]): SseResult {
 async function untilQuiet(expected: number): Promise<void> {
   const deadline = now() + LIMIT_MS;
   while (now() < deadline) {
-    const complete = received.every((frames) => frames.length >= expected);
-    if (complete || now() - lastFrame > QUIET_MS) return;
+    if (received.every((frames) => frames.length >= expected) || now() - lastFrame > QUIET_MS) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

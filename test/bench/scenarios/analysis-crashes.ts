@@ -105,8 +105,7 @@ async function untilMoment(world: World, job: string, moment: Moment, ms: number
   for (;;) {
     const state = await stateOf(world, job);
     if (state.status === 'succeeded') return undefined;
-    const isDue = 'share' in moment || state.message?.startsWith(moment.message);
-    if (state.lease_owner !== null && isDue) {
+    if (state.lease_owner !== null && ('share' in moment || state.message?.startsWith(moment.message))) {
       if ('share' in moment) return state;
       await delay(world.random() * AFTER_MESSAGE_MS);
       const later = await stateOf(world, job);
@@ -128,8 +127,7 @@ async function killWorkers(world: World, analysis: Analysis, ms: number, kills: 
   let longest = 0;
   for (let n = 0; n < own.length + kills; n += 1) {
     const message = own[n];
-    const moment = message ? { message } : { share: random() * 0.6 };
-    const state = await untilMoment(world, job_id, moment, ms);
+    const state = await untilMoment(world, job_id, message ? { message } : { share: random() * 0.6 }, ms);
     if (!state) break;
     const at = workers.findIndex(({ pid }) => state.lease_owner?.startsWith(`${pid}/`));
     if (at < 0) continue;

@@ -56,10 +56,9 @@ function nested(store: Store, base: string, table: string, id: unknown): unknown
 
 /** An end of a cable: an interface with its device. */
 function terminated(store: Store, base: string, { table, id }: { table: string; id: number }): unknown {
-  const row = store.tables.get(table)!.get(id)!;
   const object = {
     ...(nested(store, base, table, id) as object),
-    device: nested(store, base, 'dcim/devices', row.device),
+    device: nested(store, base, 'dcim/devices', store.tables.get(table)!.get(id)!.device),
   };
   return { object_type: schema[table]!.name, object_id: id, object };
 }

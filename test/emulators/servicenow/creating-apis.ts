@@ -66,9 +66,8 @@ export function reconcileCall(instance: Instance, account: Account, request: Req
     return failure(403, 'User Not Authorized', 'Failed API level ACL Validation');
   const payload = readObject(request.body) as { items?: Item[] } | undefined;
   if (!payload) return malformed;
-  const source = request.query.get('sysparm_data_source') ?? '';
   const items = (payload.items ?? []).map((item, index) => ({
-    ...identify(instance, account, item, source),
+    ...identify(instance, account, item, request.query.get('sysparm_data_source') ?? ''),
     inputIndices: [index],
   }));
   return { status: 200, body: { result: { items, hasError: items.some(({ errors }) => errors) } } };

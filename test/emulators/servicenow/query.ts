@@ -53,8 +53,7 @@ const form = new RegExp(`^([a-z0-9_.]+)(${Object.keys(operators).join('|')})(.*)
 /** Reads an encoded query; `^^` stands for a caret in a value. A part that is no condition is ignored, as there. */
 export function parseQuery(text: string): ParsedQuery {
   const parsed: ParsedQuery = { groups: [[]], order: [] };
-  const parts = text.replaceAll('^^', '\u0000').split('^');
-  for (const part of parts) {
+  for (const part of text.replaceAll('^^', '\u0000').split('^')) {
     let token = part.replaceAll('\u0000', '^');
     const order = /^ORDERBY(DESC)?([a-z0-9_.]+)$/.exec(token);
     if (order) {

@@ -36,8 +36,7 @@ export class Store {
   defineTable(schema: TableSchema): void {
     this.tables.set(schema.name, schema);
     if (schema.parent) {
-      const siblings = this.#children.get(schema.parent) ?? [];
-      this.#children.set(schema.parent, [...siblings, schema.name]);
+      this.#children.set(schema.parent, [...(this.#children.get(schema.parent) ?? []), schema.name]);
     }
     this.#fields.clear();
   }
@@ -227,8 +226,7 @@ export class Store {
   #refer(relation: Row): void {
     for (const end of [relation.values.parent, relation.values.child]) {
       if (!end) continue;
-      const known = this.#references.get(end) ?? new Set();
-      this.#references.set(end, known.add(relation.values.sys_id!));
+      this.#references.set(end, (this.#references.get(end) ?? new Set()).add(relation.values.sys_id!));
     }
   }
 

@@ -48,9 +48,8 @@ export function tableCall(
 
 /** The stored values of a row, without links of references; of all columns unless the request names some. */
 function rendered({ store }: Instance, account: Account, { query }: Request, row: Row) {
-  const names = query.get('sysparm_fields')?.split(',') ?? [...store.fields(row.table).keys()];
   return Object.fromEntries(
-    names
+    (query.get('sysparm_fields')?.split(',') ?? [...store.fields(row.table).keys()])
       .filter((name) => store.field(row.table, name))
       .map((name) => [name, account.hidesField(row.table, name) ? '' : store.value(row, name)]),
   );

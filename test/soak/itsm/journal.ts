@@ -220,8 +220,7 @@ export async function openJournal(
       made('remote', 'person', values.sys_id!, itemOf(values.name!, key), valuesOf(values));
   }
   for (const { values } of instance.store.of('cmdb_rel_ci')) {
-    const ends = `${names.remote.get(values.parent!)} > ${names.remote.get(values.child!)}`;
-    relations.set(values.sys_id!, ends);
+    relations.set(values.sys_id!, `${names.remote.get(values.parent!)} > ${names.remote.get(values.child!)}`);
   }
 
   return {

@@ -37,8 +37,7 @@ export async function createPeople(world: World, random: Random): Promise<People
     async unrelate(side) {
       const ends = expected.chooseRelation(random);
       if (!ends) return;
-      const isDone = await unrelate[side](world, ...ends);
-      if (isDone && side === 'local') expected.related(...ends, false);
+      if ((await unrelate[side](world, ...ends)) && side === 'local') expected.related(...ends, false);
     },
   };
   const weighted = ['edit', 'edit', 'edit', 'create', 'remove', 'relate', 'unrelate'];

@@ -28,8 +28,7 @@ const parts = await unpack(await exportArchive(t.services, await t.ctx()));
 /** The archive with another manifest. */
 function withManifest(change: (manifest: ReturnType<typeof manifestOf>) => unknown): Parts {
   const manifest = manifestOf(parts);
-  const changed = change(manifest) ?? manifest;
-  return new Map([...parts, ['manifest.json', Buffer.from(JSON.stringify(changed))]]);
+  return new Map([...parts, ['manifest.json', Buffer.from(JSON.stringify(change(manifest) ?? manifest))]]);
 }
 
 /** An archive with another manifest. */

@@ -141,8 +141,7 @@ it('skips capabilities below the last level, also below cards here', async () =>
     ['BusinessCapability/C406', 'capability_too_deep', 'parent_id'],
   ]);
 
-  const first = await preview(target, given);
-  await applyArchive(await target.ctx(), first.id);
+  await applyArchive(await target.ctx(), (await preview(target, given)).id);
   const below = await preview(target, addRows(given, 'cards', chain(500, levels.slice(1, 5), top.id)));
   expect(below.diff!.totals.conflict).toBe(0);
   // Meanwhile the card above them moves down.

@@ -22,8 +22,7 @@ import { plantSecrets, SECRET } from '../../../support/secrets.ts';
  * archive byte by byte.
  */
 const { source, target } = await openTwoServices();
-const seed = Number(process.env.WORKSPACE_SEED ?? 7);
-await fillWorkspace(source, undefined, seed);
+await fillWorkspace(source, undefined, Number(process.env.WORKSPACE_SEED ?? 7));
 await plantSecrets(source);
 const archive = await exportArchive(source.services, await source.ctx());
 const parts = await unpack(archive);
@@ -101,8 +100,7 @@ it('leaves archived cards out, with what hangs on them, and comes out as it was 
   });
   const needy = await admin.create('/api/v1/cards', { type, name: 'Needy' });
   const needed = await admin.create('/api/v1/cards', { type: other, name: 'Needed' });
-  const path = { type: 'needs', source_id: needy.id, target_id: needed.id };
-  await admin.create('/api/v1/relations', path);
+  await admin.create('/api/v1/relations', { type: 'needs', source_id: needy.id, target_id: needed.id });
   await ok(admin.post(`/api/v1/cards/${needed.id}/archive`, {}));
   const { rows } = await source.services.db.raw(`select v.id from relations r
      cross join lateral (values (r.source_id, r.target_id), (r.target_id, r.source_id)) v (id, end_id)

@@ -257,8 +257,7 @@ describe('many changes', () => {
     await useSmtp(t.services, 1);
     await mailed(bob);
     await db('notification_mailings').insert({ user_id: bob.userId, last_at: db.fn.now() });
-    const id = await card({}, bob);
-    await patch(admin, id, { alias: 'R' });
+    await patch(admin, await card({}, bob), { alias: 'R' });
     await tell();
     expect((await bob.post('/api/v1/notifications/mark-all-read')).body.updated).toBe(1);
     await wait();
@@ -314,8 +313,7 @@ describe('following the feed', () => {
   });
 
   it('leaves everything as it was when it breaks off, and tells all the next time', async () => {
-    const id = await card({}, bob);
-    await patch(admin, id, { alias: 'Z' });
+    await patch(admin, await card({}, bob), { alias: 'Z' });
     const place = () => db('feed_followers').where({ name: 'notifications' }).first('position');
     const before = await place();
     await db.raw('alter table notifications add constraint broken check (false) not valid');

@@ -146,9 +146,8 @@ describe('the file', () => {
   });
 
   it('refuses single rows whose bytes or characters cannot be stored', async () => {
-    const head = Buffer.from('type,name\n');
     const file = Buffer.concat([
-      head,
+      Buffer.from('type,name\n'),
       Buffer.from('Application,M\xfcller\n', 'latin1'),
       Buffer.from('Application,sound \ufffd ü 漢\n'),
       Buffer.from('Application,nul\0\n'),

@@ -63,14 +63,13 @@ it('are refused one by one in any number', async () => {
 });
 
 it('are refused with what does not fit, row by row', async () => {
-  const provider = await cardOf('Provider', '1');
   const { faults } = await run([
     relation('noType', '1', '1'),
     relation('relAppToITC', '9', '1'),
     relation('relAppToITC', '1', '1'),
     relation('relAppToITC', '2', '1'),
     relation('relAppToITC', '2', '1'),
-    { type: 'relAppToITC', source_id: provider.id, target_external_id: '1' },
+    { type: 'relAppToITC', source_id: (await cardOf('Provider', '1')).id, target_external_id: '1' },
     relation('relAppToITC', '3', '1', { attributes: { costTotalAnnual: 'much' } }),
     relation('relAppToITC', '3', '1', { attributes: { unknown: 1 } }),
     relation('relAppSuccessor', '1', '1'),

@@ -14,12 +14,7 @@ const app = (external_id: string | null, name: string, more: object = {}) => ({
   ...more,
 });
 const cards = await imports.run([
-  {
-    type: 'BusinessCapability',
-    external_id: 'C-1',
-    name: 'A / B',
-    attributes: { capabilityLevel: 'Macro' },
-  },
+  { type: 'BusinessCapability', external_id: 'C-1', name: 'A / B', attributes: { capabilityLevel: 'Macro' } },
   { type: 'BusinessCapability', external_id: 'C-2', name: 'C \\', parent_external_id: 'C-1' },
   { type: 'BusinessCapability', name: 'Keyless', parent_path: ['A / B', 'C \\'] },
   app('1', '=SUM(A1)', { description: '\'+1\r\nsecond line\n\t"quoted"', alias: '-' }),

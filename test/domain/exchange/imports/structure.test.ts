@@ -66,12 +66,11 @@ describe('parents', () => {
       app('Q-1', undefined, { status: 'ARCHIVED' }),
       row('Provider', 'Q-P', undefined, {}),
     ]);
-    const provider = await imports.card('Q-P');
     const { faults } = await imports.run([
       app('Q-2', 'Q-P'),
       app('Q-3', 'Q-2'),
       app('Q-4', 'Q-3'),
-      app('Q-5', undefined, { parent_id: provider.id }),
+      app('Q-5', undefined, { parent_id: (await imports.card('Q-P')).id }),
       app('Q-6', undefined, { parent_path: ['Q-0', 'nowhere'] }),
       app('Q-7', 'Q-1'),
       row('Provider', 'Q-8', 'Q-P', {}),

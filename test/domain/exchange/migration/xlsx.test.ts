@@ -139,8 +139,7 @@ describe('days', () => {
   it('come back from any day since March 1900', () => {
     const first = Date.UTC(1900, 2, 1);
     forAll(200, [fc.integer({ min: 0, max: 2_900_000 })], (days) => {
-      const day = new Date(first + days * 86_400_000).toISOString().slice(0, 10);
-      expect(dayOf(61 + days, false)).toBe(day);
+      expect(dayOf(61 + days, false)).toBe(new Date(first + days * 86_400_000).toISOString().slice(0, 10));
     });
   });
 });

@@ -99,8 +99,7 @@ describe('a traversal by cursor', () => {
           if (rows.length > 0) await put(rows.map((row, n) => ({ id: n, ...row })));
           const throughout = new Set(rows.map((_, n) => n));
           let added = 1000;
-          const request = { sort_by: sortBy, sort_dir: dir, page_size: pageSize };
-          const seen = await traverse(request, async () => {
+          const seen = await traverse({ sort_by: sortBy, sort_dir: dir, page_size: pageSize }, async () => {
             const write = writes.pop();
             if (!write) return;
             if (write.gone) {

@@ -160,11 +160,10 @@ describe('completion', () => {
       const all = tasks.map((one): PlanTask => ({ ...one, status: 'done' }));
       const whole = items.map((one) => ({ ...one, completion: 100 }));
       expect(completionOf(whole, all)).toBe(items.length === 0 ? 0 : 100);
-      const none = tasks.map((one): PlanTask => ({ ...one, status: 'todo' }));
       expect(
         completionOf(
           items.map((one) => ({ ...one, completion: 0 })),
-          none,
+          tasks.map((one): PlanTask => ({ ...one, status: 'todo' })),
         ),
       ).toBe(0);
     }));

@@ -59,8 +59,7 @@ test('countries are known in several languages', () => {
 test('words that take turns in rows of names tell things apart, in any language', () => {
   const sites = ['graz', 'linz', 'wien'];
   const uses = ['lohn', 'lager', 'einkauf'];
-  const names = sites.flatMap((site) => uses.map((use) => [use, 'verwaltung', site]));
-  const series = new Set(seriesIn(names));
+  const series = new Set(seriesIn(sites.flatMap((site) => uses.map((use) => [use, 'verwaltung', site]))));
   expect([...series].sort()).toEqual([...sites, ...uses].sort());
   expect(seriesSimilarity(['lohn', 'verwaltung', 'graz'], ['lohn', 'verwaltung', 'wien'], series)).toBe(0);
   expect(seriesSimilarity(['lohn', 'verwaltung', 'graz'], ['lohn', 'verwaltung', 'grz'], series)).toBeNaN();

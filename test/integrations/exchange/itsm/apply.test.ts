@@ -32,10 +32,7 @@ it('notes values that the remote stored differently from what was sent', async (
   sides.create('local', { ...fields('a', 'k1'), 'attributes.note': 'Loud' });
   await apply(plan());
   expect([...outcomes.values()]).toMatchObject([
-    {
-      progress: 'applied',
-      message: "The remote stored 'attributes.note' as 'r:loud' instead of 'R:Loud'.",
-    },
+    { progress: 'applied', message: "The remote stored 'attributes.note' as 'r:loud' instead of 'R:Loud'." },
   ]);
 });
 

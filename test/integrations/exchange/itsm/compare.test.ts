@@ -55,9 +55,8 @@ describe('a three-way comparison of a field', () => {
     }));
 
   it('applies the rule if both sides have changed to different values', () => {
-    const both = { local: 'b', remote: 'c' };
     const won = (rule: FieldRule, over: Partial<FieldState> = {}) =>
-      outcome({ ...both, field: field({}, rule), ...over });
+      outcome({ local: 'b', remote: 'c', field: field({}, rule), ...over });
     expect(won('remote_leads')).toMatchObject({ kind: 'write', side: 'local', value: 'c', settled: true });
     expect(won('local_leads')).toMatchObject({ kind: 'write', side: 'remote', value: 'b', settled: true });
     expect(won('manual').kind).toBe('conflict');

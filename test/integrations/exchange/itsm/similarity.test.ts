@@ -78,10 +78,9 @@ it.each([
   'records and cards that match equally become review items: %s',
   async (_, cards, records, candidates) => {
     const named = (name: string, at: number) => ({ id: String(at), fields: { name } });
-    const others = words.map((word) => `${word} office`);
     const scored = await scoreSimilar(
       mapping,
-      { records: records.map(named), cards: [...cards, ...others].map(named) },
+      { records: records.map(named), cards: [...cards, ...words.map((word) => `${word} office`)].map(named) },
       new AbortController().signal,
     );
     const matches = [...matchByScore(scored).values()];

@@ -120,9 +120,8 @@ it('a stored sync state is read in parts, with all pairs of merged cards', async
 });
 
 describe('the card reader', () => {
-  const setting = { rules: [], deletion: 'strict', quarantine: 0, hasLookups: true } as never;
   const mapping = {
-    ...mappingOf(setting),
+    ...mappingOf({ rules: [], deletion: 'strict', quarantine: 0, hasLookups: true } as never),
     fields: ['name', 'description', 'lifecycle.active', 'attributes.vendor', 'parent_id'].map((path) =>
       mappedField(path, path),
     ),

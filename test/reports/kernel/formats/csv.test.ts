@@ -140,9 +140,8 @@ it('joins the values of a list, and writes what does not fit its column as it is
     numRuns: 300,
     seed: 5,
   });
-  const columns: Column[] = [{ header: 'k', type: 'multi' }, ...textColumns('n')];
   const content = await written(
-    columns,
+    [{ header: 'k', type: 'multi' }, ...textColumns('n')],
     [...lists, [], null, -5.5, true].map((cell) => [cell, 'n']),
   );
   const cells = cellsOf(content).map(([value]) => value);

@@ -1,8 +1,7 @@
 import { chain } from '../../../../api/bpm/models.ts';
 import { type Act, type Acts, type Hand, onRow, removing } from './hand.ts';
 
-const PROCESS = `type = 'BusinessProcess'`;
-const process = (hand: Hand) => hand.row('cards', PROCESS);
+const process = (hand: Hand) => hand.row('cards', "type = 'BusinessProcess'");
 const model = (hand: Hand): string =>
   chain(
     Object.fromEntries(hand.some(['a', 'b', 'c', 'd'], 3).map((id) => [id, hand.one(['Check', 'Send'])])),
