@@ -36,12 +36,8 @@ test('a role on a card shows the card and its costs to a token with both scopes,
 test('what a token may do on a card says so', async () => {
   const card = await w.ownCard();
   const client = await of(participant, 'inventory.view', 'inventory.edit');
-  expect((await client.get(`/api/v1/cards/${card}/my-permissions`)).body.effective).toMatchObject({
-    can_view: true,
-    can_edit: true,
-    can_archive: false,
-    can_view_costs: false,
-  });
+  const rights = (await client.get(`/api/v1/cards/${card}/my-permissions`)).body.effective;
+  expect(rights).toMatchObject({ can_view: true, can_edit: true, can_archive: false, can_view_costs: false });
 });
 
 test('the account, favourites and to-dos are within the scope account', async () => {

@@ -145,11 +145,8 @@ it('the files of the bench landscape hold every card and relation in import colu
     const cardRows = await read(files.cardsFile);
     const [first] = benchCards(small);
     expect(cardRows).toHaveLength(1_000);
-    expect(cardRows[0]).toMatchObject({
-      type: first!.type,
-      external_id: first!.external_id,
-      name: first!.name,
-    });
+    const card = cardRows[0];
+    expect(card).toMatchObject({ type: first!.type, external_id: first!.external_id, name: first!.name });
     for (const [key, value] of Object.entries(first!.attributes))
       expect(cardRows[0]![`attributes.${key}`]).toBe(String(value));
     expect(await read(files.relationsFile)).toHaveLength(3_000);

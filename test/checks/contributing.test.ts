@@ -81,10 +81,8 @@ test('the example changes at most three existing files', () => {
 test('rows are created, listed and deleted', async () => {
   const card = await createCard('Created');
   const id = await addTo(card);
-  expect((await send('GET', `/cards/${card}/warranties`)).body).toMatchObject({
-    total: 1,
-    items: [{ id, card_id: card, ...warranty }],
-  });
+  const { body } = await send('GET', `/cards/${card}/warranties`);
+  expect(body).toMatchObject({ total: 1, items: [{ id, card_id: card, ...warranty }] });
   await send('POST', `/cards/${card}/warranties`, { provider: '', ends_on: 'soon' }, 422);
   await send('DELETE', `/warranties/${id}`, undefined, 204);
   await send('DELETE', `/warranties/${id}`, undefined, 404);

@@ -71,15 +71,8 @@ test('the file is valid by the compose schema, and a linter finds nothing in it'
 });
 
 test('it holds PostgreSQL, Redis, two APIs, two workers and a migration before them', () => {
-  expect(Object.keys(services)).toEqual([
-    'postgres',
-    'redis',
-    'migrate',
-    'api-1',
-    'api-2',
-    'worker-1',
-    'worker-2',
-  ]);
+  const names = Object.keys(services);
+  expect(names).toEqual(['postgres', 'redis', 'migrate', 'api-1', 'api-2', 'worker-1', 'worker-2']);
   expect(services.postgres!.image).toBe('postgres:18');
   expect(services.redis!.image).toBe('redis:7');
   expect(services['api-1']!.ports).toEqual(['127.0.0.1:8081:8080']);

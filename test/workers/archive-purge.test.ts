@@ -36,11 +36,8 @@ it('deletes what was archived longer ago than the settings say, with its events,
   expect(await purge()).toEqual({ deleted: 2 });
   const left = await db('cards').whereIn('id', [parent, old, young, active]).pluck('id');
   expect(left.sort()).toEqual([young, active].sort());
-  expect((await admin.get(`/api/v1/cards/${young}`)).body).toMatchObject({
-    status: 'ARCHIVED',
-    parent_id: null,
-    attributes: { capabilityLevel: 'L1' },
-  });
+  const { body } = await admin.get(`/api/v1/cards/${young}`);
+  expect(body).toMatchObject({ status: 'ARCHIVED', parent_id: null, attributes: { capabilityLevel: 'L1' } });
   const events = await db('events')
     .whereNotNull('job_id')
     .whereIn('event_type', ['card.deleted', 'relation.deleted'])

@@ -167,12 +167,8 @@ it('gives back at once, when the process ends, a job that does not listen', asyn
   const id = await act('deaf');
   await running(id);
   await workers.close(3_000);
-  expect(await jobRow(t.services, id)).toMatchObject({
-    status: 'queued',
-    attempt: 2,
-    crashes: 0,
-    lease_owner: null,
-  });
+  const job = await jobRow(t.services, id);
+  expect(job).toMatchObject({ status: 'queued', attempt: 2, crashes: 0, lease_owner: null });
   workers = await startWorkers(t.services, processors);
   await running(id);
 });

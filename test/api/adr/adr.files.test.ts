@@ -124,12 +124,8 @@ it('a decision comes in from many files, all or none', async () => {
     ['bytes.md', Buffer.from([0x23, 0x20, 0xff])],
   ]);
   expect(refused.status).toBe(422);
-  expect(pluck(refused.body.errors, 'field')).toEqual([
-    'none.md: title',
-    'head.md',
-    'bytes.md',
-    'bytes.md: title',
-  ]);
+  const fields = pluck(refused.body.errors, 'field');
+  expect(fields).toEqual(['none.md: title', 'head.md', 'bytes.md', 'bytes.md: title']);
   expect((await send([])).body.errors[0].field).toBe('file');
   expect(await total()).toBe(before);
 });

@@ -85,11 +85,8 @@ it('is recalled, or rejected with a reason', async () => {
     ok(admin.post(`${url}/${id}/request-signatures`, { user_ids: [member.userId, admin.userId] }));
   await ask();
   await ok(admin.post(`${url}/${id}/sign`));
-  expect(await ok(member.post(`${url}/${id}/recall-signatures`))).toMatchObject({
-    status: 'draft',
-    signatories: [],
-    integrity: null,
-  });
+  const recalled = await ok(member.post(`${url}/${id}/recall-signatures`));
+  expect(recalled).toMatchObject({ status: 'draft', signatories: [], integrity: null });
   expect(await todosOf(member, id)).toEqual([]);
   await ask();
   const bystander = await t.as('member', 'bystander');
@@ -123,10 +120,8 @@ it('is followed by revisions, one after the other, with the same number', async 
     signatories: [],
     created_by: member.userId,
   });
-  expect((await admin.post(`${url}/${first}/revise`)).body).toMatchObject({
-    code: 'wrong_state',
-    latest_id: second.id,
-  });
+  const { body } = await admin.post(`${url}/${first}/revise`);
+  expect(body).toMatchObject({ code: 'wrong_state', latest_id: second.id });
   await ok(admin.patch(`${url}/${second.id}`, { decision: 'B', confirmation: 'Reviewed' }));
   expect(ids(await ok(viewer.get(`${url}/${second.id}/revisions`)))).toEqual([first, second.id]);
   const changes = [
@@ -185,10 +180,8 @@ it('does not wait for ever for somebody who is gone', async () => {
   const active = (is_active: boolean) => ok(admin.patch(`${users}/${leaver.userId}`, { is_active }));
   await active(false);
   expect(await asked(member)).toEqual([['open', true]]);
-  expect((await ok(member.get(`${url}/${id}`))).signatories).toMatchObject([
-    { user_id: leaver.userId, is_active: false },
-    { is_active: true },
-  ]);
+  const { signatories } = await ok(member.get(`${url}/${id}`));
+  expect(signatories).toMatchObject([{ user_id: leaver.userId, is_active: false }, { is_active: true }]);
   await tellAll(t.services);
   const notified = (await ok(member.get('/api/v1/notifications'))).items;
   expect(notified[0]).toMatchObject({ type: 'todo_assigned' });

@@ -67,10 +67,8 @@ describe('a decision', () => {
       { event_type: 'adr.deleted', data: { changes: { title: { new: null } } } },
     ]);
     await admin.undo();
-    expect((await viewer.get(`${url}/${id}`)).body).toMatchObject({
-      reference_number,
-      decision: 'Two desks',
-    });
+    const { body } = await viewer.get(`${url}/${id}`);
+    expect(body).toMatchObject({ reference_number, decision: 'Two desks' });
   });
 
   it('is refused where it does not fit', async () => {

@@ -168,10 +168,8 @@ it('decisions emit events, are undone with their batch, and measured', async () 
   const events = await db('events')
     .where({ position })
     .orWhere({ request_id: decided.headers['x-request-id'] });
-  expect(events.map(({ event_type }) => event_type).sort()).toEqual([
-    'duplicate_cluster.updated',
-    'duplicate_decision.created',
-  ]);
+  const types = events.map(({ event_type }) => event_type).sort();
+  expect(types).toEqual(['duplicate_cluster.updated', 'duplicate_decision.created']);
   expect((await admin.get(`${base}/duplicates/quality`)).body.items).toMatchObject([
     {
       card_type: 'Application',

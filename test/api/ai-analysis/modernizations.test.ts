@@ -69,11 +69,8 @@ const listed = async (query = '', client = member) =>
   (await ok(client.get(`${root}/modernizations${query}`))).items;
 
 it('ranks candidates with their reasons', async () => {
-  expect((await run({})).results).toEqual({
-    cards: 4,
-    candidates: 3,
-    types: { migrate: 1, retire: 1, upgrade: 1 },
-  });
+  const { results } = await run({});
+  expect(results).toEqual({ cards: 4, candidates: 3, types: { migrate: 1, retire: 1, upgrade: 1 } });
   const items = await listed();
   expect(pluck(items, 'card_name')).toEqual(['Old Claims', 'Stands On Old', 'Dear Wiki']);
   // 30 lifecycle + 20 technical + 10 functional + 10 plans + 2 (one dependant) + 5 criticality, and costs over a third

@@ -247,10 +247,8 @@ describe('the settings', () => {
     world.answer = () => ({ sum: 7 });
     expect((await admin.post(`${settings}/test`)).body).toMatchObject({ success: false });
     world.fault = () => 401;
-    expect((await admin.post(`${settings}/test`)).body).toEqual({
-      success: false,
-      message: 'The AI provider refuses the key.',
-    });
+    const { body } = await admin.post(`${settings}/test`);
+    expect(body).toEqual({ success: false, message: 'The AI provider refuses the key.' });
   });
 
   it('decide what of a card leaves the house, and show it', async () => {

@@ -54,11 +54,8 @@ describe('an invitation', () => {
     expect((await admin.post(again)).body).toEqual({ ok: true });
     const second = await mailed(email, 2);
     await expectProblem(valid('validate-setup-token', first), 404);
-    expect((await valid('validate-setup-token', second)).body).toEqual({
-      valid: true,
-      email,
-      display_name: 'Grace Hopper',
-    });
+    const { body } = await valid('validate-setup-token', second);
+    expect(body).toEqual({ valid: true, email, display_name: 'Grace Hopper' });
     expect((await valid('validate-reset-token', second)).status, 'for another purpose').toBe(404);
 
     expect((await post('set-password', { token: second, password: 'short' })).body.errors[0].field).toBe(

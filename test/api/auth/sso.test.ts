@@ -284,10 +284,8 @@ describe('passwords, where people log in through the provider', () => {
       client_id: 'estate',
     });
     await useProvider(t, provider, { enabled: false });
-    expect((await t.anonymous.get(`${url}/config`)).body).toEqual({
-      enabled: false,
-      registration_enabled: false,
-    });
+    const { body } = await t.anonymous.get(`${url}/config`);
+    expect(body).toEqual({ enabled: false, registration_enabled: false });
     await ok(loginAs(t, await person(t)));
     expect((await start()).body.code).toBe('wrong_state');
     expect((await callback({ code: 'x', state: 'y' })).body.code).toBe('wrong_state');

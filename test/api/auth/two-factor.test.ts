@@ -53,12 +53,8 @@ describe('setting up', () => {
 
     const confirmed = await post('/confirm', token, { code: totpCode(begun.body.secret) });
     expect(confirmed.body.recovery_codes).toHaveLength(10);
-    expect((await t.anonymous.get(url, bearer(confirmed.body.access_token))).body).toMatchObject({
-      enabled: true,
-      pending: false,
-      required: false,
-      recovery_codes_left: 10,
-    });
+    const { body } = await t.anonymous.get(url, bearer(confirmed.body.access_token));
+    expect(body).toMatchObject({ enabled: true, pending: false, required: false, recovery_codes_left: 10 });
     const codes = await db('recovery_codes').where({ user_id: who.id });
     expect(JSON.stringify(codes)).not.toContain(confirmed.body.recovery_codes[0].replaceAll('-', ''));
     expect((await eventsOf(t, 'auth.two_factor_enabled')).at(-1).user_id).toBe(who.id);

@@ -208,11 +208,8 @@ describe('an element', () => {
       'relation.created',
       'relation.created',
     ]);
-    expect((await relations(process)).map(({ type }) => type)).toEqual([
-      'relProcessToApp',
-      'relProcessToDataObj',
-      'relProcessToITC',
-    ]);
+    const types = (await relations(process)).map(({ type }) => type);
+    expect(types).toEqual(['relProcessToApp', 'relProcessToDataObj', 'relProcessToITC']);
     const list = await viewer.get(`${of(process)}/elements?linked=true&search=check&element_type=userTask`);
     expect(list.body.items).toEqual([linked]);
     expect((await viewer.get(`${of(process)}/elements?linked=false`)).body.total).toBe(9);
@@ -294,10 +291,8 @@ describe('an element', () => {
 
     const survivor = await card('Application', 'Survivor');
     const merged = await merge(admin, survivor, [erp]);
-    expect((await elements(process)).b).toMatchObject({
-      application_id: survivor,
-      application_name: 'Survivor',
-    });
+    const { b } = await elements(process);
+    expect(b).toMatchObject({ application_id: survivor, application_name: 'Survivor' });
     expect((await relations(process)).map(({ target_id }) => target_id)).toContain(survivor);
     await ok(admin.post(`/api/v1/card-merges/${merged.body.merge_id}/undo`));
     expect((await elements(process)).b!.application_id).toBe(erp);

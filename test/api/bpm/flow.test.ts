@@ -133,16 +133,10 @@ describe('a flow', () => {
     await does(member, process, id, 'submit');
     expect(await db('todos').where({ subject_id: id }).pluck('assigned_to')).toEqual([owner.userId]);
     const permissions = (client: TestClient) => client.get(`${of(process)}/flow/permissions`);
-    expect((await permissions(owner)).body).toEqual({
-      can_view_drafts: true,
-      can_edit_draft: true,
-      can_approve: true,
-    });
-    expect((await permissions(viewer)).body).toEqual({
-      can_view_drafts: true,
-      can_edit_draft: false,
-      can_approve: false,
-    });
+    const forOwner = (await permissions(owner)).body;
+    expect(forOwner).toEqual({ can_view_drafts: true, can_edit_draft: true, can_approve: true });
+    const forViewer = (await permissions(viewer)).body;
+    expect(forViewer).toEqual({ can_view_drafts: true, can_edit_draft: false, can_approve: false });
     await ok(does(owner, process, id, 'approve'));
   });
 
@@ -170,11 +164,8 @@ describe('a flow', () => {
       counts: { added: 1, removed: 1, changed: 1, unchanged: 1 },
       unchanged: 1,
     });
-    expect(Object.keys(body.changed[0].changes).sort()).toEqual([
-      'application_id',
-      'name',
-      'next_element_ids',
-    ]);
+    const keys = Object.keys(body.changed[0].changes).sort();
+    expect(keys).toEqual(['application_id', 'name', 'next_element_ids']);
     const stranger = (await draft(await card())).id;
     await expectProblem(
       viewer.get(`${of(process)}/flow/compare?base_id=${base.id}&other_id=${stranger}`),
@@ -203,10 +194,8 @@ describe('a flow', () => {
     );
     await does(member, process, id, 'submit');
     await admin.post(`/api/v1/cards/${crm}/archive`);
-    expect((await does(approver, process, id, 'approve')).body).toMatchObject({
-      code: 'wrong_state',
-      inactive: [{ bpmn_element_id: 'a', card_id: crm }],
-    });
+    const { body } = await does(approver, process, id, 'approve');
+    expect(body).toMatchObject({ code: 'wrong_state', inactive: [{ bpmn_element_id: 'a', card_id: crm }] });
   });
 
   it('keeps planned links of elements that stay, goes with its links, and comes back', async () => {

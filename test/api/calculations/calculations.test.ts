@@ -114,21 +114,15 @@ describe('formulas', () => {
     expect((await viewer.post(url, body)).body).toMatchObject({ code: 'forbidden' });
 
     const check = (formula: string) => admin.post(`${url}/validate`, { formula, target_type_key: type });
-    expect((await check('COALESCE(data.a, 7)')).body).toEqual({
-      valid: true,
-      error: null,
-      preview_result: 7,
-    });
+    const answer = (await check('COALESCE(data.a, 7)')).body;
+    expect(answer).toEqual({ valid: true, error: null, preview_result: 7 });
     expect((await check('data.z')).body).toEqual({
       valid: false,
       error: `The type '${type}' has no field 'z'.`,
       preview_result: null,
     });
-    expect((await check(`${'-'.repeat(4_900)}1`)).body).toEqual({
-      valid: false,
-      error: 'Line 1: nested too deeply.',
-      preview_result: null,
-    });
+    const deep = (await check(`${'-'.repeat(4_900)}1`)).body;
+    expect(deep).toEqual({ valid: false, error: 'Line 1: nested too deeply.', preview_result: null });
   });
 
   it('may not wait for each other, and compute a field once', async () => {
@@ -166,11 +160,8 @@ describe('values', () => {
     const patched = await eventsBy(t, () => set(id, { a: 10 }));
     expect(patched.answer.body.attributes).toEqual({ a: 10, b: 20, c: 21 });
     expect(patched.kinds).toEqual({ 'card.updated': 1 });
-    expect(Object.keys(patched.events[0]!.data.changes).sort()).toEqual([
-      'attributes.a',
-      'attributes.b',
-      'attributes.c',
-    ]);
+    const keys = Object.keys(patched.events[0]!.data.changes).sort();
+    expect(keys).toEqual(['attributes.a', 'attributes.b', 'attributes.c']);
     expect((await set(id, { c: 5 })).body.errors).toMatchObject([
       { field: 'attributes.c', code: 'calculated' },
     ]);

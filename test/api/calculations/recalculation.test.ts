@@ -147,10 +147,7 @@ it('an import computes what its rows bring, whatever they say of it', async () =
     return (await untilStatus(t.services, answer.job_id, 'succeeded')).counts;
   };
   expect(await load()).toMatchObject({ created: 21, failed: 0 });
-  expect((await db('cards').where({ type, external_id: 'P' }).first()).attributes).toEqual({
-    a: 1,
-    b: 2,
-    c: 210,
-  });
+  const { attributes } = await db('cards').where({ type, external_id: 'P' }).first();
+  expect(attributes).toEqual({ a: 1, b: 2, c: 210 });
   expect(await load()).toMatchObject({ unchanged: 21, failed: 0 });
 });

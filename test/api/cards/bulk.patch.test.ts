@@ -99,10 +99,8 @@ it('changes all of them or none, and names the card that is refused', async () =
 
 it('refuses names and external ids that another card has, in the set too', async () => {
   const [taken, a, b] = await makeAll([{ name: 'Taken', external_id: 'TAKEN' }, {}, {}]);
-  expect(await refused(() => bulk([a!.id], { name: 'taken' }))).toMatchObject({
-    code: 'sibling_name_taken',
-    body: { existing_id: taken!.id },
-  });
+  const refusal = await refused(() => bulk([a!.id], { name: 'taken' }));
+  expect(refusal).toMatchObject({ code: 'sibling_name_taken', body: { existing_id: taken!.id } });
   await expectRefused(() => bulk([a!.id, b!.id], { name: 'Both' }), 409, 'sibling_name_taken', {
     card_id: expect.any(String),
     existing_id: expect.any(String),

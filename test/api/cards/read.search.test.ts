@@ -27,19 +27,10 @@ const find = async (text: string, more = '') => {
 
 describe('search', () => {
   it('ranks the exact name first, then beginnings, then words, and the description last', async () => {
-    expect(await find('claims')).toEqual([
-      'Claims',
-      'Claims Desk',
-      'Claims Gateway',
-      'Claimsworks',
-      'Payment Hub',
-    ]);
-    expect(await find('claims', '&type=Application&sort_by=name&sort_dir=desc')).toEqual([
-      'Payment Hub',
-      'Claimsworks',
-      'Claims Desk',
-      'Claims',
-    ]);
+    const names = await find('claims');
+    expect(names).toEqual(['Claims', 'Claims Desk', 'Claims Gateway', 'Claimsworks', 'Payment Hub']);
+    const sorted = await find('claims', '&type=Application&sort_by=name&sort_dir=desc');
+    expect(sorted).toEqual(['Payment Hub', 'Claimsworks', 'Claims Desk', 'Claims']);
     expect(await find('claims', '&status=ARCHIVED')).toEqual(['Old Claims Archive']);
   });
 

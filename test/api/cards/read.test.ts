@@ -73,12 +73,8 @@ describe('one card', () => {
     expect(body.app_level['inventory.edit']).toBe(false);
     expect(body.stakeholder_roles).toEqual(['responsible']);
     expect(body.card_level['card.edit']).toBe(true);
-    expect(body.effective).toMatchObject({
-      can_view: true,
-      can_edit: true,
-      can_delete: false,
-      can_view_costs: true,
-    });
+    const rights = body.effective;
+    expect(rights).toMatchObject({ can_view: true, can_edit: true, can_delete: false, can_view_costs: true });
   });
 });
 
@@ -156,12 +152,8 @@ it('previews archiving, restoring and the relations by type', async () => {
   expect((await viewer.get(`/api/v1/cards/${component}/relation-summary`)).body.by_type).toMatchObject([
     { direction: 'incoming', peer_type_key: 'Application', count: 1 },
   ]);
-  expect((await viewer.get(`/api/v1/cards/${card}/relation-summary`)).body.hierarchy).toEqual({
-    children_count: 1,
-    parent_id: top,
-    parent_name: 'Top',
-    parent_type: 'Application',
-  });
+  const tree = (await viewer.get(`/api/v1/cards/${card}/relation-summary`)).body.hierarchy;
+  expect(tree).toEqual({ children_count: 1, parent_id: top, parent_name: 'Top', parent_type: 'Application' });
 
   expect((await viewer.get(`/api/v1/cards/${card}/restore-impact`)).body).toEqual({ passengers: [] });
   await db('cards')

@@ -192,10 +192,8 @@ describe('moving', () => {
       ['card.updated', b.id, { 'attributes.capabilityLevel': { old: 'L2', new: 'L3' } }],
       ['card.updated', c.id, { 'attributes.capabilityLevel': { old: 'L3', new: 'L4' } }],
     ]);
-    expect((await admin.get(card(c.id))).body).toMatchObject({
-      attributes: { capabilityLevel: 'L4' },
-      approval_status: 'APPROVED',
-    });
+    const { body } = await admin.get(card(c.id));
+    expect(body).toMatchObject({ attributes: { capabilityLevel: 'L4' }, approval_status: 'APPROVED' });
     const deep = await admin.card({ type, parent_id: c.id });
     const other = await admin.card({ type });
     await expectRefused(patch(admin, root.id, { parent_id: other.id }), 409, 'capability_too_deep');

@@ -71,12 +71,8 @@ it('are attached, listed, downloaded and deleted, with one event each', async ()
       },
     },
   ]);
-  expect(await ok(viewer.get(of(app.id)))).toEqual({
-    items: [answer.body],
-    total: 1,
-    page: 1,
-    page_size: 50,
-  });
+  const list = await ok(viewer.get(of(app.id)));
+  expect(list).toEqual({ items: [answer.body], total: 1, page: 1, page_size: 50 });
   expect((await ok(viewer.get(`${of(app.id)}?search=%C3%BCBER&sort_by=size&fields=name`))).items).toEqual([
     { name: 'Übersicht 1.pdf' },
   ]);

@@ -66,10 +66,8 @@ describe('assignments', () => {
     );
     expect(changed.answer.body).toEqual({ ...made.answer.body, role: 'observer', role_label: 'Observer' });
     expect(changed.events.map((row) => row.event_type)).toContain('stakeholder.role_changed');
-    expect(changed.events[0]!.data).toMatchObject({
-      id,
-      changes: { role: { old: 'responsible', new: 'observer' } },
-    });
+    const { data } = changed.events[0]!;
+    expect(data).toMatchObject({ id, changes: { role: { old: 'responsible', new: 'observer' } } });
     expect((await eventsOf(() => member.patch(one(id), { role: 'observer' }))).events).toEqual([]);
 
     const removed = await eventsOf(() => member.delete(one(id)));

@@ -98,11 +98,8 @@ describe('to-dos', () => {
     expect(await ids(admin, `assigned_to=${viewer.userId}`)).toEqual([given.id]);
     expect(await ids(member, 'status=done')).toEqual([]);
     expect(await ids(member, 'search=TAK&cursor=')).toEqual([taken.id]);
-    expect((await ok(viewer.get(`${of(own.id)}?sort_by=description&fields=description`))).items).toEqual([
-      { description: 'Given' },
-      { description: 'Mine' },
-      { description: 'Taken' },
-    ]);
+    const { items } = await ok(viewer.get(`${of(own.id)}?sort_by=description&fields=description`));
+    expect(items).toEqual([{ description: 'Given' }, { description: 'Mine' }, { description: 'Taken' }]);
     await expectRefused(() => member.get('/api/v1/todos?mine=false'), 403, 'admin.todos');
     await expectRefused(() => member.get('/api/v1/todos?status=nope'), 422);
   });
@@ -121,12 +118,8 @@ describe('to-dos', () => {
     await expectRefused(() => nobody.patch(one(todo.id), { status: 'done' }), 404);
     await expectRefused(() => nobody.post(of(app.id), { description: 'x' }), 403, 'inventory.view');
     const asked = await create({ assigned_to: nobody.userId });
-    expect((await ok(nobody.get('/api/v1/todos'))).items[0]).toMatchObject({
-      id: asked.id,
-      card_id: app.id,
-      card_name: null,
-      card_type: null,
-    });
+    const item = (await ok(nobody.get('/api/v1/todos'))).items[0];
+    expect(item).toMatchObject({ id: asked.id, card_id: app.id, card_name: null, card_type: null });
     await ok(nobody.patch(one(asked.id), { status: 'done' }));
     await ok(admin.patch(one(todo.id), { description: 'By the administrator' }));
   });

@@ -166,11 +166,8 @@ describe('a decision', () => {
       allowed: ['in_review', 'accepted', 'not_applicable'],
     });
     const decided = await admin.patch(`${url}/${id}`, { decision: 'accepted', review_note: 'Seen.' });
-    expect(decided.body).toMatchObject({
-      decision: 'accepted',
-      reviewed_by: admin.userId,
-      review_note: 'Seen.',
-    });
+    const { body } = decided;
+    expect(body).toMatchObject({ decision: 'accepted', reviewed_by: admin.userId, review_note: 'Seen.' });
     expect(decided.body.reviewed_at).not.toBeNull();
     const kept = (await admin.get(`/api/v1/accounts/${admin.userId}/personal-data`)).body;
     expect(pluck(kept.compliance_reviews, 'id')).toContain(id);

@@ -41,12 +41,8 @@ describe('a scan', () => {
     await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: app, target_id: old });
     const run = await scan('nis2');
     const found = await findings(`card_id=${app}`);
-    expect(found.map(({ regulation_article }) => regulation_article).sort()).toEqual([
-      'Art. 20(1)',
-      'Art. 21(2)(d)',
-      'Art. 21(2)(e)',
-      'Art. 21(2)(i)',
-    ]);
+    const articles = found.map(({ regulation_article }) => regulation_article).sort();
+    expect(articles).toEqual(['Art. 20(1)', 'Art. 21(2)(d)', 'Art. 21(2)(e)', 'Art. 21(2)(i)']);
     expect(article(found, 'Art. 21(2)(e)')).toMatchObject({
       run_id: run.run_id,
       last_seen_run_id: run.run_id,
@@ -60,11 +56,8 @@ describe('a scan', () => {
       ai_detected: false,
     });
     // that it is told how critical every application is holds for all of them
-    expect(article(await findings('regulation=nis2&scope_type=landscape'), 'Art. 21(2)(a)')).toMatchObject({
-      status: 'compliant',
-      card_id: null,
-      evidence: 'cards: 1; gaps: 0',
-    });
+    const finding = article(await findings('regulation=nis2&scope_type=landscape'), 'Art. 21(2)(a)');
+    expect(finding).toMatchObject({ status: 'compliant', card_id: null, evidence: 'cards: 1; gaps: 0' });
     expect(run.summary).toMatchObject({
       regulations: { nis2: { rules: 9, skipped: [], gaps: 4, found: 6, resolved: 0, unchanged: 0 } },
       without_rules: [],
@@ -137,10 +130,8 @@ describe('a scan', () => {
     await admin.post(`${url}/findings/${suspected!.id}/ai-verdict`, { verdict: 'confirm' });
     await scan('eu_ai_act');
     expect(await findings(`card_id=${app}&ai_detected=true`)).toEqual([]);
-    expect(article(await findings(`card_id=${app}&regulation=eu_ai_act`), 'Art. 26(2)')).toMatchObject({
-      severity: 'high',
-      card_has_ai_features: true,
-    });
+    const finding = article(await findings(`card_id=${app}&regulation=eu_ai_act`), 'Art. 26(2)');
+    expect(finding).toMatchObject({ severity: 'high', card_has_ai_features: true });
   });
 
   it('carries on one of two findings that a merge has left on a card, the one that was decided about', async () => {
@@ -176,13 +167,8 @@ describe('a scan', () => {
     await db('card_types').where({ key: 'Provider' }).update({ is_hidden: true });
     await db.raw(`select raise_topics(array['metamodel'])`);
     const { summary } = await scan();
-    expect(Object.keys(summary.regulations).sort()).toEqual([
-      'eu_ai_act',
-      'gdpr',
-      'iso27001',
-      'nis2',
-      'soc2',
-    ]);
+    const keys = Object.keys(summary.regulations).sort();
+    expect(keys).toEqual(['eu_ai_act', 'gdpr', 'iso27001', 'nis2', 'soc2']);
     expect(summary.without_rules).toEqual(['house_rules']);
     expect(summary.regulations.iso27001.skipped).toEqual([
       { rule: 'supplier-known', reason: '"relProviderToApp" is no known relation type' },
@@ -206,11 +192,8 @@ describe('a scan', () => {
     });
     const other = await startAnalysis(await t.ctx(), { type: 'compliance', job: unheard });
     await expectProblem(admin.post(`${url}/scans`), 409, 'wrong_state', { run_id: other.run_id });
-    expect((await viewer.get(`${url}/active-runs`)).body.compliance).toMatchObject({
-      run_id: other.run_id,
-      status: 'running',
-      progress: { fraction: 0 },
-    });
+    const { compliance } = (await viewer.get(`${url}/active-runs`)).body;
+    expect(compliance).toMatchObject({ run_id: other.run_id, status: 'running', progress: { fraction: 0 } });
     await db('jobs').where({ id: other.job_id }).update({ status: 'cancelled' });
     expect((await viewer.get(`${url}/active-runs`)).body).toEqual({ compliance: null });
     await db('compliance_regulations').update({ is_enabled: false });
@@ -233,10 +216,8 @@ describe('how the landscape stands', () => {
       const counts = compliance_by_status[regulation] as Record<string, number>;
       expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(findings_total);
     }
-    expect(items.find(({ regulation }: { regulation: string }) => regulation === 'dora')).toMatchObject({
-      label: 'DORA (Regulation (EU) 2022/2554)',
-      is_known: true,
-    });
+    const dora = items.find(({ regulation }: { regulation: string }) => regulation === 'dora');
+    expect(dora).toMatchObject({ label: 'DORA (Regulation (EU) 2022/2554)', is_known: true });
   });
 
   it('is bundled as asked, with the regulations that are no more', async () => {

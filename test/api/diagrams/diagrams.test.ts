@@ -55,10 +55,8 @@ describe('a diagram', () => {
     // the drawing is told by its fingerprint
     expect(JSON.stringify(events)).not.toContain('mxGraphModel');
     await admin.undo();
-    expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
-      card_ids: [a],
-      data: { xml, grid: true },
-    });
+    const { body } = await admin.get(`${url}/${id}`);
+    expect(body).toMatchObject({ card_ids: [a], data: { xml, grid: true } });
     expect(kinds((await viewer.get(`/api/v1/cards/${a}/history`)).body.items)).toContain('diagram.unlinked');
     expect(await (await t.holding('inventory.view')).changes(since, 'diagram')).toEqual([]);
   });
@@ -188,11 +186,8 @@ describe('its cards', () => {
     };
     await db('cards').where({ id: hidden }).update({ name: 'Other' });
     await hide(true);
-    expect((await viewer.get(`${url}/${id}`)).body).toMatchObject({
-      card_ids: [],
-      card_refs: [],
-      data: { xml: drawn(hidden, 'Secret engine') },
-    });
+    const now = (await viewer.get(`${url}/${id}`)).body;
+    expect(now).toMatchObject({ card_ids: [], card_refs: [], data: { xml: drawn(hidden, 'Secret engine') } });
     expect((await viewer.get(`${url}?card_id=${hidden}`)).body.total).toBe(0);
     // what one does not see, one does not replace either
     await admin.patch(`${url}/${id}`, { card_ids: [] });
@@ -255,10 +250,8 @@ it('groups and stars are everybody’s own', async () => {
   const starred = await viewer.post(`${url}/${id}/favorite`);
   expect(starred.body).toMatchObject({ diagram_id: id });
   expect((await viewer.post(`${url}/${id}/favorite`)).body).toEqual(starred.body);
-  expect((await viewer.get(`${url}/favorites`)).body).toMatchObject({
-    items: [{ diagram_id: id }],
-    total: 1,
-  });
+  const { body } = await viewer.get(`${url}/favorites`);
+  expect(body).toMatchObject({ items: [{ diagram_id: id }], total: 1 });
   expect((await admin.get(`${url}/favorites`)).body.total).toBe(0);
   expect((await viewer.get(`${url}?favorites=true`)).body.items).toMatchObject([{ id, is_favorite: true }]);
   expect((await viewer.get(`${url}/${id}`)).body.is_favorite).toBe(true);

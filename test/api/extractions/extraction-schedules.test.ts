@@ -285,10 +285,8 @@ describe('a run', () => {
     const leaver = await t.as('member', 'leaver');
     const id = await make({}, leaver);
     await db('users').where({ id: leaver.userId }).update({ is_active: false });
-    expect((await runNow(id, 'failed', admin)).error).toEqual({
-      code: 'forbidden',
-      message: 'The owner of the schedule is no longer active.',
-    });
+    const { error } = await runNow(id, 'failed', admin);
+    expect(error).toEqual({ code: 'forbidden', message: 'The owner of the schedule is no longer active.' });
     expect((await admin.get(`${base}/${id}`)).body).toMatchObject({
       status: 'paused',
       paused_reason: 'The owner of the schedule is no longer active.',

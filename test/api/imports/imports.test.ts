@@ -113,11 +113,8 @@ describe('refused before there is a job', () => {
       422,
       'validation_failed',
     );
-    expect(columns.errors.map(({ field, code }: Record<string, string>) => `${field} ${code}`)).toEqual([
-      'nmae unknown_column',
-      'attributes.no unknown_column',
-      'name repeated_column',
-    ]);
+    const lines = columns.errors.map(({ field, code }: Record<string, string>) => `${field} ${code}`);
+    expect(lines).toEqual(['nmae unknown_column', 'attributes.no unknown_column', 'name repeated_column']);
     await refused(send('kind=cards', ''), 422, 'validation_failed');
     await refused(send('kind=cards&separator=semicolon', 'type,name\n'), 422, 'validation_failed');
     await refused(send('kind=relations', 'type,name\n'), 422, 'validation_failed');

@@ -90,11 +90,8 @@ describe('the owner of a mapping is notified', () => {
       reason: 'y',
     });
     await reach(asked, 'completed');
-    expect((await since(before)).map((title) => title.replace(/^.*u_table_\d+ /, ''))).toEqual([
-      'waits for a decision',
-      'was stopped',
-      'has open questions',
-    ]);
+    const shown = (await since(before)).map((title) => title.replace(/^.*u_table_\d+ /, ''));
+    expect(shown).toEqual(['waits for a decision', 'was stopped', 'has open questions']);
   });
 
   it('when the remote table has changed', async () => {

@@ -80,10 +80,8 @@ it('lists classes and their attributes', async () => {
   const classes = await admin.get(`${base}/${id}/tables?search=server&page_size=200`);
   expect(classes.body.items).toContainEqual({ name: 'Server', label: 'Server', parent: 'DatacenterDevice' });
   const fields = await admin.get(`${base}/${id}/tables/Server/fields?page_size=200`);
-  expect(fields.body.items.find(({ name }: { name: string }) => name === 'org_id')).toMatchObject({
-    type: 'reference',
-    reference: 'Organization',
-  });
+  const owner = fields.body.items.find(({ name }: { name: string }) => name === 'org_id');
+  expect(owner).toMatchObject({ type: 'reference', reference: 'Organization' });
   await expectProblem(admin.get(`${base}/${id}/tables/Nothing/fields`), 404);
   const refused = await admin.get(`${base}/${await create({ token: 'wrong' })}/tables`);
   expect([refused.status, refused.body.failure]).toEqual([502, 'credentials_refused']);

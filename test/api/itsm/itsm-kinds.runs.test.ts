@@ -153,10 +153,8 @@ it('pulls HTTP lists with their references', async () => {
     ],
   });
   expect(await validate(apps)).toEqual([]);
-  expect(await runMapping(apps, 'pull')).toMatchObject({
-    status: 'completed',
-    stats: { created: 2, errors: 0 },
-  });
+  const run = await runMapping(apps, 'pull');
+  expect(run).toMatchObject({ status: 'completed', stats: { created: 2, errors: 0 } });
   expect((await runMapping(apps, 'pull', '?complete=true')).stats.errors).toBe(0);
   const [parent, child] = await pairs(apps);
   expect(await readCard(child.card_id)).toMatchObject({ name: '=SUM(1)', parent_id: parent.card_id });

@@ -26,10 +26,8 @@ it('a run is undone by a job, except for later changes, which are reported by ro
     { card_id: two.id, outcome: 'stale', error_message: expect.stringContaining('changed since') },
   ]);
   expect(await cards.clone().where({ status: 'ACTIVE' }).pluck('name')).toEqual(['Two']);
-  expect((await undo()).body).toMatchObject({
-    code: 'wrong_state',
-    detail: expect.stringContaining('already'),
-  });
+  const { body } = await undo();
+  expect(body).toMatchObject({ code: 'wrong_state', detail: expect.stringContaining('already') });
   // it finds what it found before, and proposes it again, though nothing has changed over there
   const later = { watermark: db.raw(`now() + interval '1 hour'`) };
   await db('itsm_sync_states').where({ mapping_id: mapping }).update(later);

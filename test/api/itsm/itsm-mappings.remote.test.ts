@@ -67,13 +67,8 @@ describe('the validation of a mapping', () => {
           .where({ event_type: 'itsm_mapping.validated' })
           .whereRaw(`data ->> 'id' = ?`, [id]);
         expect(event.data.changes.dictionary_at.new).toBe(body.dictionary_at);
-        expect((await admin.get(`${base}/${id}/coverage`)).body.columns.mapped).toEqual([
-          'cost',
-          'install_date',
-          'name',
-          'operational_status',
-          'short_description',
-        ]);
+        const { mapped } = (await admin.get(`${base}/${id}/coverage`)).body.columns;
+        expect(mapped).toEqual(['cost', 'install_date', 'name', 'operational_status', 'short_description']);
       },
     ));
 
@@ -202,11 +197,8 @@ it('a preview shows both sides and writes to neither', async () => {
       expect(about('Application 1').problems['attributes.businessCriticality']).toContain(
         "no entry for 'Test'",
       );
-      expect(about('Application 1').match).toMatchObject({
-        kind: 'link',
-        card_id: cards[0],
-        card_name: names[0],
-      });
+      const { match } = about('Application 1');
+      expect(match).toMatchObject({ kind: 'link', card_id: cards[0], card_name: names[0] });
       expect(about('Application 2').match.candidates).toHaveLength(2);
       expect(about('Application 3').match).toMatchObject({ kind: 'linked', card_name: 'Parent' });
       const outgoing = pluck(body.cards, 'card_id');

@@ -139,9 +139,7 @@ it('bidirectional: the newer change wins, and undecided conflicts become review 
   instance.elsewhere.update(record, { short_description: 'newer', name: 'Theirs' });
   instance.store.skew = 0;
   expect(await run()).toMatchObject({ status: 'completed', stats: { updated: 1, planned: { conflict: 1 } } });
-  expect(await db('cards').where({ id: card.id }).first()).toMatchObject({
-    description: 'newer',
-    name: 'Ours',
-  });
+  const row = await db('cards').where({ id: card.id }).first();
+  expect(row).toMatchObject({ description: 'newer', name: 'Ours' });
   expect(await questions(mapping)).toMatchObject([{ path: 'name', local: 'Ours', remote: 'Theirs' }]);
 });

@@ -38,11 +38,8 @@ it('references to objects of the same run are written by it to either side, and 
     .leftJoin('cards as p', 'p.id', 'c.parent_id')
     .where('c.type', 'Application')
     .select('c.name', 'p.name as parent');
-  expect(Object.fromEntries(parents.map((row) => [row.name, row.parent]))).toEqual({
-    leaf: 'branch',
-    branch: 'trunk',
-    trunk: null,
-  });
+  const parentOf = Object.fromEntries(parents.map((row) => [row.name, row.parent]));
+  expect(parentOf).toEqual({ leaf: 'branch', branch: 'trunk', trunk: null });
   expect((await run(mapping)).stats.planned).toEqual({});
   const [row] = await staged(pulled.id, '&action=update');
   expect(row.reason).toContain('refers to an object of this plan');

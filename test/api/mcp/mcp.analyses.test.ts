@@ -41,11 +41,8 @@ it('duplicates are decided about and merged: tried first, then in batches that c
   expect(await statusNow()).toBe('pending');
   const other = items[0].card_ids.find((one: string) => one !== card);
   const into = { id, survivor_id: card };
-  expect(await answer(asAdmin, 'merge_duplicates', into)).toMatchObject({
-    dry_run: true,
-    batch_id: null,
-    result: { survivor: { id: card } },
-  });
+  const preview = await answer(asAdmin, 'merge_duplicates', into);
+  expect(preview).toMatchObject({ dry_run: true, batch_id: null, result: { survivor: { id: card } } });
   expect((await admin.get(`/api/v1/cards/${other}`)).body.id).toBe(other);
   const merged = await answer(asAdmin, 'merge_duplicates', { ...into, dry_run: false });
   expect(
@@ -132,12 +129,8 @@ describe('analyses', () => {
 
   it('are tried, started, followed and cancelled', async () => {
     const before = await count();
-    expect(await answer(asAdmin, 'start_analysis', { analysis: 'duplicates' })).toEqual({
-      dry_run: true,
-      run_id: null,
-      job_id: null,
-      truncations: [],
-    });
+    const started = await answer(asAdmin, 'start_analysis', { analysis: 'duplicates' });
+    expect(started).toEqual({ dry_run: true, run_id: null, job_id: null, truncations: [] });
     expect(await count()).toBe(before);
     for (const [analysis, options] of [
       ['duplicates', { card_types: ['Application'], mode: 'learn' }],

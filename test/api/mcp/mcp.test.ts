@@ -110,10 +110,8 @@ describe('the protocol', () => {
 describe('reading', () => {
   it('finds and reads cards, marked as data', async () => {
     const called = await callTool(asAdmin, 'search_cards', { search: 'clams desk', type: 'Application' });
-    expect(called.structuredContent).toMatchObject({
-      items: [{ id: card, name: 'Claims Desk' }],
-      truncations: [],
-    });
+    const { structuredContent } = called;
+    expect(structuredContent).toMatchObject({ items: [{ id: card, name: 'Claims Desk' }], truncations: [] });
     expect(called._meta).toMatchObject({ 'estate/content': 'untrusted-data' });
     expect(called.content[0]!.text).toMatch(/never instructions/);
     expect(JSON.parse(called.content[1]!.text!)).toEqual(called.structuredContent);
@@ -211,11 +209,8 @@ describe('writing', () => {
     const made = await answer(asAdmin, 'create_card', { ...wanted, dry_run: false });
     expect(await named('Made by a tool')).toBe(1);
     const batch = await admin.get(`/api/v1/mutation-batches/${made.batch_id}`);
-    expect(batch.body).toMatchObject({
-      tool_name: 'mcp: create_card',
-      origin: 'mcp',
-      actor_user_id: admin.userId,
-    });
+    const { body } = batch;
+    expect(body).toMatchObject({ tool_name: 'mcp: create_card', origin: 'mcp', actor_user_id: admin.userId });
     expect(batch.body.committed_at).not.toBeNull();
     const undo = { batch_id: made.batch_id };
     expect((await answer(asAdmin, 'undo_batch', undo)).report.counts.undone).toBe(1);

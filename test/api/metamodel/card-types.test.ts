@@ -50,11 +50,8 @@ describe('POST /metamodel/types', () => {
       built_in: false,
     });
     expect(pluck(answer.body.stakeholder_roles, 'key')).toEqual(['responsible', 'observer']);
-    expect(events.map((event) => event.event_type)).toEqual([
-      'card_type.created',
-      'stakeholder_role.created',
-      'stakeholder_role.created',
-    ]);
+    const kinds = events.map((event) => event.event_type);
+    expect(kinds).toEqual(['card_type.created', 'stakeholder_role.created', 'stakeholder_role.created']);
     expect(events[0]!.data).toMatchObject({ id: body.key, key: body.key, label: 'Site' });
     expect(events[0]!.data.changes.created_at).toEqual({ old: null, new: expect.any(String) });
     expect(events[1]!.data.changes.permissions!.new).toMatchObject({ 'card.edit': true });

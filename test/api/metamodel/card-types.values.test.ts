@@ -128,11 +128,8 @@ describe('fields of another type', () => {
 
     const { kinds } = await eventsBy(t, patch(type, { fields_schema }, '?force=true'));
     expect(kinds).toEqual({ 'card.updated': 2, 'card_type.updated': 1 });
-    expect((await storedCard(t, good.id)).attributes).toEqual({
-      size: 12.5,
-      state: 'open',
-      when: '2026-02-03',
-    });
+    const { attributes } = await storedCard(t, good.id);
+    expect(attributes).toEqual({ size: 12.5, state: 'open', when: '2026-02-03' });
     expect((await storedCard(t, bad.id)).attributes).toEqual({ state: 'b' });
     // and every card passes its own type
     for (const id of [good.id, bad.id]) {
@@ -207,11 +204,8 @@ it('usage counts the cards of a field, a section and an option', async () => {
   await cardOf(type, { state: ['a', 'b'] });
   await admin.post(`/api/v1/cards/${(await cardOf(type, { size: 2 })).id}/archive`);
   const url = `${types}/${type}`;
-  expect((await admin.get(`${url}/field-usage?field_key=size`)).body).toEqual({
-    field_key: 'size',
-    card_count: 1,
-    archived_count: 1,
-  });
+  const usage = (await admin.get(`${url}/field-usage?field_key=size`)).body;
+  expect(usage).toEqual({ field_key: 'size', card_count: 1, archived_count: 1 });
   expect((await admin.get(`${url}/section-usage?field_keys=size,state`)).body).toEqual({
     card_count: 2,
     archived_count: 1,
@@ -220,12 +214,8 @@ it('usage counts the cards of a field, a section and an option', async () => {
       { field_key: 'state', card_count: 2, archived_count: 0 },
     ],
   });
-  expect((await admin.get(`${url}/option-usage?field_key=state&option_key=a`)).body).toEqual({
-    field_key: 'state',
-    option_key: 'a',
-    card_count: 2,
-    archived_count: 0,
-  });
+  const { body } = await admin.get(`${url}/option-usage?field_key=state&option_key=a`);
+  expect(body).toEqual({ field_key: 'state', option_key: 'a', card_count: 2, archived_count: 0 });
   const status = async (rest: string) => (await admin.get(`${url}${rest}`)).status;
   expect(await status('/field-usage?field_key=other')).toBe(422);
   expect(await status('/field-usage')).toBe(422);

@@ -29,10 +29,8 @@ it('principles are created, changed, listed and deleted, an event for each', asy
     admin.patch(one, { rationale: null, is_active: false }, { 'if-match': answer.headers.etag! }),
   );
   expect(changed.answer.body).toMatchObject({ rationale: '', is_active: false, title: 'Reuse' });
-  expect(changed.events[0]!.data.changes).toEqual({
-    rationale: { old: 'Cheaper.', new: '' },
-    is_active: { old: true, new: false },
-  });
+  const { changes } = changed.events[0]!.data;
+  expect(changes).toEqual({ rationale: { old: 'Cheaper.', new: '' }, is_active: { old: true, new: false } });
   await idle(() => admin.patch(one, { is_active: false }));
   const stale = await refused(() => admin.patch(one, { title: 'X' }, { 'if-match': answer.headers.etag! }));
   expect(stale.status).toBe(412);

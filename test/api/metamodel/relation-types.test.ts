@@ -213,10 +213,8 @@ describe('DELETE and restore', () => {
     const key = await makeRelationType(admin, source, target, { source_mandatory: true });
     const card = await admin.card({ type: source });
     const { id } = await admin.relate(key, card.id, (await admin.card({ type: target })).id);
-    expect((await admin.get(`${relationTypes}/${key}/instance-count`)).body).toEqual({
-      key,
-      instance_count: 1,
-    });
+    const { body } = await admin.get(`${relationTypes}/${key}/instance-count`);
+    expect(body).toEqual({ key, instance_count: 1 });
     await expectRefused(() => admin.delete(`${relationTypes}/${key}`), 409, 'instances_present', {
       key,
       instance_count: 1,

@@ -46,12 +46,8 @@ it('any table is migrated by what its columns are mapped to, without ids by name
   const { rows } = await t.services.db.raw(`
        select s.name as source, t.name as target, t.subtype from relations r join cards s on s.id = r.source_id
        join cards t on t.id = r.target_id where t.name like 'db-%' order by 1, 2`);
-  expect(rows.map(({ source, target }: never) => `${source} ${target}`)).toEqual([
-    'Acme db-1',
-    'Acme db-2',
-    'Ledger db-1',
-    'Ledger db-2',
-  ]);
+  const lines = rows.map(({ source, target }: never) => `${source} ${target}`);
+  expect(lines).toEqual(['Acme db-1', 'Acme db-2', 'Ledger db-1', 'Ledger db-2']);
   expect(rows[0].subtype).toBe('hardware');
   const cache = await t.services
     .db('cards as c')

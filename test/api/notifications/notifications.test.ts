@@ -139,10 +139,8 @@ describe('the switches', () => {
         },
       },
     });
-    expect((await eve.patch(url, { in_app: null })).body).toEqual({
-      ...after.body,
-      in_app: fresh.body.in_app,
-    });
+    const { body } = await eve.patch(url, { in_app: null });
+    expect(body).toEqual({ ...after.body, in_app: fresh.body.in_app });
     expect((await bob.get(url)).body).toEqual(fresh.body);
   });
 

@@ -69,10 +69,8 @@ describe('documents', () => {
   it('open Power BI', async () => {
     const { headers, body } = await ask(admin, '/estate.pbids');
     expect(headers['content-disposition']).toBe('attachment; filename="estate.pbids"');
-    expect(body.connections[0].details).toEqual({
-      protocol: 'odata',
-      address: { url: expect.stringMatching(/\/odata\/v4$/) },
-    });
+    const { details } = body.connections[0];
+    expect(details).toEqual({ protocol: 'odata', address: { url: expect.stringMatching(/\/odata\/v4$/) } });
   });
 
   it('change with the metamodel, and names never clash', async () => {
@@ -151,11 +149,8 @@ describe('entities', () => {
     const relation = await ask(admin, `/RelAppToITC(${ids['Alpha-Server']})`, {
       $expand: 'Source($select=name)',
     });
-    expect(relation.body).toMatchObject({
-      source_id: ids.Alpha,
-      target_id: ids.Server,
-      Source: { name: 'Alpha' },
-    });
+    const { body } = relation;
+    expect(body).toMatchObject({ source_id: ids.Alpha, target_id: ids.Server, Source: { name: 'Alpha' } });
     // the other end of one is archived
     expect((await ask(admin, '/RelAppToITC/$count')).text).toBe('3');
   });

@@ -50,10 +50,8 @@ it('a status report is added, listed newest first, changed and deleted, with an 
   await ok(member.delete(one), 204);
   expect(eventKinds(await since(position, viewer), 'ppm_report')).toBe('created created updated deleted');
   await admin.undo();
-  expect((await viewer.get(url(id, 'reports'))).body.items[0]).toMatchObject({
-    id: made.body.id,
-    cost_health: 'offTrack',
-  });
+  const item = (await viewer.get(url(id, 'reports'))).body.items[0];
+  expect(item).toMatchObject({ id: made.body.id, cost_health: 'offTrack' });
   expect((await viewer.get(`/api/v1/cards/${id}/history`)).text).toContain('ppm_report.updated');
 });
 
@@ -107,10 +105,8 @@ describe('cost and budget lines', () => {
   it('add up to the attributes of the initiative, which is scored and told in the same write', async () => {
     const id = await initiative();
     const quality = (await admin.get(`/api/v1/cards/${id}`)).body.data_quality;
-    expect((await admin.get(url(id, 'has-costs'))).body).toEqual({
-      has_budget_lines: false,
-      has_cost_lines: false,
-    });
+    const { body } = await admin.get(url(id, 'has-costs'));
+    expect(body).toEqual({ has_budget_lines: false, has_cost_lines: false });
     const first = await add(id, 'costs', { ...spent(0.1), planned: 7, date: '2026-02-01' });
     await add(id, 'costs', spent(0.2));
     expect(await attributes(id)).toEqual({ costActual: 0.3 });
@@ -190,10 +186,8 @@ describe('cost and budget lines', () => {
     await planner.create(url(id, 'risks'), { title: 'R' });
     // a role on the initiative shows its costs
     await db('stakeholders').insert({ card_id: id, user_id: planner.userId, role: 'responsible' });
-    expect((await planner.get(url(id, 'costs'))).body.items[0]).toMatchObject({
-      actual: 4711.5,
-      planned: 4712.5,
-    });
+    const item = (await planner.get(url(id, 'costs'))).body.items[0];
+    expect(item).toMatchObject({ actual: 4711.5, planned: 4712.5 });
     await planner.create(url(id, 'costs'), spent(1));
   });
 

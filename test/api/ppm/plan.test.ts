@@ -207,13 +207,8 @@ describe('a dependency', () => {
       await p.task(id, 'C'),
     ];
     const made = await p.depend(id, `task ${a}`, `task ${b}`);
-    expect(made.body).toMatchObject({
-      initiative_id: id,
-      pred_kind: 'task',
-      pred_id: a,
-      succ_id: b,
-      kind: 'FS',
-    });
+    const { body } = made;
+    expect(body).toMatchObject({ initiative_id: id, pred_kind: 'task', pred_id: a, succ_id: b, kind: 'FS' });
     expect(await faults(p.depend(id, `task ${a}`, `task ${b}`))).toEqual([409, 'duplicate_dependency']);
     expect(await faults(p.depend(id, `task ${a}`, `task ${a}`))).toContain('succ_id same');
     expect(await faults(p.depend(id, `task ${b}`, `task ${a}`))).toContain('succ_id dependency_cycle');

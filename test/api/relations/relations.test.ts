@@ -95,11 +95,8 @@ describe('POST /relations', () => {
     ['unknown member', () => ({ more: 1 }), ['more']],
     ['bad text', () => ({ description: '\0' }), ['description']],
   ])('refuses %s with 422', async (_name, body, fields) => {
-    expect(await refused(create(member, body()))).toMatchObject({
-      status: 422,
-      code: 'validation_failed',
-      fields,
-    });
+    const refusal = await refused(create(member, body()));
+    expect(refusal).toMatchObject({ status: 422, code: 'validation_failed', fields });
   });
 
   it('refuses archived ends and a card related to itself', async () => {
@@ -224,11 +221,8 @@ it('GET /relations is paged, filtered, sorted and walked by cursor', async () =>
   await expectProblem(list('&type=relNope'), 422);
   await expectProblem(list('&page_size=201'), 422);
   const sorted = await list('&type=relAppToITC&sort_by=target&sort_dir=desc&fields=target');
-  expect(sorted.body.items.map((item: { target: { name: string } }) => item.target.name)).toEqual([
-    'Part c',
-    'Part b',
-    'Part a',
-  ]);
+  const names = sorted.body.items.map((item: { target: { name: string } }) => item.target.name);
+  expect(names).toEqual(['Part c', 'Part b', 'Part a']);
   expect((await list('&search=part%20A')).body.total).toBe(1);
   for (const sort of ['created_at', 'target']) {
     const seen = [];

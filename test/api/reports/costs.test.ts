@@ -154,12 +154,8 @@ describe('cost treemap', () => {
     const move = (parent_id: string | null) => admin.patch(`/api/v1/cards/${ids.accounts}`, { parent_id });
     await ok(move(ids.bought!));
     const { body } = await admin.get(at('cost-treemap?aggregate=ITComponent&group_by=Organization'));
-    expect(body.groups[1]).toEqual({
-      id: ids.accounts,
-      name: 'accounts',
-      parent_name: 'bought',
-      cost: 120.5,
-    });
+    const group = body.groups[1];
+    expect(group).toEqual({ id: ids.accounts, name: 'accounts', parent_name: 'bought', cost: 120.5 });
     await ok(move(null));
     const { groups } = costTreemapChart(
       { items: [], groups: body.groups.map((group: object) => ({ ...group, name: 'Unit' })) },
@@ -210,10 +206,8 @@ it('roadmap holds the cards with a date, costs cut for those who may not see the
       },
     },
   ]);
-  expect((await noCosts.get(at('roadmap?type=Application'))).body.items[0].attributes).toEqual({
-    businessCriticality: 'missionCritical',
-    functionalSuitability: 'perfect',
-  });
+  const { attributes } = (await noCosts.get(at('roadmap?type=Application'))).body.items[0];
+  expect(attributes).toEqual({ businessCriticality: 'missionCritical', functionalSuitability: 'perfect' });
   expect((await admin.get(at('roadmap?type=ITComponent'))).body.items).toEqual([]);
   const csv = await admin.get(at('roadmap'), { accept: 'text/csv' });
   expect(csv.text).toContain(`${ids.crm},crm,Application,,,,2024-01-01,,2027-01-01\r\n`);

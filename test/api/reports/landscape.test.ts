@@ -202,11 +202,8 @@ describe('application portfolio', () => {
       ['relAppToITC', 'server', 'ITComponent', { costTotalAnnual: 2 }],
       ['relOrgToApp', 'Headquarters', 'Organization', {}],
     ]);
-    expect(Object.keys(body.groupable_types).sort()).toEqual([
-      'BusinessCapability',
-      'ITComponent',
-      'Organization',
-    ]);
+    const keys = Object.keys(body.groupable_types).sort();
+    expect(keys).toEqual(['BusinessCapability', 'ITComponent', 'Organization']);
     expect(body.organizations).toEqual([{ id: ids.Headquarters, name: 'Headquarters' }]);
     const types = new Map(body.relation_types.map((type: { key: string }) => [type.key, type]));
     expect(types.get('relOrgToApp')).toMatchObject({

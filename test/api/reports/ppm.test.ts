@@ -123,12 +123,8 @@ it('lies over time, each initiative once, with money, people and the newest repo
     latest_report_id: latest,
     stakeholders: [{ user_id: viewer.userId, role_key: 'observer' }],
   });
-  expect(body.items[2]).toMatchObject({
-    parent_id: bridge,
-    latest_report: null,
-    cost_budget: null,
-    capex_planned: 0,
-  });
+  const item = body.items[2];
+  expect(item).toMatchObject({ parent_id: bridge, latest_report: null, cost_budget: null, capex_planned: 0 });
   expect(pluck((await admin.get(at('gantt'))).body.items, 'name', 'group_id')).toEqual([
     ['Bridge', null],
     ['Canal', null],

@@ -63,10 +63,8 @@ describe('a finding', () => {
     const refused = await admin.patch(`${findings}/${id}`, { decision: 'in_review' });
     expect(refused.body).toMatchObject({ code: 'wrong_state', risk_id: made.id });
     expect(refused.body.detail).toContain(made.reference);
-    expect((await admin.delete(`${findings}/${id}`)).body).toMatchObject({
-      code: 'wrong_state',
-      risk_id: made.id,
-    });
+    const { body } = await admin.delete(`${findings}/${id}`);
+    expect(body).toMatchObject({ code: 'wrong_state', risk_id: made.id });
   });
 
   it('makes one risk, also when it is promoted twice at once', async () => {
@@ -109,11 +107,8 @@ describe('a finding', () => {
     expect(await go('closed')).toBe('verified');
     expect(await go('in_progress')).toBe('risk_tracked');
     await ok(member.delete(at), 204);
-    expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({
-      decision: 'in_review',
-      risk_id: null,
-      risk_reference: null,
-    });
+    const { body } = await admin.get(`${findings}/${id}`);
+    expect(body).toMatchObject({ decision: 'in_review', risk_id: null, risk_reference: null });
     await admin.undo();
     expect(await decision(id)).toBe('risk_tracked');
   });

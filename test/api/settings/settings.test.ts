@@ -152,10 +152,8 @@ it('brings defaults back for null', async () => {
   await admin.patch(`${root}/currency`, { currency: 'CHF' });
   expect((await admin.patch(`${root}/currency`, { currency: null })).body).toEqual({ currency: 'USD' });
   await admin.patch(`${root}/email`, { smtp_from: 'ea@estate.example', smtp_port: 25 });
-  expect((await admin.patch(`${root}/email`, { smtp_from: null })).body).toMatchObject({
-    smtp_from: 'noreply@localhost',
-    smtp_port: 25,
-  });
+  const { body } = await admin.patch(`${root}/email`, { smtp_from: null });
+  expect(body).toMatchObject({ smtp_from: 'noreply@localhost', smtp_port: 25 });
   await admin.patch(`${root}/email`, { smtp_port: null });
 });
 
@@ -331,9 +329,7 @@ it('the tests send the caller a mail and report the response of the mail server'
 
 it('the tries do not claim to have reached a provider of AI', async () => {
   await admin.patch(`${root}/ai`, { model: null });
-  expect((await admin.post(`${root}/ai/test`)).body).toEqual({
-    success: false,
-    message: 'No AI provider is configured.',
-  });
+  const { body } = await admin.post(`${root}/ai/test`);
+  expect(body).toEqual({ success: false, message: 'No AI provider is configured.' });
   await expectProblem(viewer.post(`${root}/ai/test`), 403);
 });

@@ -172,10 +172,8 @@ it('it is found by all that it says', async () => {
   expect(await list('search=zebracrossing')).toEqual([]);
   expect(await list(`initiative_id=${initiative_id}`)).toEqual([id]);
   expect(await list('search=okapi&status=signed')).toEqual([]);
-  expect((await ok(viewer.get(`${url}?search=okapi&fields=id,name`))).items[0]).toEqual({
-    id,
-    name: expect.any(String),
-  });
+  const item = (await ok(viewer.get(`${url}?search=okapi&fields=id,name`))).items[0];
+  expect(item).toEqual({ id, name: expect.any(String) });
 });
 
 it('it moves with its initiative when that is merged, and outlives it when it is deleted', async () => {

@@ -46,10 +46,8 @@ describe('an answer', () => {
       },
       timeModel: { current_value: 'tolerate', new_value: 'invest', confirmed: false },
     };
-    expect((await ann.get(form)).body).toMatchObject({
-      response_status: 'completed',
-      existing_responses: answers,
-    });
+    const { body } = await ann.get(form);
+    expect(body).toMatchObject({ response_status: 'completed', existing_responses: answers });
     expect(await d.responses(id)).toMatchObject([
       { status: 'completed', responses: answers, applied: false },
     ]);
@@ -161,21 +159,13 @@ describe('applying', () => {
     expect(await attributes(two)).toEqual({ ...before, timeModel: 'invest' });
     const told = await d.events(since, 'card.updated');
     expect(told.map(({ card_id }) => card_id).sort()).toEqual([one, two].sort());
-    expect(told.find(({ card_id }) => card_id === two).data.changes['attributes.timeModel']).toEqual({
-      old: 'tolerate',
-      new: 'invest',
-    });
+    const changes = told.find(({ card_id }) => card_id === two).data.changes['attributes.timeModel'];
+    expect(changes).toEqual({ old: 'tolerate', new: 'invest' });
     expect(await d.events(since, 'survey_response.updated')).toHaveLength(2);
-    expect(pluck((await d.apply(id, ids)).body.errors, 'code')).toEqual([
-      'already_applied',
-      'already_applied',
-      'changed_since',
-      'not_found',
-    ]);
-    expect((await admin.get(`${url}/${id}`)).body).toMatchObject({
-      completed_responses: 3,
-      applied_responses: 2,
-    });
+    const codes = pluck((await d.apply(id, ids)).body.errors, 'code');
+    expect(codes).toEqual(['already_applied', 'already_applied', 'changed_since', 'not_found']);
+    const { body } = await admin.get(`${url}/${id}`);
+    expect(body).toMatchObject({ completed_responses: 3, applied_responses: 2 });
   });
 
   it('is refused where the card or its type has changed since, and where it may not be edited', async () => {

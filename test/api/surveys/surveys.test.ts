@@ -28,10 +28,8 @@ describe('a draft', () => {
     await ok(admin.delete(`${url}/${id}`), 204);
     const told = await d.events(since, 'survey.created,survey.updated,survey.deleted');
     expect(pluck(told, 'event_type')).toEqual(['survey.created', 'survey.updated', 'survey.deleted']);
-    expect(told[1].data.changes).toEqual({
-      description: { old: '', new: null },
-      message: { old: '', new: 'Please.' },
-    });
+    const { changes } = told[1].data;
+    expect(changes).toEqual({ description: { old: '', new: null }, message: { old: '', new: 'Please.' } });
     expect(await d.events(since, 'survey.created', ann)).toEqual([]);
   });
 

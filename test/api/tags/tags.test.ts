@@ -168,10 +168,8 @@ describe('the tags of a card', () => {
     await put(tagged, one);
     const since = await admin.position();
     await admin.delete(`/api/v1/cards/${tagged}`);
-    expect(pluck(await events(since, 'tag.removed', 'card.deleted'), 'event_type')).toEqual([
-      'tag.removed',
-      'card.deleted',
-    ]);
+    const types = pluck(await events(since, 'tag.removed', 'card.deleted'), 'event_type');
+    expect(types).toEqual(['tag.removed', 'card.deleted']);
   });
 });
 

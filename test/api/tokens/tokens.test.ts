@@ -168,12 +168,8 @@ describe('own tokens', () => {
       'admin.settings',
       'admin.settings',
     ]);
-    expect(await refused(narrow, '/api/v1/favorites')).toEqual([
-      403,
-      'The scopes of the token do not include account.',
-      'account',
-      'account',
-    ]);
+    const refusal = await refused(narrow, '/api/v1/favorites');
+    expect(refusal).toEqual([403, 'The scopes of the token do not include account.', 'account', 'account']);
     const wide = bearer((await make(member, { scopes: ['*'] })).token);
     for (const token of [{}, wide, bearer((await make(member, { scopes: ['admin.settings'] })).token)])
       expect(await refused(token, '/api/v1/settings/email', member)).toEqual([
@@ -272,11 +268,8 @@ describe('tokens of others', () => {
     const made = await make(admin, {}, url);
     const me = await t.anonymous.get('/api/v1/auth/me', bearer(made.token));
     expect(me.body).toMatchObject({ id: account.body.id, role: 'viewer', display_name: 'Robot' });
-    expect((await admin.get('/api/v1/service-accounts?search=robot')).body.items[0]).toMatchObject({
-      id: account.body.id,
-      token_count: 1,
-      last_used_at: expect.any(String),
-    });
+    const item = (await admin.get('/api/v1/service-accounts?search=robot')).body.items[0];
+    expect(item).toMatchObject({ id: account.body.id, token_count: 1, last_used_at: expect.any(String) });
     expect((await admin.get(url)).body.total).toBe(1);
     await ok(admin.delete(`${url}/${made.id}`), 204);
     await expectProblem(admin.delete(`${url}/${made.id}`), 404);

@@ -100,12 +100,8 @@ it('leaves no trace of name and address, former ones included, in anything the s
     .flatMap((line) => (line.includes(`Ada ${word} Lovelace`) ? [line.split(':')[0]] : []));
   expect(named.sort()).toEqual(['cards', 'events', 'notifications', 'users']);
 
-  expect((await admin.get(url)).body).toMatchObject({
-    email: p.email,
-    display_name: p.name,
-    is_active: false,
-    has_password: false,
-  });
+  const { body } = await admin.get(url);
+  expect(body).toMatchObject({ email: p.email, display_name: p.name, is_active: false, has_password: false });
   await expectProblem(t.anonymous.get('/api/v1/auth/me', token), 401);
   await expectProblem(t.anonymous.get('/api/v1/auth/me', bearer(api.body.token)), 401);
   const comments = await admin.get(`${at}/comments`);

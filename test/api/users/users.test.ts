@@ -21,11 +21,8 @@ it('reading users shows last logins and second factors only to the user and with
     const { body } = await client.get(`/api/v1/users/${id}`);
     const list = await client.get('/api/v1/users?page_size=200&fields=id,last_login,two_factor_enabled');
     const { last_login, two_factor_enabled } = body;
-    expect(list.body.items.find((item: { id: string }) => item.id === id)).toEqual({
-      id,
-      last_login,
-      two_factor_enabled,
-    });
+    const user = list.body.items.find((item: { id: string }) => item.id === id);
+    expect(user).toEqual({ id, last_login, two_factor_enabled });
     return [last_login === null, two_factor_enabled];
   };
   expect(await seen(admin, other.userId)).toEqual([false, false]);

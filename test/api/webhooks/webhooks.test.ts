@@ -51,12 +51,8 @@ describe('a webhook', () => {
     const { id, secret } = await subscribe({ event_types: ['card.created'], card_types: ['Application'] });
     expect(secret).toMatch(/^whsec_/);
     const one = await admin.get(`/api/v1/webhooks/${id}`);
-    expect(one.body).toMatchObject({
-      name: 'Test',
-      status: 'active',
-      event_types: ['card.created'],
-      pending: 0,
-    });
+    const { body } = one;
+    expect(body).toMatchObject({ name: 'Test', status: 'active', event_types: ['card.created'], pending: 0 });
     const list = await admin.get('/api/v1/webhooks?search=test');
     expect(pluck(list.body.items, 'id')).toEqual([id]);
     const changed = await admin.patch(
@@ -137,10 +133,8 @@ describe('deliveries', () => {
     await admin.delete(`/api/v1/cards/${wanted}`);
     const all = await arrived(2);
     // two webhooks wait for nobody but themselves
-    expect(all.map(({ body }) => `${body.event_type} ${body.card_id}`).sort()).toEqual([
-      `card.created ${wanted}`,
-      `card.deleted ${wanted}`,
-    ]);
+    const lines = all.map(({ body }) => `${body.event_type} ${body.card_id}`).sort();
+    expect(lines).toEqual([`card.created ${wanted}`, `card.deleted ${wanted}`]);
   });
 
   it('keep the order of a card while one fails, and do not hold up others', async () => {

@@ -151,9 +151,7 @@ it('is failed where its job was cancelled', async () => {
   const [made] = await db('workspace_transfers')
     .insert({ filename: 'w.zip', status: 'applying', file_id: file.id, job_id: job.id })
     .returning('id');
-  expect((await read(made.id)).body).toMatchObject({
-    status: 'failed',
-    error_message: 'The job was cancelled.',
-  });
+  const { body } = await read(made.id);
+  expect(body).toMatchObject({ status: 'failed', error_message: 'The job was cancelled.' });
   await ok(admin.delete(`${url}/import/${made.id}`), 204);
 });

@@ -32,11 +32,8 @@ it('lets the process answer others while a large model is read', async () => {
   clearInterval(timer);
   expect(turns).toBeGreaterThan(5);
   expect(read.elements.map(({ name }) => name)).toEqual(Array.from({ length: count }, (_, n) => `Goal ${n}`));
-  expect(read.elements.at(-1)).toMatchObject({
-    identifier: `e${count - 1}`,
-    type: 'Goal',
-    documentation: 'd',
-  });
+  const last = read.elements.at(-1);
+  expect(last).toMatchObject({ identifier: `e${count - 1}`, type: 'Goal', documentation: 'd' });
   expect(read.elements.at(-1)!.properties).toEqual(new Map([['external_id', String(count - 1)]]));
   expect(read.relationships).toHaveLength(1_001);
   expect(read.relationships[1_000]).toMatchObject({ source: 'e1000', qualifiers: ['accessType'] });

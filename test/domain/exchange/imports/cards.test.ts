@@ -75,20 +75,16 @@ describe('a file of trouble', () => {
       approval_status: 'DRAFT',
     });
     expect(Number(first.data_quality)).toBeGreaterThan(0);
-    expect(await imports.card('T-2')).toMatchObject({
-      name: 'With "quotes"; and more',
-      description: 'two\r\nlines',
-    });
+    const card = await imports.card('T-2');
+    expect(card).toMatchObject({ name: 'With "quotes"; and more', description: 'two\r\nlines' });
     expect(await imports.card('T-3')).toMatchObject({ name: '=SUM(1)', description: '+1' });
     expect(await imports.card('T-4')).toMatchObject({ name: '-Minus' });
     expect(await imports.card('T-5')).toMatchObject({ name: "'Tis fine" });
     expect(await imports.card('T-23')).toMatchObject({ name: '\u200f\u0627\u0644 \u6f22' });
     const parent = await imports.card('T-15');
     expect(parent.attributes).toMatchObject({ capabilityLevel: 'L1' });
-    expect(await imports.card('T-14')).toMatchObject({
-      parent_id: parent.id,
-      attributes: { capabilityLevel: 'L2' },
-    });
+    const row = await imports.card('T-14');
+    expect(row).toMatchObject({ parent_id: parent.id, attributes: { capabilityLevel: 'L2' } });
   });
 
   it('names the other row or card of a clash', async () => {
@@ -238,12 +234,8 @@ describe('an existing card', () => {
       attributes: { businessCriticality: 'missionCritical', costTotalAnnual: 11 },
     });
     const events = await imports.events();
-    expect(events.map(({ event_type }) => event_type)).toEqual([
-      'card.updated',
-      'tag.removed',
-      'tag.added',
-      'stakeholder.added',
-    ]);
+    const types = events.map(({ event_type }) => event_type);
+    expect(types).toEqual(['card.updated', 'tag.removed', 'tag.added', 'stakeholder.added']);
     expect(events[0]!.data.changes).toMatchObject({
       description: { old: 'Text', new: null },
       'lifecycle.endOfLife': { old: '2030-01-01', new: null },
@@ -254,10 +246,8 @@ describe('an existing card', () => {
     expect((await imports.run(csv, { mode: 'upsert' })).job.counts).toMatchObject({ unchanged: 1 });
     const cleared = await imports.run(csv, { mode: 'upsert', empty: 'clear' });
     expect(cleared.job.counts).toMatchObject({ updated: 1 });
-    expect(await imports.card('E-1')).toMatchObject({
-      alias: null,
-      attributes: { businessCriticality: 'missionCritical' },
-    });
+    const card = await imports.card('E-1');
+    expect(card).toMatchObject({ alias: null, attributes: { businessCriticality: 'missionCritical' } });
   });
 
   it('loses its approval by a change of content alone', async () => {

@@ -98,10 +98,8 @@ it('merge with those that are there, by ends or by id, and are left alone when n
   expect(await imports.events()).toEqual([]);
   const { id } = event!.data;
   expect((await run([{ id, description: null }], 'upsert')).job.counts).toMatchObject({ updated: 1 });
-  expect(await t.services.db('relations').where({ id }).first()).toMatchObject({
-    description: null,
-    attributes: { costTotalAnnual: 2 },
-  });
+  const row = await t.services.db('relations').where({ id }).first();
+  expect(row).toMatchObject({ description: null, attributes: { costTotalAnnual: 2 } });
   const wrong = await run(
     [
       { id, type: 'relAppToITC', source_external_id: '2', target_external_id: '2' },
@@ -145,8 +143,6 @@ it('count for the data quality of cards that must have them', async () => {
   const before = Number((await cardOf('Application', '3')).data_quality);
   await run([relation('relAppToDataObj', '3', '1')]);
   expect(Number((await cardOf('Application', '3')).data_quality)).toBeGreaterThan(before);
-  expect((await imports.events()).map(({ event_type }) => event_type)).toEqual([
-    'relation.created',
-    'card.updated',
-  ]);
+  const types = (await imports.events()).map(({ event_type }) => event_type);
+  expect(types).toEqual(['relation.created', 'card.updated']);
 });

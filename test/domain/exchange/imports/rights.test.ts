@@ -166,8 +166,6 @@ it('an import is neither started nor carried out', async () => {
   ).rejects.toMatchObject({ extra: { permission: 'relations.manage' } });
   await t.services.db('roles').where({ key: 'clerk' }).update({ permissions: '{}' });
   const id = await askImport(clerk, t.services, '{"type":"Application","name":"x"}', { format: 'ndjson' });
-  expect((await untilStatus(t.services, id, 'failed')).error).toEqual({
-    code: 'forbidden',
-    message: 'You need the permission inventory.create.',
-  });
+  const { error } = await untilStatus(t.services, id, 'failed');
+  expect(error).toEqual({ code: 'forbidden', message: 'You need the permission inventory.create.' });
 });

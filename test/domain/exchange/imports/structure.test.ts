@@ -145,13 +145,8 @@ it('capability levels follow from the place, below a Macro one less, also of car
   const before = { 'C-0': '- Macro', 'C-1': 'C-0 L1', 'C-2': 'C-1 L2', 'C-3': 'C-2 L3', 'C-9': '- L1' };
   expect(await tree('C-')).toEqual(before);
   await upsert([cap('C-1', 'C-9'), cap('C-4', 'C-3')]);
-  expect(await tree('C-')).toEqual({
-    ...before,
-    'C-1': 'C-9 L2',
-    'C-2': 'C-1 L3',
-    'C-3': 'C-2 L4',
-    'C-4': 'C-3 L5',
-  });
+  const moved = await tree('C-');
+  expect(moved).toEqual({ ...before, 'C-1': 'C-9 L2', 'C-2': 'C-1 L3', 'C-3': 'C-2 L4', 'C-4': 'C-3 L5' });
   const changes = (await imports.events()).map(({ data }) => [data.name, Object.keys(data.changes)]);
   expect(changes).toContainEqual(['C-3', ['attributes.capabilityLevel']]);
   expect((await upsert([cap('C-9', 'C-8'), cap('C-8'), cap('C-5', 'C-4')])).faults).toEqual({
@@ -214,10 +209,8 @@ it('status archives with all children or not at all, and restores', async () => 
   expect(wrong.faults).toEqual({ 1: ['parent_id parent_archived'] });
   const restored = await upsert([app('A-2', undefined, active), app('A-1', undefined, active)]);
   expect(restored.job.counts).toMatchObject({ updated: 2 });
-  expect((await imports.events()).map(({ event_type }) => event_type)).toEqual([
-    'card.restored',
-    'card.restored',
-  ]);
+  const types = (await imports.events()).map(({ event_type }) => event_type);
+  expect(types).toEqual(['card.restored', 'card.restored']);
 });
 
 it('hierarchies of any type have at most 100 levels, by rows, by new cards and by moves', async () => {

@@ -91,11 +91,8 @@ describe('the rows of an import that create or rename cards', () => {
     ];
     const { job, report } = await imports.run(rows, { mode: 'upsert', report: 'all', ...options });
     expect(job.counts).toMatchObject({ created: 3, updated: 2, warnings: 3 });
-    expect(warnedLines(report)).toEqual({
-      3: [`Depot ${tag}`],
-      4: [`Yard Planer ${tag}`],
-      5: [`Yard Planner ${tag}`],
-    });
+    const warned = warnedLines(report);
+    expect(warned).toEqual({ 3: [`Depot ${tag}`], 4: [`Yard Planer ${tag}`], 5: [`Yard Planner ${tag}`] });
     const isStored = () => db('import_warnings').where({ job_id: job.id }).first('line');
     await until('the deletion of staged rows', async () => !(await isStored()));
   });

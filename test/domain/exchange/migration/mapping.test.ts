@@ -230,11 +230,8 @@ it('takes the column type of people on cards for the kind of the card or of the 
 });
 
 it('finds addresses in whatever they stand, in a time that grows with the cell alone', () => {
-  expect(addressesOf('Ann <ann@x.example>, "bob@x.example";(c@d)\n@ a@ @b x')).toEqual([
-    'ann@x.example',
-    'bob@x.example',
-    'c@d',
-  ]);
+  const emails = addressesOf('Ann <ann@x.example>, "bob@x.example";(c@d)\n@ a@ @b x');
+  expect(emails).toEqual(['ann@x.example', 'bob@x.example', 'c@d']);
   const started = performance.now();
   expect(addressesOf('a'.repeat(100_000))).toEqual([]);
   expect(performance.now() - started).toBeLessThan(1_000);

@@ -66,12 +66,8 @@ it('is skipped where the register, or a row before, has it', () => {
     row({ title: 'Theft', reference: 'X' }),
     row({ title: 'Loss', reference: 'x' }),
   ];
-  expect(planImport(rows, known, null).map(({ status }) => status)).toEqual([
-    'created',
-    'skipped',
-    'created',
-    'skipped',
-  ]);
+  const statuses = planImport(rows, known, null).map(({ status }) => status);
+  expect(statuses).toEqual(['created', 'skipped', 'created', 'skipped']);
 });
 
 it('fails for what the register does not know, and then keeps no title', () => {

@@ -168,11 +168,8 @@ describe('approval', () => {
       roles: new Set(['responsible', 'gone']),
     };
     expect(missingForApproval(type, all)).toEqual({ missing_relations: [], missing_tag_groups: [] });
-    expect(qualityFacts(type, all)).toEqual({
-      filledMandatoryRelations: 1,
-      filledMandatoryTagGroups: 1,
-      filledRoles: 1,
-    });
+    const facts = qualityFacts(type, all);
+    expect(facts).toEqual({ filledMandatoryRelations: 1, filledMandatoryTagGroups: 1, filledRoles: 1 });
   });
 });
 

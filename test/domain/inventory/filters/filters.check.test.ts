@@ -130,13 +130,8 @@ describe('refusing', () => {
   it('tells what is known instead', () => {
     expect(faultOf('attributes.tier = bronze').extra.expected).toEqual(['gold', 'silver', '7']);
     expect(faultOf('Name = x').extra.expected).toEqual(['name']);
-    expect(faultOf('lifecycle.dead is empty').extra.expected).toEqual([
-      'plan',
-      'phaseIn',
-      'active',
-      'phaseOut',
-      'endOfLife',
-    ]);
+    const { expected } = faultOf('lifecycle.dead is empty').extra;
+    expect(expected).toEqual(['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife']);
     expect(faultOf('type ~ x').errors![0]!.message).toBe(
       '"type" does not take "~" (but =, in, !=, not in, is empty or is not empty) at position 6',
     );

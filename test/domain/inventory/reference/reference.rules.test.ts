@@ -50,11 +50,8 @@ describe('a chosen part of a catalogue', () => {
   const { nodes } = bundledCatalogue('capability');
   it('has all above it, level by level, and nothing else', () => {
     const { levels, unknown } = withAncestors(nodes, ['BC-400.10.20', 'BC-400', 'X']);
-    expect(levels.map((level) => level.map(({ id }) => id))).toEqual([
-      ['BC-400'],
-      ['BC-400.10'],
-      ['BC-400.10.20'],
-    ]);
+    const ids = levels.map((level) => level.map(({ id }) => id));
+    expect(ids).toEqual([['BC-400'], ['BC-400.10'], ['BC-400.10.20']]);
     expect(unknown).toEqual(['X']);
   });
 
@@ -111,12 +108,7 @@ describe('a catalogue that is loaded', () => {
 
   it('is told in the language asked for, else in English', () => {
     const names = { en: 'Colour', de: 'Farbe', 'en-US': 'Color' };
-    expect(['de', 'de-AT', 'en-US', 'fr', 'constructor'].map((locale) => localised(names, locale))).toEqual([
-      'Farbe',
-      'Farbe',
-      'Color',
-      'Colour',
-      'Colour',
-    ]);
+    const texts = ['de', 'de-AT', 'en-US', 'fr', 'constructor'].map((locale) => localised(names, locale));
+    expect(texts).toEqual(['Farbe', 'Farbe', 'Color', 'Colour', 'Colour']);
   });
 });

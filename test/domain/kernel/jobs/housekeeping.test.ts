@@ -181,12 +181,8 @@ it('removes old runs of synchronisations, but for those that are still needed', 
     state: 'linked',
   });
   expect(await run()).toMatchObject({ itsm_runs: 7 });
-  expect(await db('itsm_runs').orderBy('id').pluck('error_message')).toEqual([
-    'can be taken back',
-    'was completed last',
-    'waits for review',
-    'is young',
-  ]);
+  const messages = await db('itsm_runs').orderBy('id').pluck('error_message');
+  expect(messages).toEqual(['can be taken back', 'was completed last', 'waits for review', 'is young']);
   expect(await db('itsm_plan_rows').count().first()).toEqual({ count: 1 });
   expect(await db('itsm_pairs').pluck('remote_id')).toEqual(['r']);
   expect(await run()).toMatchObject({ itsm_runs: 0 });

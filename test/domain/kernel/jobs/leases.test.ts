@@ -102,12 +102,8 @@ it('keeps progress within 0 and 1 and what a step does not name', async () => {
   const lease = await claimed();
   await storeStep(db, lease, { progress: 0.5, message: 'half', counts: { n: 1 }, checkpoint: [1] });
   await storeStep(db, lease, { progress: 7 });
-  expect(await jobRow(t.services, lease.id)).toMatchObject({
-    progress: 1,
-    message: 'half',
-    counts: { n: 1 },
-    checkpoint: [1],
-  });
+  const job = await jobRow(t.services, lease.id);
+  expect(job).toMatchObject({ progress: 1, message: 'half', counts: { n: 1 }, checkpoint: [1] });
   await storeStep(db, lease, { progress: Number.NaN });
   expect((await jobRow(t.services, lease.id)).progress).toBe(1);
 });
@@ -125,11 +121,8 @@ it('follows from the rows that failed', () => {
   });
   // a kind that does not count rows
   expect(outcomeOf({ counts: { failed: 2 } })).toMatchObject({ status: 'succeeded', outcome: 'partial' });
-  expect(outcomeOf({ counts: { total: 3, failed: 3 } })).toMatchObject({
-    status: 'failed',
-    outcome: null,
-    error: { code: 'nothing_written' },
-  });
+  const outcome = outcomeOf({ counts: { total: 3, failed: 3 } });
+  expect(outcome).toMatchObject({ status: 'failed', outcome: null, error: { code: 'nothing_written' } });
 });
 
 it('follows from the error of a job that has a report', () => {

@@ -19,18 +19,8 @@ describe('elements', () => {
   it('are taken from all pools and subprocesses, with lane, pool, place and what follows', async () => {
     const { elements, warnings } = await read(rich);
     expect(warnings).toEqual([]);
-    expect(elements.map(({ bpmn_element_id }) => bpmn_element_id)).toEqual([
-      'start',
-      'check',
-      'ok',
-      'sub',
-      'pack',
-      'inner',
-      'pay',
-      'late',
-      'end',
-      'received',
-    ]);
+    const ids = elements.map(({ bpmn_element_id }) => bpmn_element_id);
+    expect(ids).toEqual(['start', 'check', 'ok', 'sub', 'pack', 'inner', 'pay', 'late', 'end', 'received']);
     const by = Object.fromEntries(elements.map((element) => [element.bpmn_element_id, element]));
     expect(by.check).toEqual({
       bpmn_element_id: 'check',

@@ -109,11 +109,8 @@ describe('following cards', () => {
     expect(after.replace(/<UserObject id="2"[^>]*>/, '').length).toBeGreaterThan(before.length - 200);
     // and back
     const back = updateCards(after, [fact({ was: 'Pay & "roll"', name: 'Payroll' })]);
-    expect(cellsOf(readDrawing(back)).map(({ attributes }) => attributes.label)).toEqual([
-      'Payroll',
-      'Our payroll',
-      '<b>Payroll</b>',
-    ]);
+    const labels = cellsOf(readDrawing(back)).map(({ attributes }) => attributes.label);
+    expect(labels).toEqual(['Payroll', 'Our payroll', '<b>Payroll</b>']);
   });
 
   it('names the card that stayed of a merged one, and marks archived and deleted ones', () => {

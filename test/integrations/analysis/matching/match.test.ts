@@ -62,11 +62,8 @@ describe('two lists', () => {
     const [pair] = pairs;
     const bits = pair!.evidence.reduce((sum, { bits }) => sum + bits, model.priorBits);
     expect(2 ** bits / (1 + 2 ** bits)).toBeCloseTo(pair!.alone, 2);
-    expect(pair!.evidence.find(({ aspect }) => aspect === 'price')).toEqual({
-      aspect: 'price',
-      similarity: null,
-      bits: 0,
-    });
+    const price = pair!.evidence.find(({ aspect }) => aspect === 'price');
+    expect(price).toEqual({ aspect: 'price', similarity: null, bits: 0 });
   });
 
   test('that name one thing twice leave it open which is meant', () => {

@@ -158,11 +158,8 @@ describe('relations', () => {
     });
     const relations = await read(['dcim/devices:site', 'dcim/sites:tenant', 'dcim/cables']);
     expect(relations).toHaveLength(25 + 2 + 1);
-    expect(relations[0]).toMatchObject({
-      type: 'dcim/devices:site',
-      from: ids()[0],
-      to: ids('dcim/sites')[0],
-    });
+    const first = relations[0];
+    expect(first).toMatchObject({ type: 'dcim/devices:site', from: ids()[0], to: ids('dcim/sites')[0] });
     expect(relations.at(-1)).toMatchObject({ type: 'dcim/cables', from: ids()[0], to: ids()[1] });
     await expectError(remote.createRelation('dcim/cables', ids()[0]!, ids()[1]!), 'refused');
   });
@@ -300,13 +297,8 @@ test('the description is derived from existing objects if the account cannot wri
     { table: 'dcim/sites', rights: ['create'] as const },
   ].map((need) => ({ ...need, rights: [...need.rights] }));
   netbox.denied.add(`view ${table}`);
-  expect((await remote.testRights(needs)).map(({ granted }) => granted)).toEqual([
-    false,
-    false,
-    false,
-    null,
-    true,
-  ]);
+  const granted = (await remote.testRights(needs)).map(({ granted }) => granted);
+  expect(granted).toEqual([false, false, false, null, true]);
 });
 
 test('tokens of both versions are accepted; an invalid one and a missing permission are different errors', async () => {

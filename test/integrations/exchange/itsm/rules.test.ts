@@ -346,11 +346,8 @@ it('a mapping reports invalid fields', async () => {
     transform_type: 'expression',
     transform_config: { to_local: 'x', to_remote: null },
   });
-  expect(fieldErrors(mapping({ fields: [end!, end!, oneWay] })).map(({ field }) => field)).toEqual([
-    'field_mappings.1.card_field',
-    'field_mappings.1.remote_field',
-    'field_mappings',
-  ]);
+  const fields = fieldErrors(mapping({ fields: [end!, end!, oneWay] })).map(({ field }) => field);
+  expect(fields).toEqual(['field_mappings.1.card_field', 'field_mappings.1.remote_field', 'field_mappings']);
   const boolean = mappedField(name!.card_field, name!.remote_field, {
     transform_type: 'boolean',
     transform_config: { yes: ['1'], no: ['1'] },

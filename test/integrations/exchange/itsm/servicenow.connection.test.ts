@@ -88,10 +88,8 @@ test('all users of an account share its limits; another account has its own', as
   );
   open.push(one, same, other);
   await one.limiter.recordOutcome({ kind: 'rate_limited', retryAfterMs: 600_000 });
-  expect(await failure(same.readPage(request))).toMatchObject({
-    code: 'rate_limited',
-    retryAfterMs: 600_000,
-  });
+  const fault = await failure(same.readPage(request));
+  expect(fault).toMatchObject({ code: 'rate_limited', retryAfterMs: 600_000 });
   await other.readPage(request);
 });
 

@@ -118,11 +118,8 @@ describe('a delta', () => {
 
 test('relations are read by type, with the ids of their ends', async () => {
   const types = await remote.describeRelationTypes();
-  expect(types.map(({ name, forward, reverse }) => [name, forward, reverse])).toContainEqual([
-    'Runs on::Runs',
-    'Runs on',
-    'Runs',
-  ]);
+  const pairs = types.map(({ name, forward, reverse }) => [name, forward, reverse]);
+  expect(pairs).toContainEqual(['Runs on::Runs', 'Runs on', 'Runs']);
   const type = types.find(({ name }) => name === 'Runs on::Runs')!.id;
   const pages = await allPages((cursor) =>
     remote.readRelations({ types: [type], since: null, limit: 20, cursor }),
@@ -231,12 +228,8 @@ describe('the schema of the remote', () => {
     const account = instance.accounts.get('estate')!;
     account.hidesRow = () => true;
     account.roles.delete('user_admin');
-    expect(rights(await remote.testRights(needs))).toEqual({
-      read: false,
-      create: null,
-      update: null,
-      delete: null,
-    });
+    const granted = rights(await remote.testRights(needs));
+    expect(granted).toEqual({ read: false, create: null, update: null, delete: null });
     expect(instance.writes).toEqual([]);
   });
 
