@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { component } from '../../domain/kernel/shapes.ts';
+import { component, OptionalFlag } from '../../domain/kernel/shapes.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 320 });
 
@@ -10,9 +10,7 @@ export const token = {
   access_token: Type.String(),
   token_type: Type.Literal('bearer'),
   expires_in: Type.Integer({ description: 'Seconds' }),
-  two_factor_setup_required: Type.Optional(
-    Type.Boolean({ description: 'Whether the token can only be used to set up the second factor' }),
-  ),
+  two_factor_setup_required: OptionalFlag('Whether the token can only be used to set up the second factor'),
 };
 
 export const TokenResponse = component('Token', token);

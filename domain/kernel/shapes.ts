@@ -66,5 +66,16 @@ export function Choice<const V extends readonly string[]>(
   ) as unknown as TUnsafe<V[number]>;
 }
 
+/** A boolean that is false by default. */
+export const Flag = (description: string) => Type.Boolean({ default: false, description });
+export const OptionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
+/** A text of a response that may be null. */
+export const NullableText = (description: string) => Nullable(Type.String({ description }));
+export const OptionalText = (maxLength: number, description: string) =>
+  Type.Optional(Type.String({ maxLength, description }));
+/** Keys of types in a request; none by default. */
+export const TypeKeys = (description: string) =>
+  Type.Array(Type.String({ maxLength: 100 }), { default: [], maxItems: 500, description });
+
 /** The static type of an object with these members. */
 export type StaticOf<P extends TProperties> = Static<ReturnType<typeof Type.Object<P>>>;

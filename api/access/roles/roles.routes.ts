@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { archiveRole, createRole, patchRole, restoreRole } from '../../../domain/access/roles.commands.ts';
 import { Role } from '../../../domain/access/roles.model.ts';
 import { permissionCatalogue, readRole, roleList } from '../../../domain/access/roles.queries.ts';
-import { Clearable, Color, component, itemComponent, object } from '../../../domain/kernel/shapes.ts';
+import { Clearable, Color, component, Flag, itemComponent, object } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -39,7 +39,7 @@ export function registerRoleRoutes(app: App): void {
       description: Description,
       color: Type.String({ ...Color, default: '#757575' }),
       permissions: Type.Record(Type.String(), Type.Boolean(), { ...Permissions, default: {} }),
-      is_default: Type.Boolean({ default: false, description: 'Whether it is the role of new users' }),
+      is_default: Flag('Whether it is the role of new users'),
     }),
     responses: { 201: { description: 'The role', schema: RoleSchema } },
     errors: ['conflict'],

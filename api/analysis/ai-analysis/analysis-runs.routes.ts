@@ -2,14 +2,14 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { analysisRunList, runText } from '../../../domain/analysis/runs/runs.queries.ts';
 import { AnalysisRun, cancelRun, RUNS_PATH, type StartedRun } from '../../../domain/analysis/runs/runs.ts';
-import { itemComponent, Nullable } from '../../../domain/kernel/shapes.ts';
+import { itemComponent, NullableText } from '../../../domain/kernel/shapes.ts';
 import { page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
 const AnalysisRunSchema = itemComponent('AnalysisRun', {
   ...AnalysisRun.columns,
   progress: Type.Number({ minimum: 0, maximum: 1 }),
-  message: Nullable(Type.String({ description: 'The current step' })),
+  message: NullableText('The current step'),
 });
 
 /** Sends 202 with a started run. */

@@ -14,7 +14,7 @@ import {
   commitAssessment,
 } from '../../../domain/analysis/assessments/assessments.commit.ts';
 import { CommitBody } from '../../../domain/analysis/assessments/assessments.plan.ts';
-import { component, Nullable, object, partialObject } from '../../../domain/kernel/shapes.ts';
+import { component, Nullable, NullableText, object, partialObject } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -30,7 +30,7 @@ const AssessmentPatchBody = partialObject({
 const AssessmentSchema = component('Assessment', {
   ...Assessment.columns,
   session_data: Nullable(session_data),
-  initiative_name: Nullable(Type.String({ description: 'Null if you do not see the initiative' })),
+  initiative_name: NullableText('Null if you do not see the initiative'),
   created_by_name: Nullable(Type.String()),
 });
 

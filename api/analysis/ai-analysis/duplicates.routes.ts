@@ -21,6 +21,7 @@ import {
   component,
   itemComponent,
   Nullable,
+  NullableText,
   object,
   partialObject,
   Timestamp,
@@ -53,9 +54,7 @@ const clusterMembers = {
   id,
   cluster_name: Type.String({ description: 'The name of the card that is recommended as survivor' }),
   card_type,
-  functional_domain: Nullable(
-    Type.String({ description: 'The business capability to which most of its cards are related' }),
-  ),
+  functional_domain: NullableText('The business capability to which most of its cards are related'),
   card_ids,
   card_names: Type.Array(Type.String()),
   evidence: Type.String(),

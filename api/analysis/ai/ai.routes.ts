@@ -1,7 +1,15 @@
 import Type from 'typebox';
 import { aiStatus } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Choice, Clearable, component, Nullable, OpenObject, object } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Clearable,
+  component,
+  Nullable,
+  NullableText,
+  OpenObject,
+  object,
+} from '../../../domain/kernel/shapes.ts';
 import { rewordInsights } from '../../../integrations/analysis/models/insights.ts';
 import { runningModels } from '../../../integrations/analysis/models/models.open.ts';
 import {
@@ -86,7 +94,7 @@ const Insight = object({
 
 const PortfolioInsightsSchema = component('PortfolioInsights', {
   insights: Type.Array(Insight, { description: 'The most severe first' }),
-  model: Nullable(Type.String({ description: 'The language model that rephrased texts; null: none' })),
+  model: NullableText('The language model that rephrased texts; null: none'),
   model_failure: Nullable(
     Type.String({ description: 'Why the configured model rephrased nothing', examples: ['timeout'] }),
   ),

@@ -10,8 +10,10 @@ import { rollbackReport } from '../../../domain/app/batches/batches.rollback.ts'
 import { eventSchemas } from '../../../domain/kernel/events/events.queries.ts';
 import {
   component,
+  Flag,
   itemComponent,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   partialObject,
@@ -35,9 +37,7 @@ const batchMembers = {
     minimum: 0,
     description: 'The announced number of rows; without it the number of events of its first transaction',
   }),
-  confirm_token: Nullable(
-    Type.String({ description: 'Only returned by the operation that opens the batch' }),
-  ),
+  confirm_token: NullableText('Only returned by the operation that opens the batch'),
   summary: Nullable(OpenObject),
   created_at: Timestamp,
   committed_at: Nullable(Timestamp),
@@ -51,10 +51,7 @@ const MutationBatchEventSchema = itemComponent('MutationBatchEvent', eventSchema
 
 const MutationBatchOpenBody = object({
   tool_name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What writes' }),
-  dry_run: Type.Boolean({
-    default: false,
-    description: 'Check the writes that join the batch without committing them',
-  }),
+  dry_run: Flag('Check the writes that join the batch without committing them'),
 });
 
 const MutationBatchCommitBody = partialObject({
@@ -64,10 +61,7 @@ const MutationBatchCommitBody = partialObject({
 
 const MutationBatchRollbackBody = object({
   dry_run: Type.Boolean({ default: true, description: 'Preview the rollback without writing' }),
-  force: Type.Boolean({
-    default: false,
-    description: 'Skip changes that later batches have overwritten, and undo the rest',
-  }),
+  force: Flag('Skip changes that later batches have overwritten, and undo the rest'),
 });
 
 const MutationBatchRollbackSchema = component('MutationBatchRollback', {

@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type Static, type TSchema } from 'typebox';
-import { OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { OpenObject, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { storageErrors } from '../../../platform/storable.ts';
 import { createBodyCheck } from '../../plugins/validation.ts';
@@ -66,12 +66,7 @@ export const paging = {
     default: 20,
     description: 'The number of items in one response',
   }),
-  cursor: Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: '`next_cursor` of the previous response; without it: from the beginning',
-    }),
-  ),
+  cursor: OptionalText(1000, '`next_cursor` of the previous response; without it: from the beginning'),
 };
 
 /** The output of a tool, with a list of truncations. */

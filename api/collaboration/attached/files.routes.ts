@@ -12,7 +12,7 @@ import { attachedFile, attachmentList } from '../../../domain/collaboration/file
 import { fileKinds, MAX_ATTACHMENT } from '../../../domain/collaboration/files/files.types.ts';
 import { openContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Clearable, component, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { Clearable, component, Nullable, OptionalText, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { sendResource } from '../../json.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
@@ -46,7 +46,7 @@ const FileAttachmentSchema = component('FileAttachment', file);
 /** The fields of the upload form. */
 const FileForm = object({
   file: Type.String({ format: 'binary' }),
-  category: Type.Optional(Type.String({ maxLength: 100, description: 'An enabled file category' })),
+  category: OptionalText(100, 'An enabled file category'),
 });
 
 const managing = {

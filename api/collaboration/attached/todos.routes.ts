@@ -10,13 +10,13 @@ import {
   TodoPatchBody,
   todoList,
 } from '../../../domain/collaboration/todos/todos.commands.ts';
-import { component, Nullable } from '../../../domain/kernel/shapes.ts';
+import { component, Nullable, NullableText } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
 const todoMembers = {
   ...Todo.shown.columns,
-  card_name: Nullable(Type.String({ description: 'Null if the caller does not see the card' })),
+  card_name: NullableText('Null if the caller does not see the card'),
   card_type: Nullable(Type.String()),
   assignee_name: Nullable(Type.String()),
 };

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { ExportRequest, exportFormats } from '../../../domain/exchange/exports/export.job.ts';
 import { Card, Lifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
+  Flag,
   Nullable,
   OpenObject,
+  OptionalText,
   object,
   optional,
   Timestamp,
@@ -98,9 +100,7 @@ export function registerExportRoutes(app: App, services: Services): void {
     description:
       'The same rows as those of the export job. `X-Position` is the position in the change feed that they include. With `Prefer: respond-async` the same export is started as a job.',
     query: object({
-      type: Type.Optional(
-        Type.String({ maxLength: 1000, description: 'Comma-separated card types; default: all' }),
-      ),
+      type: OptionalText(1000, 'Comma-separated card types; default: all'),
       filter: Type.String({ default: '', maxLength: 4000 }),
       profile: Choice(['report', 'roundtrip'], { default: 'report' }),
       neutralise: Type.Boolean({ default: true }),
@@ -125,11 +125,8 @@ export function registerExportRoutes(app: App, services: Services): void {
         description: 'Card types, comma-separated; at most 20',
       }),
       filter: Type.String({ default: '', maxLength: 4000 }),
-      include_relations: Type.Boolean({
-        default: false,
-        description: 'Adds `relations` to active cards, as seen from the card',
-      }),
-      include_stakeholders: Type.Boolean({ default: false, description: 'Adds `stakeholders`' }),
+      include_relations: Flag('Adds `relations` to active cards, as seen from the card'),
+      include_stakeholders: Flag('Adds `stakeholders`'),
     }),
     responses: ok('Cards', Type.Array(ExportedCard)),
     handler: async ({ ctx, query, reply }) => {
@@ -142,24 +139,14 @@ const { properties } = ExportRequest;
 const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
 
 const ExtractQuery = object({
-  format: Type.Union(properties.format.anyOf, {
+  format: Choice(exportFormats, {
     default: 'ndjson',
     description:
       'Format of the file: Parquet and NDJSON preserve the types of values, CSV and XLSX are for people',
   }),
-  types: Type.Optional(
-    Type.String({
-      maxLength: 4000,
-      description: 'Comma-separated card types, or relation types for relations; default: all',
-    }),
-  ),
+  types: OptionalText(4000, 'Comma-separated card types, or relation types for relations; default: all'),
   filter: properties.filter,
-  columns: Type.Optional(
-    Type.String({
-      maxLength: 8000,
-      description: 'Comma-separated columns in order; default: all of the profile',
-    }),
-  ),
+  columns: OptionalText(8000, 'Comma-separated columns in order; default: all of the profile'),
   profile: properties.profile,
   neutralise: properties.neutralise,
   after: properties.after,

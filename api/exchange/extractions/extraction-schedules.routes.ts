@@ -7,6 +7,7 @@ import {
   component,
   itemComponent,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   Position,
@@ -53,9 +54,7 @@ const ExtractionRunSchema = itemComponent('ExtractionRun', {
   rows: Nullable(Type.Integer()),
   bytes: Nullable(Type.Integer()),
   sha256: Nullable(Type.String()),
-  after: Nullable(
-    Type.String({ description: 'The position after which an incremental run extracted changes' }),
-  ),
+  after: NullableText('The position after which an incremental run extracted changes'),
   position: Nullable(Position),
   file_name: Nullable(Type.String()),
   error: RunError,

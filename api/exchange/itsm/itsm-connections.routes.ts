@@ -8,7 +8,7 @@ import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm
 import { connectionList } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { Connection } from '../../../domain/exchange/itsm/itsm.model.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { itemComponent, Nullable, NullableText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
   ConnectionHealth,
   readHealth,
@@ -28,7 +28,7 @@ import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
 
-const Masked = Nullable(Type.String({ description: 'A mask if the secret is set' }));
+const Masked = NullableText('A mask if the secret is set');
 
 const ItsmConnectionSchema = itemComponent('ItsmConnection', {
   ...Connection.shown.columns,

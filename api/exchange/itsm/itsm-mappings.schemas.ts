@@ -7,7 +7,15 @@ import {
   RelationMappingInput,
   TransformConfig,
 } from '../../../domain/exchange/itsm/mappings.input.ts';
-import { arrayOf, itemComponent, Nullable, object, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  itemComponent,
+  Nullable,
+  NullableText,
+  object,
+  Timestamp,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 
 const { connection_id: _, is_active, ...settings } = mappingColumns;
 /** A member of the input as a member of responses: always present. */
@@ -31,11 +39,7 @@ export const ItsmMappingSchema = itemComponent('ItsmMapping', {
       'Since when a scheduled run has been deferred until the end of the open run; null: none is deferred',
   }),
   is_active: plain(is_active),
-  broken: Nullable(
-    Type.String({
-      description: 'Why no run can start although the mapping is active; null if runs can start',
-    }),
-  ),
+  broken: NullableText('Why no run can start although the mapping is active; null if runs can start'),
   dictionary_at: Nullable(Timestamp),
   drift: Type.Array(DriftEntry, {
     description: 'Changes of the remote’s dictionary since the mapping was validated',

@@ -6,7 +6,7 @@ import {
   unmapPair,
 } from '../../../domain/exchange/itsm/review.commands.ts';
 import { pairList, reviewItemList } from '../../../domain/exchange/itsm/review.queries.ts';
-import { Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Choice, Flag, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { usesNote } from './itsm-rights.ts';
@@ -34,7 +34,7 @@ export function registerItsmQuestionRoutes(app: App): void {
       'For a remote that was cloned or moved, so that each record has a new key. Decides all open matches of a record with a card whose own record is gone, if the identity fields are equal and there is no other candidate; other review items stay open. The next run is a full read and applies it. The bases of the old pairs are dropped, so different values become conflicts.',
     permission: manage,
     query: object({
-      dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only count the pairs' })),
+      dry_run: Type.Optional(Flag('Only count the pairs')),
     }),
     responses: ok(
       'The number of pairs, and of matches that stay open',

@@ -4,7 +4,7 @@ import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunList, planRowList, runLogList, runText } from '../../../domain/exchange/itsm/runs.queries.ts';
 import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
-import { Choice, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, OptionalFlag, object } from '../../../domain/kernel/shapes.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { ok, page, routesOf } from '../../operation.ts';
@@ -29,17 +29,11 @@ export function registerItsmRunRoutes(app: App): void {
       permission: manage,
       permissionNote: usesNote,
       query: object({
-        auto_apply: Type.Optional(
-          Type.Boolean({
-            description:
-              'Apply the plan without review, within the limits of the mapping; default: the setting of the mapping',
-          }),
+        auto_apply: OptionalFlag(
+          'Apply the plan without review, within the limits of the mapping; default: the setting of the mapping',
         ),
-        complete: Type.Optional(
-          Type.Boolean({
-            description:
-              'Read all records, not only changed ones; default: if the last full read is older than `complete_every_hours`',
-          }),
+        complete: OptionalFlag(
+          'Read all records, not only changed ones; default: if the last full read is older than `complete_every_hours`',
         ),
       }),
       responses: queued,
@@ -91,7 +85,7 @@ function registerItsmRunReadRoutes(app: App): void {
       'JSON: the run and its rows; XLSX: one line per changed field. Cells never contain formulas.',
     permission: 'itsm_sync.view',
     query: object({
-      format: Type.Union([Type.Literal('json'), Type.Literal('xlsx')], {
+      format: Choice(['json', 'xlsx'], {
         default: 'json',
         description: 'The file format',
       }),
@@ -171,10 +165,8 @@ function registerItsmReviewRoutes(app: App): void {
     permissionNote: usesNote,
     body: object({
       rows: Type.Optional(Rows),
-      override_limit: Type.Optional(
-        Type.Boolean({
-          description: 'Apply a plan that exceeds the deletion limit, after a review of its removals',
-        }),
+      override_limit: OptionalFlag(
+        'Apply a plan that exceeds the deletion limit, after a review of its removals',
       ),
     }),
     responses: queued,

@@ -13,6 +13,7 @@ import {
   Choice,
   itemComponent,
   Nullable,
+  NullableText,
   object,
   Timestamp,
   Uuid,
@@ -41,10 +42,10 @@ const END = 'The key of the record; null as long as the same run has yet to crea
 const Link = object(
   {
     relation_type_key: Type.String(),
-    relation_id: Nullable(Type.String({ description: 'The remote’s key of the relation' })),
-    source: Nullable(Type.String({ description: END })),
+    relation_id: NullableText('The remote’s key of the relation'),
+    source: NullableText(END),
     source_name: Nullable(Type.String()),
-    target: Nullable(Type.String({ description: END })),
+    target: NullableText(END),
     target_name: Nullable(Type.String()),
   },
   { description: 'The relation' },
@@ -57,7 +58,7 @@ export const ItsmPlanRowSchema = itemComponent('ItsmPlanRow', {
   side: Nullable(Choice(['local', 'remote'])),
   remote_id: Nullable(Type.String()),
   card_id: Nullable(Uuid),
-  name: Nullable(Type.String({ description: 'Of the card, or of the record' })),
+  name: NullableText('Of the card, or of the record'),
   reason: Nullable(Type.String()),
   diff: Type.Record(Type.String(), Type.Object({ old: Type.Unknown(), new: Type.Unknown() }), {
     description:
@@ -80,16 +81,8 @@ export const ItsmPlanRowSchema = itemComponent('ItsmPlanRow', {
   approval: Nullable(Choice(['approved', 'rejected'])),
   decided_by: Nullable(Uuid),
   error_message: Nullable(Type.String()),
-  note: Nullable(
-    Type.String({
-      description: 'Of an applied row: values that were not written, or what an undone deletion restored',
-    }),
-  ),
-  made_id: Nullable(
-    Type.String({
-      description: 'The key of the created record or relation, or the id of the created card',
-    }),
-  ),
+  note: NullableText('Of an applied row: values that were not written, or what an undone deletion restored'),
+  made_id: NullableText('The key of the created record or relation, or the id of the created card'),
   open_since: Nullable(Timestamp),
   created_at: Nullable(Timestamp),
   ended_at: Nullable(Timestamp),
@@ -106,7 +99,7 @@ export const ItsmRunLogLineSchema = itemComponent('ItsmRunLogLine', {
 export const ItsmQuestionSchema = itemComponent('ItsmQuestion', {
   ...reviewItemColumns,
   card_name: Nullable(Type.String()),
-  record_name: Nullable(Type.String({ description: 'Of a match: the name of the record' })),
+  record_name: NullableText('Of a match: the name of the record'),
   local: Type.Unknown(),
   remote: Type.Unknown({ description: 'Of a match: the values of the record, by field' }),
   reason: Nullable(Type.String()),

@@ -28,7 +28,7 @@ import {
 import type { StoredContent } from '../../../domain/kernel/files/files.store.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Choice, component, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, component, Flag, itemComponent, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
@@ -101,12 +101,7 @@ const MigrationForm = object({
   source_key: Type.String({ maxLength: 100, description: 'A key of `GET /migration/sources`' }),
   name: Migration.columns.name,
   file: Type.String({ format: 'binary' }),
-  include_archived: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Whether to include objects that are archived in the source',
-    }),
-  ),
+  include_archived: Type.Optional(Flag('Whether to include objects that are archived in the source')),
 });
 
 /** Maximum size of a file, in bytes: 100 MiB. */

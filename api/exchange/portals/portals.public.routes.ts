@@ -4,7 +4,15 @@ import { createPublicPortals, type OpenPortal } from '../../../domain/exchange/p
 import type { PortalQuery } from '../../../domain/exchange/portals/portals.query.ts';
 import { PublicCard, PublicPortal } from '../../../domain/exchange/portals/portals.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Choice, Count, component, object, optional, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  Count,
+  component,
+  OptionalText,
+  object,
+  optional,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { sendJson } from '../../json.ts';
 import { ok, routesOf } from '../../operation.ts';
@@ -41,8 +49,7 @@ const paged = {
   page: PageNumber,
   page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items per page' }),
 };
-const Search = (what: string) =>
-  Type.Optional(Type.String({ maxLength: 200, description: `Words that ${what} contain` }));
+const Search = (what: string) => OptionalText(200, `Words that ${what} contain`);
 
 const PortalOptionsQuery = object({
   type_key: Type.String({

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/exchange/portals/portals.commands.ts';
 import { portalList } from '../../../domain/exchange/portals/portals.list.ts';
 import { WebPortal } from '../../../domain/exchange/portals/portals.model.ts';
-import { Clearable, component, object } from '../../../domain/kernel/shapes.ts';
+import { Clearable, component, Flag, object } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -23,7 +23,7 @@ const PortalCreateBody = object({
   slug,
   card_type,
   ...members,
-  is_published: Type.Boolean({ default: false, description: 'Whether it is public' }),
+  is_published: Flag('Whether it is public'),
 });
 const PortalPatchBody = object({
   name: Type.Optional(name),

@@ -17,8 +17,10 @@ import {
   Count,
   component,
   DateOnly,
+  Flag,
   itemComponent,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   Uuid,
@@ -68,7 +70,7 @@ const EolCycleSchema = itemComponent('EolCycle', {
   cycle: Cycle,
   releaseDate: Nullable(DateOnly),
   eol: dateOrFlag('First day without support, or whether support has ended'),
-  latest: Nullable(Type.String({ description: 'The newest version' })),
+  latest: NullableText('The newest version'),
   latestReleaseDate: Nullable(DateOnly),
   lts: dateOrFlag('Start of long-term support, or whether there is any'),
   support: dateOrFlag('End of active support, or whether it continues'),
@@ -82,7 +84,7 @@ const card = { card_id: Uuid, card_name: Type.String(), card_type: Type.String()
 const MassEolCandidateSchema = component('MassEolCandidate', {
   ...card,
   eol_product: Product,
-  eol_cycle: Nullable(Type.String({ description: 'The cycle by name, alias or version' })),
+  eol_cycle: NullableText('The cycle by name, alias or version'),
   score: Score,
 });
 
@@ -114,7 +116,7 @@ const MassSearchQuery = listQuery(['name', 'created_at'], 'name', {
     description: 'The type of the cards: `Application` or `ITComponent`',
     examples: ['ITComponent'],
   }),
-  unlinked_only: Type.Boolean({ default: false, description: 'Only cards that are linked to no product' }),
+  unlinked_only: Flag('Only cards that are linked to no product'),
 });
 
 const MAX_PRODUCTS = 5_000;
@@ -188,7 +190,7 @@ function registerEolCardRoutes(app: App): void {
       'Sets the attributes `eol_product` and `eol_cycle` by the rules of a change of cards, with history and events. Refused rows are reported and do not affect others. A PATCH of the card with null for both removes a link.',
     permissionNote: 'inventory.edit or card.edit on each card',
     query: object({
-      dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
+      dry_run: Flag('Return the same response without writing'),
     }),
     body: MassLinkBody,
     bodyLimit: 4 * MIB,

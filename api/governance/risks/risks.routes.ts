@@ -28,7 +28,10 @@ import {
   Count,
   component,
   DateOnly,
+  Flag,
   Nullable,
+  NullableText,
+  OptionalText,
   object,
   partialObject,
   Uuid,
@@ -115,7 +118,7 @@ const RiskMetricsSchema = component('RiskMetrics', {
 
 const RiskImportBody = object({
   items: Type.Array(ImportItem, { minItems: 1, maxItems: 2000 }),
-  dry_run: Type.Boolean({ default: false, description: 'Preview the import without writing' }),
+  dry_run: Flag('Preview the import without writing'),
 });
 const RiskImportSchema = component('RiskImport', {
   results: Type.Array(
@@ -129,7 +132,7 @@ const RiskImportSchema = component('RiskImport', {
         }),
       ),
       reference: Nullable(Type.String()),
-      error: Nullable(Type.String({ description: 'Why the row was skipped or failed' })),
+      error: NullableText('Why the row was skipped or failed'),
       warnings: Type.Array(Type.String()),
     }),
   ),
@@ -171,7 +174,7 @@ export function registerRiskRoutes(app: App): void {
       'Over the risks that match the filter. `by_level` counts the residual level where it is known, else the initial one.',
     query: object({
       ...filterSchemas(riskList),
-      search: Type.Optional(Type.String({ maxLength: 200, description: 'Words to look for' })),
+      search: OptionalText(200, 'Words to look for'),
     }),
     responses: ok('The figures', RiskMetricsSchema),
     handler: ({ ctx, query }) => readRiskMetrics(ctx, query),

@@ -31,9 +31,11 @@ import { previewSurvey } from '../../../domain/governance/surveys/surveys.target
 import {
   Count,
   component,
+  Flag,
   itemComponent,
   Key,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   partialObject,
@@ -102,14 +104,14 @@ const SurveyResponseSchema = itemComponent('SurveyResponse', {
   ...SurveyResponse.shown.columns,
   card_name: Type.String(),
   card_type: Type.String(),
-  user_display_name: Nullable(Type.String({ description: 'Null if the user was deleted' })),
+  user_display_name: NullableText('Null if the user was deleted'),
   user_email: Nullable(Type.String()),
   responses: Answers,
 });
 
 const SurveyApplyBody = object({
   response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Duplicates count once' }),
-  dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
+  dry_run: Flag('Return the same response without writing'),
 });
 /** Surveys: create, send, and apply responses. */
 export function registerSurveyRoutes(app: App): void {

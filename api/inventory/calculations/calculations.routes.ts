@@ -14,7 +14,14 @@ import {
 } from '../../../domain/inventory/calculations/calculations.list.ts';
 import { startRecalculation } from '../../../domain/inventory/calculations/recalculate.type.ts';
 import { Calculation, CalculationRun } from '../../../domain/kernel/formulas/calculations.model.ts';
-import { component, itemComponent, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  component,
+  itemComponent,
+  Nullable,
+  NullableText,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import type { OperationResponse } from '../../operation.responses.ts';
 import { ok, page, routesOf } from '../../operation.ts';
@@ -24,10 +31,8 @@ import type { App } from '../../types.ts';
 const { last_error, last_run_at } = CalculationRun.columns;
 const CalculationSchema = itemComponent('Calculation', {
   ...Calculation.columns,
-  broken_reason: Nullable(
-    Type.String({
-      description: 'Why it is no longer valid in the metamodel and does not run; null if it is valid',
-    }),
+  broken_reason: NullableText(
+    'Why it is no longer valid in the metamodel and does not run; null if it is valid',
   ),
   last_error,
   last_run_at,

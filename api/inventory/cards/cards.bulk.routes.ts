@@ -8,6 +8,7 @@ import {
   Clearable,
   Count,
   component,
+  Flag,
   Nullable,
   OpenObject,
   object,
@@ -27,7 +28,7 @@ const Ids = (description: string) =>
     maxItems: MAX_CARDS,
     description: `${description}; duplicates count once`,
   });
-const DryRun = Type.Boolean({ default: false, description: 'Return the same response without writing' });
+const DryRun = Flag('Return the same response without writing');
 const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });
 const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });

@@ -3,7 +3,7 @@ import { undoMerge } from '../../../domain/app/batches/merge.undo.ts';
 import { CardMerge } from '../../../domain/inventory/cards/cards.model.ts';
 import { mergeCards } from '../../../domain/inventory/cards/merge/merge.command.ts';
 import { mergeList } from '../../../domain/inventory/cards/merge/merge.list.ts';
-import { component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { component, Flag, Nullable, NullableText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
@@ -11,10 +11,7 @@ import { CardMergeBody, CardMergeResult, CardSchema, DryRun } from './cards.sche
 
 const UndoMergeBody = object({
   dry_run: DryRun,
-  force: Type.Boolean({
-    default: false,
-    description: 'Skip what has changed since the merge, and restore the rest',
-  }),
+  force: Flag('Skip what has changed since the merge, and restore the rest'),
 });
 
 const UndoMergeResponse = component('UndoMergeResponse', {
@@ -36,7 +33,7 @@ const UndoMergeResponse = component('UndoMergeResponse', {
 
 const members = {
   ...CardMerge.columns,
-  survivor_name: Nullable(Type.String({ description: 'Null if the card was deleted' })),
+  survivor_name: NullableText('Null if the card was deleted'),
   created_by_name: Nullable(Type.String()),
   undone_by_name: Nullable(Type.String()),
 };

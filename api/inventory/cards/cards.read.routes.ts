@@ -26,6 +26,7 @@ import {
   itemComponent,
   Nullable,
   OpenObject,
+  OptionalText,
   object,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
@@ -166,12 +167,7 @@ export function registerCardReadRoutes(app: App): void {
         Type.Literal('stakeholder', { description: 'Cards on which the caller has a role' }),
       ),
       ids: text('Card ids, comma-separated', 8000),
-      filter: Type.Optional(
-        Type.String({
-          maxLength: 4000,
-          description: 'A condition in the filter language; blank selects everything',
-        }),
-      ),
+      filter: OptionalText(4000, 'A condition in the filter language; blank selects everything'),
     }),
     responses: ok('Cards', CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],

@@ -6,7 +6,9 @@ import {
   Clearable,
   Count,
   component,
+  Flag,
   Nullable,
+  OptionalFlag,
   object,
   optional,
   Uuid,
@@ -60,11 +62,8 @@ export const WrittenCardSchema = component('WrittenCard', {
 
 export const CardListSchema = object({
   ...listResponse(CardSchema).properties,
-  more_matches: Type.Optional(
-    Type.Boolean({
-      description:
-        'With `search`: whether more than 1,000 cards match; the list and `total` only include the 1,000 most relevant',
-    }),
+  more_matches: OptionalFlag(
+    'With `search`: whether more than 1,000 cards match; the list and `total` only include the 1,000 most relevant',
   ),
 });
 
@@ -130,10 +129,7 @@ export const removal = optional({
 });
 
 const MAX_MERGED = 50;
-export const DryRun = Type.Boolean({
-  default: false,
-  description: 'Return the same response without writing',
-});
+export const DryRun = Flag('Return the same response without writing');
 
 export const CardMergeBody = object({
   survivor_id: Uuid,

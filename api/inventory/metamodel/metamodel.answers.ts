@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import {
   changeMetamodel,
   type MetamodelChange,
 } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { Flag, object } from '../../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../../json.ts';
 import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
 import type { OperationResponse } from '../../operation.responses.ts';
@@ -17,11 +17,8 @@ export const administering = { tag, permission: 'admin.metamodel' } as const;
 
 /** The impact of a change, instead of the change. */
 export const impactQuery = object({
-  dry_run: Type.Boolean({ default: false, description: 'Return the impact without writing anything' }),
-  force: Type.Boolean({
-    default: false,
-    description: 'Remove values that cannot be converted to the new type of their field',
-  }),
+  dry_run: Flag('Return the impact without writing anything'),
+  force: Flag('Remove values that cannot be converted to the new type of their field'),
 });
 
 /** The response if a job executes the change. */

@@ -7,7 +7,7 @@ import {
   TranslationsSchema,
   TypeKey,
 } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { Choice, Count, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, Count, Flag, object } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import {
@@ -107,7 +107,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     summary: 'Delete a relation type, or hide a built-in one',
     description: 'A type with relations is only deleted with `force`, which deletes them too.',
     query: object({
-      force: Type.Boolean({ default: false, description: 'Delete its relations as well' }),
+      force: Flag('Delete its relations as well'),
     }),
     responses: {
       ...ok(

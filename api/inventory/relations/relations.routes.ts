@@ -18,6 +18,7 @@ import {
   Clearable,
   Count,
   component,
+  Flag,
   Nullable,
   object,
   Uuid,
@@ -77,7 +78,7 @@ const RelationBulkBody = object({
     }),
     { minItems: 1, maxItems: 5000 },
   ),
-  dry_run: Type.Boolean({ default: false, description: 'Return the same response without writing' }),
+  dry_run: Flag('Return the same response without writing'),
 });
 
 const RelationBulkSchema = component('RelationBulkResponse', {

@@ -2,7 +2,14 @@ import Type from 'typebox';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
-import { itemComponent, Nullable, object, Position, Timestamp } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  itemComponent,
+  Nullable,
+  object,
+  Position,
+  Timestamp,
+} from '../../../domain/kernel/shapes.ts';
 import { figureSchemas } from '../../../reports/inventory/kpis/kpis.figures.ts';
 import { streamKpiFile } from '../../../reports/inventory/kpis/kpis.files.ts';
 import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.series.ts';
@@ -41,10 +48,10 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       from: Type.Optional(Type.String({ format: 'date-time' })),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Not included' })),
       every: Type.Optional(
-        Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month'), Type.Literal('year')], {
-          description:
-            'Intervals in UTC, from the first snapshot to the last; `slot` is the beginning of each',
-        }),
+        Choice(
+          ['day', 'week', 'month', 'year'],
+          'Intervals in UTC, from the first snapshot to the last; `slot` is the beginning of each',
+        ),
       ),
     }),
     responses: {

@@ -5,7 +5,7 @@ import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { POSITION_PATTERN } from '../../../domain/kernel/events/row-changes.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { OptionalText, object } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { RenderContext } from '../../../reports/kernel/rendering/rendering.types.ts';
 import { reportRequest } from '../../../reports/kernel/report.cards.ts';
@@ -29,18 +29,8 @@ const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xl
 
 /** Query parameters of every report. */
 const common = {
-  filter: Type.Optional(
-    Type.String({
-      maxLength: 4000,
-      description: 'Only these cards, in the filter language; without it: all',
-    }),
-  ),
-  table: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: 'The table of the report that CSV contains; default: the main table',
-    }),
-  ),
+  filter: OptionalText(4000, 'Only these cards, in the filter language; without it: all'),
+  table: OptionalText(100, 'The table of the report that CSV contains; default: the main table'),
   min_position: Type.Optional(
     Type.String({
       pattern: POSITION_PATTERN,

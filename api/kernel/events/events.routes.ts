@@ -13,6 +13,7 @@ import {
   itemComponent,
   Nullable,
   OpenObject,
+  OptionalText,
   object,
   Position,
   Timestamp,
@@ -177,9 +178,7 @@ export function registerEventRoutes(app: App, services: Services): void {
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames report the state of own jobs, and of ITSM synchronisation runs to users with `itsm_sync.view`; they have no id, and a slow client does not get them. A user can have at most 8 open streams per API process. Stored events are sent as fast as the client reads them; a client that reads nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
     ticket: true,
     query: object({
-      ticket: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Replaces the Authorization header' }),
-      ),
+      ticket: OptionalText(200, 'Replaces the Authorization header'),
       events: Names('Comma-separated event types or their prefixes, such as card,relation.created'),
       types: Names('Comma-separated card types'),
     }),

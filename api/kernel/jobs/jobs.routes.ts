@@ -9,6 +9,7 @@ import {
   Choice,
   component,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   partialObject,
@@ -34,7 +35,7 @@ const jobMembers = {
     Choice(['complete', 'partial'], 'Of a succeeded job: `partial` if some of its rows failed'),
   ),
   progress: Type.Number({ minimum: 0, maximum: 1 }),
-  message: Nullable(Type.String({ description: 'Progress as text' })),
+  message: NullableText('Progress as text'),
   counts: Type.Record(Type.String(), Type.Number(), { description: 'Figures that depend on the kind' }),
   owner_id: Nullable(Type.String({ format: 'uuid', description: 'Null for system jobs' })),
   created_at: Timestamp,
@@ -48,7 +49,7 @@ const jobMembers = {
   }),
   links: object({
     self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
-    result: Nullable(Type.String({ description: 'The URL of its file, while it is stored' })),
+    result: NullableText('The URL of its file, while it is stored'),
   }),
 };
 

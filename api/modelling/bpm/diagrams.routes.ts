@@ -5,8 +5,10 @@ import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import {
   Count,
   component,
+  Flag,
   itemComponent,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   Uuid,
@@ -46,16 +48,10 @@ import {
 const DiagramSaveBody = object({
   bpmn_xml: BpmnXml,
   svg_thumbnail: Thumbnail,
-  dry_run: Type.Boolean({
-    default: false,
-    description: 'Preview the save without writing',
-  }),
+  dry_run: Flag('Preview the save without writing'),
 });
 const DryRunQuery = object({
-  dry_run: Type.Boolean({
-    default: false,
-    description: 'Preview the import without writing',
-  }),
+  dry_run: Flag('Preview the import without writing'),
 });
 const VersionQuery = object({
   version: Type.Optional(
@@ -78,7 +74,7 @@ const diagram = object({
   id,
   process_id,
   bpmn_xml: Type.String(),
-  svg_thumbnail: Nullable(Type.String({ description: 'As it was sent' })),
+  svg_thumbnail: NullableText('As it was sent'),
   version,
   element_count: Count,
   warnings: Warnings,

@@ -11,7 +11,7 @@ import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { changeRow, createRow, lockItem, removeRow } from '../../kernel/resources/items.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Nullable, NullableText, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** A session about a target architecture. */
 export class Assessment extends rowModel('assessments', {
@@ -21,7 +21,7 @@ export class Assessment extends rowModel('assessments', {
   status: Choice(['saved', 'committed'], '`committed`: an initiative was created from it'),
   session_data: OpenObject,
   initiative_id: Nullable(Uuid),
-  decision_draft: Nullable(Type.String({ description: 'Markdown; set when it was committed' })),
+  decision_draft: NullableText('Markdown; set when it was committed'),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -11,7 +11,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
-import { Choice, component, Nullable, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, component, Nullable, NullableText, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { runStatus } from '../runs/runs.queries.ts';
 import { runStatuses } from '../runs/runs.types.ts';
 
@@ -25,7 +25,7 @@ export const ScanSchema = component('ComplianceScan', {
   progress: Nullable(
     object({
       fraction: Type.Number({ minimum: 0, maximum: 1 }),
-      message: Nullable(Type.String({ description: 'The current regulation' })),
+      message: NullableText('The current regulation'),
       counts: Type.Record(Type.String(), Type.Number()),
     }),
   ),

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { arrayOf, Count, Nullable, object } from '../../kernel/shapes.ts';
+import { arrayOf, Count, Nullable, NullableText, object } from '../../kernel/shapes.ts';
 
 /** From this score on a pair is a match. */
 const MATCH = 0.5;
@@ -24,7 +24,7 @@ export const DuplicateQualitySchema = object(
         ...Agreement,
         description: 'By the scores of the last run, which has learned from decisions',
       },
-      model: Nullable(Type.String({ description: 'The version of the model that was applied last' })),
+      model: NullableText('The version of the model that was applied last'),
       learn_advised: Type.Boolean({
         description: 'The cards differ much from those that the model was learned from: run with `learn`',
       }),

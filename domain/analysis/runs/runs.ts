@@ -20,7 +20,9 @@ import {
   Count,
   component,
   DateOnly,
+  Flag,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   Timestamp,
@@ -40,7 +42,7 @@ export class AnalysisRun extends rowModel('analysis_runs', {
   analysis_type: Choice(analysisTypes, 'What is analysed'),
   status: Choice(runStatuses),
   parameters: Type.Record(Type.String(), Type.Unknown(), { description: 'Those of the request' }),
-  model_version: Nullable(Type.String({ description: 'The version of the learned model that was applied' })),
+  model_version: NullableText('The version of the learned model that was applied'),
   results: Nullable(OpenObject),
   model_parts: Type.Array(ModelPart, { description: 'The parts that used a language model' }),
   error_code: Nullable(Type.String()),
@@ -184,10 +186,7 @@ export type StartedRun = Static<typeof StartedRunSchema>;
 
 /** The query of every operation that starts a run. */
 export const startedRunQuery = object({
-  dry_run: Type.Boolean({
-    default: false,
-    description: 'Return the same response without starting the run: its ids do not exist',
-  }),
+  dry_run: Flag('Return the same response without starting the run: its ids do not exist'),
 });
 
 /** The path of runs in the API. */

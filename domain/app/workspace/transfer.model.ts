@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Nullable, NullableText, object, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -29,7 +29,7 @@ const SkippedRows = Type.Array(
     key: Type.String(),
     // absent in transfers that an earlier version has read
     line: Type.Optional(Type.Integer({ minimum: 1, description: 'The line in `content/<kind>.ndjson`' })),
-    field: Type.Optional(Nullable(Type.String({ description: 'The invalid column' }))),
+    field: Type.Optional(NullableText('The invalid column')),
     code: Type.String(),
     message: Type.String(),
   }),
@@ -71,9 +71,7 @@ export class WorkspaceTransfer extends rowModel('workspace_transfers', {
     '`parsing` -> `previewed` -> `applying` -> `applied`, or `failed`',
   ),
   format_version: Nullable(Type.String()),
-  source_url: Nullable(
-    Type.String({ description: 'The URL of the source workspace, as stated in the archive' }),
-  ),
+  source_url: NullableText('The URL of the source workspace, as stated in the archive'),
   file_id: Uuid,
   job_id: Nullable(Uuid),
   diff: Nullable(TransferDiff),

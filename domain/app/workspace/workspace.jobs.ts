@@ -1,13 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
+import { Flag } from '../../kernel/shapes.ts';
 
 /** The contents of an archive. Shared by the request and the job. */
 export const WorkspaceExport = Type.Object(
   {
-    include_archived: Type.Boolean({
-      default: false,
-      description: 'Whether archived cards, and what hangs on them, are in it',
-    }),
+    include_archived: Flag('Whether archived cards, and what hangs on them, are in it'),
   },
   { additionalProperties: false },
 );

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { command } from '../../kernel/command.ts';
@@ -9,6 +8,7 @@ import { columnSorts, count, readItem } from '../../kernel/lists/lists.run.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { OptionalFlag, OptionalText } from '../../kernel/shapes.ts';
 import { Notification } from './notifications.model.ts';
 import { hiddenTypes } from './notifications.rules.ts';
 
@@ -16,8 +16,8 @@ import { hiddenTypes } from './notifications.rules.ts';
 export const notificationList = defineList({
   name: 'notifications',
   filters: {
-    is_read: Type.Optional(Type.Boolean({ description: 'Only read or only unread ones' })),
-    type: Type.Optional(Type.String({ maxLength: 1000, description: 'Comma-separated types' })),
+    is_read: OptionalFlag('Only read or only unread ones'),
+    type: OptionalText(1000, 'Comma-separated types'),
   },
   from: 'notifications n left join users a on a.id = n.actor_id',
   id: 'n.id',

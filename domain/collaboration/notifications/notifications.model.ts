@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Nullable, NullableText, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { notificationTypeKeys } from './notifications.types.ts';
 
 export class Notification extends rowModel('notifications', {
@@ -9,7 +9,7 @@ export class Notification extends rowModel('notifications', {
   type: Choice(notificationTypeKeys),
   title: Type.String(),
   message: Type.String(),
-  link: Nullable(Type.String({ description: 'A path below the `app_base_url` of the settings' })),
+  link: NullableText('A path below the `app_base_url` of the settings'),
   is_read: Type.Boolean(),
   /** Set if it is about one card; outlives the card. */
   card_id: Nullable(Uuid),

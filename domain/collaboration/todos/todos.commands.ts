@@ -10,7 +10,7 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may, requirePermission, requireScope } from '../../kernel/permissions/policy.ts';
 import { changeRow } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow, lockRow } from '../../kernel/resources/rows.ts';
-import { Choice, Clearable, object, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Clearable, Flag, object, Uuid } from '../../kernel/shapes.ts';
 import { lockCard, lockCardOf, ofVisibleCard, requireVisibleCard } from '../cards.access.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
 import { newId, requireActiveUser, type WrittenItem } from '../items.ts';
@@ -55,8 +55,8 @@ export const todoList = defineList({
       't.assigned_to = ?::uuid',
     ],
     mine: Type.Boolean({ default: true, description: '`false`: those of all users' }),
-    assigned_only: Type.Boolean({ default: false, description: 'Only those assigned to the caller' }),
-    created_only: Type.Boolean({ default: false, description: 'Only those created by the caller' }),
+    assigned_only: Flag('Only those assigned to the caller'),
+    created_only: Flag('Only those created by the caller'),
   },
   where(ctx, { assigned_to, mine, assigned_only, created_only }) {
     const me = ctx.caller.userId;

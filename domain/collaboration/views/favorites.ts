@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { fragment, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
@@ -9,6 +8,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows } from '../../kernel/resources/rows.ts';
+import { OptionalText } from '../../kernel/shapes.ts';
 import { requireVisibleCard } from '../cards.access.ts';
 import { Favorite, type FavoriteRow } from './views.model.ts';
 
@@ -16,7 +16,7 @@ import { Favorite, type FavoriteRow } from './views.model.ts';
 export const favoriteList = defineList({
   name: 'favorites',
   filters: {
-    type: Type.Optional(Type.String({ maxLength: 2000, description: 'Comma-separated card types' })),
+    type: OptionalText(2000, 'Comma-separated card types'),
   },
   from: 'favorites f join cards c on c.id = f.card_id',
   id: 'f.id',

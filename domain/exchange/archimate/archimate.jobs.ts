@@ -1,18 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { object } from '../../kernel/shapes.ts';
+import { Choice, Flag, object, TypeKeys } from '../../kernel/shapes.ts';
 
 /** How a model is imported. Shared by the request and the job. */
 export const archimateOptions = {
-  mode: Type.Union([Type.Literal('create'), Type.Literal('upsert')], {
+  mode: Choice(['create', 'upsert'], {
     default: 'create',
     description: '`create` refuses what exists already, `upsert` changes it',
   }),
-  dry_run: Type.Boolean({
-    default: false,
-    description: 'Say what would become of the model, and write nothing',
-  }),
-  report: Type.Union([Type.Literal('failed'), Type.Literal('all')], {
+  dry_run: Flag('Say what would become of the model, and write nothing'),
+  report: Choice(['failed', 'all'], {
     default: 'failed',
     description: 'Which entries the report contains',
   }),
@@ -32,11 +29,7 @@ export const archimateImportJob = defineJob({
 
 /** The contents of an exported model. Shared by the request and the job. */
 export const ArchimateExport = object({
-  types: Type.Array(Type.String({ maxLength: 100 }), {
-    default: [],
-    maxItems: 500,
-    description: 'Card types; none: all',
-  }),
+  types: TypeKeys('Card types; none: all'),
   filter: Type.String({ default: '', maxLength: 4000, description: 'Which cards, in the filter language' }),
   views: Type.Boolean({ default: true, description: 'Whether the diagrams that you see are in it' }),
 });

@@ -1,22 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { POSITION_PATTERN } from '../../kernel/events/row-changes.ts';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { object } from '../../kernel/shapes.ts';
+import { Choice, object, TypeKeys } from '../../kernel/shapes.ts';
+
+/** The formats of the files of exports and extractions. */
+export const exportFormats = ['csv', 'xlsx', 'ndjson', 'parquet'] as const;
 
 /** The options of an export. Shared by the request and the job. */
 export const ExportRequest = object({
-  format: Type.Union([
-    Type.Literal('csv'),
-    Type.Literal('xlsx'),
-    Type.Literal('ndjson'),
-    Type.Literal('parquet'),
-  ]),
-  kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
-  types: Type.Array(Type.String({ maxLength: 100 }), {
-    default: [],
-    maxItems: 500,
-    description: 'Card types, or relation types for relations; none: all',
-  }),
+  format: Choice(exportFormats),
+  kind: Choice(['cards', 'relations'], { default: 'cards' }),
+  types: TypeKeys('Card types, or relation types for relations; none: all'),
   filter: Type.String({
     default: '',
     maxLength: 4000,
@@ -27,12 +21,12 @@ export const ExportRequest = object({
     maxItems: 500,
     description: 'Chosen columns in order; none: all of the profile',
   }),
-  include: Type.Array(Type.Union([Type.Literal('relations'), Type.Literal('hierarchy')]), {
+  include: Type.Array(Choice(['relations', 'hierarchy']), {
     default: [],
     uniqueItems: true,
     description: 'Further sheets, for xlsx',
   }),
-  profile: Type.Union([Type.Literal('report'), Type.Literal('roundtrip')], {
+  profile: Choice(['report', 'roundtrip'], {
     default: 'report',
     description: '`roundtrip` contains exactly the columns that the import reads',
   }),

@@ -1,19 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { object } from '../../kernel/shapes.ts';
+import { Choice, object } from '../../kernel/shapes.ts';
 
 const flag = (description: string, value: boolean) => Type.Boolean({ default: value, description });
 
 /** The options of an import. Shared by the request and the job. */
 export const importOptions = {
-  kind: Type.Union([Type.Literal('cards'), Type.Literal('relations')], { default: 'cards' }),
-  mode: Type.Union([Type.Literal('create'), Type.Literal('upsert')], {
+  kind: Choice(['cards', 'relations'], { default: 'cards' }),
+  mode: Choice(['create', 'upsert'], {
     default: 'create',
     description: '`create` refuses rows that exist already, `upsert` changes those',
   }),
   dry_run: flag('Report the outcome of each row without writing', false),
   atomic: flag('Write all rows or, if one fails, none', false),
-  empty: Type.Union([Type.Literal('leave'), Type.Literal('clear')], {
+  empty: Choice(['leave', 'clear'], {
     default: 'leave',
     description: 'What an empty CSV cell does: leave the value, or clear it',
   }),
@@ -23,7 +23,7 @@ export const importOptions = {
       { description: 'Of a CSV file, by name or as a character; absent: detected from its header' },
     ),
   ),
-  report: Type.Union([Type.Literal('failed'), Type.Literal('warnings'), Type.Literal('all')], {
+  report: Choice(['failed', 'warnings', 'all'], {
     default: 'failed',
     description: 'Which rows the report contains; `warnings`: those that failed or have warnings',
   }),
@@ -32,7 +32,7 @@ export const importOptions = {
 const Payload = object({
   ...importOptions,
   file_id: Type.String({ format: 'uuid' }),
-  format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
+  format: Choice(['csv', 'ndjson']),
 });
 
 /** The services and the job of an import. */

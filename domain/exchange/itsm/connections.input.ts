@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { Choice, object, optional } from '../../kernel/shapes.ts';
+import { Choice, Flag, object, optional } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
@@ -122,11 +122,9 @@ const requestParameters = optional({
   since_parameter: parameter('The parameter that limits the list to rows changed since a time (RFC 3339)'),
 });
 const isStable = Type.Optional(
-  Type.Boolean({
-    default: false,
-    description:
-      'Whether no row can be skipped when rows are added or deleted between two pages, as with keyset paging or snapshots. If false, rows that are missing in a full read do not count as deleted',
-  }),
+  Flag(
+    'Whether no row can be skipped when rows are added or deleted between two pages, as with keyset paging or snapshots. If false, rows that are missing in a full read do not count as deleted',
+  ),
 );
 
 const Paging = Type.Union(

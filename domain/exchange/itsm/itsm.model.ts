@@ -5,6 +5,7 @@ import {
   Choice,
   component,
   Nullable,
+  NullableText,
   OpenObject,
   object,
   optional,
@@ -32,7 +33,7 @@ export class Connection extends rowModel('itsm_connections', {
   grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
   username: Text,
   client_id: Text,
-  time_zone: Nullable(Type.String({ description: 'The IANA time zone of the remote’s times' })),
+  time_zone: NullableText('The IANA time zone of the remote’s times'),
   ca: Text,
   client_certificate: Text,
   /** The lists of an http connection; null for other kinds. */
@@ -44,13 +45,13 @@ export class Connection extends rowModel('itsm_connections', {
   /** Encrypted. */
   secrets: Internal(Type.String()),
   is_active: Type.Boolean(),
-  paused_reason: Nullable(Type.String({ description: 'Why the service paused the connection' })),
+  paused_reason: NullableText('Why the service paused the connection'),
   owner_id: Nullable({ ...Uuid, description: 'The user with whose permissions its runs act' }),
   /** The rights of the owner when becoming the owner. */
   rights: Internal(Type.Unsafe<JobRights>(OpenObject)),
   last_tested_at: Nullable(Timestamp),
   test_status: Nullable(Choice(['passed', 'failed'])),
-  test_message: Nullable(Type.String({ description: 'The message of the last test' })),
+  test_message: NullableText('The message of the last test'),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}
@@ -147,9 +148,7 @@ export class Run extends rowModel('itsm_runs', {
   mapping: Internal(Type.Unknown()),
   /** Where reading and planning resume. */
   checkpoint: Internal(Type.Unknown()),
-  stopped: Nullable(
-    Type.String({ description: 'Why the plan was stopped: it exceeds the deletion limit of the mapping' }),
-  ),
+  stopped: NullableText('Why the plan was stopped: it exceeds the deletion limit of the mapping'),
   limit_overridden_by: Nullable(Uuid),
   /** Changes of the sync state when all rows have ended. */
   closing: Internal(Type.Unknown()),
@@ -157,7 +156,7 @@ export class Run extends rowModel('itsm_runs', {
   stats: Type.Unsafe<RunStats>(RunStats),
   remote_calls: Type.Integer({ minimum: 0 }),
   error_code: Text,
-  error_message: Nullable(Type.String({ description: 'What failed, where, and what to do about it' })),
+  error_message: NullableText('What failed, where, and what to do about it'),
   undo_of: Nullable(Uuid),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
@@ -221,7 +220,7 @@ export const reviewItemColumns = {
   kind: Choice(['conflict', 'match']),
   remote_id: Text,
   card_id: Nullable(Uuid),
-  path: Nullable(Type.String({ description: 'The field; null for a removal or a match' })),
+  path: NullableText('The field; null for a removal or a match'),
   run_id: Nullable(Uuid),
   opened_at: Timestamp,
 };

@@ -8,7 +8,16 @@ import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.t
 import type { Condition, JsonText, ListParams, ListSpec, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, OpenObject, object, type StaticOf, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import {
+  Choice,
+  Nullable,
+  OpenObject,
+  OptionalText,
+  object,
+  type StaticOf,
+  Timestamp,
+  Uuid,
+} from '../../kernel/shapes.ts';
 import { csvText } from '../../kernel/transfer/csv-cells.ts';
 import { type SourceBlock, sourceTypes } from './source.types.ts';
 
@@ -187,7 +196,7 @@ export const recordFilters = {
     ...Choice(entityKinds, 'Which kind of record'),
     default: 'card',
   }),
-  card_type_key: Type.Optional(Type.String({ maxLength: 100, description: 'Only those of this card type' })),
+  card_type_key: OptionalText(100, 'Only those of this card type'),
   action: Type.Optional(Choice(recordActions, 'Only those with this outcome')),
 };
 /** Pages by offset, instead of `page` and `page_size`. */

@@ -11,7 +11,7 @@ import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
 import { columnSorts } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment } from '../../kernel/lists/lists.types.ts';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, OptionalText, Timestamp, Uuid } from '../../kernel/shapes.ts';
 import { rejectionMember, signatureMembers } from '../signatures/signatures.records.ts';
 import { type SignedKind, signedColumns } from '../signatures/signatures.types.ts';
 
@@ -205,9 +205,7 @@ export const adrList = defineList({
     initiative_id: ofCard('Only those linked to this initiative'),
     status: [Choice(adrStatuses, 'Only those in this state'), 'a.status = ?'],
     card_id: ofCard('Only those linked to this card'),
-    card_type: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Only those linked to a card of this type' }),
-    ),
+    card_type: OptionalText(100, 'Only those linked to a card of this type'),
     date_from: createdOn.from,
     date_to: createdOn.to,
     modified_from: changedOn.from,

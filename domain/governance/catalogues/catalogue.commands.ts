@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { embed, query, type Sql, unlessTaken } from '../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { cleanTranslations, labelsIn } from '../../inventory/metamodel/metamodel.list.ts';
@@ -11,7 +10,7 @@ import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockItem } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow, type RowModel, updateRow } from '../../kernel/resources/rows.ts';
-import { Choice } from '../../kernel/shapes.ts';
+import { Choice, Flag } from '../../kernel/shapes.ts';
 import { Principle, Regulation, ResourceType, resourceKinds } from './catalogues.model.ts';
 import principlesCatalogue from './principles.json' with { type: 'json' };
 
@@ -77,7 +76,7 @@ function labelled(
     defaultSort: 'sort_order',
     search: `fold(t.key || ' ' || ${label})`,
     filters: {
-      enabled_only: [Type.Boolean({ default: false, description: 'Without disabled ones' }), 't.is_enabled'],
+      enabled_only: [Flag('Without disabled ones'), 't.is_enabled'],
       ...filters,
     },
     members: { ...columnMembers('t', model), label },

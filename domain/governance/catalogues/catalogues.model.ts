@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Nullable, NullableText, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 const Label = Type.String({ minLength: 1, maxLength: 300 });
 const Text = Type.String({ maxLength: 20_000 });
@@ -15,9 +15,7 @@ export class Principle extends rowModel('principles', {
   implications: Text,
   is_active: Type.Boolean(),
   sort_order: SortOrder,
-  catalogue_id: Nullable(
-    Type.String({ description: 'Its id in the reference catalogue, if it was imported' }),
-  ),
+  catalogue_id: NullableText('Its id in the reference catalogue, if it was imported'),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Nullable, NullableText, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const findingStatuses = [
   'compliant',
@@ -49,7 +49,7 @@ export class Finding extends rowModel('compliance_findings', {
   status: Choice(findingStatuses),
   severity: Choice(severities),
   gap_description: Type.String(),
-  evidence: Nullable(Type.String({ description: 'Numbers and the values of fields' })),
+  evidence: NullableText('Numbers and the values of fields'),
   remediation: Nullable(Type.String({ maxLength: 10_000 })),
   ai_detected: Type.Boolean({ description: 'The card seems to use AI, but does not say so' }),
   risk_id: Nullable(Uuid),

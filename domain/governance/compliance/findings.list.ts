@@ -9,7 +9,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Flag, Uuid } from '../../kernel/shapes.ts';
 import { decisions, Finding, type FindingRow, findingStatuses, severities } from './compliance.model.ts';
 
 /** @throws EstateError `forbidden`. */
@@ -97,10 +97,9 @@ const rank = `array_position(array[${severities.map((severity) => `'${severity}'
 const scopeType = `case when f.card_id is null then 'landscape' else 'card' end`;
 
 /** The filter by which lists also contain resolved findings. */
-export const withResolved = Type.Boolean({
-  default: false,
-  description: 'Also those that the last scan no longer found, and those on archived cards',
-});
+export const withResolved = Flag(
+  'Also those that the last scan no longer found, and those on archived cards',
+);
 
 /** Unresolved findings on active cards, newest first; with `include_auto_resolved` all of them. */
 export const findingList = defineList({
@@ -163,10 +162,7 @@ export const findingList = defineList({
 export const cardFindingList = defineList({
   ...findingList,
   filters: {
-    include_auto_resolved: Type.Boolean({
-      default: false,
-      description: 'Also those that the last scan no longer found',
-    }),
+    include_auto_resolved: Flag('Also those that the last scan no longer found'),
   },
   async where(ctx, params, cardId) {
     const cards = await query(ctx.db).rows`select from cards c

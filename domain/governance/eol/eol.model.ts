@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, Timestamp } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, NullableText, Timestamp } from '../../kernel/shapes.ts';
 
 /** The origin of facts: the public API, a loaded file, or the program. */
 const factSources = ['api', 'file', 'bundled'] as const;
@@ -50,7 +50,7 @@ export class EolCycle extends rowModel('eol_cycles', {
   is_lts: Flag,
   discontinued_from: Day,
   is_discontinued: Flag,
-  latest: Nullable(Type.String({ description: 'The newest version' })),
+  latest: NullableText('The newest version'),
   latest_release_date: Day,
   link: Link,
 }) {}

@@ -8,7 +8,7 @@ import { columnMembers, columnSorts, filterConditions, readItem } from '../../ke
 import { likeText, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, FilterSchemas, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Flag, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import {
   impacts,
   levels,
@@ -56,11 +56,9 @@ const filters = {
   owner_id: [Type.String({ ...Uuid, description: 'Only those of this owner' }), 'r.owner_id = ?::uuid'],
   source_type: [several(riskSources, 'Only those from this source'), 'r.source_type = any(?::text[])'],
   overdue: [
-    Type.Boolean({
-      default: false,
-      description:
-        'Only those whose target date is past, unless they are `mitigated`, `accepted` or `closed`; by the database’s day',
-    }),
+    Flag(
+      'Only those whose target date is past, unless they are `mitigated`, `accepted` or `closed`; by the database’s day',
+    ),
     isOverdue,
   ],
 } as const;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { recurrenceUnits } from '../../collaboration/todos/todos.rules.ts';
 import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, NullableText, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** In descending order: the rows of the matrix. */
 export const probabilities = ['very_high', 'high', 'medium', 'low'] as const;
@@ -63,7 +63,7 @@ export class Risk extends rowModel('risks', {
   description: Text,
   category: Choice(riskCategories),
   source_type: Choice(riskSources, '`compliance`: made of a finding about a regulation'),
-  source_ref: Nullable(Type.String({ description: 'Of a promoted finding the regulation’s key' })),
+  source_ref: NullableText('Of a promoted finding the regulation’s key'),
   initial_probability: Choice(probabilities),
   initial_impact: Choice(impacts),
   residual_probability: Nullable(Choice(probabilities)),

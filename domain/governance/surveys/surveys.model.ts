@@ -7,6 +7,7 @@ import {
   Key,
   Nullable,
   OpenObject,
+  OptionalText,
   object,
   type StaticOf,
   Timestamp,
@@ -66,7 +67,7 @@ export const SurveyFilters = Type.Object(
     attribute_filters: Type.Optional(
       Type.Array(AttributeFilterSchema, { maxItems: 20, description: 'All of them must hold' }),
     ),
-    filter: Type.Optional(Type.String({ maxLength: 4000, description: 'In the filter language' })),
+    filter: OptionalText(4000, 'In the filter language'),
   },
   { ...closed, description: 'Which active cards of the type are asked about; absent or empty: all' },
 );

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { Choice, object, optional } from '../../kernel/shapes.ts';
+import { Choice, object, optional, TypeKeys } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
@@ -71,11 +71,7 @@ const Sort = object({
 
 /** The parameters of a query and its card filter. Shared by the request and the job. */
 export const reportQueryMembers = {
-  from: Type.Array(Type.String({ maxLength: 100 }), {
-    default: [],
-    maxItems: 500,
-    description: 'Card types; none: all',
-  }),
+  from: TypeKeys('Card types; none: all'),
   filter: Type.String({ default: '', maxLength: 4000, description: 'Which of their active cards' }),
   dimensions: Type.Array(Dimension, { default: [], maxItems: 8, description: 'What the groups are made by' }),
   measures: Type.Array(Measure, { default: [{ fn: 'count' }], minItems: 1, maxItems: 20 }),

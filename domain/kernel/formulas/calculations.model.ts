@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type RowOf, rowModel } from '../resources/rows.ts';
-import { Key, Nullable, Timestamp, Uuid } from '../shapes.ts';
+import { Key, Nullable, NullableText, Timestamp, Uuid } from '../shapes.ts';
 
 /** A formula that computes a field of a card type. */
 export class Calculation extends rowModel('calculations', {
@@ -31,8 +31,6 @@ export type CalculationFormula = Pick<
 /** The latest result of a formula, on any card. A separate table, because concurrent writers of cards update it. */
 export class CalculationRun extends rowModel('calculation_runs', {
   calculation_id: Uuid,
-  last_error: Nullable(
-    Type.String({ description: 'The error of the last run on any card; null when it succeeded' }),
-  ),
+  last_error: NullableText('The error of the last run on any card; null when it succeeded'),
   last_run_at: Nullable(Timestamp),
 }) {}

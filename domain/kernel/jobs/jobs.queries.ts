@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
@@ -7,6 +6,7 @@ import { defineList } from '../lists/lists.define.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import type { TokenScope } from '../permissions/permissions.data.ts';
 import { may } from '../permissions/policy.ts';
+import { OptionalText } from '../shapes.ts';
 import { jobPath, ownRows } from './jobs.enqueue.ts';
 
 const jobStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
@@ -20,13 +20,8 @@ const file = `exists (select from files f where f.id = j.result_file_id
 export const jobList = defineList({
   name: 'jobs',
   filters: {
-    kind: Type.Optional(Type.String({ maxLength: 500, description: 'Comma-separated kinds' })),
-    status: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Comma-separated: queued, running, succeeded, failed, cancelled',
-      }),
-    ),
+    kind: OptionalText(500, 'Comma-separated kinds'),
+    status: OptionalText(100, 'Comma-separated: queued, running, succeeded, failed, cancelled'),
   },
   from: 'jobs j',
   id: 'j.id',

@@ -1,16 +1,17 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { embed, fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../context.ts';
+import { Choice } from '../shapes.ts';
 import type { Condition, Fragment } from './lists.types.ts';
 
 /** The visibility of an object that has an owner. */
 export const visibilities = ['private', 'shared', 'public'] as const;
 
 /** The filter of lists of such objects. */
-export const sharedFilter = Type.Union(
-  [Type.Literal('all'), Type.Literal('my'), Type.Literal('shared'), Type.Literal('public')],
-  { default: 'all', description: 'Only your own, those shared with you, or public ones' },
-);
+export const sharedFilter = Choice(['all', 'my', 'shared', 'public'], {
+  default: 'all',
+  description: 'Only your own, those shared with you, or public ones',
+});
 export type SharedKind = Static<typeof sharedFilter>;
 
 const own = (ctx: Ctx, alias: string): Condition =>

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Choice, object } from '../shapes.ts';
+import { Choice, OptionalFlag, object } from '../shapes.ts';
 
 /** The field types that a card type or relation type may declare. */
 export const fieldTypes = [
@@ -56,7 +56,7 @@ const Color = Type.Optional(Type.String({ maxLength: 50, pattern: '^#[0-9a-fA-F]
 const OptionSchema = object({ ...option, color: Color });
 export type FieldOption = Static<typeof OptionSchema>;
 const optionsOf = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 1_000 }));
-const BuiltIn = Type.Optional(Type.Boolean({ description: 'Read-only' }));
+const BuiltIn = OptionalFlag('Read-only');
 
 const FieldSchema = object({
   key: TypeKey,

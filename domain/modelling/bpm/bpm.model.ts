@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, NullableText, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The type of the cards that are processes. */
 export const PROCESS = 'BusinessProcess';
@@ -98,13 +98,9 @@ export class ContentElement extends rowModel('process_content_elements', {
   element_type: Choice(elementTypes),
   name: Type.String({ description: 'Empty where the element has none' }),
   documentation: Nullable(Type.String()),
-  lane_name: Nullable(
-    Type.String({
-      description: 'The innermost lane; for elements in a subprocess, the lane of the subprocess',
-    }),
-  ),
+  lane_name: NullableText('The innermost lane; for elements in a subprocess, the lane of the subprocess'),
   pool_name: Nullable(Type.String()),
-  parent_element_id: Nullable(Type.String({ description: 'The subprocess that contains it' })),
+  parent_element_id: NullableText('The subprocess that contains it'),
   is_automated: Type.Boolean({ description: 'A service, script or business rule task' }),
   next_element_ids: SqlArray(Type.String(), { description: 'The targets of its sequence flows' }),
 }) {}

@@ -5,7 +5,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { columnMembers, readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { Condition, Fragment, JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, type StaticOf } from '../../kernel/shapes.ts';
+import { Choice, OptionalFlag, type StaticOf } from '../../kernel/shapes.ts';
 import { requireSeenProcess } from './bpm.access.ts';
 import { ContentElement, type DiagramRow, elementTypes, linkKinds } from './bpm.model.ts';
 import { currentDiagram } from './diagrams.queries.ts';
@@ -67,9 +67,7 @@ function elementList(
 
 export const elementFilters = {
   element_type: Type.Optional(Choice(elementTypes, 'Only elements of this type')),
-  linked: Type.Optional(
-    Type.Boolean({ description: 'Only elements that are linked to a card, or the others' }),
-  ),
+  linked: OptionalFlag('Only elements that are linked to a card, or the others'),
 };
 export type ElementFilter = StaticOf<typeof elementFilters>;
 

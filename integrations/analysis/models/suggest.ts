@@ -8,7 +8,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { CardType, CompiledField } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
-import { arrayOf, Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, NullableText, object } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { completeNow, toClientError } from './models.complete.ts';
 import type { ModelServices } from './models.types.ts';
@@ -32,11 +32,7 @@ export const suggestBody = object({
 const suggestion = object({
   value: Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  source: Nullable(
-    Type.String({
-      description: 'The name of the card, or the title of the page, that the value was derived from',
-    }),
-  ),
+  source: NullableText('The name of the card, or the title of the page, that the value was derived from'),
 });
 
 type SuggestInput = Static<typeof suggestBody>;
@@ -51,7 +47,7 @@ export const SuggestionsSchema = object(
       { description: 'Cards and web pages that the model received' },
     ),
     model: Nullable(Type.String()),
-    search_provider: Nullable(Type.String({ description: 'The web search provider; null: no search' })),
+    search_provider: NullableText('The web search provider; null: no search'),
   },
   { $id: 'AiSuggestions' },
 );

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { counted } from '../../../platform/counted.ts';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
@@ -78,12 +78,7 @@ export const dependenciesReport = defineReport({
       default: 2,
       description: 'Maximum distance from `center_id` in relations',
     }),
-    type: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Key of a card type: only its cards, and the cards related to them',
-      }),
-    ),
+    type: OptionalText(100, 'Key of a card type: only its cards, and the cards related to them'),
   },
   result: DependenciesResponse,
   reads: { cards: 'any', relations: 'any', others: false },

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { arrayOf, Count, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Count, OpenObject, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -60,10 +60,8 @@ export const stakeholderDirectoryReport = defineReport({
     'Each user with a role on cards of a type, with `card_count` and one page of these cards by name: `cards` is the page size, `cards_page` the page from 1. All users are included; `holders_count` counts each user once per type.',
   permission: 'admin.users',
   params: {
-    type: Type.Optional(Type.String({ maxLength: 100, description: 'Key of a card type; default: all' })),
-    role: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Key of a stakeholder role; default: all' }),
-    ),
+    type: OptionalText(100, 'Key of a card type; default: all'),
+    role: OptionalText(100, 'Key of a stakeholder role; default: all'),
     user_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only roles of this user' })),
     cards: Type.Integer({
       minimum: 0,

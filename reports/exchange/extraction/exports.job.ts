@@ -13,7 +13,7 @@ import { type StartedJob, startJob } from '../../../domain/kernel/jobs/jobs.enqu
 import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Nullable, object, Position, Timestamp } from '../../../domain/kernel/shapes.ts';
+import { NullableText, object, Position, Timestamp } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
@@ -39,9 +39,7 @@ const { after: _, ...requested } = ExportRequest.properties;
 /** Describes a file of an extraction to programs that load it. */
 export const Manifest = object({
   ...requested,
-  after: Nullable(
-    Type.String({ description: 'The position after which changes were extracted; null for a full export' }),
-  ),
+  after: NullableText('The position after which changes were extracted; null for a full export'),
   position: Position,
   taken_at: Timestamp,
   tables: Type.Array(

@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
-import { object, partialObject } from '../../../domain/kernel/shapes.ts';
+import { Choice, OptionalFlag, object, partialObject } from '../../../domain/kernel/shapes.ts';
 
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
-  kind: Type.Union([Type.Literal('disk'), Type.Literal('s3'), Type.Literal('mail')], {
-    description:
-      '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file',
-  }),
+  kind: Choice(
+    ['disk', 's3', 'mail'],
+    '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file',
+  ),
   recipients: Type.Optional(
     Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
       minItems: 1,
@@ -38,11 +38,7 @@ export const Destination = object({
         'For s3: prefix of each file’s name; ends with `/` for a folder. Use a different one for each schedule',
     }),
   ),
-  path_style: Type.Optional(
-    Type.Boolean({
-      description: 'For s3: whether the bucket is part of the path instead of the host name',
-    }),
-  ),
+  path_style: OptionalFlag('For s3: whether the bucket is part of the path instead of the host name'),
   access_key_id: Type.Optional(
     Type.String({
       minLength: 1,
@@ -110,6 +106,6 @@ export type ScheduleCreate = Static<typeof ScheduleCreate>;
 
 export const SchedulePatch = partialObject({
   ...members,
-  status: Type.Union([Type.Literal('active'), Type.Literal('paused')]),
+  status: Choice(['active', 'paused']),
 });
 export type SchedulePatch = Static<typeof SchedulePatch>;

@@ -4,7 +4,15 @@ import { visibleCards } from '../../../domain/inventory/cards/cards.projection.t
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Choice, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Choice,
+  DateOnly,
+  Nullable,
+  NullableText,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { embed, query } from '../../../platform/database.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -22,12 +30,13 @@ const Result = reportSchema('EolReport', {
       type: Type.String(),
       subtype: Nullable(Type.String()),
       eol_product: Nullable(Type.String()),
-      eol_label: Nullable(Type.String({ description: 'The label of the product; null if it is unknown' })),
+      eol_label: NullableText('The label of the product; null if it is unknown'),
       eol_cycle: Nullable(Type.String()),
       status: Choice(['eol', 'approaching', 'supported', 'unknown']),
-      source: Type.Union([Type.Literal('manual'), Type.Literal('api')], {
-        description: '`api`: the linked release cycle; `manual`: the lifecycle of the card',
-      }),
+      source: Choice(
+        ['manual', 'api'],
+        '`api`: the linked release cycle; `manual`: the lifecycle of the card',
+      ),
       ends_on: Nullable(DateOnly),
       days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative if it has passed' })),
       cycle_data: Nullable(object({ releaseDate: Nullable(DateOnly), support: dateOrFlag, eol: dateOrFlag })),

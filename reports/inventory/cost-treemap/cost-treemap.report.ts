@@ -5,7 +5,14 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Nullable,
+  NullableText,
+  OpenObject,
+  OptionalText,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import {
@@ -54,9 +61,7 @@ const Result = reportSchema('CostTreemapReport', {
     arrayOf({
       id: GroupId,
       name: Type.String(),
-      parent_name: Type.Optional(
-        Nullable(Type.String({ description: 'The name of the parent of the group’s card' })),
-      ),
+      parent_name: Type.Optional(NullableText('The name of the parent of the group’s card')),
       cost: Type.Number(),
     }),
   ),
@@ -170,9 +175,7 @@ export const costTreemapReport = defineReport({
   params: {
     type: typeParam('Application'),
     cost_field: fieldParam('costTotalAnnual', 'Cost field for the area'),
-    group_by: Type.Optional(
-      Type.String({ maxLength: 100, description: 'A related card type, or a select field of the type' }),
-    ),
+    group_by: OptionalText(100, 'A related card type, or a select field of the type'),
     aggregate: Type.Array(Type.String({ maxLength: 100 }), {
       default: [],
       maxItems: 50,

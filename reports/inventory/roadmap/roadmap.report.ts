@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment } from '../../../platform/database.ts';
 import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -29,9 +29,7 @@ export const roadmapReport = defineReport({
   description: 'Every card with a lifecycle date, of one type or of all.',
   permission: 'reports.ea_dashboard',
   params: {
-    type: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Key of a card type; default: all types' }),
-    ),
+    type: OptionalText(100, 'Key of a card type; default: all types'),
   },
   result: Result,
   reads: { cards: 'any', others: false },

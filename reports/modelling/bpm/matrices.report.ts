@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { arrayOf, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Choice, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { matrixChart } from '../../inventory/matrix/matrix.report.ts';
@@ -146,7 +146,7 @@ export const processApplicationMatrixReport = defineReport({
   result: matrixResult('ProcessApplicationMatrix', {
     process_id: Uuid,
     application_id: Nullable(Uuid),
-    source: Type.Union([Type.Literal('relation'), Type.Literal('element')]),
+    source: Choice(['relation', 'element']),
     attributes: Type.Optional(OpenObject),
     element_name: Type.Optional(Type.String()),
     element_type: Type.Optional(Type.String()),

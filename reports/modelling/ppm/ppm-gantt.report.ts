@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, DateOnly, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, DateOnly, Nullable, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm/initiative.kinds.ts';
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { embed, fragment } from '../../../platform/database.ts';
@@ -114,9 +114,7 @@ export const ppmGanttReport = defineReport({
     'Each initiative is listed once: if it is related to several cards of the grouping type, in the group of the first by name. Without costs.view all amounts are null. The workbook is the export of the portfolio, with a sheet for the newest reports and one for the people.',
   permissionNote: 'relations.view for group_by',
   params: {
-    group_by: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Key of a type of the group options; default: no groups' }),
-    ),
+    group_by: OptionalText(100, 'Key of a type of the group options; default: no groups'),
   },
   result: Result,
   check(ctx, { group_by }) {

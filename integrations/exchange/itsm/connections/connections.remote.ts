@@ -12,7 +12,14 @@ import { runList } from '../../../../domain/kernel/lists/lists.run.ts';
 import { textLiteral } from '../../../../domain/kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams, ListSpec } from '../../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Choice, component, itemComponent, Nullable } from '../../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Choice,
+  component,
+  itemComponent,
+  Nullable,
+  NullableText,
+} from '../../../../domain/kernel/shapes.ts';
 import { EstateError, notFound } from '../../../../platform/errors.ts';
 import type { Connector, Right, RightResult } from '../connectors/connector.ts';
 import { advice, isRemoteError, RemoteError, type RemoteErrorCode, withFallback } from '../remote.ts';
@@ -111,14 +118,14 @@ const describeRemoteError = ({ what, advice }: RemoteError): string => `${what}.
 export const RemoteTableItem = itemComponent('ItsmRemoteTable', {
   name: Type.String(),
   label: Type.String(),
-  parent: Nullable(Type.String({ description: 'The table whose columns it inherits' })),
+  parent: NullableText('The table whose columns it inherits'),
 });
 export const RemoteFieldItem = itemComponent('ItsmRemoteField', {
   name: Type.String(),
   label: Type.String(),
   type: Choice(['text', 'integer', 'decimal', 'boolean', 'date', 'datetime', 'reference', 'other']),
   remote_type: Type.String({ description: 'The remote’s name of the type' }),
-  reference: Nullable(Type.String({ description: 'The table that a reference refers to' })),
+  reference: NullableText('The table that a reference refers to'),
   max_length: Nullable(Type.Integer()),
   mandatory: Type.Boolean(),
   choices: arrayOf({ value: Type.String(), label: Type.String() }),
