@@ -7,7 +7,7 @@ import { columnMembers } from '../kernel/lists/lists.run.ts';
 import { permissionKeys } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { columnsOf } from '../kernel/resources/rows.ts';
-import { Choice } from '../kernel/shapes.ts';
+import { Choice, FilledText } from '../kernel/shapes.ts';
 import { shownColumns, User } from './users.model.ts';
 
 /** Members that are only visible to the user themselves and to callers with `admin.users`. */
@@ -32,10 +32,7 @@ export const userList = defineList({
   search: "fold(u.display_name || ' ' || u.email)",
   filters: {
     include_inactive: Type.Boolean({ default: false }),
-    role: [
-      Type.String({ minLength: 1, maxLength: 64, description: 'Only users with this role' }),
-      'u.role = ?',
-    ],
+    role: [FilledText(64, 'Only users with this role'), 'u.role = ?'],
     kind: [Choice(['person', 'service'], 'Only persons, or only service accounts'), 'u.kind = ?'],
     auth_provider: [Choice(['local', 'sso'], 'Only users with this login method'), 'u.auth_provider = ?'],
   },

@@ -69,6 +69,18 @@ export function Choice<const V extends readonly string[]>(
 /** A boolean that is false by default. */
 export const Flag = (description: string) => Type.Boolean({ default: false, description });
 export const OptionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
+export const TextUpTo = (maxLength: number, description: string) => Type.String({ maxLength, description });
+/** A text with at least one character. */
+export const FilledText = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, description });
+/** An integer within bounds, which are included. */
+export const IntegerIn = (minimum: number, maximum: number, description: string, byDefault?: number) =>
+  Type.Integer({
+    minimum,
+    maximum,
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+    description,
+  });
 /** A text of a response that may be null. */
 export const NullableText = (description: string) => Nullable(Type.String({ description }));
 export const OptionalText = (maxLength: number, description: string) =>

@@ -16,7 +16,7 @@ import { confirmRegistration, register } from '../../../domain/access/access.reg
 import { readMe } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.read.ts';
-import { component, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { component, FilledText, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../../integrations/access/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../../integrations/access/sso/sso.issuer.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
@@ -85,7 +85,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     permission: 'public',
     secretResponse: true,
     body: object({
-      token: Type.String({ minLength: 1, maxLength: 200, description: 'The token from the mail' }),
+      token: FilledText(200, 'The token from the mail'),
       password: Password,
     }),
     responses: registrationAnswer('approval_required', 'An access token, or `approval_required`'),
@@ -105,13 +105,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     body: object({
       email: Type.String({ minLength: 1, maxLength: 320 }),
       password: Password,
-      code: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 50,
-          description: 'Code of the authenticator, or a recovery code',
-        }),
-      ),
+      code: Type.Optional(FilledText(50, 'Code of the authenticator, or a recovery code')),
     }),
     responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
@@ -178,7 +172,7 @@ function registerSessionRoutes(app: App): void {
   });
 }
 
-const MailedToken = Type.String({ minLength: 1, maxLength: 200, description: 'The token from the mail' });
+const MailedToken = FilledText(200, 'The token from the mail');
 const tokenQuery = object({ token: MailedToken });
 const newPassword = object({ token: MailedToken, password: Password });
 const validAnswer = ok(

@@ -7,7 +7,7 @@ import {
   renewRecoveryCodes,
 } from '../../../domain/access/two-factor.commands.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Nullable, object, Timestamp } from '../../../domain/kernel/shapes.ts';
+import { FilledText, Nullable, object, Timestamp } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { Password } from '../access.schemas.ts';
@@ -17,11 +17,7 @@ const Code = Type.String({ minLength: 1, maxLength: 50 });
 const proof = object({
   password: Password,
   code: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 50,
-      description: 'Code of the authenticator, or a recovery code; required if a second factor is active',
-    }),
+    FilledText(50, 'Code of the authenticator, or a recovery code; required if a second factor is active'),
   ),
 });
 const RecoveryCodes = Type.Array(Type.String(), {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { optional, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { FilledText, optional, TextUpTo, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 
 const open = { additionalProperties: true } as const;
 const Text = Type.String({ maxLength: 4000 });
@@ -106,11 +106,8 @@ export const ScimDescription = Type.Object({ schemas: Type.Array(Type.String()) 
 
 const projectionQuery = {
   ...optional({
-    attributes: Type.String({ maxLength: 2000, description: 'Comma-separated attributes to return' }),
-    excludedAttributes: Type.String({
-      maxLength: 2000,
-      description: 'Comma-separated attributes to exclude',
-    }),
+    attributes: TextUpTo(2000, 'Comma-separated attributes to return'),
+    excludedAttributes: TextUpTo(2000, 'Comma-separated attributes to exclude'),
   }),
 };
 
@@ -119,11 +116,7 @@ export const ScimProjectionQuery = Type.Object(projectionQuery, { additionalProp
 
 const listMembers = {
   ...optional({
-    filter: Type.String({
-      minLength: 1,
-      maxLength: 4000,
-      description: 'A filter (RFC 7644, 3.4.2.2), such as `userName eq "ada@example.org"`',
-    }),
+    filter: FilledText(4000, 'A filter (RFC 7644, 3.4.2.2), such as `userName eq "ada@example.org"`'),
     startIndex: Type.Integer({
       maximum: 1_000_000_000,
       description: 'The 1-based index of the first resource',
@@ -132,8 +125,8 @@ const listMembers = {
       maximum: 1_000_000_000,
       description: 'Maximum number of resources; default 100, at most 200',
     }),
-    sortBy: Type.String({ maxLength: 200, description: 'Has no effect' }),
-    sortOrder: Type.String({ maxLength: 20, description: 'Has no effect' }),
+    sortBy: TextUpTo(200, 'Has no effect'),
+    sortOrder: TextUpTo(20, 'Has no effect'),
   }),
 };
 

@@ -11,6 +11,7 @@ import { eventSchemas } from '../../../domain/kernel/events/events.queries.ts';
 import {
   component,
   Flag,
+  IntegerIn,
   itemComponent,
   Nullable,
   NullableText,
@@ -81,12 +82,7 @@ export function registerBatchRoutes(app: App): void {
     permission: 'login',
     secretResponse: true,
     query: object({
-      row_count: Type.Integer({
-        minimum: 0,
-        maximum: 2_000_000_000,
-        default: 0,
-        description: 'Expected number of rows to write',
-      }),
+      row_count: IntegerIn(0, 2_000_000_000, 'Expected number of rows to write', 0),
     }),
     body: MutationBatchOpenBody,
     responses: { 201: { description: 'The batch', schema: MutationBatchSchema } },

@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type TSchema } from 'typebox';
-import { Choice, closed, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, closed, object, TextUpTo } from '../../../domain/kernel/shapes.ts';
 import { queryExample } from '../../inventory/reports/query.schemas.ts';
 import type { OperationSpec } from '../../operation.ts';
 import { ApiError, type ApiRequest, type CallApi } from './mcp.api.ts';
@@ -292,10 +292,7 @@ function inputOf(
       ...(id === undefined ? {} : { id: Id(id) }),
       ...(etag
         ? {
-            etag: Type.String({
-              maxLength: 200,
-              description: 'Of read_card: the change fails if the card has changed since',
-            }),
+            etag: TextUpTo(200, 'Of read_card: the change fails if the card has changed since'),
           }
         : {}),
       ...Object.fromEntries(names.map((name) => [name, { ...offered!.properties![name], ...schemas[name] }])),

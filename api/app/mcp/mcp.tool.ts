@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import Type, { type Static, type TSchema } from 'typebox';
-import { OpenObject, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { IntegerIn, OpenObject, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { storageErrors } from '../../../platform/storable.ts';
 import { createBodyCheck } from '../../plugins/validation.ts';
@@ -60,12 +60,7 @@ export const Parameters = (description: string) =>
 
 /** The arguments of every list. */
 export const paging = {
-  page_size: Type.Integer({
-    minimum: 1,
-    maximum: MOST_ITEMS,
-    default: 20,
-    description: 'The number of items in one response',
-  }),
+  page_size: IntegerIn(1, MOST_ITEMS, 'The number of items in one response', 20),
   cursor: OptionalText(1000, '`next_cursor` of the previous response; without it: from the beginning'),
 };
 

@@ -6,7 +6,7 @@ import {
   editComment,
 } from '../../../domain/collaboration/comments/comments.commands.ts';
 import { commentList } from '../../../domain/collaboration/comments/comments.list.ts';
-import { Clearable, component, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Clearable, component, FilledText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -18,11 +18,7 @@ const commentMembers = {
 };
 const CommentSchema = component('Comment', commentMembers);
 
-const Content = Type.String({
-  minLength: 1,
-  maxLength: 10_000,
-  description: 'Plain text. `@[Name](user:<id>)` mentions a user, who is notified.',
-});
+const Content = FilledText(10_000, 'Plain text. `@[Name](user:<id>)` mentions a user, who is notified.');
 const CommentBody = object({
   content: Content,
   parent_id: Clearable(Type.String({ ...Uuid, description: 'The comment to which it replies' })),

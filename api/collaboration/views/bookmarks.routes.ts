@@ -12,6 +12,7 @@ import { Bookmark, Favorite } from '../../../domain/collaboration/views/views.mo
 import {
   Count,
   component,
+  IntegerIn,
   itemComponent,
   Nullable,
   OpenObject,
@@ -103,13 +104,8 @@ export function registerBookmarkRoutes(app: App): void {
     summary: 'Read the active cards of a saved view, in the format of OData',
     permission: 'inventory.export',
     query: object({
-      page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1' }),
-      page_size: Type.Integer({
-        minimum: 1,
-        maximum: 10_000,
-        default: 1000,
-        description: 'Cards per page',
-      }),
+      page: IntegerIn(1, 1_000_000, 'From 1', 1),
+      page_size: IntegerIn(1, 10_000, 'Cards per page', 1000),
     }),
     responses: ok('Cards', BookmarkFeedSchema),
     handler: ({ ctx, params, query }) => bookmarkFeed(ctx, params.bm_id, query),

@@ -6,6 +6,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
+  FilledText,
   Flag,
   Nullable,
   OpenObject,
@@ -119,11 +120,7 @@ export function registerExportRoutes(app: App, services: Services): void {
       'Cards of up to 20 types, active and archived, for slides and tools; optionally only those of `filter`. `owner` is the first responsible person, `provider_names` are the related providers, if the caller may see them. `X-Position` is the position in the change feed that they include.',
     permissionNote: 'relations.view to include relations; stakeholders.view to include stakeholders',
     query: object({
-      types: Type.String({
-        minLength: 1,
-        maxLength: 2000,
-        description: 'Card types, comma-separated; at most 20',
-      }),
+      types: FilledText(2000, 'Card types, comma-separated; at most 20'),
       filter: Type.String({ default: '', maxLength: 4000 }),
       include_relations: Flag('Adds `relations` to active cards, as seen from the card'),
       include_stakeholders: Flag('Adds `stakeholders`'),

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { MappingCreate, MappingPatch } from '../../../domain/exchange/itsm/mappings.input.ts';
 import { mappingList } from '../../../domain/exchange/itsm/mappings.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import { FilledText, IntegerIn, object } from '../../../domain/kernel/shapes.ts';
 import {
   createMapping,
   deleteMapping,
@@ -97,18 +97,12 @@ function registerItsmMappingCheckRoutes(app: App, services: Services): void {
       'Current records with the values that a card would get, the values that cannot be converted, and the match of each record; then cards without a record, as they would be written to the remote. Nothing is written. Takes at most 10 seconds.',
     permission: manage,
     query: object({
-      limit: Type.Integer({
-        minimum: 1,
-        maximum: 50,
-        default: 10,
-        description: 'The most records, and the most cards',
-      }),
+      limit: IntegerIn(1, 50, 'The most records, and the most cards', 10),
       remote_ids: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 5000,
-          description: 'The keys of records, separated by commas; default: the first records of the filter',
-        }),
+        FilledText(
+          5000,
+          'The keys of records, separated by commas; default: the first records of the filter',
+        ),
       ),
     }),
     responses: ok('The sample', MappingPreview),

@@ -8,9 +8,12 @@ import {
   Choice,
   Count,
   component,
+  FilledText,
+  IntegerIn,
   OptionalText,
   object,
   optional,
+  TextUpTo,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
@@ -22,7 +25,7 @@ import { readForm } from './page/portal.form.ts';
 import { portalPage } from './page/portal.page.ts';
 
 const SlugParams = object({
-  slug: Type.String({ minLength: 1, maxLength: 500, description: 'The slug of a published portal' }),
+  slug: FilledText(500, 'The slug of a published portal'),
 });
 
 const page = {
@@ -39,24 +42,15 @@ const PortalOptionsSchema = component('WebPortalRelationOptions', {
   ...page,
 });
 
-const PageNumber = Type.Integer({
-  minimum: 1,
-  maximum: 10_000,
-  default: 1,
-  description: 'From 1; up to the first 10,000 cards',
-});
+const PageNumber = IntegerIn(1, 10_000, 'From 1; up to the first 10,000 cards', 1);
 const paged = {
   page: PageNumber,
-  page_size: Type.Integer({ minimum: 1, maximum: 100, default: 24, description: 'Items per page' }),
+  page_size: IntegerIn(1, 100, 'Items per page', 24),
 };
 const Search = (what: string) => OptionalText(200, `Words that ${what} contain`);
 
 const PortalOptionsQuery = object({
-  type_key: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'A shown relation type, or the card type at its other end',
-  }),
+  type_key: FilledText(100, 'A shown relation type, or the card type at its other end'),
   search: Search('their names must'),
   ...paged,
 });
@@ -66,16 +60,12 @@ const JsonText = (description: string, example: object) =>
 const PublicCardsQuery = object({
   search: Search('the name and, where it is shown, the description must'),
   ...optional({
-    subtype: Type.String({ maxLength: 100, description: 'Only if the portal shows subtypes' }),
-    tag_ids: Type.String({
-      maxLength: 4000,
-      description:
-        'Comma-separated ids, if the portal shows tags: any tag of a group must match, for every group',
-    }),
-    related_type: Type.String({
-      maxLength: 100,
-      description: 'Cards with a relation of this shown type, or to cards of this type',
-    }),
+    subtype: TextUpTo(100, 'Only if the portal shows subtypes'),
+    tag_ids: TextUpTo(
+      4000,
+      'Comma-separated ids, if the portal shows tags: any tag of a group must match, for every group',
+    ),
+    related_type: TextUpTo(100, 'Cards with a relation of this shown type, or to cards of this type'),
     related_id: Type.String({ ...Uuid, description: 'Cards with a shown relation to this card' }),
   }),
   relation_filters: JsonText(
@@ -89,10 +79,10 @@ const PublicCardsQuery = object({
   }),
   ...paged,
   ...optional({
-    sort_by: Type.String({
-      maxLength: 120,
-      description: 'A shown field, such as `name` or `attributes.<key>`; default: the order of the portal',
-    }),
+    sort_by: TextUpTo(
+      120,
+      'A shown field, such as `name` or `attributes.<key>`; default: the order of the portal',
+    ),
     sort_dir: Choice(['asc', 'desc'], 'Ties are broken by id'),
   }),
 });
@@ -105,7 +95,7 @@ const pageMembers = {
       description:
         'The selection, as `subtype:key`, `tag:id`, `attributes.key:value` or `relations.type:id`; empty ones are ignored',
     }),
-    sort: Type.String({ maxLength: 121, description: 'A field; the prefix `-` means descending order' }),
+    sort: TextUpTo(121, 'A field; the prefix `-` means descending order'),
   }),
   page: PageNumber,
 };

@@ -34,6 +34,7 @@ import {
   OptionalText,
   object,
   partialObject,
+  TextUpTo,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { created, ok, routesOf } from '../../operation.ts';
@@ -80,10 +81,7 @@ const RiskPatchBody = partialObject({
   ...plan,
   status: Choice(riskStatuses, 'Refused with `wrong_state` if it cannot follow the current status'),
   acceptance_rationale: Nullable(
-    Type.String({
-      maxLength: 10_000,
-      description: 'Required for `accepted`; cleared when the status changes to another one',
-    }),
+    TextUpTo(10_000, 'Required for `accepted`; cleared when the status changes to another one'),
   ),
 });
 const CardLinkBody = object({

@@ -6,11 +6,13 @@ import {
   Clearable,
   Count,
   component,
+  FilledText,
   Flag,
   Nullable,
   OptionalFlag,
   object,
   optional,
+  TextUpTo,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { attributesSchema, listResponse } from '../../schemas.ts';
@@ -80,11 +82,7 @@ const Lifecycle = Type.Optional(
   }),
 );
 
-export const Name = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  description: 'One line; surrounding blanks are removed',
-});
+export const Name = FilledText(500, 'One line; surrounding blanks are removed');
 
 /** The members of a card that clients can set. */
 export const cardValues = {
@@ -98,12 +96,7 @@ export const cardValues = {
   ),
   lifecycle: Lifecycle,
   attributes: Attributes,
-  external_id: Clearable(
-    Type.String({
-      maxLength: 500,
-      description: 'Unique among the cards of a type, including archived ones',
-    }),
-  ),
+  external_id: Clearable(TextUpTo(500, 'Unique among the cards of a type, including archived ones')),
   alias: Clearable(Type.String({ maxLength: 500 })),
   ...optional({
     strict_attributes: Type.Boolean({ description: 'Accepted and ignored: attributes are always checked' }),

@@ -6,6 +6,7 @@ import {
   Count,
   component,
   Flag,
+  IntegerIn,
   itemComponent,
   Nullable,
   NullableText,
@@ -54,13 +55,7 @@ const DryRunQuery = object({
   dry_run: Flag('Preview the import without writing'),
 });
 const VersionQuery = object({
-  version: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 2_147_483_647,
-      description: 'An earlier version; by default the current one',
-    }),
-  ),
+  version: Type.Optional(IntegerIn(1, 2_147_483_647, 'An earlier version; by default the current one')),
 });
 const FileForm = object({
   file: Type.String({ format: 'binary', description: 'A BPMN 2.0 file, at most 2 MiB' }),

@@ -3,6 +3,7 @@ import {
   Clearable,
   Count,
   component,
+  FilledText,
   Nullable,
   OpenObject,
   object,
@@ -48,11 +49,7 @@ import {
 const DraftElementParams = object({
   process_id: Uuid,
   version_id: Uuid,
-  bpmn_element_id: Type.String({
-    minLength: 1,
-    maxLength: 255,
-    description: 'The element’s id in the model',
-  }),
+  bpmn_element_id: FilledText(255, 'The element’s id in the model'),
 });
 const CompareQuery = object({
   base_id: Type.String({ ...Uuid, description: 'The version to compare with' }),

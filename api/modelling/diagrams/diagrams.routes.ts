@@ -8,6 +8,7 @@ import {
   Nullable,
   object,
   partialObject,
+  TextUpTo,
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
@@ -58,18 +59,12 @@ const SharedWith = Type.Array(
 const Data = Type.Object(
   {
     xml: Clearable(
-      Type.String({
-        maxLength: MAX_DRAWING,
-        description:
-          'draw.io XML: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells refer to cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
-      }),
+      TextUpTo(
+        MAX_DRAWING,
+        'draw.io XML: `mxGraphModel`, or `mxfile` with plain or compressed pages. Cells refer to cards by an attribute `cardId` of `object`, `UserObject` or `mxCell`, or by a `link` to `/cards/{id}`',
+      ),
     ),
-    thumbnail: Clearable(
-      Type.String({
-        maxLength: MAX_THUMBNAIL,
-        description: 'A thumbnail as a `data:` URL: PNG, JPEG, WebP or SVG',
-      }),
-    ),
+    thumbnail: Clearable(TextUpTo(MAX_THUMBNAIL, 'A thumbnail as a `data:` URL: PNG, JPEG, WebP or SVG')),
   },
   {
     additionalProperties: true,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, Choice, Count, Nullable, object } from '../../kernel/shapes.ts';
+import { arrayOf, Choice, Count, IntegerIn, Nullable, object } from '../../kernel/shapes.ts';
 
 /** The share of one group of suppliers in one category. */
 export interface GroupFigures {
@@ -23,11 +23,7 @@ export const Cost = Nullable(
 );
 const Risk = Choice(['low', 'moderate', 'high']);
 export type Concentration = Static<typeof Risk>;
-const Hhi = Type.Integer({
-  minimum: 0,
-  maximum: 10_000,
-  description: 'Index of Herfindahl and Hirschman: the sum of squared shares in percent',
-});
+const Hhi = IntegerIn(0, 10_000, 'Index of Herfindahl and Hirschman: the sum of squared shares in percent');
 
 export const VendorConcentrationSchema = object(
   {

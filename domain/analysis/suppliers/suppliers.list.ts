@@ -3,7 +3,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import type { Condition, ListParams, SortField } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { Uuid } from '../../kernel/shapes.ts';
+import { FilledText, Uuid } from '../../kernel/shapes.ts';
 import {
   requireFindings,
   type StartedRun,
@@ -86,10 +86,7 @@ export const vendorList = defineList({
   },
   search: 'fold(s.canonical_name)',
   filters: {
-    category: [
-      Type.String({ minLength: 1, maxLength: 100, description: 'Only this category' }),
-      's.category = ?',
-    ],
+    category: [FilledText(100, 'Only this category'), 's.category = ?'],
   },
 });
 

@@ -6,7 +6,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import { Uuid } from '../../kernel/shapes.ts';
+import { TextUpTo, Uuid } from '../../kernel/shapes.ts';
 
 /** All batches, newest first. */
 export const batchList = defineList({
@@ -18,11 +18,8 @@ export const batchList = defineList({
   defaultDir: 'desc',
   filters: {
     actor_user_id: [Type.String({ ...Uuid, description: 'Whose they are' }), 'b.actor_user_id = ?::uuid'],
-    tool_name: [Type.String({ maxLength: 200, description: 'What wrote them' }), 'b.tool_name = ?'],
-    origin: [
-      Type.String({ maxLength: 20, description: 'The origin of the writes: api, web, mcp, job or system' }),
-      'b.origin = ?',
-    ],
+    tool_name: [TextUpTo(200, 'What wrote them'), 'b.tool_name = ?'],
+    origin: [TextUpTo(20, 'The origin of the writes: api, web, mcp, job or system'), 'b.origin = ?'],
     since: [Type.String({ format: 'date-time' }), 'b.created_at >= ?::timestamptz'],
     until: [Type.String({ format: 'date-time' }), 'b.created_at < ?::timestamptz'],
   },

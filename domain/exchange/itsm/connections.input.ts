@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { Choice, Flag, object, optional } from '../../kernel/shapes.ts';
+import { Choice, FilledText, Flag, object, optional, TextUpTo } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
@@ -62,11 +62,7 @@ export const NewRecords = Type.Union(
     }),
     object({
       through: Type.Literal('identification'),
-      data_source: Type.String({
-        minLength: 1,
-        maxLength: 40,
-        description: 'A data source, one of the choices of `discovery_source`',
-      }),
+      data_source: FilledText(40, 'A data source, one of the choices of `discovery_source`'),
     }),
     object({
       through: Type.Literal('reconciliation'),
@@ -159,10 +155,10 @@ export const HttpSource = object({
     description: 'The table name that mappings use',
   }),
   label: Type.Optional(Type.String({ maxLength: 255 })),
-  path: Type.String({
-    maxLength: 500,
-    description: 'The path below the address of the connection, with the query; empty: the address itself',
-  }),
+  path: TextUpTo(
+    500,
+    'The path below the address of the connection, with the query; empty: the address itself',
+  ),
   format: Choice(['csv', 'json', 'ndjson']),
   key: path('The column that identifies a row and never changes'),
   updated: Type.Optional(path('The column with the time of the last change of a row')),
@@ -220,12 +216,10 @@ const secret = (maxLength: number, description: string) =>
   );
 
 const name = Type.String({ minLength: 1, maxLength: 255 });
-const instanceUrl = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  description:
-    'Scheme and host, such as `https://example.service-now.com`; with a path for iTop, NetBox and http',
-});
+const instanceUrl = FilledText(
+  500,
+  'Scheme and host, such as `https://example.service-now.com`; with a path for iTop, NetBox and http',
+);
 const grantType = Type.Union(
   [Type.Literal('password'), Type.Literal('client_credentials'), Type.Literal('refresh_token'), Type.Null()],
   { description: 'For oauth2: the grant type; default: `client_credentials`' },

@@ -1,5 +1,13 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { arrayOf, Choice, object, optional, partialObject } from '../../kernel/shapes.ts';
+import {
+  arrayOf,
+  Choice,
+  FilledText,
+  IntegerIn,
+  object,
+  optional,
+  partialObject,
+} from '../../kernel/shapes.ts';
 
 const nullable = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
@@ -78,11 +86,7 @@ export type FieldMappingInput = Static<typeof FieldMappingInput>;
 
 export const RelationMappingInput = object({
   relation_type_key: key('A relation type whose source is the mapped card type'),
-  remote_type: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: 'The remote’s key of the relation type',
-  }),
+  remote_type: FilledText(200, 'The remote’s key of the relation type'),
   ...optional({
     target_mapping_id: nullable(
       uuid,
@@ -121,27 +125,22 @@ const settings = {
     ['additive', 'conservative', 'strict'],
     'What is removed when the other side is deleted: nothing, what the synchronisation has created, everything',
   ),
-  max_deletions: Type.Integer({
-    minimum: 0,
-    maximum: 1_000_000,
-    description: 'The deletion limit: removals that one run may plan',
-  }),
+  max_deletions: IntegerIn(0, 1_000_000, 'The deletion limit: removals that one run may plan'),
   max_deletion_ratio: Type.Number({
     minimum: 0,
     maximum: 1,
     description: 'The deletion limit as a fraction of all pairs of the mapping',
   }),
-  quarantine_minutes: Type.Integer({
-    minimum: 0,
-    maximum: 525_600,
-    description: 'Minutes between the detection of a deletion and the removal on the other side',
-  }),
-  complete_reads: Type.Integer({
-    minimum: 0,
-    maximum: 100,
-    description:
-      'The number of full reads without a record after which it counts as deleted; 0: a missing record never counts as deleted',
-  }),
+  quarantine_minutes: IntegerIn(
+    0,
+    525_600,
+    'Minutes between the detection of a deletion and the removal on the other side',
+  ),
+  complete_reads: IntegerIn(
+    0,
+    100,
+    'The number of full reads without a record after which it counts as deleted; 0: a missing record never counts as deleted',
+  ),
   filter_query: nullable(
     Type.String({ maxLength: 4000 }),
     'Which records are synchronised, in the query language of the remote; null: all of the table',
@@ -162,11 +161,11 @@ const settings = {
     Type.Number({ minimum: 0, maximum: 1 }),
     '`auto_apply_max_changes` as a fraction of all pairs of the mapping; null: no limit',
   ),
-  complete_every_hours: Type.Integer({
-    minimum: 1,
-    maximum: 8760,
-    description: 'A run reads all records if the last full read is older, otherwise only the changed ones',
-  }),
+  complete_every_hours: IntegerIn(
+    1,
+    8760,
+    'A run reads all records if the last full read is older, otherwise only the changed ones',
+  ),
   follows_changes: Type.Boolean({
     description: 'Whether a change in the inventory starts a run within seconds',
   }),

@@ -4,7 +4,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
-import { Uuid } from '../../kernel/shapes.ts';
+import { TextUpTo, Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { rowsOfMapping } from './itsm.load.ts';
 import { mappingColumns } from './mappings.input.ts';
@@ -28,10 +28,7 @@ export const mappingList = defineList({
       Type.String({ ...Uuid, description: 'Only mappings of this connection' }),
       'm.connection_id = ?::uuid',
     ],
-    card_type_key: [
-      Type.String({ maxLength: 100, description: 'Only mappings of this card type' }),
-      'm.card_type_key = ?',
-    ],
+    card_type_key: [TextUpTo(100, 'Only mappings of this card type'), 'm.card_type_key = ?'],
   },
   members: {
     id: 'm.id',

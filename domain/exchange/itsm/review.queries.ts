@@ -4,7 +4,7 @@ import { defineList, ofParent } from '../../kernel/lists/lists.define.ts';
 import { columnMembers } from '../../kernel/lists/lists.run.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, Uuid } from '../../kernel/shapes.ts';
+import { Choice, FilledText, Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { pairColumns, pairStates, reviewItemColumns } from './itsm.model.ts';
 import { candidatesOf, hiddenPaths, unlessHidden, uuid } from './runs.queries.ts';
@@ -12,11 +12,7 @@ import { candidatesOf, hiddenPaths, unlessHidden, uuid } from './runs.queries.ts
 const shown = (value: string) => (ctx: Ctx) =>
   unlessHidden(value, 'q.path = any(?::text[])', hiddenPaths(ctx));
 
-const recordKey = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: 'The key of the record at the remote',
-});
+const recordKey = FilledText(200, 'The key of the record at the remote');
 
 /** Open conflicts and uncertain matches, the oldest first. They contain values of cards, so the caller also needs `inventory.view`. */
 export const reviewItemList = defineList({

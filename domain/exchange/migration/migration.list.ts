@@ -10,11 +10,13 @@ import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import {
   Choice,
+  IntegerIn,
   Nullable,
   OpenObject,
   OptionalText,
   object,
   type StaticOf,
+  TextUpTo,
   Timestamp,
   Uuid,
 } from '../../kernel/shapes.ts';
@@ -173,10 +175,7 @@ export const migrationList = defineList({
   defaultSort: 'created_at',
   defaultDir: 'desc',
   filters: {
-    source_type: [
-      Type.String({ maxLength: 100, description: 'Only those from this source' }),
-      'm.source_type = ?',
-    ],
+    source_type: [TextUpTo(100, 'Only those from this source'), 'm.source_type = ?'],
   },
   search: 'fold(m.name)',
   members: {
@@ -201,14 +200,8 @@ export const recordFilters = {
 };
 /** Pages by offset, instead of `page` and `page_size`. */
 export const offsetPage = {
-  offset: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      description: 'A multiple of the limit; instead of `page`',
-    }),
-  ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Instead of `page_size`' })),
+  offset: Type.Optional(IntegerIn(0, 1_000_000_000, 'A multiple of the limit; instead of `page`')),
+  limit: Type.Optional(IntegerIn(1, 200, 'Instead of `page_size`')),
 };
 type PreviewFilter = StaticOf<typeof recordFilters> & StaticOf<typeof offsetPage>;
 

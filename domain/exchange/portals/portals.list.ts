@@ -5,6 +5,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
+import { TextUpTo } from '../../kernel/shapes.ts';
 import { WebPortal } from './portals.model.ts';
 
 /** The portals that are visible to the caller, by name. */
@@ -24,10 +25,7 @@ export const portalList = defineList({
       Type.Boolean({ description: 'Only published ones, or only drafts' }),
       'p.is_published = ?',
     ],
-    card_type: [
-      Type.String({ maxLength: 100, description: 'Only those about this type' }),
-      'p.card_type = ?',
-    ],
+    card_type: [TextUpTo(100, 'Only those about this type'), 'p.card_type = ?'],
   },
   search: `fold(p.name || ' ' || p.slug)`,
   members: columnMembers('p', WebPortal),

@@ -1,15 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, Key, Nullable, partialObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, Key, Nullable, partialObject, TextUpTo, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const PortalFilters = partialObject(
   {
     subtypes: Type.Array(Key, { maxItems: 100 }),
     tag_ids: Type.Array(Uuid, { maxItems: 100, description: 'Cards with one of the tags' }),
-    filter: Type.String({
-      maxLength: 4000,
-      description: 'In the filter language; not about costs or people',
-    }),
+    filter: TextUpTo(4000, 'In the filter language; not about costs or people'),
   },
   { description: 'Which active cards of the type are shown; absent or empty: all' },
 );
@@ -23,7 +20,7 @@ export const PortalFields = Type.Array(Type.String({ minLength: 1, maxLength: 12
 
 export const PortalConfig = partialObject(
   {
-    sort_by: Type.String({ maxLength: 120, description: 'The default order: `name`, or by what is shown' }),
+    sort_by: TextUpTo(120, 'The default order: `name`, or by what is shown'),
     sort_dir: Choice(['asc', 'desc']),
     indexed: Type.Boolean({
       description: 'Whether search engines may list the page; not unless this is true',

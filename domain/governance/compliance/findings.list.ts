@@ -9,7 +9,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, Flag, Uuid } from '../../kernel/shapes.ts';
+import { Choice, FilledText, Flag, TextUpTo, Uuid } from '../../kernel/shapes.ts';
 import { decisions, Finding, type FindingRow, findingStatuses, severities } from './compliance.model.ts';
 
 /** @throws EstateError `forbidden`. */
@@ -116,14 +116,11 @@ export const findingList = defineList({
   defaultSort: 'created_at',
   defaultDir: 'desc',
   filters: {
-    regulation: [
-      Type.String({ minLength: 1, maxLength: 100, description: 'The key of a regulation' }),
-      'f.regulation = ?',
-    ],
+    regulation: [FilledText(100, 'The key of a regulation'), 'f.regulation = ?'],
     status: [Choice(findingStatuses, 'Only those with this status'), 'f.status = ?'],
     severity: [Choice(severities, 'Only those of this severity'), 'f.severity = ?'],
     decision: [Choice(decisions, 'Only those with this decision'), 'f.decision = ?'],
-    category: [Type.String({ maxLength: 100, description: 'Only those of this category' }), 'f.category = ?'],
+    category: [TextUpTo(100, 'Only those of this category'), 'f.category = ?'],
     scope_type: [
       Choice(['landscape', 'card'], 'Only those about the landscape as a whole, or about cards'),
       `${scopeType} = ?`,

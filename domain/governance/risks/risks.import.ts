@@ -6,7 +6,7 @@ import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Clearable, DateOnly, object } from '../../kernel/shapes.ts';
+import { Clearable, DateOnly, IntegerIn, object, TextUpTo } from '../../kernel/shapes.ts';
 import {
   type Impact,
   impacts,
@@ -23,11 +23,10 @@ import { addRisks, type RiskDraft, withReferences } from './risks.store.ts';
 
 const Key = (values: readonly string[], byDefault: string) =>
   Type.String({ maxLength: 100, default: byDefault, description: `One of ${values.join(', ')}` });
-const OptionalKey = (values: readonly string[]) =>
-  Clearable(Type.String({ maxLength: 100, description: `One of ${values.join(', ')}` }));
+const OptionalKey = (values: readonly string[]) => Clearable(TextUpTo(100, `One of ${values.join(', ')}`));
 /** A row of an import as sent. */
 export const ImportItem = object({
-  row_index: Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Returned with the result' }),
+  row_index: IntegerIn(0, 1_000_000_000, 'Returned with the result'),
   title: Title,
   description: Type.String({ maxLength: 10_000, default: '' }),
   category: Key(riskCategories, 'operational'),
@@ -37,7 +36,7 @@ export const ImportItem = object({
   residual_impact: OptionalKey(impacts),
   status: Key(riskStatuses, 'identified'),
   owner_email: Clearable(Type.String({ maxLength: 320 })),
-  owner_name: Clearable(Type.String({ maxLength: 200, description: 'Used if no user has the address' })),
+  owner_name: Clearable(TextUpTo(200, 'Used if no user has the address')),
   target_resolution_date: Clearable(DateOnly),
   card_names: Type.Optional(
     Type.Array(Type.String({ maxLength: 500 }), {
@@ -45,9 +44,7 @@ export const ImportItem = object({
       description: 'Names of active cards; an unknown or ambiguous name is a warning',
     }),
   ),
-  reference: Clearable(
-    Type.String({ maxLength: 100, description: 'A row whose reference is in the register is skipped' }),
-  ),
+  reference: Clearable(TextUpTo(100, 'A row whose reference is in the register is skipped')),
 });
 export type ImportRow = Static<typeof ImportItem>;
 

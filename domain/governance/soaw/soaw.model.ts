@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type RowOf, rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, closed, DateOnly, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, DateOnly, Nullable, OpenObject, TextUpTo, Uuid } from '../../kernel/shapes.ts';
 import { type SignedKind, signedColumns, signedStatuses } from '../signatures/signatures.types.ts';
 
 export const soawRights: SignedKind['rights'] = {
@@ -33,12 +33,11 @@ export const entry = {
 };
 const Cell = Type.String({ maxLength: 10_000 });
 const section = {
-  title: Nullable(Type.String({ maxLength: 300, description: 'Stands behind the number in files' })),
-  content: Type.String({
-    maxLength: 200_000,
-    description:
-      'HTML. Whatever is not on a closed list of elements and attributes is taken out when it is written.',
-  }),
+  title: Nullable(TextUpTo(300, 'Stands behind the number in files')),
+  content: TextUpTo(
+    200_000,
+    'HTML. Whatever is not on a closed list of elements and attributes is taken out when it is written.',
+  ),
   hidden: Type.Boolean({ description: 'Left out of exports' }),
   table_data: Nullable(
     Type.Object(

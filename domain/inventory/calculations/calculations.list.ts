@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -11,6 +10,7 @@ import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import { findRows } from '../../kernel/resources/rows.ts';
+import { FilledText } from '../../kernel/shapes.ts';
 import { loadCards } from '../cards/cards.load.ts';
 import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
 import { checkCalculation } from './calculations.check.ts';
@@ -33,10 +33,7 @@ export const calculationList = defineList({
     ...columnSorts('k', Calculation, 'created_at'),
   },
   filters: {
-    type_key: [
-      Type.String({ minLength: 1, maxLength: 100, description: 'Only those of this card type' }),
-      'k.target_type_key = ?',
-    ],
+    type_key: [FilledText(100, 'Only those of this card type'), 'k.target_type_key = ?'],
   },
   defaultSort: 'execution_order',
   search: `fold(k.name || ' ' || k.target_type_key || ' ' || k.target_field_key)`,

@@ -22,7 +22,7 @@ import type {
 } from '../../kernel/lists/lists.types.ts';
 import type { ResultCache } from '../../kernel/lists/result.cache.ts';
 import { hasCostRole, may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { Uuid } from '../../kernel/shapes.ts';
+import { FilledText, Uuid } from '../../kernel/shapes.ts';
 import { visibleCards } from '../cards/cards.projection.ts';
 import { Relation } from './relations.model.ts';
 
@@ -38,9 +38,7 @@ export const relationFilters = {
     Type.String({ ...Uuid, description: 'A card at either end' }),
     'r.source_id = ?::uuid or r.target_id = ?::uuid',
   ],
-  type: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 2000, description: 'Relation types, comma-separated' }),
-  ),
+  type: Type.Optional(FilledText(2000, 'Relation types, comma-separated')),
 } satisfies Filters;
 
 /** What the list needs besides its request. */

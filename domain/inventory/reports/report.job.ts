@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { Choice, object, optional, TypeKeys } from '../../kernel/shapes.ts';
+import { Choice, FilledText, object, optional, TypeKeys } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
@@ -20,12 +20,10 @@ export type ReportPayload = Static<typeof Payload>;
 /** Executes a report and writes the result to a file, from one snapshot. */
 export const reportJob = defineJob({ kind: 'report', payload: Payload, ...reportJobOptions });
 
-const Field = Type.String({
-  minLength: 1,
-  maxLength: 300,
-  description:
-    'A path of the filter language, such as `attributes.timeModel`, `tags.Region` or `relation.relAppToITC.target.name`',
-});
+const Field = FilledText(
+  300,
+  'A path of the filter language, such as `attributes.timeModel`, `tags.Region` or `relation.relAppToITC.target.name`',
+);
 
 const As = Type.Optional(
   Type.String({
@@ -59,13 +57,13 @@ const Measure = object({
 });
 
 const Having = object({
-  column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a measure' }),
+  column: FilledText(400, 'The name of a measure'),
   op: Choice(['=', '!=', '<', '<=', '>', '>=']),
   value: Type.Number(),
 });
 
 const Sort = object({
-  column: Type.String({ minLength: 1, maxLength: 400, description: 'The name of a column' }),
+  column: FilledText(400, 'The name of a column'),
   dir: Choice(['asc', 'desc'], { default: 'asc' }),
 });
 

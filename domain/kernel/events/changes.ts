@@ -5,7 +5,7 @@ import type { Snapshot } from '../../../platform/snapshot.ts';
 import type { Ctx } from '../context.ts';
 import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
 import type { JsonText } from '../lists/lists.types.ts';
-import { optional, type StaticOf, Uuid } from '../shapes.ts';
+import { optional, type StaticOf, TextUpTo, Uuid } from '../shapes.ts';
 import { eventTypesIn } from './events.catalogue.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
 import { POSITION_PATTERN } from './row-changes.ts';
@@ -64,16 +64,12 @@ export function checkPosition(text: string, ends: FeedEnds, field: string): numb
   return position;
 }
 
-const names = (what: string) =>
-  Type.String({ maxLength: 2000, description: `Comma-separated ${what} types` });
+const names = (what: string) => TextUpTo(2000, `Comma-separated ${what} types`);
 /** The parameters of the change feed. */
 export const changesParams = {
   limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 1000 }),
   ...optional({
-    after: Type.String({
-      maxLength: 20,
-      description: 'A position, or `now`; without it: from the oldest stored event',
-    }),
+    after: TextUpTo(20, 'A position, or `now`; without it: from the oldest stored event'),
     type: names('card'),
     card_id: Uuid,
     event_type: names('event'),

@@ -3,6 +3,7 @@ import {
   arrayOf,
   Count,
   DateOnly,
+  IntegerIn,
   Nullable,
   object,
   Timestamp,
@@ -142,12 +143,7 @@ export const adminDashboardReport = defineReport({
   description: `Users are the current active accounts of persons; idle ones have not logged in for ${IDLE_DAYS} days. \`active_users_30d\` and contributors count the last ${ACTIVE_DAYS} days. An approval counts as stuck if a draft has not changed for ${ACTIVE_DAYS} days. Without \`costs.view\` events contain no costs.`,
   permission: 'admin.users',
   params: {
-    top: Type.Integer({
-      minimum: 0,
-      maximum: 1000,
-      default: 20,
-      description: 'Maximum number of users, events and to-dos in each list',
-    }),
+    top: IntegerIn(0, 1000, 'Maximum number of users, events and to-dos in each list', 20),
   },
   result: Result,
   reads: {

@@ -1,6 +1,14 @@
 import Type, { type Static } from 'typebox';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { arrayOf, Count, OpenObject, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Count,
+  IntegerIn,
+  OpenObject,
+  OptionalText,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -63,18 +71,8 @@ export const stakeholderDirectoryReport = defineReport({
     type: OptionalText(100, 'Key of a card type; default: all'),
     role: OptionalText(100, 'Key of a stakeholder role; default: all'),
     user_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only roles of this user' })),
-    cards: Type.Integer({
-      minimum: 0,
-      maximum: 1000,
-      default: 50,
-      description: 'Cards per user and page',
-    }),
-    cards_page: Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 1,
-      description: 'The page of cards',
-    }),
+    cards: IntegerIn(0, 1000, 'Cards per user and page', 50),
+    cards_page: IntegerIn(1, 1_000_000, 'The page of cards', 1),
   },
   result: Result,
   reads: { cards: ['type', 'name', 'name_key', 'status'], others: true },

@@ -8,6 +8,7 @@ import {
   arrayOf,
   Choice,
   DateOnly,
+  IntegerIn,
   Nullable,
   NullableText,
   object,
@@ -74,12 +75,7 @@ export const eolReport = defineReport({
     'Applications and IT components that are linked to a release cycle, or whose lifecycle has a phase-out or end date. `eol`: the end is past; `approaching`: it is within `days`, or the phase-out has begun; `unknown`: linked, but the end is unknown. `source` is `api` if the linked cycle determines it, `manual` if the lifecycle does. `affected_apps` are the applications that use an IT component; omitted without relations.view.',
   permission: 'reports.ea_dashboard',
   params: {
-    days: Type.Integer({
-      minimum: 0,
-      maximum: 36_500,
-      default: DAYS,
-      description: 'Number of days before its end in which a card counts as `approaching`',
-    }),
+    days: IntegerIn(0, 36_500, 'Number of days before its end in which a card counts as `approaching`', DAYS),
     status: Type.Optional(
       Type.String({
         pattern: '^(eol|approaching|supported|unknown)(,(eol|approaching|supported|unknown))*$',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, IntegerIn, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
@@ -41,12 +41,7 @@ export const dataQualityReport = defineReport({
   description: `Complete from 80 on, partial from 40, minimal below. Stale: no change for ${STALE_DAYS} days. Orphaned: without relations, parent and children.`,
   permission: 'reports.ea_dashboard',
   params: {
-    worst: Type.Integer({
-      minimum: 0,
-      maximum: 1000,
-      default: 20,
-      description: 'Maximum number of listed cards, lowest data quality first',
-    }),
+    worst: IntegerIn(0, 1000, 'Maximum number of listed cards, lowest data quality first', 20),
   },
   result: Result,
   reads: {
