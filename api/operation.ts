@@ -108,6 +108,14 @@ interface RouteGroup extends Partial<Omit<RouteSpec, 'summary' | 'handler'>> {
   tag: string;
 }
 
+/** A group of a module's operations. */
+export const routeGroup = (
+  tag: string,
+  module: Module,
+  permission: RoutePermission,
+  permissionNote: string,
+) => ({ tag, module, permission, permissionNote });
+
 /** A complete operation, with its route. */
 export interface OperationSpec extends RouteSpec {
   id: string;
@@ -156,10 +164,6 @@ export const joinsBatches = (operation: BatchMembers): boolean =>
 export const refusesBatches = (operation: BatchMembers): boolean =>
   meetsBatches(operation) && onlyStarts(operation);
 
-function takesCursor({ query }: OperationSpec): boolean {
-  return 'cursor' in ((query as { properties?: object } | undefined)?.properties ?? {});
-}
-
 /** All error codes of the operation: derived from its declaration, and declared. */
 export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
@@ -177,7 +181,8 @@ export function errorCodesOf(spec: OperationSpec): ErrorCode[] {
   // the id of a merged card, see `problems.ts`
   if (/\/cards\/:id\b|\/:card_id\b|\/merge$/.test(spec.url))
     codes.add(spec.method === 'GET' ? 'merged' : 'merged_card');
-  if (takesCursor(spec)) codes.add('cursor_mismatch').add('cursor_expired');
+  if ('cursor' in ((spec.query as { properties?: object } | undefined)?.properties ?? {}))
+    codes.add('cursor_mismatch').add('cursor_expired');
   if (spec.body || spec.consumes || !['GET', 'HEAD'].includes(String(spec.method))) {
     codes.add('bad_body').add('unsupported_media_type').add('payload_too_large');
   }

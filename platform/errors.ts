@@ -15,6 +15,12 @@ export interface FieldError {
   message: string;
 }
 
+export const fieldError = (field: string, code: string, message: string): FieldError => ({
+  field,
+  code,
+  message,
+});
+
 interface EstateErrorOptions {
   /** Errors by field; for the codes with status 422. */
   errors?: FieldError[];

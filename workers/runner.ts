@@ -208,7 +208,11 @@ async function execute(services: Services, leases: Db, run: ActiveRun): Promise<
   const { processor, row, lease, stop, log } = run;
   const progress = createProgress(leases, lease);
   try {
-    if (row.crashes_without_progress >= MAX_CRASHES) throw tooManyCrashes(row);
+    if (row.crashes_without_progress >= MAX_CRASHES)
+      throw new JobFailed(
+        'worker_lost',
+        `${row.crashes_without_progress} workers in a row were lost with the job before it made progress, possibly killed or out of memory; see their logs for the id ${row.id}.`,
+      );
     const job = await createRunningJob(services, run, progress.report);
     run.caller = job.ctx.caller;
     run.isStarted = true;
@@ -358,14 +362,6 @@ async function store<T>(write: () => Promise<T>): Promise<T> {
       await delay(STORE_RETRY_MS);
     }
   }
-}
-
-/** The failure of a job with which too many workers have crashed. */
-function tooManyCrashes({ id, crashes_without_progress }: ClaimedRow): JobFailed {
-  return new JobFailed(
-    'worker_lost',
-    `${crashes_without_progress} workers in a row were lost with the job before it made progress, possibly killed or out of memory; see their logs for the id ${id}.`,
-  );
 }
 
 /** The error for the owner. Internal errors are only in the log, by the job's id. */

@@ -55,17 +55,23 @@ export const OpenObject = Type.Record(Type.String(), Type.Unknown());
 /** The key of a type, a field, a role. */
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
 
-/** One of the given values; its static type is their union. @param options schema options, or only the description. */
+/**
+ * One of the given values; its static type is their union.
+ * @param options schema options, or only the description, which a default may follow.
+ */
 export function Choice<const V extends readonly string[]>(
   values: V,
   options: string | TSchemaOptions = {},
+  byDefault?: V[number],
 ): TUnsafe<V[number]> {
+  const described = typeof options === 'string' ? { description: options } : options;
   return Type.Union(
     values.map((value) => Type.Literal(value)),
-    typeof options === 'string' ? { description: options } : options,
+    byDefault === undefined ? described : { default: byDefault, ...described },
   ) as unknown as TUnsafe<V[number]>;
 }
 
+export const BooleanOf = (description: string) => Type.Boolean({ description });
 /** A boolean that is false by default. */
 export const Flag = (description: string) => Type.Boolean({ default: false, description });
 export const OptionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
@@ -81,6 +87,18 @@ export const IntegerIn = (minimum: number, maximum: number, description: string,
     ...(byDefault === undefined ? {} : { default: byDefault }),
     description,
   });
+export const IntegerFrom = (minimum: number, description: string) => Type.Integer({ minimum, description });
+export const NumberIn = (minimum: number, maximum: number, description: string) =>
+  Type.Number({ minimum, maximum, description });
+/** The options of an array with at least and at most these numbers of items. */
+export const itemsIn = (minItems: number, maxItems: number, description: string) => ({
+  minItems,
+  maxItems,
+  description,
+});
+export const itemsUpTo = (maxItems: number, description: string) => ({ maxItems, description });
+/** The id of an object of a response that may be null. */
+export const NullableId = (description: string) => Nullable(Type.String({ ...Uuid, description }));
 /** A text of a response that may be null. */
 export const NullableText = (description: string) => Nullable(Type.String({ description }));
 export const OptionalText = (maxLength: number, description: string) =>

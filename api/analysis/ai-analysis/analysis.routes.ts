@@ -1,13 +1,12 @@
-import Type from 'typebox';
 import { OverviewSchema, readOverview, readStatus } from '../../../domain/analysis/runs/overview.ts';
-import { component } from '../../../domain/kernel/shapes.ts';
+import { BooleanOf, component } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
 const AnalysisStatusOut = component('AnalysisStatus', {
-  ai_configured: Type.Boolean({ description: 'Whether a provider of language models is configured' }),
-  ready: Type.Boolean({ description: 'Whether analyses can be run: they need no language model' }),
-  enabled: Type.Boolean({ description: 'Whether the module is enabled' }),
+  ai_configured: BooleanOf('Whether a provider of language models is configured'),
+  ready: BooleanOf('Whether analyses can be run: they need no language model'),
+  enabled: BooleanOf('Whether the module is enabled'),
 });
 
 /** Availability of analyses, and an overview of the inventory. */

@@ -180,10 +180,7 @@ export function registerArchitectRoutes(app: App, services: Services): void {
     description: `The cards to create, change and retire, and the relations to create, each with its reasons, for \`selectedOption\` or the recommended option. Store it as \`architecture\` in the session to commit it. ${everyPhase} With \`wording=model\` a language model writes the texts of the proposal; its content does not change. The model gets the requirement and the card data that the settings allow to be sent.`,
     permissionNote: 'relations.view',
     query: object({
-      wording: Choice(['none', 'model'], {
-        default: 'none',
-        description: '`model`: the configured language model writes the texts',
-      }),
+      wording: Choice(['none', 'model'], '`model`: the configured language model writes the texts', 'none'),
     }),
     body: ArchitectBody,
     errors: ['ai_budget_spent', 'ai_not_configured', 'upstream_failed'],

@@ -16,6 +16,7 @@ import { DuplicateQualitySchema, qualityOf } from '../../../domain/analysis/dupl
 import { startSearch } from '../../../domain/analysis/duplicates/duplicates.start.ts';
 import { StartedRunSchema, startedRunQuery } from '../../../domain/analysis/runs/runs.ts';
 import {
+  BooleanOf,
   Choice,
   Count,
   component,
@@ -69,9 +70,7 @@ const clusterMembers = {
 const pairMembers = {
   ...DuplicatePair.shown.columns,
   status,
-  reopened: Type.Boolean({
-    description: 'It was decided, but the compared values of a card have changed since',
-  }),
+  reopened: BooleanOf('It was decided, but the compared values of a card have changed since'),
   decided_by,
   decided_at,
 };

@@ -18,21 +18,18 @@ import {
   Count,
   component,
   itemComponent,
+  itemsIn,
   Nullable,
   object,
 } from '../../../domain/kernel/shapes.ts';
 import { FindingSchema, Regulation } from '../../governance/compliance/findings.routes.ts';
-import { ok, page, routesOf } from '../../operation.ts';
+import { ok, page, routeGroup, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
 const ScanBody = object({
   regulations: Clearable(
-    Type.Array(Regulation, {
-      minItems: 1,
-      maxItems: 200,
-      description: 'Keys; absent or null: all enabled regulations',
-    }),
+    Type.Array(Regulation, itemsIn(1, 200, 'Keys; absent or null: all enabled regulations')),
   ),
 });
 
@@ -55,12 +52,7 @@ const BundleSchema = itemComponent('ComplianceBundle', {
 /** Compliance scans and their results. */
 export function registerScanRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Compliance' });
-  const reading = routesOf(app, {
-    tag: 'Compliance',
-    module: 'grc',
-    permission: 'compliance.view',
-    permissionNote: 'grc.view',
-  });
+  const reading = routesOf(app, routeGroup('Compliance', 'grc', 'compliance.view', 'grc.view'));
 
   routes.post('startComplianceScan', '/api/v1/compliance/scans', {
     summary: 'Start a compliance scan',

@@ -45,7 +45,10 @@ async function receiveUpload(request: FastifyRequest, blobs: BlobStore): Promise
     const format = rawTypes[type] ?? formatsByEnding.get(ending);
     if (!format) {
       stream.resume();
-      throw unsupported();
+      throw new EstateError(
+        'unsupported_media_type',
+        'Send text/csv or application/x-ndjson, or a form with one file of these types.',
+      );
     }
     return { content: await storeUpload(blobs, stream, MAX_UPLOAD), format };
   };
@@ -68,13 +71,6 @@ function mediaType(header: string | undefined): { type: string; charset: string 
 function requireUtf8(charset: string | undefined): void {
   if (charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset)) return;
   throw new EstateError('unsupported_media_type', `The file must be UTF-8, not ${charset}.`);
-}
-
-function unsupported(): EstateError {
-  return new EstateError(
-    'unsupported_media_type',
-    'Send text/csv or application/x-ndjson, or a form with one file of these types.',
-  );
 }
 
 /** How an uploaded file is imported. */

@@ -4,7 +4,7 @@ import type { SyncDirection } from '../../../domain/exchange/itsm/mappings.types
 import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunList, planRowList, runLogList, runText } from '../../../domain/exchange/itsm/runs.queries.ts';
 import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
-import { Choice, OptionalFlag, object } from '../../../domain/kernel/shapes.ts';
+import { Choice, itemsIn, OptionalFlag, object } from '../../../domain/kernel/shapes.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { ok, page, routesOf } from '../../operation.ts';
@@ -85,10 +85,7 @@ function registerItsmRunReadRoutes(app: App): void {
       'JSON: the run and its rows; XLSX: one line per changed field. Cells never contain formulas.',
     permission: 'itsm_sync.view',
     query: object({
-      format: Choice(['json', 'xlsx'], {
-        default: 'json',
-        description: 'The file format',
-      }),
+      format: Choice(['json', 'xlsx'], 'The file format', 'json'),
     }),
     responses: {
       200: {
@@ -125,11 +122,10 @@ function registerItsmRunReadRoutes(app: App): void {
   });
 }
 
-const Rows = Type.Array(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), {
-  minItems: 1,
-  maxItems: 10_000,
-  description: 'Numbers of rows',
-});
+const Rows = Type.Array(
+  Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+  itemsIn(1, 10_000, 'Numbers of rows'),
+);
 
 /** What users do with the plan of a run. */
 function registerItsmReviewRoutes(app: App): void {

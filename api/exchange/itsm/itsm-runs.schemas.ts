@@ -14,6 +14,7 @@ import {
   itemComponent,
   Nullable,
   NullableText,
+  NumberIn,
   object,
   Timestamp,
   Uuid,
@@ -23,13 +24,7 @@ const Count = Type.Integer({ minimum: 0 });
 
 export const ItsmRunSchema = itemComponent('ItsmRun', {
   ...Run.shown.columns,
-  progress: Nullable(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: 'The progress of its job; null if the job was deleted',
-    }),
-  ),
+  progress: Nullable(NumberIn(0, 1, 'The progress of its job; null if the job was deleted')),
   planned_at: Nullable(Timestamp),
 });
 

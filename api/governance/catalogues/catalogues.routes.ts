@@ -25,6 +25,7 @@ import {
   DateOnly,
   itemComponent,
   Nullable,
+  NullableId,
   object,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
@@ -199,9 +200,7 @@ const CatalogueSchema = component('PrinciplesCatalogue', {
       description: Nullable(Type.String()),
       rationale: Type.String(),
       implications: Type.String(),
-      existing_principle_id: Nullable(
-        Type.String({ ...Uuid, description: 'The principle that was imported from it' }),
-      ),
+      existing_principle_id: NullableId('The principle that was imported from it'),
     }),
   ),
 });

@@ -17,7 +17,7 @@ import {
 } from '../../../domain/governance/compliance/findings.commands.ts';
 import { cardFindingList, findingList } from '../../../domain/governance/compliance/findings.list.ts';
 import { Choice, Clearable, component, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { created, ok, routesOf } from '../../operation.ts';
+import { created, ok, routeGroup, routesOf } from '../../operation.ts';
 import { bodiesOf, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
@@ -74,18 +74,8 @@ const listed = listResponse(FindingSchema);
 
 /** Compliance findings: read, create, decide. */
 export function registerFindingRoutes(app: App): void {
-  const reading = routesOf(app, {
-    tag: 'Compliance',
-    module: 'grc',
-    permission: 'compliance.view',
-    permissionNote: 'grc.view',
-  });
-  const maintaining = routesOf(app, {
-    tag: 'Compliance',
-    module: 'grc',
-    permission: 'compliance.manage',
-    permissionNote: 'grc.manage',
-  });
+  const reading = routesOf(app, routeGroup('Compliance', 'grc', 'compliance.view', 'grc.view'));
+  const maintaining = routesOf(app, routeGroup('Compliance', 'grc', 'compliance.manage', 'grc.manage'));
 
   reading.list('listComplianceFindings', '/api/v1/compliance/findings', findingList, {
     summary: 'List findings about regulations',

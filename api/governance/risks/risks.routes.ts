@@ -30,6 +30,7 @@ import {
   DateOnly,
   Flag,
   Nullable,
+  NullableId,
   NullableText,
   OptionalText,
   object,
@@ -65,7 +66,7 @@ const RiskSchema = component('Risk', riskMembers);
 
 const estimate = { category: Category, initial_probability: Probability, initial_impact: Impact };
 const plan = {
-  owner_id: Nullable(Type.String({ ...Uuid, description: 'An active user' })),
+  owner_id: NullableId('An active user'),
   target_resolution_date: Nullable(DateOnly),
 };
 const RiskCreateBody = bodiesOf(
@@ -123,12 +124,7 @@ const RiskImportSchema = component('RiskImport', {
     object({
       row_index: Type.Integer(),
       status: Choice(['created', 'skipped', 'failed']),
-      id: Nullable(
-        Type.String({
-          ...Uuid,
-          description: 'Of a skipped row the existing risk; null in a dry run',
-        }),
-      ),
+      id: NullableId('Of a skipped row the existing risk; null in a dry run'),
       reference: Nullable(Type.String()),
       error: NullableText('Why the row was skipped or failed'),
       warnings: Type.Array(Type.String()),

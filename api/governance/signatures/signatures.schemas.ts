@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Choice, component, Nullable, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
+import { BooleanOf, Choice, component, Nullable, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
@@ -11,12 +11,8 @@ const SignatorySchema = component('Signatory', {
   user_id: Uuid,
   display_name: Type.String({ description: 'Empty for a deleted user' }),
   email: Type.String(),
-  is_active: Type.Boolean({
-    description: 'Whether the account is active; no one else can sign in its place',
-  }),
-  can_sign: Type.Boolean({
-    description: 'Whether it is active and its role may read and sign such documents',
-  }),
+  is_active: BooleanOf('Whether the account is active; no one else can sign in its place'),
+  can_sign: BooleanOf('Whether it is active and its role may read and sign such documents'),
   status: Choice(['pending', 'signed']),
   signed_at: Nullable(Timestamp),
   content_hash: Nullable(Hash),

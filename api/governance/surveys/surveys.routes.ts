@@ -32,6 +32,7 @@ import {
   Count,
   component,
   Flag,
+  IntegerFrom,
   itemComponent,
   Key,
   Nullable,
@@ -69,10 +70,7 @@ const surveyMembers = {
 const SurveySchema = component('Survey', surveyMembers);
 const SentSurveySchema = component('SentSurvey', {
   ...surveyMembers,
-  targets_created: Type.Integer({
-    minimum: 1,
-    description: 'Number of requested responses: one per card and user',
-  }),
+  targets_created: IntegerFrom(1, 'Number of requested responses: one per card and user'),
 });
 
 const PreviewQuery = object({

@@ -9,6 +9,7 @@ import {
   Count,
   component,
   Flag,
+  itemsIn,
   Nullable,
   OpenObject,
   object,
@@ -23,11 +24,7 @@ const MAX_ROWS = 2_000;
 const MAX_REFS = 5_000;
 
 const Ids = (description: string) =>
-  Type.Array(Uuid, {
-    minItems: 1,
-    maxItems: MAX_CARDS,
-    description: `${description}; duplicates count once`,
-  });
+  Type.Array(Uuid, itemsIn(1, MAX_CARDS, `${description}; duplicates count once`));
 const DryRun = Flag('Return the same response without writing');
 const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });

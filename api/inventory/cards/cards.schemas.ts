@@ -9,6 +9,7 @@ import {
   FilledText,
   Flag,
   Nullable,
+  NumberIn,
   OptionalFlag,
   object,
   optional,
@@ -44,11 +45,7 @@ const CardWarning = object({
   code: Type.Literal('likely_duplicate'),
   card_id: Uuid,
   name: Type.String(),
-  confidence: Type.Number({
-    minimum: 0,
-    maximum: 1,
-    description: 'The probability that both represent the same object, by their names',
-  }),
+  confidence: NumberIn(0, 1, 'The probability that both represent the same object, by their names'),
 });
 
 /** The response of writes that can create or rename a card. */

@@ -6,7 +6,7 @@ import { createCard, patchCard } from '../../../domain/inventory/cards/cards.wri
 import { type Ctx, etagOf } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { Choice, component, object, partialObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { Choice, component, itemsUpTo, object, partialObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { likelyDuplicates } from '../../../integrations/analysis/duplicates/warnings.ts';
 import { vocabularyOf } from '../../../integrations/analysis/matching/own-words.ts';
 import type { ErrorCode } from '../../../platform/errors.ts';
@@ -25,10 +25,7 @@ const CardCreateBody = object({
 const CardArchiveBody = object(removal);
 
 const CardRestoreBody = partialObject({
-  also_restore_card_ids: Type.Array(Uuid, {
-    maxItems: 200,
-    description: 'Cards that were archived by the same operation',
-  }),
+  also_restore_card_ids: Type.Array(Uuid, itemsUpTo(200, 'Cards that were archived by the same operation')),
 });
 
 const Ids = (description: string) => Type.Array(Uuid, { description });

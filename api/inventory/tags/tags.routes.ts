@@ -11,7 +11,7 @@ import {
 import { groupList } from '../../../domain/inventory/tags/tags.list.ts';
 import { Tag } from '../../../domain/inventory/tags/tags.model.ts';
 import { TagGroup } from '../../../domain/kernel/metamodel/metamodel.model.ts';
-import { component, itemComponent, Uuid } from '../../../domain/kernel/shapes.ts';
+import { component, itemComponent, itemsIn, Uuid } from '../../../domain/kernel/shapes.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
@@ -26,11 +26,7 @@ const groupBodies = bodiesOf({ name }, { description, mode, mandatory, restrict_
 const { color, sort_order } = Tag.columns;
 const tagBodies = bodiesOf({ name }, { description, color, sort_order });
 
-const CardTagsBody = Type.Array(Uuid, {
-  minItems: 1,
-  maxItems: 200,
-  description: 'Ids of tags',
-});
+const CardTagsBody = Type.Array(Uuid, itemsIn(1, 200, 'Ids of tags'));
 
 const onCard = { permission: 'login', permissionNote: 'inventory.edit or card.edit' } as const;
 

@@ -8,6 +8,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
   component,
+  IntegerFrom,
   Nullable,
   NullableText,
   OpenObject,
@@ -43,10 +44,7 @@ const jobMembers = {
   finished_at: Nullable(Timestamp),
   result: Nullable(OpenObject),
   error: Nullable(object({ code: Type.String(), message: Type.String() })),
-  attempt: Type.Integer({
-    minimum: 1,
-    description: 'Increases with each run, including after the loss of a worker',
-  }),
+  attempt: IntegerFrom(1, 'Increases with each run, including after the loss of a worker'),
   links: object({
     self: Type.String({ examples: ['/api/v1/jobs/01a1fc18-58f4-7000-aa03-cee0befc06d2'] }),
     result: NullableText('The URL of its file, while it is stored'),

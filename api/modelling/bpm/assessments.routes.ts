@@ -9,7 +9,7 @@ import {
 } from '../../../domain/modelling/bpm/assessments.ts';
 import { ProcessAssessment } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { readTemplate, templateList } from '../../../domain/modelling/bpm/templates.ts';
-import { created, ok, page, routesOf } from '../../operation.ts';
+import { created, ok, page, routeGroup, routesOf } from '../../operation.ts';
 import { bodiesOf } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 
@@ -62,12 +62,7 @@ const idsOf = (params: { process_id: string; assessment_id: string }) => ({
 /** Assessments of processes, and process templates. */
 export function registerProcessAssessmentRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Processes', permission: 'login', module: 'bpm' });
-  const assessing = routesOf(app, {
-    tag,
-    module: 'bpm',
-    permission: 'bpm.assessments',
-    permissionNote: 'inventory.view to read',
-  });
+  const assessing = routesOf(app, routeGroup(tag, 'bpm', 'bpm.assessments', 'inventory.view to read'));
 
   assessing.list('listProcessAssessments', base, processAssessmentList, {
     summary: 'List the assessments of a process',

@@ -6,6 +6,7 @@ import {
   Count,
   component,
   Flag,
+  IntegerFrom,
   IntegerIn,
   itemComponent,
   Nullable,
@@ -30,7 +31,7 @@ import { elementFilters, elementSorts, listElements } from '../../../domain/mode
 import { type LinkInput, linkElement } from '../../../domain/modelling/bpm/links.save.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import type { ResponseHeader } from '../../openapi/headers.ts';
-import { file, ok, page, routesOf } from '../../operation.ts';
+import { file, ok, page, routeGroup, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
@@ -85,11 +86,8 @@ const VersionItemSchema = itemComponent('ProcessDiagramVersion', {
   created_at,
 });
 const outcome = {
-  links_removed: Type.Integer({ minimum: 0, description: 'Removed elements that had links' }),
-  relations_removed: Type.Integer({
-    minimum: 0,
-    description: 'Relations that were created for links of which none is left',
-  }),
+  links_removed: IntegerFrom(0, 'Removed elements that had links'),
+  relations_removed: IntegerFrom(0, 'Relations that were created for links of which none is left'),
 };
 const SavedDiagramSchema = component('SavedProcessDiagram', {
   id: Nullable(Uuid),
@@ -120,18 +118,8 @@ const element = {
 const ElementSchema = component('ProcessElement', element);
 
 const tag = 'Processes';
-const readingGroup = {
-  tag,
-  module: 'bpm',
-  permission: 'bpm.view',
-  permissionNote: 'inventory.view or card.view',
-} as const;
-const editing = {
-  tag,
-  module: 'bpm',
-  permission: 'login',
-  permissionNote: 'bpm.edit or card.bpm_edit',
-} as const;
+const readingGroup = routeGroup(tag, 'bpm', 'bpm.view', 'inventory.view or card.view');
+const editing = routeGroup(tag, 'bpm', 'login', 'bpm.edit or card.bpm_edit');
 const relatingGroup = {
   ...editing,
   permissionNote: 'bpm.edit or card.bpm_edit; relations.manage or card.manage_relations to write relations',

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import {
+  BooleanOf,
   Clearable,
   Count,
   component,
@@ -32,7 +33,7 @@ import {
   readPublished,
 } from '../../../domain/modelling/bpm/flow.list.ts';
 import type { LinkInput } from '../../../domain/modelling/bpm/links.save.ts';
-import { created, ok, page, routesOf } from '../../operation.ts';
+import { created, ok, page, routeGroup, routesOf } from '../../operation.ts';
 import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import {
@@ -100,9 +101,7 @@ const draftElement = {
   ...modelElement,
   ...linkedCards,
   custom_fields: Nullable(CustomFields),
-  is_planned: Type.Boolean({
-    description: 'Whether the version has planned links; otherwise the active links are returned',
-  }),
+  is_planned: BooleanOf('Whether the version has planned links; otherwise the active links are returned'),
 };
 const DraftElementSchema = component('ProcessDraftElement', draftElement);
 const compared = object({ id: Uuid, revision: columns.revision, status: columns.status });
@@ -120,18 +119,8 @@ const FlowPermissionsSchema = component('ProcessFlowPermissions', {
 });
 
 const tag = 'Processes';
-const viewingGroup = {
-  tag,
-  module: 'bpm',
-  permission: 'login',
-  permissionNote: 'bpm.view or card.view',
-} as const;
-const draftingGroup = {
-  tag,
-  module: 'bpm',
-  permission: 'login',
-  permissionNote: 'bpm.manage_drafts or card.bpm_manage_drafts',
-} as const;
+const viewingGroup = routeGroup(tag, 'bpm', 'login', 'bpm.view or card.view');
+const draftingGroup = routeGroup(tag, 'bpm', 'login', 'bpm.manage_drafts or card.bpm_manage_drafts');
 const listed = listResponse(FlowSchema);
 const written = ok('The version', FlowSchema, 'ETag');
 const changing = {
@@ -239,12 +228,7 @@ export function registerProcessFlowRoutes(app: App): void {
 /** Approval of drafts, and their elements. */
 function registerFlowApprovalRoutes(app: App): void {
   const drafting = routesOf(app, draftingGroup);
-  const approving = routesOf(app, {
-    tag,
-    module: 'bpm',
-    permission: 'login',
-    permissionNote: 'bpm.approve_flows or card.bpm_approve',
-  });
+  const approving = routesOf(app, routeGroup(tag, 'bpm', 'login', 'bpm.approve_flows or card.bpm_approve'));
   const viewing = routesOf(app, viewingGroup);
 
   drafting.post('submitProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/submit', {

@@ -30,19 +30,14 @@ import {
   ppmSorts,
 } from '../../../domain/modelling/ppm/ppm.kinds.ts';
 import type { ErrorCode } from '../../../platform/errors.ts';
-import { created, ok, page, routesOf } from '../../operation.ts';
+import { created, ok, page, routeGroup, routesOf } from '../../operation.ts';
 import { filterSchemas, listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import * as schemas from './ppm.schemas.ts';
 
 /** The routes that read plans and figures of initiatives. */
 const readingRoutes = (app: App) =>
-  routesOf(app, {
-    tag: 'Project portfolio',
-    module: 'ppm',
-    permission: 'ppm.view',
-    permissionNote: 'read access to the initiative',
-  });
+  routesOf(app, routeGroup('Project portfolio', 'ppm', 'ppm.view', 'read access to the initiative'));
 
 /** What rows belong to: its path with the parameter of its id, and its name in summaries. */
 interface Owner {
@@ -99,12 +94,7 @@ function registerPpmKind(app: App, declared: PpmOperations): void {
   const reading = readingRoutes(app);
   const rights = ['read access to the initiative'];
   if (kind.costs) rights.push('costs.view, or a stakeholder role on the initiative');
-  const changing = routesOf(app, {
-    tag: 'Project portfolio',
-    module: 'ppm',
-    permission: 'ppm.manage',
-    permissionNote: rights.join('; '),
-  });
+  const changing = routesOf(app, routeGroup('Project portfolio', 'ppm', 'ppm.manage', rights.join('; ')));
   const collection = `${owner.url}/${path}`;
   const one = `/api/v1/ppm/${declared.one ?? path}/:${param}`;
 

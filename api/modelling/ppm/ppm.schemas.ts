@@ -4,6 +4,7 @@ import {
   Count,
   component,
   DateOnly,
+  IntegerFrom,
   Nullable,
   object,
   optional,
@@ -115,7 +116,7 @@ export const wbs = {
   row: answer('PpmWbs', wbsItems, {
     assignee_name: Name,
     progress: Type.Number({ ...Percent, description: 'Computed from tasks and child items' }),
-    task_count: Type.Integer({ minimum: 0, description: 'Tasks at the item and below' }),
+    task_count: IntegerFrom(0, 'Tasks at the item and below'),
   }),
   ...bodies(WbsItem.columns, {
     required: ['title'],
@@ -137,22 +138,19 @@ const scheduled = {
   id: Uuid,
   title: Type.String(),
   wbs_id: Nullable(Type.String({ ...Uuid, description: 'The WBS item that contains it' })),
-  duration: Type.Integer({
-    minimum: 0,
-    description: 'Days; for a WBS item from its first start to its last end',
-  }),
+  duration: IntegerFrom(0, 'Days; for a WBS item from its first start to its last end'),
   earliest_start: Day,
   earliest_end: Day,
   latest_start: Day,
   latest_end: Day,
-  slack: Type.Integer({ minimum: 0, description: 'Days by which it may be late without delaying the plan' }),
+  slack: IntegerFrom(0, 'Days by which it may be late without delaying the plan'),
   critical: Type.Boolean({ description: 'Whether it has no slack' }),
 };
 export const CriticalPathSchema = component('PpmCriticalPath', {
   initiative_id: Uuid,
   start_date: DateOnly,
   end_date: Day,
-  duration: Type.Integer({ minimum: 0, description: 'Days from the start to the end' }),
+  duration: IntegerFrom(0, 'Days from the start to the end'),
   critical_path: Type.Array(object({ kind: PlanKind, id: Uuid, title: Type.String() }), {
     description: 'Tasks, and WBS items without parts, that have no slack, by earliest start',
   }),

@@ -37,12 +37,9 @@ interface SendableCard {
   attributes: Record<string, unknown>;
 }
 
-const listed = (settings: AiSettings, type: string): readonly string[] =>
-  settings.outgoing_fields[type] ?? settings.outgoing_fields[OTHERS] ?? [];
-
 /** Whether a field of cards of the type may be sent: `description`, `attributes.<key>`. Costs must be listed by name. */
 export function isFieldAllowed(settings: AiSettings, type: CardType, field: string): boolean {
-  const fields = listed(settings, type.key);
+  const fields = settings.outgoing_fields[type.key] ?? settings.outgoing_fields[OTHERS] ?? [];
   if (fields.includes(field)) return true;
   const key = field.startsWith('attributes.') ? field.slice('attributes.'.length) : undefined;
   return key !== undefined && fields.includes(ALL) && !type.costKeys.includes(key);

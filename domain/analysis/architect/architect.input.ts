@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { Nullable, OpenObject, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { itemsUpTo, Nullable, OpenObject, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import { cardMembers, relationMembers } from './architect.types.ts';
 
 const open = { additionalProperties: true } as const;
@@ -29,25 +29,22 @@ export const sessionMembers = {
     Type.Object({ id: Type.Optional(ShortText) }, { ...open, description: 'One of the options' }),
   ),
   selectedRecommendations: Given(
-    Type.Array(Type.Object({ id: Type.Optional(ShortText) }, open), {
-      maxItems: 500,
-      description: 'Of the gaps, those that the target architecture is to close; none: all',
-    }),
+    Type.Array(
+      Type.Object({ id: Type.Optional(ShortText) }, open),
+      itemsUpTo(500, 'Of the gaps, those that the target architecture is to close; none: all'),
+    ),
   ),
   selectedProducts: Given(
-    Type.Array(Type.Object({ name: Type.Optional(ShortText) }, open), {
-      maxItems: 100,
-      description: 'Products to be bought: new applications get their names, in order',
-    }),
+    Type.Array(
+      Type.Object({ name: Type.Optional(ShortText) }, open),
+      itemsUpTo(100, 'Products to be bought: new applications get their names, in order'),
+    ),
   ),
   objectiveIds: Given(Type.Array(Uuid, { maxItems: 50 })),
   selectedCapabilities: Given(
     Type.Array(
       Type.Object({ id: Type.Optional(Nullable(ShortText)), name: Type.Optional(ShortText) }, open),
-      {
-        maxItems: 200,
-        description: 'Capabilities of the inventory by `id`, and new ones by `name` alone',
-      },
+      itemsUpTo(200, 'Capabilities of the inventory by `id`, and new ones by `name` alone'),
     ),
   ),
 };

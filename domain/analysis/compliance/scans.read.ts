@@ -82,7 +82,9 @@ export async function executeReadingPage(
   const open: Digested[] = [];
   const read = new Map<string, Reading>();
   for (const card of outgoing.values()) {
-    const digest = digestOf(reader, rule, card);
+    const digest = createHash('sha256')
+      .update(JSON.stringify([reader.version, rule.question, card]))
+      .digest('base64url');
     const before = known.get(card.id);
     if (before?.digest === digest) read.set(card.id, before);
     else open.push({ card, digest });
@@ -161,11 +163,6 @@ function withoutCosts(metamodel: Metamodel, { attributes, ...card }: OutgoingCar
   const left = Object.entries(attributes ?? {}).filter(([key]) => !costs.includes(key));
   return left.length === 0 ? card : { ...card, attributes: Object.fromEntries(left) };
 }
-
-const digestOf = ({ version }: CardReader, { question }: ReadingRule, card: OutgoingCard): string =>
-  createHash('sha256')
-    .update(JSON.stringify([version, question, card]))
-    .digest('base64url');
 
 async function readings(
   sql: Sql,

@@ -1,4 +1,4 @@
-import { EstateError, invalidFields } from '../../../platform/errors.ts';
+import { EstateError, fieldError, invalidFields } from '../../../platform/errors.ts';
 import { requireMaintainer } from '../../governance/compliance/findings.list.ts';
 import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -31,13 +31,7 @@ export async function startScan(
     const errors = (named ?? []).flatMap((key, n) =>
       known.some((regulation) => regulation.key === key)
         ? []
-        : [
-            {
-              field: `regulations.${n}`,
-              code: 'unknown_regulation',
-              message: `there is no regulation "${key}"`,
-            },
-          ],
+        : [fieldError(`regulations.${n}`, 'unknown_regulation', `there is no regulation "${key}"`)],
     );
     if (errors.length > 0) throw invalidFields(errors);
     const regulations = known

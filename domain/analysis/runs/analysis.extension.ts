@@ -35,7 +35,7 @@ export const analysisExtension: Extension = {
  * @returns the number of deleted runs.
  */
 async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<number> {
-  const rowCount = await query(sql).count`with last as (
+  return await query(sql).count`with last as (
        select distinct on (analysis_type) id from analysis_runs where status = 'completed'
        order by analysis_type, created_at desc, id desc
      )
@@ -49,7 +49,6 @@ async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<num
          and not exists (select from modernizations m where m.run_id = r.id and m.is_current)
        limit ${embed(batch)}
      )`;
-  return rowCount as number;
 }
 
 /**
@@ -57,12 +56,11 @@ async function deleteOldRuns(sql: Sql, days: number, batch: number): Promise<num
  * @returns the number of deleted models.
  */
 async function deleteOldModels(sql: Sql, days: number, batch: number): Promise<number> {
-  const rowCount = await query(sql).count`delete from duplicate_models where id in (
+  return await query(sql).count`delete from duplicate_models where id in (
        select m.id from duplicate_models m
        where m.learned_at < now() - make_interval(days => ${days})
          and m.id not in (select model_id from duplicate_states)
          and m.id not in (select distinct model_id from duplicate_pairs)
        limit ${embed(batch)}
      )`;
-  return rowCount as number;
 }

@@ -1,5 +1,5 @@
 import { fragment, query, type Sql } from '../../../platform/database.ts';
-import { EstateError, notFound } from '../../../platform/errors.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { seedsOfType } from '../../inventory/calculations/recalculate.ts';
 import {
   loadCards,
@@ -17,7 +17,7 @@ import { requireMergeRights } from '../../inventory/cards/merge/merge.command.ts
 import { commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
-import { lockRow, type RowOf } from '../../kernel/resources/rows.ts';
+import { type RowOf, requireRow } from '../../kernel/resources/rows.ts';
 import type { BatchEvent, NotUndone } from '../../kernel/undo/undo.rows.ts';
 import { isUpdate, type RollbackRequest, readEvents, runsOf, SPLIT, undoRun } from './batches.rollback.ts';
 import { endsOf, undoCards } from './undo.cards.ts';
@@ -69,8 +69,7 @@ export async function undoMerge(ctx: Ctx, id: string, request: RollbackRequest) 
 async function undo(work: Work, ctx: Ctx, id: string, { dry_run, force }: RollbackRequest) {
   const { sql } = work;
   await lockHierarchy(sql, 'exclusive');
-  const merge = await lockRow(sql, CardMerge, { id });
-  if (!merge) throw notFound('merge', id);
+  const merge = await requireRow(sql, CardMerge, 'merge', { id });
   const { survivor_id: survivorId, card_type: type } = merge;
   const { merged, events } = await eventsOfMerge(sql, merge);
   const touched = new Set([survivorId, ...events.flatMap(cardsOf)]);

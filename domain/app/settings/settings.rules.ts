@@ -1,4 +1,4 @@
-import type { FieldError } from '../../../platform/errors.ts';
+import { type FieldError, fieldError } from '../../../platform/errors.ts';
 import { outgoingErrors } from '../../analysis/ai/ai.outgoing.ts';
 import { isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -22,7 +22,6 @@ export interface SettingSurroundings {
 type Rule<V> = (value: V, around: SettingSurroundings) => FieldError[];
 type Rules = { [K in PlainSetting | SettingGroup]?: Rule<SettingValues[K]> };
 
-const fieldError = (field: string, code: string, message: string): FieldError => ({ field, code, message });
 const unless = (holds: boolean, field: string, code: string, message: string): FieldError[] =>
   holds ? [] : [fieldError(field, code, message)];
 

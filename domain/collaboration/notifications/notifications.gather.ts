@@ -7,6 +7,7 @@ import type { RowChanges } from '../../kernel/events/row-changes.ts';
 import { formatDate } from '../../kernel/mail/mail.templates.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
+import type { EventCard } from '../items.ts';
 import type { Facts, NotificationRule } from './notifications.rule.ts';
 import { notificationRules } from './notifications.rules.ts';
 import {
@@ -24,28 +25,22 @@ export interface Person {
   preferences: NotificationPreferences;
 }
 
-interface NotifiedCard {
-  id: string;
-  name: string;
-  type: string;
-}
-
 /** The data that decides who receives notifications. */
 export interface People {
   /** Active users by id. */
   users: ReadonlyMap<string, Person>;
-  cards: ReadonlyMap<string, NotifiedCard>;
+  cards: ReadonlyMap<string, EventCard>;
   /** The roles of users on cards: user to role keys, by card. */
   holders: ReadonlyMap<string, ReadonlyMap<string, string[]>>;
 }
 
 /** Reads cards with their stakeholders, and users, in three statements. */
 export async function readPeople(sql: Sql, cardIds: string[], userIds: string[]): Promise<People> {
-  const cards = new Map<string, NotifiedCard>();
+  const cards = new Map<string, EventCard>();
   const holders = new Map<string, Map<string, string[]>>();
   const wanted = new Set(userIds);
   if (cardIds.length > 0) {
-    const rows: NotifiedCard[] = await sql('cards').whereIn('id', cardIds).select('id', 'name', 'type');
+    const rows: EventCard[] = await sql('cards').whereIn('id', cardIds).select('id', 'name', 'type');
     for (const card of rows) cards.set(card.id, card);
     const held: { card_id: string; user_id: string; role: string }[] = await sql('stakeholders')
       .whereIn('card_id', cardIds)
@@ -78,12 +73,7 @@ export function hasPermission({ permissions }: Person, permission: AppPermission
  * Whether the person sees the card, as every read of cards decides it: a type that is not hidden, and either
  * `inventory.view` or a role on the card that gives `card.view`.
  */
-export function canSeeCard(
-  metamodel: Metamodel,
-  people: People,
-  person: Person,
-  card: NotifiedCard,
-): boolean {
+export function canSeeCard(metamodel: Metamodel, people: People, person: Person, card: EventCard): boolean {
   const type = metamodel.cardTypes.get(card.type);
   if (!type || type.is_hidden) return false;
   if (hasPermission(person, 'inventory.view')) return true;
@@ -227,8 +217,6 @@ function factsOf(
   };
 }
 
-const cardLink = (card: Pick<NotifiedCard, 'id'> | undefined): string | null =>
-  card ? `/cards/${card.id}` : null;
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 
 /** The texts of a notification that describes several events. */
@@ -240,3 +228,6 @@ export function digestTexts(
   const title = rule.many(count);
   return { title, message: `${title} by ${actor}.` };
 }
+
+const cardLink = (card: Pick<EventCard, 'id'> | undefined): string | null =>
+  card ? `/cards/${card.id}` : null;

@@ -13,8 +13,8 @@ import { deleteRows, insertRow, lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, Clearable, Flag, object, Uuid } from '../../kernel/shapes.ts';
 import { lockCard, lockCardOf, ofVisibleCard, requireVisibleCard } from '../cards.access.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
-import { newId, requireActiveUser, type WrittenItem } from '../items.ts';
-import { type TodoCard, todoEvent } from './todos.events.ts';
+import { type EventCard, newId, requireActiveUser, type WrittenItem } from '../items.ts';
+import { todoEvent } from './todos.events.ts';
 import { defaultLead, nextDue, recurrenceUnits, seriesDay, statusOn, todoStates } from './todos.rules.ts';
 
 const ofCard = (column: string) => (ctx: Ctx) =>
@@ -178,7 +178,7 @@ export async function deleteTodo(ctx: Ctx, id: string): Promise<void> {
 /** Writes the values that differ, with their event. */
 export async function saveTodo(
   work: Work,
-  card: TodoCard | null,
+  card: EventCard | null,
   row: TodoRow,
   values: Partial<TodoRow>,
 ): Promise<TodoRow> {
@@ -193,7 +193,7 @@ async function lockTodo(
   work: Work,
   ctx: Ctx,
   id: string,
-): Promise<{ row: TodoRow; card: TodoCard | null; today: string }> {
+): Promise<{ row: TodoRow; card: EventCard | null; today: string }> {
   const { sql } = work;
   const known = await sql('todos').where({ id }).first('id', 'card_id');
   if (!known) throw notFound('todo', id);
@@ -248,7 +248,7 @@ async function patched(
 }
 
 /** The next to-do of a series, when this one is done. */
-async function makeNext(work: Work, card: TodoCard | null, done: TodoRow, today: string): Promise<void> {
+async function makeNext(work: Work, card: EventCard | null, done: TodoRow, today: string): Promise<void> {
   const { sql } = work;
   const { recurrence_unit: unit, recurrence_interval: interval } = done;
   if (unit === 'none') return;

@@ -2,8 +2,9 @@ import { query } from '../../../platform/database.ts';
 import type { Work } from '../../kernel/context.ts';
 import { insertRow } from '../../kernel/resources/rows.ts';
 import { Todo, type TodoRow } from '../collaboration.model.ts';
+import type { EventCard } from '../items.ts';
 import { saveTodo } from './todos.commands.ts';
-import { type TodoCard, todoEvent } from './todos.events.ts';
+import { todoEvent } from './todos.events.ts';
 
 /** A to-do that the service assigns and closes. */
 export interface SystemTodo {
@@ -13,7 +14,7 @@ export interface SystemTodo {
   assignedTo: string;
   description: string;
   /** The card to which it belongs, whose viewers can see it; null: only the assignee can see it. */
-  card: TodoCard | null;
+  card: EventCard | null;
   /** `YYYY-MM-DD` */
   dueDate?: string | null;
   /** The page where it is done. */
@@ -139,7 +140,7 @@ export async function assignSystemTodos(
 
 /** Deletes the open system to-dos of users who are deleted, and unassigns their other unfinished ones. */
 export async function unassignTodos(work: Work, userIds: readonly string[]): Promise<void> {
-  const rows = await query(work.sql).rows<{ before: TodoRow; after: TodoRow | null; card: TodoCard | null }>`
+  const rows = await query(work.sql).rows<{ before: TodoRow; after: TodoRow | null; card: EventCard | null }>`
        with unfinished as (
        select t.id from todos t where t.assigned_to = any(${userIds}::uuid[]) and t.status <> 'done'
        order by t.id for update

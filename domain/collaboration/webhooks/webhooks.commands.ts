@@ -13,7 +13,7 @@ import { defineList, ofParent, readOne } from '../../kernel/lists/lists.define.t
 import { columnMembers, columnSorts } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, Clearable, object } from '../../kernel/shapes.ts';
+import { Choice, Clearable, itemsIn, object } from '../../kernel/shapes.ts';
 import { newId } from '../items.ts';
 import { deliveryStatuses, Webhook, WebhookDelivery, webhookStatuses } from './webhooks.model.ts';
 
@@ -93,18 +93,16 @@ const OVERLAP_SECONDS = 24 * 60 * 60;
 
 const filters = {
   event_types: Clearable(
-    Type.Array(Type.String({ maxLength: 100 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'Event types, such as `card.updated`; null for all',
-    }),
+    Type.Array(
+      Type.String({ maxLength: 100 }),
+      itemsIn(1, 100, 'Event types, such as `card.updated`; null for all'),
+    ),
   ),
   card_types: Clearable(
-    Type.Array(Type.String({ maxLength: 100 }), {
-      minItems: 1,
-      maxItems: 100,
-      description: 'Card types at either end of the event; null for all',
-    }),
+    Type.Array(
+      Type.String({ maxLength: 100 }),
+      itemsIn(1, 100, 'Card types at either end of the event; null for all'),
+    ),
   ),
 };
 

@@ -4,15 +4,9 @@ import { Choice, Flag, object, TypeKeys } from '../../kernel/shapes.ts';
 
 /** How a model is imported. Shared by the request and the job. */
 export const archimateOptions = {
-  mode: Choice(['create', 'upsert'], {
-    default: 'create',
-    description: '`create` refuses what exists already, `upsert` changes it',
-  }),
+  mode: Choice(['create', 'upsert'], '`create` refuses what exists already, `upsert` changes it', 'create'),
   dry_run: Flag('Say what would become of the model, and write nothing'),
-  report: Choice(['failed', 'all'], {
-    default: 'failed',
-    description: 'Which entries the report contains',
-  }),
+  report: Choice(['failed', 'all'], 'Which entries the report contains', 'failed'),
 };
 
 const ImportPayload = object({ ...archimateOptions, file_id: Type.String({ format: 'uuid' }) });

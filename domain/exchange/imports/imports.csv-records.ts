@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import type { FieldError } from '../../../platform/errors.ts';
+import { type FieldError, fieldError } from '../../../platform/errors.ts';
 import { ROW } from './imports.row.ts';
 
 export type Separator = ',' | ';' | '\t';
@@ -157,21 +157,17 @@ class Splitter {
   }
 }
 
-const tooLong: FieldError = {
-  field: ROW,
-  code: 'too_long',
-  message: 'is larger than 1 MiB; perhaps a quote is left open',
-};
-const badQuote: FieldError = {
-  field: ROW,
-  code: 'bad_quote',
-  message: 'has a quote inside a cell; a quoted cell begins and ends with one, and doubles those inside',
-};
-const unclosedQuote: FieldError = {
-  field: ROW,
-  code: 'unclosed_quote',
-  message: 'opens a quote that is not closed before the end of the file',
-};
+const tooLong: FieldError = fieldError(ROW, 'too_long', 'is larger than 1 MiB; perhaps a quote is left open');
+const badQuote: FieldError = fieldError(
+  ROW,
+  'bad_quote',
+  'has a quote inside a cell; a quoted cell begins and ends with one, and doubles those inside',
+);
+const unclosedQuote: FieldError = fieldError(
+  ROW,
+  'unclosed_quote',
+  'opens a quote that is not closed before the end of the file',
+);
 
 interface Found {
   cells: string[];

@@ -7,26 +7,25 @@ const flag = (description: string, value: boolean) => Type.Boolean({ default: va
 /** The options of an import. Shared by the request and the job. */
 export const importOptions = {
   kind: Choice(['cards', 'relations'], { default: 'cards' }),
-  mode: Choice(['create', 'upsert'], {
-    default: 'create',
-    description: '`create` refuses rows that exist already, `upsert` changes those',
-  }),
+  mode: Choice(
+    ['create', 'upsert'],
+    '`create` refuses rows that exist already, `upsert` changes those',
+    'create',
+  ),
   dry_run: flag('Report the outcome of each row without writing', false),
   atomic: flag('Write all rows or, if one fails, none', false),
-  empty: Choice(['leave', 'clear'], {
-    default: 'leave',
-    description: 'What an empty CSV cell does: leave the value, or clear it',
-  }),
+  empty: Choice(['leave', 'clear'], 'What an empty CSV cell does: leave the value, or clear it', 'leave'),
   separator: Type.Optional(
     Type.Union(
       ['comma', 'semicolon', 'tab', ',', ';', '\t'].map((name) => Type.Literal(name)),
       { description: 'Of a CSV file, by name or as a character; absent: detected from its header' },
     ),
   ),
-  report: Choice(['failed', 'warnings', 'all'], {
-    default: 'failed',
-    description: 'Which rows the report contains; `warnings`: those that failed or have warnings',
-  }),
+  report: Choice(
+    ['failed', 'warnings', 'all'],
+    'Which rows the report contains; `warnings`: those that failed or have warnings',
+    'failed',
+  ),
 };
 
 const Payload = object({

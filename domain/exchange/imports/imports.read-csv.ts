@@ -35,10 +35,6 @@ export async function* readCsv<K extends ImportKind>(
   yield* inBatches(csvRows(stream, options), options.batchRows);
 }
 
-function noHeader() {
-  return invalidField('file', 'empty_file', 'The file is empty; its first line has to name the columns.');
-}
-
 function headerColumns(
   { cells, error }: CsvRecord,
   { kind, attributeKeys }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys'>,
@@ -59,7 +55,8 @@ async function* csvRows<K extends ImportKind>(
     if (!read) read = rowReader(headerColumns(records.shift()!, options), options);
     yield records.map((record) => ({ row: read!(record), bytes: record.bytes }));
   }
-  if (!read) throw noHeader();
+  if (!read)
+    throw invalidField('file', 'empty_file', 'The file is empty; its first line has to name the columns.');
 }
 
 function rowReader<K extends ImportKind>(

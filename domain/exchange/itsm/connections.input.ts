@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { Choice, FilledText, Flag, object, optional, TextUpTo } from '../../kernel/shapes.ts';
+import { Choice, FilledText, Flag, itemsIn, object, optional, TextUpTo } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
@@ -175,11 +175,10 @@ export const HttpSource = object({
 /** A list of rows at one path of the remote. */
 export type HttpSource = Static<typeof HttpSource>;
 
-export const HttpSources = Type.Array(HttpSource, {
-  minItems: 1,
-  maxItems: 50,
-  description: 'For http: the lists to read. A change replaces all of them',
-});
+export const HttpSources = Type.Array(
+  HttpSource,
+  itemsIn(1, 50, 'For http: the lists to read. A change replaces all of them'),
+);
 
 // URL parsers decode %2e as a dot
 const outsideAddress = /(^|\/)(\.|%2e){1,2}(\/|\?|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;

@@ -1,9 +1,9 @@
-import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
+import { BooleanOf } from '../../kernel/shapes.ts';
 import { Connection } from './itsm.model.ts';
 
 /** The permission to read connections, mappings and runs. */
@@ -26,10 +26,7 @@ export const connectionList = defineList({
   },
   defaultSort: 'name',
   filters: {
-    is_active: [
-      Type.Boolean({ description: '`true`: active connections; `false`: paused ones' }),
-      'c.is_active = ?',
-    ],
+    is_active: [BooleanOf('`true`: active connections; `false`: paused ones'), 'c.is_active = ?'],
   },
   members: {
     ...columnMembers('c', Connection.shown),

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { type FieldError, fieldError, invalidFields } from '../../../platform/errors.ts';
 import type { Outbound } from '../../../platform/outbound.ts';
 import { timeZoneErrors } from '../../kernel/jobs/schedules.fire.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
@@ -94,7 +94,6 @@ export function mergeConnection(
   return { settings, secrets };
 }
 
-const fieldError = (field: string, code: string, message: string): FieldError => ({ field, code, message });
 const errorIf = (isError: boolean, ...of: Parameters<typeof fieldError>): FieldError[] =>
   isError ? [fieldError(...of)] : [];
 const secretRequired = (field: string): FieldError =>

@@ -17,7 +17,7 @@ const MAX_ROWS = 50_000;
  * @returns the number of deleted runs; 0 when none is left.
  */
 async function removeOldRuns(sql: Sql, days: number): Promise<number> {
-  const rowCount = await query(sql).count`with retained as (
+  return await query(sql).count`with retained as (
        select k.id from itsm_mappings m, lateral (
          (select r.id from itsm_runs r where r.mapping_id = m.id and r.status = 'completed' order by r.id desc limit 1)
          union all
@@ -37,5 +37,4 @@ async function removeOldRuns(sql: Sql, days: number): Promise<number> {
          and not exists (select from itsm_runs u where u.undo_of = r.id and u.status in ('queued', 'running', 'review'))
      )
      delete from itsm_runs r using old where r.id = old.id and old.rows_before < ${embed(MAX_ROWS)}`;
-  return rowCount as number;
 }

@@ -1,9 +1,12 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import {
   arrayOf,
+  BooleanOf,
   Choice,
   FilledText,
   IntegerIn,
+  itemsIn,
+  NumberIn,
   object,
   optional,
   partialObject,
@@ -26,24 +29,21 @@ export const TransformConfig = partialObject({
   }),
   pairs: arrayOf(
     { remote: Single, local: Value },
-    {
-      minItems: 1,
-      maxItems: 1000,
-      description:
-        'value_map: corresponding values; in both directions the first pair with the value applies',
-    },
+    itemsIn(
+      1,
+      1000,
+      'value_map: corresponding values; in both directions the first pair with the value applies',
+    ),
   ),
   remote: Choice(['date', 'datetime'], 'date_format: the type of the column; default: `date`'),
-  yes: Type.Array(Single, {
-    minItems: 1,
-    maxItems: 50,
-    description: 'boolean: the values for true, of which the first is written; default: `["true", "1"]`',
-  }),
-  no: Type.Array(Single, {
-    minItems: 1,
-    maxItems: 50,
-    description: 'boolean: the values for false, of which the first is written; default: `["false", "0"]`',
-  }),
+  yes: Type.Array(
+    Single,
+    itemsIn(1, 50, 'boolean: the values for true, of which the first is written; default: `["true", "1"]`'),
+  ),
+  no: Type.Array(
+    Single,
+    itemsIn(1, 50, 'boolean: the values for false, of which the first is written; default: `["false", "0"]`'),
+  ),
   mapping_id: nullable(uuid, 'reference: the mapping of the referenced cards; null: this mapping'),
   to_local: Type.String({
     ...formula,
@@ -79,7 +79,7 @@ export const FieldMappingInput = object({
       'How values are converted between the two sides; null: direct',
     ),
     transform_config: nullable(TransformConfig, 'The configuration of the transform'),
-    is_identity: Type.Boolean({ description: 'Whether the field is used to match records with cards' }),
+    is_identity: BooleanOf('Whether the field is used to match records with cards'),
   }),
 });
 export type FieldMappingInput = Static<typeof FieldMappingInput>;
@@ -92,9 +92,7 @@ export const RelationMappingInput = object({
       uuid,
       'The mapping of the target cards, of the same connection; null: this mapping',
     ),
-    reversed: Type.Boolean({
-      description: 'Whether the remote stores the opposite direction: its parent is our target',
-    }),
+    reversed: BooleanOf('Whether the remote stores the opposite direction: its parent is our target'),
   }),
 });
 export type RelationMappingInput = Static<typeof RelationMappingInput>;
@@ -126,11 +124,7 @@ const settings = {
     'What is removed when the other side is deleted: nothing, what the synchronisation has created, everything',
   ),
   max_deletions: IntegerIn(0, 1_000_000, 'The deletion limit: removals that one run may plan'),
-  max_deletion_ratio: Type.Number({
-    minimum: 0,
-    maximum: 1,
-    description: 'The deletion limit as a fraction of all pairs of the mapping',
-  }),
+  max_deletion_ratio: NumberIn(0, 1, 'The deletion limit as a fraction of all pairs of the mapping'),
   quarantine_minutes: IntegerIn(
     0,
     525_600,
@@ -151,7 +145,7 @@ const settings = {
   ),
   card_defaults: Defaults('Values of new cards in addition to the mapped ones, by field', Value),
   record_defaults: Defaults('Values of new records in addition to the mapped ones, by column', Single),
-  auto_apply: Type.Boolean({ description: 'Whether plans are applied without review' }),
+  auto_apply: BooleanOf('Whether plans are applied without review'),
   skip_staging: Type.Boolean({ description: 'Alias of `auto_apply`', deprecated: true }),
   auto_apply_max_changes: nullable(
     Type.Integer({ minimum: 0, maximum: 10_000_000 }),
@@ -166,11 +160,9 @@ const settings = {
     8760,
     'A run reads all records if the last full read is older, otherwise only the changed ones',
   ),
-  follows_changes: Type.Boolean({
-    description: 'Whether a change in the inventory starts a run within seconds',
-  }),
+  follows_changes: BooleanOf('Whether a change in the inventory starts a run within seconds'),
   schedule: nullable(MappingSchedule, 'When runs start on a schedule; null: never'),
-  is_active: Type.Boolean({ description: 'False: paused, no run starts' }),
+  is_active: BooleanOf('False: paused, no run starts'),
   field_mappings: Type.Array(FieldMappingInput, { maxItems: 200 }),
   relation_mappings: Type.Array(RelationMappingInput, { maxItems: 50 }),
 } satisfies Record<string, TSchema>;
@@ -205,9 +197,7 @@ export type MappingPatch = Static<typeof MappingPatch>;
 export const DriftEntry = object({
   column: Type.String(),
   change: Choice(['vanished', 'kind', 'reference', 'max_length', 'mandatory', 'choices', 'table']),
-  stops: Type.Boolean({
-    description: 'The mapped field is neither read nor written until the mapping is validated again',
-  }),
+  stops: BooleanOf('The mapped field is neither read nor written until the mapping is validated again'),
   message: Type.String(),
 });
 export type DriftEntry = Static<typeof DriftEntry>;

@@ -7,7 +7,7 @@ import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import { projection } from '../../kernel/lists/lists.sql.ts';
 import type { Fragment, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, Uuid } from '../../kernel/shapes.ts';
+import { BooleanOf, Choice, Uuid } from '../../kernel/shapes.ts';
 import { VIEW_SYNC } from './connections.queries.ts';
 import { Run, rowActions, rowStatuses, runDirections, runStatuses } from './itsm.model.ts';
 
@@ -148,10 +148,7 @@ export const planRowList = defineList({
     side: [Choice(['local', 'remote'], 'The side that the row writes to'), 'p.side = ?'],
     status: [Choice(rowStatuses, 'The status'), `(${status}) = ?`],
     already_open: [
-      Type.Boolean({
-        description:
-          'Whether the row repeats a review item that was already open; `false` lists the new ones',
-      }),
+      BooleanOf('Whether the row repeats a review item that was already open; `false` lists the new ones'),
       '(p.open_since is not null) = ?',
     ],
   },

@@ -7,16 +7,11 @@ import {
 } from '../../collaboration/collaboration.model.ts';
 import { commentEvent } from '../../collaboration/comments/comments.rules.ts';
 import { documentEvent } from '../../collaboration/documents/documents.ts';
+import type { EventCard } from '../../collaboration/items.ts';
 import type { Work } from '../../kernel/context.ts';
 import { insertRows } from '../../kernel/resources/rows.ts';
 
 const PAGE = 500;
-
-interface Card {
-  id: string;
-  type: string;
-  name: string;
-}
 
 /** The record of a link or comment, with its locked card. */
 interface Attachment {
@@ -47,7 +42,7 @@ export async function writeAttached(
   const attachments = await readAttachments(sql, migrationId, line);
   if (attachments.length === 0) return undefined;
   // locked in the order of ids, so that concurrent writers cannot deadlock
-  const locked = await query(sql).rows<Card>`select c.id, c.type, c.name from cards c
+  const locked = await query(sql).rows<EventCard>`select c.id, c.type, c.name from cards c
     where c.id = any(${attachments.map(({ card_id }) => card_id).filter(Boolean)}::uuid[]) order by c.id
     for key share`;
   const threads = await query(sql).rows<{ id: string }>`select id from comments

@@ -1,14 +1,15 @@
 import { embed, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { EstateError, invalidField, invalidFields, notFound } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { lockItem } from '../../kernel/resources/items.ts';
+import { deleteRows, findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { checkMappings, mapBlocks, mappingOptions } from './mapping.ts';
 import { migrationEvent } from './migration.events.ts';
 import {
@@ -224,14 +225,13 @@ export async function deleteMigration(ctx: Ctx, id: string): Promise<void> {
 
 /** Locks a migration in a state that a condition allows; it is idle if no job runs and it is not applied. */
 async function lockMigration(
-  { sql }: Work,
+  work: Work,
   ctx: Ctx,
   id: string,
   allows: (row: MigrationRow, isIdle: boolean) => boolean,
 ): Promise<MigrationRow> {
-  const row = await lockRow(sql, Migration, { id: id.toLowerCase() });
-  if (!row) throw notFound('migration', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await migrationText(sql, id));
+  const { sql } = work;
+  const row = await lockItem(work, ctx, Migration, { id }, 'migration', (of) => migrationText(sql, of));
   const status: MigrationStatus = await query(sql).value`select ${embed(shownStatus)}
     from migrations m left join jobs j on j.id = m.job_id where m.id = ${row.id}`;
   if (allows(row, ['previewed', 'failed', 'aborted'].includes(status))) return row;

@@ -4,14 +4,13 @@ import {
   type FieldError,
   invalidField,
   invalidFields,
-  notFound,
   requireText,
 } from '../../../platform/errors.ts';
 import { checkFilter } from '../../inventory/filters/filters.check.ts';
 import { parseFilter } from '../../inventory/filters/filters.parser.ts';
 import { createFilterSchema, type FilterSchema } from '../../inventory/filters/filters.schema.ts';
 import { command } from '../../kernel/command.ts';
-import { anonymousCaller, type Caller, type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
+import { anonymousCaller, type Caller, type Ctx, type Work } from '../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import type {
@@ -21,7 +20,8 @@ import type {
   RelationType,
 } from '../../kernel/metamodel/metamodel.compile.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../kernel/resources/rows.ts';
+import { lockItem } from '../../kernel/resources/items.ts';
+import { deleteRows, findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
 import { portalText } from './portals.list.ts';
 import {
   PORTALS_TOPIC,
@@ -279,12 +279,8 @@ function emitChange(work: Work, before: PortalRow | null, after: PortalRow | nul
   work.raise(PORTALS_TOPIC);
 }
 
-async function lockPortal(work: Work, ctx: Ctx, id: string): Promise<PortalRow> {
-  const row = await lockRow(work.sql, WebPortal, { id: id.toLowerCase() });
-  if (!row) throw notFound('web portal', id);
-  if (ctx.ifMatch) checkIfMatch(ctx, await portalText(work.sql, row.id));
-  return row;
-}
+const lockPortal = (work: Work, ctx: Ctx, id: string): Promise<PortalRow> =>
+  lockItem(work, ctx, WebPortal, { id }, 'web portal', (of) => portalText(work.sql, of));
 
 /**
  * The input as it is stored, checked together with the stored values. Stored values are checked again only when the card

@@ -1,11 +1,10 @@
-import Type from 'typebox';
 import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
-import { TextUpTo } from '../../kernel/shapes.ts';
+import { BooleanOf, TextUpTo } from '../../kernel/shapes.ts';
 import { WebPortal } from './portals.model.ts';
 
 /** The portals that are visible to the caller, by name. */
@@ -21,10 +20,7 @@ export const portalList = defineList({
   },
   defaultSort: 'name',
   filters: {
-    is_published: [
-      Type.Boolean({ description: 'Only published ones, or only drafts' }),
-      'p.is_published = ?',
-    ],
+    is_published: [BooleanOf('Only published ones, or only drafts'), 'p.is_published = ?'],
     card_type: [TextUpTo(100, 'Only those about this type'), 'p.card_type = ?'],
   },
   search: `fold(p.name || ' ' || p.slug)`,

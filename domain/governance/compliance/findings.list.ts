@@ -9,7 +9,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
 import type { Condition, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, FilledText, Flag, TextUpTo, Uuid } from '../../kernel/shapes.ts';
+import { BooleanOf, Choice, FilledText, Flag, TextUpTo, Uuid } from '../../kernel/shapes.ts';
 import { decisions, Finding, type FindingRow, findingStatuses, severities } from './compliance.model.ts';
 
 /** @throws EstateError `forbidden`. */
@@ -127,9 +127,7 @@ export const findingList = defineList({
     ],
     card_id: [Type.String({ ...Uuid, description: 'Only those on this card' }), 'f.card_id = ?::uuid'],
     ai_detected: [
-      Type.Boolean({
-        description: 'Only those on cards that seem to use AI but do not say so, or the others',
-      }),
+      BooleanOf('Only those on cards that seem to use AI but do not say so, or the others'),
       'f.ai_detected = ?',
     ],
     include_auto_resolved: withResolved,

@@ -256,7 +256,7 @@ async function makeRisk(
   const named = card ? await work.sql('cards').where({ id: card.id }).first('name') : undefined;
   const values: Partial<RiskRow> & { title: string } = {
     title: cut(`${article}: ${named?.name ?? row.requirement}`),
-    description: descriptionOf(row),
+    description: [row.requirement, row.gap_description].filter((part) => part.trim() !== '').join('\n\n'),
     category: 'compliance',
     ...estimateOf(row),
     ...asked,
@@ -268,9 +268,6 @@ async function makeRisk(
   await addTask(work, ctx, { row: risk!, cardIds: card ? [card.id] : [] }, task);
   return risk!;
 }
-
-const descriptionOf = ({ requirement, gap_description }: FindingRow): string =>
-  [requirement, gap_description].filter((part) => part.trim() !== '').join('\n\n');
 
 /** The given values, without null members. */
 async function promotedValues(work: Work, input: Promotion): Promise<Partial<RiskRow>> {

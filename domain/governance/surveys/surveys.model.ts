@@ -4,6 +4,7 @@ import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources
 import {
   Choice,
   closed,
+  itemsUpTo,
   Key,
   Nullable,
   OpenObject,
@@ -65,7 +66,7 @@ export const SurveyFilters = Type.Object(
     tag_ids: Ids('Cards with one of the tags'),
     related_ids: Ids('Cards with a relation to one of these'),
     attribute_filters: Type.Optional(
-      Type.Array(AttributeFilterSchema, { maxItems: 20, description: 'All of them must hold' }),
+      Type.Array(AttributeFilterSchema, itemsUpTo(20, 'All of them must hold')),
     ),
     filter: OptionalText(4000, 'In the filter language'),
   },
@@ -90,10 +91,7 @@ const FieldInput = Type.Object(
 /** The questions of a survey. */
 export const SurveyFields = Type.Array(FieldInput, { maxItems: 200 });
 /** The recipients of a survey. */
-export const SurveyRoles = Type.Array(Key, {
-  maxItems: 100,
-  description: 'Keys of stakeholder roles of the type',
-});
+export const SurveyRoles = Type.Array(Key, itemsUpTo(100, 'Keys of stakeholder roles of the type'));
 
 export class Survey extends rowModel('surveys', {
   id: Uuid,

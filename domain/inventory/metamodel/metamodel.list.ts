@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { fragment, type Sql } from '../../../platform/database.ts';
-import { type FieldError, notFound } from '../../../platform/errors.ts';
+import { type FieldError, fieldError, notFound } from '../../../platform/errors.ts';
 import { defineLabelled, defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, readItem } from '../../kernel/lists/lists.run.ts';
 import type { ItemSpec, JsonText, ListSpec } from '../../kernel/lists/lists.types.ts';
@@ -35,11 +35,7 @@ export function cleanTranslations(
       clean[key] = texts;
     } else {
       const known = members.length > 0 ? `, or one of ${members.join(', ')} with texts by language` : '';
-      errors.push({
-        field: `${field}.${key}`,
-        code: 'bad_translation',
-        message: `must be a text by language${known}`,
-      });
+      errors.push(fieldError(`${field}.${key}`, 'bad_translation', `must be a text by language${known}`));
     }
   }
   if (Object.keys(clean).length > MAX_LANGUAGES) {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { Choice, FilledText, object, optional, TypeKeys } from '../../kernel/shapes.ts';
+import { Choice, FilledText, NumberIn, object, optional, TypeKeys } from '../../kernel/shapes.ts';
 import { ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
@@ -50,9 +50,7 @@ const Dimension = object({
 const Measure = object({
   fn: Choice(['count', 'sum', 'avg', 'min', 'max', 'distinct', 'percentile']),
   field: Type.Optional(Field),
-  p: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 1, description: 'Of `percentile`: 0.5 is the median' }),
-  ),
+  p: Type.Optional(NumberIn(0, 1, 'Of `percentile`: 0.5 is the median')),
   as: As,
 });
 

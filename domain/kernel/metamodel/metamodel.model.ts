@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Internal, type RowOf, rowModel } from '../resources/rows.ts';
-import { Choice, Color, Key, Nullable, OpenObject, Timestamp, Uuid } from '../shapes.ts';
+import { BooleanOf, Choice, Color, Key, Nullable, OpenObject, Timestamp, Uuid } from '../shapes.ts';
 import {
   AttributeSchema,
   cardinalities,
@@ -73,9 +73,7 @@ export class TagGroup extends rowModel('tag_groups', {
   name: Type.String({ minLength: 1, maxLength: 200 }),
   description: Nullable(Type.String({ maxLength: 2000 })),
   mode: Choice(['single', 'multi']),
-  mandatory: Type.Boolean({
-    description: 'Whether cards need a tag of it for approval and full data quality',
-  }),
+  mandatory: BooleanOf('Whether cards need a tag of it for approval and full data quality'),
   restrict_to_types: Nullable(Type.Array(Key, { maxItems: 200, uniqueItems: true })),
   ...timestamps,
 }) {}

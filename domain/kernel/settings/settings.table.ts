@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Choice, object } from '../shapes.ts';
+import { Choice, itemsUpTo, object } from '../shapes.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
 import { matchingVocabulary } from './settings.vocabulary.ts';
 
@@ -310,10 +310,7 @@ export const settingTable = {
             group: Type.String({ minLength: 1, maxLength: 300 }),
             role: Type.String({ maxLength: 64 }),
           }),
-          {
-            maxItems: 200,
-            description: 'Groups of the provider with the role of their members; the first match applies',
-          },
+          itemsUpTo(200, 'Groups of the provider with the role of their members; the first match applies'),
         ),
         [],
       ),

@@ -51,13 +51,6 @@ export type LinkColumn = (typeof linkKinds)[number]['column'];
 export const flowStatuses = ['draft', 'pending', 'published', 'archived'] as const;
 export type FlowStatus = (typeof flowStatuses)[number];
 
-/** A process as events and links need it. */
-export interface ProcessCard {
-  id: string;
-  type: string;
-  name: string;
-}
-
 /** The steps that follow from an assessment. */
 export const ActionItems = Type.Array(
   Type.Record(

@@ -179,10 +179,9 @@ export async function elementsAmong(sql: Sql, contentId: string, ids: string[]):
 
 /** Deletes contents that nothing has used for this number of days. @returns how many. */
 export async function deleteUnusedContents(sql: Sql, days: number, limit: number): Promise<number> {
-  const rowCount = await query(sql).count`delete from process_contents where id in (
+  return await query(sql).count`delete from process_contents where id in (
        select p.id from process_contents p where p.used_at < now() - make_interval(days => ${days})
          and not exists (select from process_diagrams d where p.id in (d.content_id, d.thumbnail_id))
          and not exists (select from process_flow_versions f where p.id in (f.content_id, f.thumbnail_id))
        limit ${limit} for update of p skip locked)`;
-  return rowCount as number;
 }

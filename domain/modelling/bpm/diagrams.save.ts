@@ -1,18 +1,13 @@
 import { query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
+import type { EventCard } from '../../collaboration/items.ts';
 import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { lockProcess, rights } from './bpm.access.ts';
 import { diagramEvent } from './bpm.events.ts';
-import {
-  BPM_TOPIC,
-  type DiagramRow,
-  type LinkTargets,
-  type ProcessCard,
-  ProcessDiagram,
-} from './bpm.model.ts';
+import { BPM_TOPIC, type DiagramRow, type LinkTargets, ProcessDiagram } from './bpm.model.ts';
 import { elementsAmong, type PreparedContent, type PreparedModel, storeContent } from './bpmn.read.ts';
 import { currentDiagram, diagramText } from './diagrams.queries.ts';
 import { compareModels, type ElementDifferences } from './elements.compare.ts';
@@ -68,7 +63,7 @@ export async function saveDiagram(ctx: Ctx, processId: string, input: SaveInput)
 export async function saveWithin(
   work: Work,
   ctx: Ctx,
-  process: ProcessCard,
+  process: EventCard,
   contents: Pick<DiagramRow, 'content_id' | 'thumbnail_id'>,
   planned: ReadonlyMap<string, LinkTargets> = new Map(),
 ): Promise<SavedDiagram> {

@@ -1,5 +1,6 @@
 import { embed, query } from '../../../platform/database.ts';
 import { type FieldError, invalidFields, notFound } from '../../../platform/errors.ts';
+import type { EventCard } from '../../collaboration/items.ts';
 import { lockCards } from '../../inventory/cards/cards.load.ts';
 import { requireManage } from '../../inventory/relations/relations.admit.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
@@ -21,7 +22,6 @@ import {
   type LinkRow,
   type LinkTargets,
   linkKinds,
-  type ProcessCard,
 } from './bpm.model.ts';
 import { currentDiagram } from './diagrams.queries.ts';
 import { elementId, elementText } from './elements.list.ts';
@@ -185,7 +185,7 @@ export const activeLinks = (work: Pick<Work, 'sql'>, lineageId: string) =>
 export async function saveLinks(
   work: Work,
   ctx: Ctx,
-  process: ProcessCard,
+  process: EventCard,
   lineageId: string,
   after: ReadonlyMap<string, LinkTargets>,
 ): Promise<LinkOutcome> {
@@ -242,7 +242,7 @@ async function linkRelations(
 }
 
 /** Creates relations of the process to cards, except for existing ones and for types that the metamodel does not have. */
-async function createRelations(work: Work, ctx: Ctx, process: ProcessCard, wanted: LinkedCard[]) {
+async function createRelations(work: Work, ctx: Ctx, process: EventCard, wanted: LinkedCard[]) {
   const { sql, metamodel } = work;
   const ids = new Map<string, string>();
   const places = wanted.flatMap((card) => {
@@ -276,7 +276,7 @@ async function createRelations(work: Work, ctx: Ctx, process: ProcessCard, wante
 async function relationEnds(
   { sql }: Work,
   ctx: Ctx,
-  process: ProcessCard,
+  process: EventCard,
   removed: StoredRelation[],
 ): Promise<Map<string, RelationEnd>> {
   if (removed.length === 0) return new Map();

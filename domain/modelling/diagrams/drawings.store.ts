@@ -83,10 +83,9 @@ export async function deleteUnusedDrawings(sql: Sql, days: number, batch: number
     where left_at is not null and ${embed(used)}`;
   await query(sql).run`update diagram_drawings w set left_at = now()
     where left_at is null and not ${embed(used)}`;
-  const rowCount = await query(sql).count`delete from diagram_drawings where id in (
+  return await query(sql).count`delete from diagram_drawings where id in (
        select id from diagram_drawings w where left_at < now() - make_interval(days => ${days}) and not ${embed(used)}
        order by left_at limit ${batch} for update skip locked)`;
-  return rowCount as number;
 }
 
 /** The largest thumbnail, in characters of its `data:` URL. */

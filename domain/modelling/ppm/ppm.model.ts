@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Nullable, NumberIn, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The card type whose cards have plans, reports and lines. */
 export const INITIATIVE = 'Initiative';
@@ -104,11 +104,7 @@ export class WbsItem extends rowModel('ppm_wbs', {
   end_date: Day,
   sort_order: Order,
   is_milestone: Type.Boolean(),
-  completion: Type.Number({
-    minimum: 0,
-    maximum: 100,
-    description: 'As entered; counts for items without tasks and items below',
-  }),
+  completion: NumberIn(0, 100, 'As entered; counts for items without tasks and items below'),
   assignee_id: Person,
   ...times,
 }) {}

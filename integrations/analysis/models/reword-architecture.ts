@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { isFieldAllowed, readOutgoingCards } from '../../../domain/analysis/ai/ai.outgoing.ts';
-import { type AiSettings, requireAi } from '../../../domain/analysis/ai/ai.provider.ts';
+import { requireAi } from '../../../domain/analysis/ai/ai.provider.ts';
 import type { ArchitecturePlan } from '../../../domain/analysis/architect/architect.phases.ts';
 import { APPLICATION, CAPABILITY } from '../../../domain/analysis/architect/architect.words.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -47,7 +47,11 @@ export async function rewordArchitecture(
   const stored = [...cards.filter(({ change }) => change !== 'new'), ...sent.map(({ card }) => card)];
   const ids = [...new Set(stored.map(({ id }) => id).filter(isStored))];
   const outgoing = new Map((await readOutgoingCards(ctx, ai, ids)).map((card) => [card.id, card]));
-  const named = canSendNames(ctx, ai);
+  // names of new cards contain names of capabilities and products
+  const named = [APPLICATION, CAPABILITY].every((key) => {
+    const type = ctx.metamodel.cardTypes.get(key);
+    return type !== undefined && isFieldAllowed(ai, type, 'name');
+  });
   const cardOf = ({ id, type, name }: { id: string; type: string; name: string }) => {
     if (isStored(id))
       return { id, type, ...(outgoing.get(id)?.name ? { name: outgoing.get(id)!.name } : {}) };
@@ -70,11 +74,3 @@ export async function rewordArchitecture(
 }
 
 const isStored = (id: string): boolean => /^[0-9a-f-]{36}$/.test(id);
-
-/** Whether names of new cards, which contain names of capabilities and products, may be sent. */
-function canSendNames(ctx: Ctx, ai: AiSettings): boolean {
-  return [APPLICATION, CAPABILITY].every((key) => {
-    const type = ctx.metamodel.cardTypes.get(key);
-    return type !== undefined && isFieldAllowed(ai, type, 'name');
-  });
-}

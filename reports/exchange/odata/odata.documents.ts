@@ -36,19 +36,6 @@ const serviceAnnotations: Annotations = {
   'Capabilities.KeyAsSegmentSupported': false,
 };
 
-/** Capabilities of an entity set. */
-function setAnnotations(set: EntitySet): Annotations {
-  return {
-    'Core.Description': set.label,
-    'Capabilities.InsertRestrictions': { Insertable: false },
-    'Capabilities.UpdateRestrictions': { Updatable: false },
-    'Capabilities.DeleteRestrictions': { Deletable: false },
-    'Capabilities.ChangeTracking': { Supported: true },
-    'Capabilities.SearchRestrictions': { Searchable: set.kind === 'card' },
-    'Capabilities.ExpandRestrictions': { Expandable: true, MaxLevels: 3 },
-  };
-}
-
 /** A schema element of CSDL JSON; other members are its child elements by name, and annotations by term with `@`. */
 interface CsdlElement {
   $Kind?: 'EntityContainer' | 'EntityType' | 'NavigationProperty';
@@ -113,7 +100,15 @@ function entitySet(set: EntitySet): CsdlElement {
     $NavigationPropertyBinding: Object.fromEntries(
       [...set.navigations].map(([name, { target }]) => [name, target]),
     ),
-    ...annotated(setAnnotations(set)),
+    ...annotated({
+      'Core.Description': set.label,
+      'Capabilities.InsertRestrictions': { Insertable: false },
+      'Capabilities.UpdateRestrictions': { Updatable: false },
+      'Capabilities.DeleteRestrictions': { Deletable: false },
+      'Capabilities.ChangeTracking': { Supported: true },
+      'Capabilities.SearchRestrictions': { Searchable: set.kind === 'card' },
+      'Capabilities.ExpandRestrictions': { Expandable: true, MaxLevels: 3 },
+    }),
   };
 }
 

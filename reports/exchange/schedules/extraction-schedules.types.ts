@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
-import { Choice, OptionalFlag, object, partialObject } from '../../../domain/kernel/shapes.ts';
+import { BooleanOf, Choice, OptionalFlag, object, partialObject } from '../../../domain/kernel/shapes.ts';
 
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
@@ -82,10 +82,9 @@ const members = {
   cron: Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] }),
   time_zone: Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] }),
   request: ExportRequest,
-  incremental: Type.Boolean({
-    description:
-      'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
-  }),
+  incremental: BooleanOf(
+    'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
+  ),
   destination: Destination,
   keep_runs: Type.Integer({
     minimum: 1,

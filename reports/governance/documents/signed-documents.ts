@@ -84,7 +84,12 @@ export async function readAdrFile(ctx: Ctx, id: string) {
     name: `${referenceNumber(row.number)}${row.revision_number > 1 ? `-r${row.revision_number}` : ''}`,
     paper: adrDocument(document),
     /** With the sections of MADR. */
-    markdown: adrMarkdown(row),
+    markdown: writeMadr(row, {
+      status: madrStatus[row.status],
+      date: (row.signed_at ?? String(row.updated_at)).slice(0, 10),
+      reference: referenceNumber(row.number),
+      revision: row.revision_number,
+    }),
   };
 }
 
@@ -126,15 +131,6 @@ function adrDocument(document: ReadDocument<AdrRow>): PrintDocument {
 }
 
 const madrStatus = { draft: 'proposed', in_review: 'proposed', signed: 'accepted' } as const;
-
-function adrMarkdown(row: AdrRow): string {
-  return writeMadr(row, {
-    status: madrStatus[row.status],
-    date: (row.signed_at ?? String(row.updated_at)).slice(0, 10),
-    reference: referenceNumber(row.number),
-    revision: row.revision_number,
-  });
-}
 
 /** A statement for export: the file name without extension, and its content. @throws EstateError `forbidden`, `not_found`. */
 export async function readSoawFile(ctx: Ctx, id: string) {

@@ -105,15 +105,6 @@ function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
   );
 }
 
-/** Reads the capabilities by name, without the members derived from applications. */
-function readCapabilities({ ctx, lines, visible }: ReportInput<Params>): Promise<Buffer> {
-  return lines(
-    fragment`select c.id, c.name, c.parent_id, (${embed(reportAttributes(ctx, [CAPABILITY]))})::jsonb
-        from cards c where c.type = ${CAPABILITY} and ${embed(visible)} order by c.name_key, c.id`,
-    writers.capability,
-  );
-}
-
 /** The capabilities with the applications that support each. */
 export const capabilityHeatmapReport = defineReport({
   name: 'capability-heatmap',
@@ -144,7 +135,12 @@ export const capabilityHeatmapReport = defineReport({
     const ways = relationPathsFrom(ctx, APP);
     const seesCosts = may(ctx.caller, 'costs.view');
     // results are processed while the database executes the next statement
-    const readOfCapabilities = await readCapabilities(input);
+    // by name, without the members derived from applications
+    const readOfCapabilities = await input.lines(
+      fragment`select c.id, c.name, c.parent_id, (${embed(reportAttributes(input.ctx, [CAPABILITY]))})::jsonb
+        from cards c where c.type = ${CAPABILITY} and ${embed(input.visible)} order by c.name_key, c.id`,
+      writers.capability,
+    );
     const [readOfApps, capabilities] = await runDuringRead(readApps(input), () =>
       numberedLines(readOfCapabilities),
     );

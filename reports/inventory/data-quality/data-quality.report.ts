@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, IntegerIn, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import type { Chart } from '../../kernel/charts/charts.types.ts';
+import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
@@ -101,30 +100,24 @@ export const dataQualityReport = defineReport({
     resultTable(Result, result, 'worst_items'),
     totalsTable(result),
   ],
-  chart: (result, _params, context) => dataQualityChart(result, context),
+  chart: (result, _params, context) => ({
+    kind: 'bars',
+    title: 'Data quality by type',
+    note: `${result.overall_data_quality} % on average over ${result.total_items} cards`,
+    itemAxis: 'Type',
+    valueAxis: 'Cards',
+    unit: 'count',
+    series: ['Complete', 'Partial', 'Minimal'],
+    items: result.by_type
+      .toSorted((a, b) => b.total - a.total)
+      .map(({ type, complete, partial, minimal }) => ({
+        name: typeLabel(context, type),
+        values: [complete, partial, minimal],
+      })),
+  }),
 });
 
 const totalsTable = (result: Result): ReportTable => {
   const { overall_data_quality, total_items, with_lifecycle, orphaned, stale } = result;
   return figuresTable('totals', { overall_data_quality, total_items, with_lifecycle, orphaned, stale });
 };
-
-/** Bars per type, stacked by completeness. */
-const dataQualityChart = (
-  { by_type, overall_data_quality, total_items }: Result,
-  context: ChartContext,
-): Chart => ({
-  kind: 'bars',
-  title: 'Data quality by type',
-  note: `${overall_data_quality} % on average over ${total_items} cards`,
-  itemAxis: 'Type',
-  valueAxis: 'Cards',
-  unit: 'count',
-  series: ['Complete', 'Partial', 'Minimal'],
-  items: by_type
-    .toSorted((a, b) => b.total - a.total)
-    .map(({ type, complete, partial, minimal }) => ({
-      name: typeLabel(context, type),
-      values: [complete, partial, minimal],
-    })),
-});

@@ -1,5 +1,5 @@
 import { query } from '../../../../platform/database.ts';
-import { EstateError, invalidField } from '../../../../platform/errors.ts';
+import { EstateError, fieldError, invalidField } from '../../../../platform/errors.ts';
 import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -319,11 +319,7 @@ function requireMergeable(survivor: StoredCard, merged: StoredCard[]): void {
   const errors = merged.flatMap((card, n) =>
     card.type === survivor.type
       ? []
-      : {
-          field: `merged_ids.${n}`,
-          code: 'type_differs',
-          message: `must be a card of the type ${survivor.type}`,
-        },
+      : fieldError(`merged_ids.${n}`, 'type_differs', `must be a card of the type ${survivor.type}`),
   );
   if (errors.length > 0) {
     throw new EstateError('validation_failed', 'Only cards of one type can be merged.', { errors: errors });

@@ -1,4 +1,4 @@
-import { EstateError, type FieldError } from '../../../../platform/errors.ts';
+import { EstateError, type FieldError, fieldError } from '../../../../platform/errors.ts';
 import { isDay } from '../../../kernel/dates.ts';
 import type { CardType, CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
@@ -113,11 +113,7 @@ export function checkValue(definition: CompiledField, field: string, value: unkn
       const fits = !isLongerThan(value, MAX_URL) && !checkLine(field, value, MAX_URL) && isLink(value);
       return fits
         ? undefined
-        : {
-            field,
-            code: 'bad_url',
-            message: 'is not an http, https or mailto address of at most 2,000 characters',
-          };
+        : fieldError(field, 'bad_url', 'is not an http, https or mailto address of at most 2,000 characters');
     }
     case 'single_select':
       if (typeof value !== 'string') return wrongType(field, 'an option key');

@@ -1,6 +1,6 @@
 import { counted } from '../../../../platform/counted.ts';
 import { fragment } from '../../../../platform/database.ts';
-import { EstateError, invalidFields, notFound } from '../../../../platform/errors.ts';
+import { EstateError, invalidFields } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
@@ -11,7 +11,7 @@ import {
   RelationTypeDefinition,
 } from '../../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
-import { deleteRows, findRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
+import { deleteRows, findRows, insertRow, requireRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { CAPABILITY_TYPE, LEVEL_FIELD, levelOptions } from '../../cards/rules/capability.ts';
 import { updateInventory } from '../changes/changes.inventory.ts';
 import { type ChangeRun, checkSeen, type Impact, noImpact } from '../changes/changes.types.ts';
@@ -111,8 +111,7 @@ export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): 
 }
 
 async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {
-  const row = await lockRow(run.work.sql, CardTypeDefinition, { key });
-  if (!row) throw notFound('card type', key);
+  const row = await requireRow(run.work.sql, CardTypeDefinition, 'card type', { key });
   await checkSeen(run, () => readCardType(run.work.sql, key, run.language));
   return row;
 }

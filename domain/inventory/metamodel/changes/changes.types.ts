@@ -8,7 +8,7 @@ import { FieldTypeName } from '../../../kernel/metamodel/metamodel.types.ts';
 import { requireGrantable } from '../../../kernel/permissions/grants.ts';
 import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
-import { arrayOf, Choice, Count, type StaticOf } from '../../../kernel/shapes.ts';
+import { arrayOf, BooleanOf, Choice, Count, type StaticOf } from '../../../kernel/shapes.ts';
 
 /** One change of the metamodel during its execution: in a request, in a job, or as the undo of another change. */
 export interface ChangeRun {
@@ -75,10 +75,8 @@ export const impact = {
   // Cards without a value, and cards without a relation on that side of the relation type.
   required_fields: arrayOf({ field_key: Type.String(), missing: Count }),
   mandatory_sides: arrayOf({ side: Choice(['source', 'target']), missing: Count }),
-  needs_force: Type.Boolean({
-    description: 'Values cannot be converted: refused unless `force` removes them',
-  }),
-  as_job: Type.Boolean({ description: 'Whether a job executes the change; the response names it' }),
+  needs_force: BooleanOf('Values cannot be converted: refused unless `force` removes them'),
+  as_job: BooleanOf('Whether a job executes the change; the response names it'),
 };
 export type Impact = StaticOf<typeof impact>;
 

@@ -1,6 +1,6 @@
 import { counted } from '../../../../platform/counted.ts';
 import { embed, fragment, query } from '../../../../platform/database.ts';
-import { EstateError, type FieldError, invalidFields, notFound } from '../../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidFields } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
@@ -8,7 +8,7 @@ import { compileField, type Metamodel } from '../../../kernel/metamodel/metamode
 import { RelationTypeDefinition, type RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../../kernel/metamodel/metamodel.store.ts';
 import type { Cardinality } from '../../../kernel/metamodel/metamodel.types.ts';
-import { deleteRows, insertRow, lockRow, updateRow } from '../../../kernel/resources/rows.ts';
+import { deleteRows, insertRow, requireRow, updateRow } from '../../../kernel/resources/rows.ts';
 import { deleteInstances, updateInventory } from '../changes/changes.inventory.ts';
 import {
   type ChangeRun,
@@ -130,8 +130,7 @@ export async function restoreRelationType(run: ChangeRun, key: string): Promise<
 }
 
 async function lockRelationType(run: ChangeRun, key: string): Promise<RelationTypeRow> {
-  const row = await lockRow(run.work.sql, RelationTypeDefinition, { key });
-  if (!row) throw notFound('relation type', key);
+  const row = await requireRow(run.work.sql, RelationTypeDefinition, 'relation type', { key });
   await checkSeen(run, () => readRelationType(run.work.sql, key, run.language));
   return row;
 }
