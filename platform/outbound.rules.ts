@@ -24,8 +24,7 @@ export interface Target {
 /** Reads one entry: `host`, `10.0.0.0/8`, `fd00::1`, each with `:port` or `:*` behind (IPv6 then in brackets). */
 export function readAllowed(entry: string): AllowedEntry | undefined {
   const [, bracketed, named, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}|\*))?$/.exec(entry) ?? [];
-  const text = bracketed ?? named ?? entry;
-  const of = readHost(text, bracketed !== undefined || named === undefined);
+  const of = readHost(bracketed ?? named ?? entry, bracketed !== undefined || named === undefined);
   const number = port === undefined || port === '*' ? port : Number(port);
   if (of === undefined || (typeof number === 'number' && (number < 1 || number > 65_535))) return undefined;
   return { of, port: number as AllowedEntry['port'] };

@@ -167,11 +167,7 @@ export function createRunner({ services, leases, processors }: RunnerOptions): R
       async () => !entry.caller || (await keepsRights(leases, row, entry.caller)),
     );
     if (isInterrupted) stop.abort(new JobInterrupted());
-    const entry: ActiveRun = {
-      ...{ processor, row, lease, held, stop, log },
-      caller: undefined,
-      isStarted: false,
-    };
+    const entry: ActiveRun = { processor, row, lease, held, stop, log, caller: undefined, isStarted: false };
     const ended = execute(services, leases, entry)
       // The outcome could not be stored: the lease expires and the job runs again.
       .catch((error) => log.error({ err: error }, 'the outcome of the job could not be stored'))

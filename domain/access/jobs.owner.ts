@@ -32,11 +32,7 @@ export async function callerOfJob(sql: Sql, ownerId: string | null, rights: JobR
 }
 
 /** Whether the owner of a job still has the rights with which its run has started. */
-export async function keepsRights(
-  sql: Sql,
-  { owner_id, rights }: Owned,
-  started: Pick<Caller, 'permissions'>,
-): Promise<boolean> {
+export async function keepsRights(sql: Sql, { owner_id, rights }: Owned, started: Caller): Promise<boolean> {
   const now = await callerOfJob(sql, owner_id, rights).catch((error) => {
     if (error instanceof EstateError) return undefined;
     throw error;

@@ -103,8 +103,7 @@ export async function patchUser(
   const { hash, passwordHash } = await checkedPasswords(ctx, id, patch, own);
   return await command(ctx, async (work) => {
     const { sql } = work;
-    const losing = patch.role !== undefined || patch.is_active === false;
-    if (losing) await lockAdministrators(sql);
+    if (patch.role !== undefined || patch.is_active === false) await lockAdministrators(sql);
     const user = await requireRow(sql, User, 'user', { id });
     if (ctx.ifMatch) checkIfMatch(ctx, await readOne(ctx, userList, 'user', id, sql));
     const values = changedValues(user, patch);

@@ -195,8 +195,7 @@ function* eventsOf(
   const tag = (id: string, added: boolean): EventDraft =>
     tagEvent({ id: card.id, type: type.key, name: card.name }, { id, ...around.catalogue.get(id)! }, added);
   const holder = (before: StakeholderRow | null, after: StakeholderRow | null): EventDraft => {
-    const name = around.users.get((after ?? before)!.user_id) ?? '';
-    return stakeholderEvent(card, type, name, before, after);
+    return stakeholderEvent(card, type, around.users.get((after ?? before)!.user_id) ?? '', before, after);
   };
   for (const id of attached.removedTags) yield tag(id, false);
   for (const id of attached.addedTags) yield tag(id, true);

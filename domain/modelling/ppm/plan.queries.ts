@@ -220,8 +220,7 @@ export async function readCriticalPath(ctx: Ctx, initiativeId: string): Promise<
   requirePpmReader(ctx);
   const { id } = await requireInitiative(ctx.db, ctx, initiativeId);
   const plan = await loadPlan(ctx.db, id);
-  const today = dayNumber(new Date().toISOString().slice(0, 10));
-  const schedule = scheduleOf(plan, today);
+  const schedule = scheduleOf(plan, dayNumber(new Date().toISOString().slice(0, 10)));
   // commands refuse cycles
   if (!schedule) throw new EstateError('conflict', 'Parts of the plan depend on each other.');
   return criticalPathText(id, plan, schedule);

@@ -64,14 +64,9 @@ export function warningsOf(
   model: MatchModel,
 ): Map<string, CardWarning[]> {
   const records = new Map(pairs.flat().map(({ id, name }) => [id, { id, values: { name } }]));
-  const scores = scorePairs(
-    [...records.values()],
-    pairs.map(([card, other]) => [card.id, other.id] as const),
-    withUmlautsOf(
-      [...records.values()].map(({ values }) => values.name),
-      model,
-    ),
-  );
+  const names = [...records.values()].map(({ values }) => values.name);
+  const ids = pairs.map(([card, other]) => [card.id, other.id] as const);
+  const scores = scorePairs([...records.values()], ids, withUmlautsOf(names, model));
   const { synonyms } = ownWordsOf(model.vocabulary);
   const lettersIn = (name: string) => lettersOf(synonyms.written(name));
   const found = new Map<string, CardWarning[]>();

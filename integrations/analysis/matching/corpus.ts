@@ -155,8 +155,7 @@ function* dictionaryOf(
   }
   const first = names.find(({ kind }) => kind === 'name');
   if (first) {
-    const words = wordsFor(first, dictionary, vendorOf);
-    dictionary.series = seriesIn(yield* mapped(records, words));
+    dictionary.series = seriesIn(yield* mapped(records, wordsFor(first, dictionary, vendorOf)));
   }
   return dictionary;
 }

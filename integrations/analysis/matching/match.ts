@@ -172,8 +172,7 @@ function* learnModel(
   compared: Compared,
   prior?: Prior,
 ): Generator<Progress, MatchModel> {
-  const open = undecided(compared);
-  const { learned: shape, transitivity } = yield* learnShape(open, comparison, prior);
+  const { learned: shape, transitivity } = yield* learnShape(undecided(compared), comparison, prior);
   const learned = withRules(shape, compared.aspects);
   const similaritiesBy = new Map(compared.aspects.map(({ name, similarities }) => [name, similarities]));
   return {

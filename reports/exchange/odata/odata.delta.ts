@@ -55,8 +55,7 @@ export async function readChanges(ctx: Ctx, query: PageQuery, from: number): Pro
     const rows = await snapshot.query<Changed>(select.sql, select.bindings);
     const there = rows.slice(0, pageSize).filter((row) => row.there);
     const ids = there.map(({ id }) => id);
-    const chunks = await readItems(snapshot, items, ids);
-    return buildResponse(query, { rows, from, until }, chunks);
+    return buildResponse(query, { rows, from, until }, await readItems(snapshot, items, ids));
   });
 }
 

@@ -27,8 +27,7 @@ async function makeRendering(rendering: Rendering): Promise<Buffer> {
     throw new EstateError('query_too_heavy', 'The report is too large for this format; use a filter.');
   }
   if (format === 'svg') {
-    const chart = report.chart!(JSON.parse(body.toString()), params, look!.context);
-    return await draw(chart, look!.workspace);
+    return await draw(report.chart!(JSON.parse(body.toString()), params, look!.context), look!.workspace);
   }
   const tables = tablesOf(format, report.tables(parseReport(report, body), params), table);
   return await collect((out) => writeTables(format, tables.map(rowsTable), out));

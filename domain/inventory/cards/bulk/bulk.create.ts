@@ -136,12 +136,8 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
     const ref = found.get(key);
     return ref && 'id' in ref ? ref.id : undefined;
   };
-  const paths = await readPaths(
-    sql,
-    ctx,
-    rows.filter((row) => row.parent_path),
-    lower,
-  );
+  const onPaths = rows.filter((row) => row.parent_path);
+  const paths = await readPaths(sql, ctx, onPaths, lower);
   const ids = resolved.flatMap((ref) => ('id' in ref ? ref.id : []));
   const parents = await readParents(sql, [...new Set([...ids, ...paths.ids])]);
 
@@ -179,26 +175,15 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
   };
 }
 
-/** The stored cards on the paths of rows. */
-interface StoredPaths {
-  ids: string[];
-  childNamed: Surroundings['childNamed'];
-  /** The stored card at the end of a row's path: null for an empty path, undefined if there is none. */
-  endOf(row: BulkCreateRow): string | null | undefined;
-}
-
-/** Reads the visible cards on the paths of the rows, level by level from the roots, as far as cards are stored. */
-async function readPaths(
-  sql: Sql,
-  ctx: Ctx,
-  rows: BulkCreateRow[],
-  lower: (text: string) => string,
-): Promise<StoredPaths> {
+/**
+ * Reads the visible cards on the paths of the rows, level by level from the roots, as far as cards are stored.
+ * @returns their ids; the child of a name; and the card at the end of a row's path: null for an empty path, undefined if none.
+ */
+async function readPaths(sql: Sql, ctx: Ctx, rows: BulkCreateRow[], lower: (text: string) => string) {
   const visible = embed(visibleCards(ctx));
   const children = new Map<string, string>();
   const keyOf = (type: string, parent: string | null, name: string) => JSON.stringify([type, parent, name]);
-  const childNamed: StoredPaths['childNamed'] = (type, parent, name) =>
-    children.get(keyOf(type, parent, name));
+  const childNamed: Surroundings['childNamed'] = (...place) => children.get(keyOf(...place));
   let walks = rows.map((row) => ({
     type: row.type,
     at: null as string | null,
@@ -207,18 +192,11 @@ async function readPaths(
   for (let level = 0; ; level += 1) {
     walks = walks.filter(({ names }) => names.length > level);
     if (walks.length === 0) break;
-    const wanted = [
-      ...new Map(
-        walks.map(({ type, at, names }) => [
-          keyOf(type, at, names[level]!),
-          { type, at, name: names[level]! },
-        ]),
-      ).values(),
-    ];
+    const column = (value: (walk: (typeof walks)[number]) => string | null) => walks.map(value);
     const found = await query(sql).rows<{ type: string; at: string | null; name: string; id: string }>`
-      select v.type, v.at, v.name, o.id
-      from unnest(${wanted.map(({ type }) => type)}::text[], ${wanted.map(({ at }) => at)}::uuid[],
-        ${wanted.map(({ name }) => name)}::text[]) as v(type, at, name)
+      select distinct v.type, v.at, v.name, o.id
+      from unnest(${column(({ type }) => type)}::text[], ${column(({ at }) => at)}::uuid[],
+        ${column(({ names }) => names[level]!)}::text[]) as v(type, at, name)
       join cards o on ${embed(siblingOf('v.type', 'v.at', 'v.name'))}
       where exists (select from cards c where c.id = o.id and (${visible}))`;
     for (const { type, at, name, id } of found) children.set(keyOf(type, at, name), id);
@@ -230,7 +208,7 @@ async function readPaths(
   return {
     ids: [...new Set(children.values())],
     childNamed,
-    endOf: (row) =>
+    endOf: (row: BulkCreateRow) =>
       pathOf(row).reduce<string | null | undefined>(
         (at, step) => (at === undefined ? undefined : childNamed(row.type, at, lower(step))),
         null,

@@ -338,8 +338,7 @@ const BACK_MS = 3 * 3_600_000;
 
 /** The earliest local time that the zone's clocks show from a time on, also if they are set back soon after it. */
 export function earliestLocalTime(ms: number, timeZone: string): string {
-  const offset = offsetAt(ms, timeZone);
-  return text(ms + Math.min(offset, offsetAt(ms + BACK_MS, timeZone)));
+  return text(ms + Math.min(offsetAt(ms, timeZone), offsetAt(ms + BACK_MS, timeZone)));
 }
 
 /** The time of a local time in milliseconds, the earlier one if it is ambiguous; NaN if it is invalid. */

@@ -148,8 +148,7 @@ function cableRelations({ id, fields, updatedAt }: RemoteRecord): RemoteRelation
 function endsOf(terminations: unknown): string[] {
   const ends = (Array.isArray(terminations) ? terminations : []).flatMap((one: { object?: Row | null }) => {
     const { object } = one;
-    const owner = object?.device ?? object?.circuit ?? object?.power_panel ?? object;
-    const { value } = fieldOf(owner);
+    const { value } = fieldOf(object?.device ?? object?.circuit ?? object?.power_panel ?? object);
     return typeof value === 'string' ? [value] : [];
   });
   return [...new Set(ends)];
