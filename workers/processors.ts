@@ -60,7 +60,7 @@ const batchRollbackProcessor = processes(batchRollbackJob, async (job) => {
     result: { ...result },
   });
   const report = await rollBack(job.ctx, batch_id, request, {
-    begin: (work) => job.hold(work),
+    begin: (work) => job.lock(work),
     page: (done) => {
       job.signal.throwIfAborted();
       job.progress(done);

@@ -314,7 +314,7 @@ async function createRunningJob(
     resume: definition.resumable ? row.checkpoint : null,
     counts: definition.resumable ? (row.counts ?? {}) : {},
     checkpoint: (work, step) => storeStep(work.sql, lease, step),
-    hold: (work) => lockRun(work, lease),
+    lock: (work) => lockRun(work, lease),
     progress,
     finish: (work, result) => finishRun(work, lease, result),
   };

@@ -20,11 +20,11 @@ const PROBE_BYTES = 64 * 1024;
 
 const stateOf = async (work: Promise<unknown>): Promise<string> =>
   (await within(
-    work.then(() => 'ok', fault),
+    work.then(() => 'ok', messageOf),
     LIMIT_MS,
   )) ?? 'no answer within 2 seconds';
 
-function fault(error: unknown): string {
+function messageOf(error: unknown): string {
   if (isStorageFull(error)) return 'refuses writes: storage_full, no space is left';
   const { name, message } = error as Error;
   // Errors that Redis returns, as opposed to connection errors.

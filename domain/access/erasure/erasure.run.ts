@@ -183,7 +183,7 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
   await sweepFeed(job, first, { after: purgedThrough, through: newest }, counts);
 
   const person = await command(ctx, async (work) => {
-    await job.hold(work);
+    await job.lock(work);
     const user = await lockRow(work.sql, User, { id });
     // A concurrent rename has ended, or waits and will find the user erased.
     const known = (await personOf(work.sql, id)) ?? first;
@@ -198,7 +198,7 @@ export async function eraseUser(job: RunningJob<EraseUserPayload>): Promise<void
   await sweepFeed(job, person, { after: begin, through: behind }, counts);
 
   await command(ctx, async (work) => {
-    await job.hold(work);
+    await job.lock(work);
     const { newest: end } = await feedEnds(work.sql);
     counts.events! += await pseudonymiseEvents(work.sql, { after: behind, through: end }, person, 'others');
     const stretch = { after: purgedThrough, through: end };

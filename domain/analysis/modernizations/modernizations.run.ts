@@ -50,7 +50,7 @@ export async function analyseModernizations(job: AnalysisJob, run: ActiveRun): P
     await breathe();
   }
   await command(ctx, async (work) => {
-    await job.hold(work);
+    await job.lock(work);
     const types = await showCandidates(work.sql, asked);
     const candidates = Object.values(types).reduce((sum, count) => sum + count, 0);
     await run.finish(work, { results: { cards: place.judged, candidates, types } });

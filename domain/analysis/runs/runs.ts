@@ -280,7 +280,7 @@ export interface ActiveRun extends RunRow {
  */
 export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun> {
   const { sql } = work;
-  await job.hold(work);
+  await job.lock(work);
   const run = await lockRun(sql, job.payload.run_id);
   if (run.job_id !== job.id || run.status === 'completed')
     throw new EstateError('wrong_state', 'The run has ended.', { extra: { run_id: run.id } });
@@ -294,7 +294,7 @@ export async function resumeRun(work: Work, job: AnalysisJob): Promise<ActiveRun
     ...run,
     status: 'running',
     async finish(ending, outcome) {
-      await job.hold(ending);
+      await job.lock(ending);
       const { status } = await lockRun(ending.sql, run.id);
       if (status === 'cancelled') throw new JobCancelled();
       await completeRun(ending, run.id, outcome);

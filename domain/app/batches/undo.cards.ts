@@ -267,7 +267,7 @@ async function leaveOutExceeding(
   const workingSet = createWorkingSet([...competing.filter(({ id }) => !wanted.has(id)), ...others]);
   return made.flatMap((relation) => {
     try {
-      workingSet.requireRoom(typeOf(relation), relation);
+      workingSet.requireCardinality(typeOf(relation), relation);
       workingSet.put(relation);
       return [];
     } catch (error) {

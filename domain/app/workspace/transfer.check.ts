@@ -80,7 +80,7 @@ export function cardTypeErrors(row: StoredRow): FieldError[] {
   const { key, label, translations, fields_schema, subtypes, section_config } =
     row as unknown as CardTypeInput;
   const input = { key, label, translations, fields_schema, subtypes, section_config } as CardTypeInput;
-  return cleanCardType(input, { subtypes: [], fields_schema: [], section_config: {} }).faults;
+  return cleanCardType(input, { subtypes: [], fields_schema: [], section_config: {} }).errors;
 }
 
 /** The errors of the definition of a relation type; `types` are the card types after the import. */
@@ -94,7 +94,7 @@ export function relationTypeErrors(row: StoredRow, types: ReadonlySet<string>): 
   }
   const attributes = row.attributes_schema as RelationAttribute[];
   const { key, translations } = row as { key: string; translations: RelationTypeInput['translations'] };
-  errors.push(...cleanRelationType({ key, translations, attributes_schema: attributes }, []).faults);
+  errors.push(...cleanRelationType({ key, translations, attributes_schema: attributes }, []).errors);
   return errors;
 }
 

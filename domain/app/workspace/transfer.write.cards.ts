@@ -85,7 +85,7 @@ export async function writeRelations(page: Page): Promise<void> {
     const errors = relationErrors(relationTypes, content, { source, target });
     if (errors.length > 0) throw new RowRefused(errors);
   }
-  await requireRoom(page, rows);
+  await requireCardinality(page, rows);
   for (const { before, after } of await writeRows(page, rows)) {
     const type = relationTypes.get(after.type as string)!;
     const target = ends.get(after.target_id as string)!;
@@ -106,7 +106,7 @@ const endOf = (ends: ReadonlyMap<string, NamedEnd>, id: unknown): string | null 
   ends.get(String(id))?.type ?? null;
 
 /** @throws EstateError `cardinality_exceeded` */
-async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<void> {
+async function requireCardinality({ work }: Page, rows: readonly PageRow[]): Promise<void> {
   const limited = rows.flatMap(({ content, before }) => {
     const type = work.metamodel.relationTypes.get(content.type as string)!;
     return type.cardinality === 'n:m' || before
@@ -121,7 +121,7 @@ async function requireRoom({ work }: Page, rows: readonly PageRow[]): Promise<vo
   }));
   const relations = createWorkingSet(await loadCompeting(work.sql, wanted));
   for (const { type, relation } of limited) {
-    relations.requireRoom(type, relation);
+    relations.requireCardinality(type, relation);
     relations.put(relation);
   }
 }

@@ -50,7 +50,7 @@ export async function writeAtOnce<T>(
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await commandWith(job.ctx, { dryRun }, async (work) => {
-        await job.hold(work);
+        await job.lock(work);
         const events = await bufferEvents(work, job.ctx);
         const result = await write({ work: events.work, searchTaken, flush: events.flush });
         if (!dryRun) await events.record();

@@ -333,7 +333,7 @@ function step(
   const there = relations.find(place);
   if (row.is_new) {
     if (there) throw new EstateError('duplicate_relation', 'The cards have such a relation already.');
-    relations.requireRoom(type, place);
+    relations.requireCardinality(type, place);
     const empty = { id: row.relation_id, ...place, attributes: {}, description: null };
     relations.put(withInput(empty, row.payload));
     return 'created';

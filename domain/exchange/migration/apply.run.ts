@@ -70,7 +70,7 @@ async function begin({ job, services: { db }, migration: { id } }: Applying): Pr
     .orderBy('line')
     .pluck('payload');
   // in one transaction, which excludes all other writes; tags of an earlier attempt exist
-  const create = () => createMissingTags(job.ctx, wanted, (work) => job.hold(work));
+  const create = () => createMissingTags(job.ctx, wanted, (work) => job.lock(work));
   if (wanted.length > 0) await retryWhileBusy(job.signal, create, 'metamodel_busy');
   await inTransaction(db, async (sql) => {
     await query(sql).run`update migration_records

@@ -187,7 +187,7 @@ function fitting(value: FormulaValue, field: CompiledField | undefined): Formula
   // PostgreSQL cannot store NUL in text.
   if (typeof value === 'string' && value.includes('\u0000'))
     throw new FormulaError('The text has a NUL in it.');
-  const fault = field && checkValue(field, field.key, value);
-  if (fault) throw new FormulaError(`The result does not fit the field: it ${fault.message}.`);
+  const failure = field && checkValue(field, field.key, value);
+  if (failure) throw new FormulaError(`The result does not fit the field: it ${failure.message}.`);
   return value;
 }

@@ -62,10 +62,10 @@ function brokenReason(metamodel: Metamodel, row: CalculationFormula): string | n
     checkCalculation(metamodel, row);
   } catch (error) {
     if (!(error instanceof EstateError)) throw error;
-    const [fault] = error.errors ?? [];
-    return fault?.field === 'target_field_key'
-      ? `${row.target_type_key}.${row.target_field_key} ${fault.message}`
-      : (fault?.message ?? error.message);
+    const [failure] = error.errors ?? [];
+    return failure?.field === 'target_field_key'
+      ? `${row.target_type_key}.${row.target_field_key} ${failure.message}`
+      : (failure?.message ?? error.message);
   }
   return metamodel.calculations.broken.get(row.id) ?? null;
 }

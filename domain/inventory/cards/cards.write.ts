@@ -81,9 +81,9 @@ export function requireCreatable(
   ctx: Ctx,
   input: CardInput & { type: string },
 ): CardType {
-  const faults = validateCardInput(metamodel, input.type, input, { creating: true });
+  const errors = validateCardInput(metamodel, input.type, input, { creating: true });
   const type = metamodel.cardTypes.get(input.type);
-  if (!type || faults.length > 0) throw invalidFields(faults);
+  if (!type || errors.length > 0) throw invalidFields(errors);
   refuseHiddenCosts(type.costKeys, input.attributes, may(ctx.caller, 'costs.view'));
   return type;
 }
@@ -247,18 +247,18 @@ export function patchedCard(
   const type = typeOf(work.metamodel, before);
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
-  const faults = validateCardInput(work.metamodel, type.key, input, checks);
+  const errors = validateCardInput(work.metamodel, type.key, input, checks);
   const after = { ...before, ...patchedValues(before, input, retainedKeys(ctx, type, before)) };
-  if (faults.length === 0) faults.push(...checkLifecycleOrder(after.lifecycle));
+  if (errors.length === 0) errors.push(...checkLifecycleOrder(after.lifecycle));
   if (levels && hasLevels(type)) {
     const level = levels.get(before.id) ?? before.attributes[LEVEL_FIELD];
     // A Macro remains one until its level is changed, so it cannot be moved below another card.
     const { [LEVEL_FIELD]: sent } = { ...input.attributes };
     const expected = sent === undefined && before.attributes[LEVEL_FIELD] === MACRO ? MACRO : sent;
-    faults.push(...checkLevel(expected, String(level)));
+    errors.push(...checkLevel(expected, String(level)));
     after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
   }
-  if (faults.length > 0) throw invalidFields(faults);
+  if (errors.length > 0) throw invalidFields(errors);
   return { before, after: withDerivedValues(type, before, after) };
 }
 

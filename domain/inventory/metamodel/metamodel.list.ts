@@ -18,7 +18,7 @@ const MAX_TEXT = 10_000;
 
 /**
  * Translations in their stored form, with canonical language tags: `{language: text}` for the label alone, or `{member:
- * {language: text}}` for the members of the object. Adds errors to `faults`.
+ * {language: text}}` for the members of the object. Adds errors to `errors`.
  */
 export function cleanTranslations(
   field: string,

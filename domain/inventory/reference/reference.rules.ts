@@ -13,7 +13,7 @@ export interface GivenNode {
   industry?: string;
 }
 
-const MAX_FAULTS = 20;
+const MAX_ERRORS = 20;
 const MAX_DESCRIPTION = 10_000;
 const MAX_INDUSTRY = 100;
 
@@ -22,36 +22,36 @@ const MAX_INDUSTRY = 100;
  * them.
  */
 export function readNodes(given: readonly GivenNode[], field: string): CatalogueNode[] | FieldError[] {
-  const faults: FieldError[] = [];
-  const fault = (n: number, member: string, code: string, message: string) => {
-    if (faults.length < MAX_FAULTS) faults.push({ field: `${field}.${n}.${member}`, code, message });
+  const errors: FieldError[] = [];
+  const report = (n: number, member: string, code: string, message: string) => {
+    if (errors.length < MAX_ERRORS) errors.push({ field: `${field}.${n}.${member}`, code, message });
   };
   const byId = new Map<string, CatalogueNode>();
   for (const [n, { id, parent_id = null, names, descriptions = {}, industry }] of given.entries()) {
     const bad = checkLine('id', id, MAX_EXTERNAL_ID);
-    if (bad) fault(n, 'id', bad.code, bad.message);
-    if (byId.has(id)) fault(n, 'id', 'duplicate', 'is the id of an entry further up');
-    if (!names[FALLBACK_LANGUAGE]?.trim()) fault(n, 'names', 'required', 'has no English name');
+    if (bad) report(n, 'id', bad.code, bad.message);
+    if (byId.has(id)) report(n, 'id', 'duplicate', 'is the id of an entry further up');
+    if (!names[FALLBACK_LANGUAGE]?.trim()) report(n, 'names', 'required', 'has no English name');
     for (const [language, name] of Object.entries(names)) {
       const wrong = checkLine('name', name, MAX_NAME);
-      if (wrong) fault(n, `names.${language}`, wrong.code, wrong.message);
+      if (wrong) report(n, `names.${language}`, wrong.code, wrong.message);
     }
     for (const [language, text] of Object.entries(descriptions)) {
       const wrong = checkText('description', text, MAX_DESCRIPTION);
-      if (wrong) fault(n, `descriptions.${language}`, wrong.code, wrong.message);
+      if (wrong) report(n, `descriptions.${language}`, wrong.code, wrong.message);
     }
     if ((industry?.length ?? 0) > MAX_INDUSTRY) {
-      fault(n, 'industry', 'too_long', `has more than ${MAX_INDUSTRY} characters`);
+      report(n, 'industry', 'too_long', `has more than ${MAX_INDUSTRY} characters`);
     }
     const parent = parent_id === null ? undefined : byId.get(parent_id);
     if (parent_id !== null && !parent) {
-      fault(n, 'parent_id', 'unknown_value', 'is the id of no entry further up');
+      report(n, 'parent_id', 'unknown_value', 'is the id of no entry further up');
     }
     const level = (parent?.level ?? 0) + 1;
-    if (level > MAX_LEVELS) fault(n, 'parent_id', 'too_deep', `leads below level ${MAX_LEVELS}`);
+    if (level > MAX_LEVELS) report(n, 'parent_id', 'too_deep', `leads below level ${MAX_LEVELS}`);
     byId.set(id, { id, parent_id, level, names, descriptions, industry: industry ?? ALL_INDUSTRIES });
   }
-  return faults.length > 0 ? faults : [...byId.values()];
+  return errors.length > 0 ? errors : [...byId.values()];
 }
 
 /** The text in a language, else in the language without its region, else in English. */

@@ -35,8 +35,8 @@ export function checkRelationInput(
   input: RelationInput,
 ): void {
   refuseHiddenCosts(type.costKeys, input.attributes, seesRelationCosts(ctx, source, target));
-  const faults = validateRelationInput(type, input);
-  if (faults.length > 0) throw invalidFields(faults);
+  const errors = validateRelationInput(type, input);
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 /** Converts a unique violation, if a writer has not locked the ends, to `duplicate_relation`. */

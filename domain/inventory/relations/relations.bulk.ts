@@ -79,7 +79,7 @@ export async function bulkRelationsOfLocked(
 ): Promise<BulkRowResult[]> {
   const ids = operations.flatMap(({ source, target }) => [source.id, target.id]);
   const ends = await loadEnds(work.sql, ctx, new Set(ids));
-  const refs = ids.map((id): ResolvedRef => (ends.has(id) ? { id } : { fault: 'missing' }));
+  const refs = ids.map((id): ResolvedRef => (ends.has(id) ? { id } : { error: 'missing' }));
   return await applyOperations(work, ctx, operations, refs, ends);
 }
 
@@ -124,9 +124,9 @@ async function applyOperations(
 
 function cardOf(field: string, ref: ResolvedRef, ends: Map<string, RelationEnd>): RelationEnd | undefined {
   if ('id' in ref) return ends.get(ref.id);
-  const message = refErrors[ref.fault];
+  const message = refErrors[ref.error];
   throw new EstateError('validation_failed', `${field}: ${message}`, {
-    errors: [{ field, code: `reference_${ref.fault}`, message }],
+    errors: [{ field, code: `reference_${ref.error}`, message }],
   });
 }
 
@@ -151,7 +151,7 @@ function step(
   }
   checkRelationInput(ctx, type, source, target, operation);
   if (!there) {
-    workingSet.requireRoom(type, place);
+    workingSet.requireCardinality(type, place);
     workingSet.put(withInput({ id: newId, ...place, attributes: {}, description: null }, operation));
     return { status: 'upserted', relation_id: newId };
   }

@@ -39,7 +39,7 @@ export async function createRelation(ctx: Ctx, input: NewRelation) {
     const place = { type: type.key, source_id, target_id };
     const there = workingSet.find(place);
     if (there) throw duplicateRelation(there.id);
-    workingSet.requireRoom(type, place);
+    workingSet.requireCardinality(type, place);
     const id = await query(sql).value<string>`select uuidv7()`;
     workingSet.put(withInput({ id, ...place, attributes: {}, description: null }, input));
     await saveRelations(work, ctx, workingSet.writes(), ends);

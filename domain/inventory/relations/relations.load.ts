@@ -136,7 +136,7 @@ export interface CardRef {
 }
 
 /** The card that a reference resolves to. */
-export type ResolvedRef = { id: string } | { fault: 'incomplete' | 'missing' | 'ambiguous' };
+export type ResolvedRef = { id: string } | { error: 'incomplete' | 'missing' | 'ambiguous' };
 
 /** Errors of references that cannot be resolved. */
 export const refErrors = {
@@ -193,10 +193,10 @@ export async function resolveRefs(sql: Sql, ctx: Ctx, refs: CardRef[]): Promise<
   const found = new Map(rows.map((row) => [row.n, row]));
   return keys.map((key) => {
     const { n, ref } = wanted.get(key)!;
-    if (kindOf(ref) === null) return { fault: 'incomplete' };
+    if (kindOf(ref) === null) return { error: 'incomplete' };
     const hit = found.get(n);
-    if (!hit) return { fault: 'missing' };
-    return hit.hits > 1 ? { fault: 'ambiguous' } : { id: hit.id };
+    if (!hit) return { error: 'missing' };
+    return hit.hits > 1 ? { error: 'ambiguous' } : { id: hit.id };
   });
 }
 
@@ -207,7 +207,7 @@ async function resolveIds(sql: Sql, ctx: Ctx, ids: string[]): Promise<ResolvedRe
   const seen = new Set(rows);
   return ids.map((text) => {
     const id = text.toLowerCase();
-    return seen.has(id) ? { id } : { fault: 'missing' };
+    return seen.has(id) ? { id } : { error: 'missing' };
   });
 }
 

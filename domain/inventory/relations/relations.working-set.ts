@@ -18,7 +18,7 @@ export interface RelationWorkingSet {
    * Checks that the type's cardinality allows one more relation between the ends.
    * @throws EstateError `cardinality_exceeded`.
    */
-  requireRoom(type: RelationType, ends: Ends): void;
+  requireCardinality(type: RelationType, ends: Ends): void;
   writes(): RelationWrite[];
 }
 
@@ -56,7 +56,7 @@ export function createWorkingSet(stored: StoredRelation[]): RelationWorkingSet {
       add(relation);
     },
     remove: drop,
-    requireRoom(type, ends) {
+    requireCardinality(type, ends) {
       for (const side of limitedSides(type)) {
         const [there] = bySide.get(`${type.key} ${side} ${ends[`${side}_id`]}`) ?? [];
         if (there) throw cardinalityExceeded(type, side, there.id);

@@ -39,7 +39,7 @@ export interface JobTransaction {
 }
 
 /**
- * One run of a job, under a lease. Write only in transactions that call `checkpoint`, `hold` or `finish`: those fail if
+ * One run of a job, under a lease. Write only in transactions that call `checkpoint`, `lock` or `finish`: those fail if
  * another worker has the lease or the job was cancelled, and roll back the batch, so that nothing is written twice.
  */
 export interface RunningJob<P = unknown> {
@@ -72,7 +72,7 @@ export interface RunningJob<P = unknown> {
    * job before the transaction ends, and does not block progress, heartbeats and cancellation.
    * @throws JobLeaseLost, JobCancelled: do not catch them.
    */
-  hold(work: JobTransaction): Promise<void>;
+  lock(work: JobTransaction): Promise<void>;
   /** Reports progress (0 to 1) outside of transactions; stored and published at most once a second. */
   progress(fraction: number, message?: string, counts?: JobCounts): void;
   /**

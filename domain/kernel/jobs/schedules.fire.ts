@@ -120,8 +120,8 @@ const RANGES: Readonly<Record<string, string>> = {
 
 /** The errors of a schedule's cron expression and time zone. */
 export function scheduleErrors(cron: string, timeZone: string): FieldError[] {
-  const faults = [...cronErrors(cron), ...timeZoneErrors(timeZone)];
-  if (faults.length > 0) return faults;
+  const errors = [...cronErrors(cron), ...timeZoneErrors(timeZone)];
+  if (errors.length > 0) return errors;
   try {
     nextSlot(cron, timeZone, new Date());
     return [];
@@ -179,8 +179,8 @@ export async function patchSchedule(ctx: Ctx, key: string, patch: SchedulePatch)
     checkIfMatch(ctx, await scheduleText(sql, key));
     const cron = patch.cron?.trim().replace(/\s+/g, ' ') ?? before.cron;
     const timeZone = patch.time_zone ?? before.time_zone;
-    const faults = scheduleErrors(cron, timeZone);
-    if (faults.length > 0) throw invalidFields(faults);
+    const errors = scheduleErrors(cron, timeZone);
+    if (errors.length > 0) throw invalidFields(errors);
     const values = { cron, time_zone: timeZone, enabled: patch.enabled ?? before.enabled };
     const changes: Record<string, Change> = {};
     for (const [field, value] of Object.entries(values)) {

@@ -251,9 +251,9 @@ async function createRelations(work: Work, ctx: Ctx, process: EventCard, wanted:
     return type ? [{ card, type: type as RelationType, source_id: process.id, target_id: card.card_id }] : [];
   });
   const ends = await loadEnds(sql, ctx, [process.id, ...wanted.map(({ card_id }) => card_id)]);
-  const book = createWorkingSet(await loadCompeting(sql, places));
+  const workingSet = createWorkingSet(await loadCompeting(sql, places));
   const free = places.filter(
-    ({ type, source_id, target_id }) => !book.find({ type: type.key, source_id, target_id }),
+    ({ type, source_id, target_id }) => !workingSet.find({ type: type.key, source_id, target_id }),
   );
   if (free.length > 0) {
     const newIds = await query(sql).rows<{ id: string }>`select uuidv7() as id
@@ -263,13 +263,13 @@ async function createRelations(work: Work, ctx: Ctx, process: EventCard, wanted:
       if (!source || !target) throw notFound('card', target ? source_id : target_id);
       requireManage(ctx, source, target);
       const place = { type: type.key, source_id, target_id };
-      book.requireRoom(type, place);
+      workingSet.requireCardinality(type, place);
       const { id } = newIds[n]!;
-      book.put({ id, ...place, attributes: {}, description: null });
+      workingSet.put({ id, ...place, attributes: {}, description: null });
       ids.set(pairKey(card), id);
     }
   }
-  return { ids, writes: book.writes(), ends };
+  return { ids, writes: workingSet.writes(), ends };
 }
 
 /** The cards of removed relations, including those that the caller does not see. */

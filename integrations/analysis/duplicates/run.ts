@@ -128,7 +128,7 @@ async function searchType(job: AnalysisJob, run: ActiveRun, db: Db, type: Search
   });
   job.progress(share(0.9), `Storing the results of ${label}`);
   await command(ctx, async (work) => {
-    await job.hold(work);
+    await job.lock(work);
     const figures = found
       ? await storeFound(work, run, { key, cards, fields: facts }, found, () => job.signal.throwIfAborted())
       : unchanged(last!);

@@ -165,7 +165,7 @@ async function store(job: RunningJob, db: Db, warned: Warned): Promise<void> {
   if (warned.size === 0) return;
   const rows = JSON.stringify([...warned].map(([line, warnings]) => ({ line, warnings })));
   await inTransaction(db, async (sql) => {
-    await job.hold({ sql });
+    await job.lock({ sql });
     await query(sql).run`insert into import_warnings (job_id, line, warnings)
       select ${job.id}::uuid, v.line, v.warnings from jsonb_to_recordset(${rows}::jsonb) as v (line integer, warnings jsonb)
       on conflict (job_id, line) do update set warnings = excluded.warnings`;

@@ -20,11 +20,11 @@ export const NOBODY = 0xffff_ffff;
 
 /**
  * The nearest rows of some rows in one space; plain data. Those of the row at index `r` are `rows[r * k .. (r + 1) * k)`, the
- * nearest first, filled with NOBODY. Any row nearer than `floors[r]` is included.
+ * nearest first, filled with NOBODY. Any row nearer than `bounds[r]` is included.
  */
 export interface Neighbours {
   rows: Uint32Array;
-  floors: Float64Array;
+  bounds: Float64Array;
 }
 
 /** Inverted index: the rows of term `t` are `rows[starts[t] .. starts[t + 1])`. */
@@ -84,7 +84,7 @@ export class Search {
   noNeighbours(rows: number): Neighbours {
     return {
       rows: new Uint32Array(rows * this.#reach.neighbours).fill(NOBODY),
-      floors: new Float64Array(rows),
+      bounds: new Float64Array(rows),
     };
   }
 
@@ -98,19 +98,19 @@ export class Search {
       if (this.#from === this.#to) this.#sums[row] = 0;
       const near = largest(touched, this.#sums, k);
       found.rows.set(near, (from + at) * k);
-      if (near.length === k) found.floors[from + at] = this.#sums[near[k - 1]!]!;
+      if (near.length === k) found.bounds[from + at] = this.#sums[near[k - 1]!]!;
       this.#forget(touched);
     }
   }
 
-  /** The rows that have, or may have, one of the given rows as neighbour; `floors` are those of all rows. */
-  sought(row: number, floors: Float64Array): number[] {
+  /** The rows that have, or may have, one of the given rows as neighbour; `bounds` are those of all rows. */
+  sought(row: number, bounds: Float64Array): number[] {
     this.#searched ??= this.#searchedIndex();
     const touched: number[] = [];
     for (const at of termsByRarity(this.#idf, this.#to, row))
       this.#add(this.#searched, this.#to, at, touched);
     const found = touched.filter(
-      (other) => other !== row && this.#sums[other]! > 0 && this.#sums[other]! >= floors[other]!,
+      (other) => other !== row && this.#sums[other]! > 0 && this.#sums[other]! >= bounds[other]!,
     );
     this.#forget(touched);
     return found;
@@ -180,8 +180,8 @@ export class Pairs {
   #most = 0;
 
   /** Adds the neighbours of all rows; `turned` if these are right rows. */
-  add({ rows, floors }: Neighbours, order: 'given' | 'turned' | 'rising'): void {
-    const k = rows.length / Math.max(1, floors.length);
+  add({ rows, bounds }: Neighbours, order: 'given' | 'turned' | 'rising'): void {
+    const k = rows.length / Math.max(1, bounds.length);
     for (let at = 0; at < rows.length; at++) {
       const b = rows[at]!;
       if (b === NOBODY) continue;

@@ -81,7 +81,7 @@ export function* updatedSnapshot(
     for (const row of reused[space]!.lost) again.add(row);
     for (const [at, row] of changed.entries()) {
       if (at % SOUGHT_PER_YIELD === 0) yield 0.1 + (0.5 * (space + at / changed.length)) / searches.length;
-      for (const other of search.sought(row, reused[space]!.floors)) again.add(other);
+      for (const other of search.sought(row, reused[space]!.bounds)) again.add(other);
     }
   }
   const rows = [...again].sort((a, b) => a - b);
@@ -117,7 +117,7 @@ interface ReusedNeighbours extends Neighbours {
 
 /** Translates neighbours to the current row numbers. */
 function moved(
-  { rows, floors }: Neighbours,
+  { rows, bounds }: Neighbours,
   count: number,
   before: Uint32Array,
   now: Uint32Array,
@@ -125,12 +125,12 @@ function moved(
   const k = count > 0 ? rows.length / count : 0;
   const reused: ReusedNeighbours = {
     rows: new Uint32Array(before.length * k).fill(NOBODY),
-    floors: new Float64Array(before.length),
+    bounds: new Float64Array(before.length),
     lost: [],
   };
   for (const [row, was] of before.entries()) {
     if (was === NOBODY) continue;
-    reused.floors[row] = floors[was]!;
+    reused.bounds[row] = bounds[was]!;
     let isWhole = true;
     for (let at = 0; at < k; at++) {
       const other = rows[was * k + at]!;
@@ -150,13 +150,13 @@ function overlaid(
   found: Neighbours,
   k: number,
 ): Neighbours {
-  const size = reused.floors.length * k;
+  const size = reused.bounds.length * k;
   const all = reused.rows.length === size ? reused.rows : new Uint32Array(size).fill(NOBODY);
   for (const [place, row] of rows.entries()) {
     all.set(found.rows.subarray(place * k, (place + 1) * k), row * k);
-    reused.floors[row] = found.floors[place]!;
+    reused.bounds[row] = found.bounds[place]!;
   }
-  return { rows: all, floors: reused.floors };
+  return { rows: all, bounds: reused.bounds };
 }
 
 /** Reuses the similarities of unchanged pairs, and compares the others. */

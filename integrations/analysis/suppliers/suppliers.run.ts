@@ -69,7 +69,7 @@ export async function analyseSuppliers(
     ...(stopped ? { model_stopped: stopped.reason } : {}),
   };
   await command(job.ctx, async (work) => {
-    await job.hold(work);
+    await job.lock(work);
     await storeSuppliers(work.sql, { suppliers, products }, () => job.signal.throwIfAborted());
     await run.finish(work, { results: figures, modelParts: model.parts() });
   });

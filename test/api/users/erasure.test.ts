@@ -178,7 +178,7 @@ it('finds a name that was given while it ran, and lets nobody give one afterward
     signal: new AbortController().signal,
     progress() {},
     // between the first pass and the account, and once more before the end
-    async hold() {
+    async lock() {
       renamed.push(await rename(renamed.length === 0 ? 'Late' : 'Never'));
       if (renamed.length > 1) return;
       await db('notifications').insert({ ...told, message: `Late ${word} did it`, event_position: 21 });

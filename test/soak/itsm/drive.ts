@@ -75,9 +75,9 @@ function mortal(processor: JobProcessor, next: () => Kill | undefined): JobProce
           step();
           await job.checkpoint(...args);
         },
-        hold: async (...args: Parameters<typeof job.hold>) => {
+        lock: async (...args: Parameters<typeof job.lock>) => {
           step();
-          await job.hold(...args);
+          await job.lock(...args);
         },
       };
       try {

@@ -168,7 +168,7 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
       const ref = found.get(keyOf(type, name));
       if (!ref) return [];
       if ('id' in ref) return [ref.id];
-      return ref.fault === 'ambiguous' ? ['', ''] : [];
+      return ref.error === 'ambiguous' ? ['', ''] : [];
     },
     parents,
     taken,

@@ -41,8 +41,8 @@ const INVISIBLE = /^[\p{Cf}\s]*\p{Cf}[\p{Cf}\s]*$/u;
 
 /** Checks a text on one line, such as a name. */
 export function checkLine(field: string, text: string, max: number): FieldError | undefined {
-  const fault = checkText(field, text, max);
-  if (fault) return fault;
+  const error = checkText(field, text, max);
+  if (error) return error;
   if (INVISIBLE.test(text)) return { field, code: 'bad_text', message: 'contains no visible character' };
   if (!CONTROL.test(text)) return undefined;
   return { field, code: 'bad_text', message: 'contains a line break or another control character' };
@@ -157,18 +157,18 @@ export function checkLifecycle(input: Record<string, unknown>): FieldError[] {
 /** Checks that no phase begins before the previous one; several may begin on the same day. */
 export function checkLifecycleOrder(lifecycle: Lifecycle | null): FieldError[] {
   if (!lifecycle) return [];
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   let latest: LifecyclePhase | undefined;
   for (const phase of lifecyclePhases) {
     const day = lifecycle[phase];
     if (day === undefined) continue;
     if (latest !== undefined && day < lifecycle[latest]!) {
-      faults.push({ field: `lifecycle.${phase}`, code: 'lifecycle_order', message: `lies before ${latest}` });
+      errors.push({ field: `lifecycle.${phase}`, code: 'lifecycle_order', message: `lies before ${latest}` });
     } else {
       latest = phase;
     }
   }
-  return faults;
+  return errors;
 }
 
 /**
@@ -216,24 +216,24 @@ export function validateForType(
   input: CardInput,
   checks: InputChecks = {},
 ): FieldError[] {
-  const faults: (FieldError | undefined)[] = [];
+  const errors: (FieldError | undefined)[] = [];
   if (input.name === '' || input.name === null || (checks.creating && input.name === undefined)) {
-    faults.push({ field: 'name', code: 'required', message: 'must not be blank' });
+    errors.push({ field: 'name', code: 'required', message: 'must not be blank' });
   } else if (input.name !== undefined) {
-    faults.push(checkLine('name', input.name, MAX_NAME));
+    errors.push(checkLine('name', input.name, MAX_NAME));
   }
-  if (input.alias) faults.push(checkLine('alias', input.alias, MAX_ALIAS));
-  if (input.external_id) faults.push(checkLine('external_id', input.external_id, MAX_EXTERNAL_ID));
-  if (input.description) faults.push(checkText('description', input.description, MAX_DESCRIPTION));
+  if (input.alias) errors.push(checkLine('alias', input.alias, MAX_ALIAS));
+  if (input.external_id) errors.push(checkLine('external_id', input.external_id, MAX_EXTERNAL_ID));
+  if (input.description) errors.push(checkText('description', input.description, MAX_DESCRIPTION));
   if (typeof input.subtype === 'string' && !cardType.subtypeKeys.has(input.subtype)) {
-    faults.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${cardType.key}` });
+    errors.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${cardType.key}` });
   }
   if (input.lifecycle) {
     const wrong = checkLifecycle(input.lifecycle);
-    faults.push(...(wrong.length > 0 ? wrong : checkLifecycleOrder(mergeLifecycle(null, input.lifecycle))));
+    errors.push(...(wrong.length > 0 ? wrong : checkLifecycleOrder(mergeLifecycle(null, input.lifecycle))));
   }
   if (input.attributes) {
-    for (const fault of checkAttributes(cardType.fields, input.attributes)) faults.push(fault);
+    for (const error of checkAttributes(cardType.fields, input.attributes)) errors.push(error);
     for (const [key, value] of Object.entries(input.attributes)) {
       const definition = cardType.fields.get(key);
       const isSummed = checks.summed?.includes(key);
@@ -241,17 +241,17 @@ export function validateForType(
       if (sameValue(value, ownValue(checks.stored ?? {}, key))) continue;
       if (isSummed) {
         const message = 'is the sum of the lines of the initiative';
-        faults.push({ field: `attributes.${key}`, code: 'sum_of_lines', message });
+        errors.push({ field: `attributes.${key}`, code: 'sum_of_lines', message });
         continue;
       }
-      faults.push(
+      errors.push(
         definition!.calculated
           ? { field: `attributes.${key}`, code: 'calculated', message: 'is computed by a formula' }
           : { field: `attributes.${key}`, code: 'readonly', message: 'is set by the service alone' },
       );
     }
   }
-  return faults.filter((fault) => fault !== undefined);
+  return errors.filter((error) => error !== undefined);
 }
 
 /**

@@ -36,8 +36,8 @@ export async function createCardType(run: ChangeRun, input: CardTypeInput): Prom
   if (work.metamodel.cardTypes.has(key)) {
     throw new EstateError('key_taken', `There is a card type ${key} already.`);
   }
-  const { values, faults } = cleanCardType(input, emptyType);
-  if (faults.length > 0) throw invalidFields(faults);
+  const { values, errors } = cleanCardType(input, emptyType);
+  if (errors.length > 0) throw invalidFields(errors);
   emitCardType(work, null, await insertRow(work.sql, CardTypeDefinition, values));
   await createRoles(work, key, input.stakeholder_roles);
   await updateInventory(run);
@@ -54,8 +54,8 @@ export async function createCardType(run: ChangeRun, input: CardTypeInput): Prom
 export async function patchCardType(run: ChangeRun, key: string, input: CardTypeInput): Promise<JsonText> {
   const { work } = run;
   const before = await lockCardType(run, key);
-  const { values, faults } = cleanCardType(input, before);
-  if (faults.length > 0) throw invalidFields(faults);
+  const { values, errors } = cleanCardType(input, before);
+  if (errors.length > 0) throw invalidFields(errors);
   const changed = differingMembers(before, values);
   const roles = input.stakeholder_roles;
   const impact =

@@ -54,27 +54,27 @@ const selects: ReadonlySet<string> = new Set(['single_select', 'multiple_select'
 export function cleanCardType(
   input: CardTypeInput,
   before: CardTypeState,
-): { values: Partial<CardTypeRow>; faults: FieldError[] } {
-  const faults: FieldError[] = [];
-  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
+): { values: Partial<CardTypeRow>; errors: FieldError[] } {
+  const errors: FieldError[] = [];
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', errors);
   const { stakeholder_roles: _roles, translations, ...sent } = input;
   const values: Partial<CardTypeRow> = { ...sent };
   if (input.label !== undefined) values.label = input.label.trim();
   if (translations !== undefined) {
-    values.translations = cleanTranslations('translations', translations, ['label', 'description'], faults);
+    values.translations = cleanTranslations('translations', translations, ['label', 'description'], errors);
   }
-  const sections = input.fields_schema ? cleanSections(input.fields_schema, faults) : before.fields_schema;
+  const sections = input.fields_schema ? cleanSections(input.fields_schema, errors) : before.fields_schema;
   if (input.fields_schema) values.fields_schema = sections;
   const fields = new Set(sections.flatMap((section) => section.fields.map((field) => field.key)));
-  if (input.subtypes) values.subtypes = cleanSubtypes(input.subtypes, fields, faults);
+  if (input.subtypes) values.subtypes = cleanSubtypes(input.subtypes, fields, errors);
   else if (input.fields_schema) values.subtypes = withoutLostFields(before.subtypes, fields);
   const names = new Set(sections.map(({ section }) => section));
-  if (input.section_config) faults.push(...checkSectionConfig(input.section_config, names));
+  if (input.section_config) errors.push(...checkSectionConfig(input.section_config, names));
   else if (input.fields_schema) {
     const lost = before.fields_schema.map(({ section }) => section).filter((section) => !names.has(section));
     values.section_config = prunedSectionConfig(before.section_config, lost);
   }
-  return { values, faults };
+  return { values, errors };
 }
 
 function withoutLostFields(subtypes: Subtype[], fields: ReadonlySet<string>): Subtype[] {
@@ -85,36 +85,36 @@ function withoutLostFields(subtypes: Subtype[], fields: ReadonlySet<string>): Su
   );
 }
 
-function cleanSections(sections: Section[], faults: FieldError[]): Section[] {
+function cleanSections(sections: Section[], errors: FieldError[]): Section[] {
   const names = new Set<string>();
   const keys = new Set<string>();
   const clean = sections.map((section, s): Section => {
     const path = `fields_schema.${s}`;
     const name = section.section.trim();
     if (name.startsWith('__')) {
-      faults.push({ field: `${path}.section`, code: 'reserved', message: 'must not begin with __' });
+      errors.push({ field: `${path}.section`, code: 'reserved', message: 'must not begin with __' });
     }
-    unique(names, name, `${path}.section`, faults);
+    unique(names, name, `${path}.section`, errors);
     return {
       section: name,
       ...(section.columns === undefined ? {} : { columns: section.columns }),
       ...(section.groups === undefined ? {} : { groups: section.groups }),
-      ...translationsOf(section, path, faults),
-      fields: section.fields.map((field, f) => cleanField(field, `${path}.fields.${f}`, keys, faults)),
+      ...translationsOf(section, path, errors),
+      fields: section.fields.map((field, f) => cleanField(field, `${path}.fields.${f}`, keys, errors)),
     };
   });
   if (keys.size > MAX_FIELDS) {
-    faults.push({ field: 'fields_schema', code: 'too_many', message: `has more than ${MAX_FIELDS} fields` });
+    errors.push({ field: 'fields_schema', code: 'too_many', message: `has more than ${MAX_FIELDS} fields` });
   }
   return clean;
 }
 
-function cleanField(field: Field, path: string, keys: Set<string>, faults: FieldError[]): Field {
+function cleanField(field: Field, path: string, keys: Set<string>, errors: FieldError[]): Field {
   const { key, type } = field;
-  unique(keys, key, `${path}.key`, faults);
+  unique(keys, key, `${path}.key`, errors);
   if (cardMembers.has(key)) {
     const message = 'is the name of something that every card has';
-    faults.push({ field: `${path}.key`, code: 'reserved', message });
+    errors.push({ field: `${path}.key`, code: 'reserved', message });
   }
   return {
     key,
@@ -123,8 +123,8 @@ function cleanField(field: Field, path: string, keys: Set<string>, faults: Field
     weight: field.weight ?? 1,
     required: field.required ?? false,
     readonly: field.readonly ?? false,
-    ...cleanOptions(field, path, faults),
-    ...translationsOf(field, path, faults),
+    ...cleanOptions(field, path, errors),
+    ...translationsOf(field, path, errors),
   };
 }
 
@@ -132,45 +132,45 @@ function cleanField(field: Field, path: string, keys: Set<string>, faults: Field
 export function cleanOptions<O extends FieldOption>(
   field: { type: string; options?: O[] },
   path: string,
-  faults: FieldError[],
+  errors: FieldError[],
 ): { options?: O[] } {
   const options = field.options ?? [];
   const at = `${path}.options`;
   if (!selects.has(field.type)) {
     if (options.length > 0)
-      faults.push({ field: at, code: 'not_offered', message: 'belong to selects only' });
+      errors.push({ field: at, code: 'not_offered', message: 'belong to selects only' });
     return {};
   }
-  if (options.length === 0) faults.push({ field: at, code: 'required', message: 'a select needs options' });
+  if (options.length === 0) errors.push({ field: at, code: 'required', message: 'a select needs options' });
   const keys = new Set<string>();
   return {
     options: options.map((option, o) => {
-      unique(keys, option.key, `${at}.${o}.key`, faults);
-      return { ...option, label: option.label.trim(), ...translationsOf(option, `${at}.${o}`, faults) };
+      unique(keys, option.key, `${at}.${o}.key`, errors);
+      return { ...option, label: option.label.trim(), ...translationsOf(option, `${at}.${o}`, errors) };
     }),
   };
 }
 
-function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, faults: FieldError[]): Subtype[] {
+function cleanSubtypes(subtypes: Subtype[], fields: ReadonlySet<string>, errors: FieldError[]): Subtype[] {
   const keys = new Set<string>();
   return subtypes.map((subtype, s) => {
     const path = `subtypes.${s}`;
-    unique(keys, subtype.key, `${path}.key`, faults);
+    unique(keys, subtype.key, `${path}.key`, errors);
     const hidden = new Set<string>();
     (subtype.hidden_fields ?? []).forEach((key, f) => {
       const field = `${path}.hidden_fields.${f}`;
       if (!fields.has(key))
-        faults.push({ field, code: 'unknown_field', message: 'is no field of this type' });
-      unique(hidden, key, field, faults);
+        errors.push({ field, code: 'unknown_field', message: 'is no field of this type' });
+      unique(hidden, key, field, errors);
     });
-    return { ...subtype, label: subtype.label.trim(), ...translationsOf(subtype, path, faults) };
+    return { ...subtype, label: subtype.label.trim(), ...translationsOf(subtype, path, errors) };
   });
 }
 
 /** Records that a key is used; keys become property names, so names of Object.prototype are refused. */
-export function unique(keys: Set<string>, key: string, field: string, faults: FieldError[]): void {
-  if (key in {}) faults.push({ field, code: 'reserved', message: 'is a reserved name' });
-  if (keys.has(key)) faults.push({ field, code: 'duplicate', message: 'occurs twice' });
+export function unique(keys: Set<string>, key: string, field: string, errors: FieldError[]): void {
+  if (key in {}) errors.push({ field, code: 'reserved', message: 'is a reserved name' });
+  if (keys.has(key)) errors.push({ field, code: 'duplicate', message: 'occurs twice' });
   keys.add(key);
 }
 
@@ -178,10 +178,10 @@ export function unique(keys: Set<string>, key: string, field: string, faults: Fi
 export function translationsOf(
   object: { translations?: unknown },
   path: string,
-  faults: FieldError[],
+  errors: FieldError[],
 ): { translations?: Record<string, unknown> } {
   if (object.translations === undefined) return {};
-  return { translations: cleanTranslations(`${path}.translations`, object.translations, ['label'], faults) };
+  return { translations: cleanTranslations(`${path}.translations`, object.translations, ['label'], errors) };
 }
 
 const QUALITY = '__dataQuality';
@@ -218,40 +218,40 @@ const commonParts: ReadonlySet<string> = new Set([
  * __dataQuality: {<part>: weight}}`.
  */
 function checkSectionConfig(config: Record<string, unknown>, sections: ReadonlySet<string>): FieldError[] {
-  const faults: FieldError[] = [];
-  const fault = (field: string, code: string, message: string) =>
-    void faults.push({ field: `section_config.${field}`, code, message });
+  const errors: FieldError[] = [];
+  const error = (field: string, code: string, message: string) =>
+    void errors.push({ field: `section_config.${field}`, code, message });
   const known = (name: unknown) =>
     typeof name === 'string' && (sections.has(name) || commonParts.has(name.replace(/^__/, '')));
   for (const [key, value] of Object.entries(config)) {
-    if (key === QUALITY) checkWeights(value, fault);
+    if (key === QUALITY) checkWeights(value, error);
     else if (key === ORDER) {
       if (!Array.isArray(value) || !value.every(known))
-        fault(key, 'unknown_section', 'must be a list of sections');
-      else if (new Set(value).size < value.length) fault(key, 'duplicate', 'names a section twice');
-    } else if (!known(key)) fault(key, 'unknown_section', 'is no section of this type');
-    else if (!isObject(value)) fault(key, 'wrong_type', 'must be an object');
+        error(key, 'unknown_section', 'must be a list of sections');
+      else if (new Set(value).size < value.length) error(key, 'duplicate', 'names a section twice');
+    } else if (!known(key)) error(key, 'unknown_section', 'is no section of this type');
+    else if (!isObject(value)) error(key, 'wrong_type', 'must be an object');
     else {
       for (const [name, flag] of Object.entries(value)) {
         if (name !== 'defaultExpanded' && name !== 'hidden') {
-          fault(`${key}.${name}`, 'unknown_field', 'is not a known field');
-        } else if (typeof flag !== 'boolean') fault(`${key}.${name}`, 'wrong_type', 'must be true or false');
+          error(`${key}.${name}`, 'unknown_field', 'is not a known field');
+        } else if (typeof flag !== 'boolean') error(`${key}.${name}`, 'wrong_type', 'must be true or false');
       }
     }
   }
-  return faults;
+  return errors;
 }
 
-function checkWeights(value: unknown, fault: (field: string, code: string, message: string) => void): void {
+function checkWeights(value: unknown, error: (field: string, code: string, message: string) => void): void {
   if (!isObject(value)) {
-    fault(QUALITY, 'wrong_type', 'must be an object');
+    error(QUALITY, 'wrong_type', 'must be an object');
     return;
   }
   for (const [name, weight] of Object.entries(value)) {
     const field = `${QUALITY}.${name}`;
-    if (!buckets.has(name)) fault(field, 'unknown_field', `is none of ${[...buckets].join(', ')}`);
+    if (!buckets.has(name)) error(field, 'unknown_field', `is none of ${[...buckets].join(', ')}`);
     else if (typeof weight !== 'number' || !(weight >= 0 && weight <= MAX_WEIGHT)) {
-      fault(field, 'out_of_range', `must be a number from 0 to ${MAX_WEIGHT}`);
+      error(field, 'out_of_range', `must be a number from 0 to ${MAX_WEIGHT}`);
     }
   }
 }

@@ -60,7 +60,7 @@ async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring>
   for (;;) {
     try {
       return await commandWith(ctx, { changesMetamodel: true }, async (work) => {
-        await job.hold(work);
+        await job.lock(work);
         const next: Scoring = { types: [], last: null, changed: 0, scored: 0 };
         const progress = (done: number, total: number) => {
           signal.throwIfAborted();

@@ -32,9 +32,9 @@ export async function createRelationType(run: ChangeRun, input: RelationTypeInpu
   if (work.metamodel.relationTypes.has(key)) {
     throw new EstateError('key_taken', `There is a relation type ${key} already.`);
   }
-  const { values, faults } = cleanRelationType(input, []);
-  faults.push(...requireKnownEnds(work.metamodel, input));
-  if (faults.length > 0) throw invalidFields(faults);
+  const { values, errors } = cleanRelationType(input, []);
+  errors.push(...requireKnownEnds(work.metamodel, input));
+  if (errors.length > 0) throw invalidFields(errors);
   const row = await insertRow(work.sql, RelationTypeDefinition, values);
   await requireFreePair(work, row);
   await updateInventory(run);
@@ -55,9 +55,9 @@ export async function patchRelationType(
 ): Promise<JsonText> {
   const { work } = run;
   const before = await lockRelationType(run, key);
-  const { values, faults, frozen } = cleanRelationType(input, before.attributes_schema);
-  faults.push(...requireKnownEnds(work.metamodel, input));
-  if (faults.length > 0) throw invalidFields(faults);
+  const { values, errors, frozen } = cleanRelationType(input, before.attributes_schema);
+  errors.push(...requireKnownEnds(work.metamodel, input));
+  if (errors.length > 0) throw invalidFields(errors);
   refuseFrozen(frozen);
   const changed = differingMembers(before, values);
   const impact = Object.keys(changed).length === 0 ? noImpact : await writeRelationType(run, before, changed);

@@ -22,38 +22,38 @@ export interface BuiltInChange {
 export function cleanRelationType(
   input: RelationTypeInput,
   before: RelationAttribute[],
-): { values: Partial<RelationTypeRow>; faults: FieldError[]; frozen: BuiltInChange[] } {
-  const faults: FieldError[] = [];
+): { values: Partial<RelationTypeRow>; errors: FieldError[]; frozen: BuiltInChange[] } {
+  const errors: FieldError[] = [];
   const { translations, ...sent } = input;
   const values: Partial<RelationTypeRow> = { ...sent };
-  if (input.key !== undefined) unique(new Set(), input.key, 'key', faults);
+  if (input.key !== undefined) unique(new Set(), input.key, 'key', errors);
   if (input.label !== undefined) values.label = input.label.trim();
   if (typeof input.reverse_label === 'string') values.reverse_label = input.reverse_label.trim() || null;
   if (translations !== undefined) {
     const members = ['label', 'reverse_label', 'description'];
-    values.translations = cleanTranslations('translations', translations, members, faults);
+    values.translations = cleanTranslations('translations', translations, members, errors);
   }
   let frozen: BuiltInChange[] = [];
   if (input.attributes_schema) {
-    const after = cleanAttributes(input.attributes_schema, before, faults);
+    const after = cleanAttributes(input.attributes_schema, before, errors);
     values.attributes_schema = after;
     frozen = before.flatMap((attribute) => frozenIn(attribute, after));
   }
-  return { values, faults, frozen };
+  return { values, errors, frozen };
 }
 
 function cleanAttributes(
   attributes: RelationAttribute[],
   before: RelationAttribute[],
-  faults: FieldError[],
+  errors: FieldError[],
 ): RelationAttribute[] {
   const keys = new Set<string>();
   return attributes.map((attribute, index): RelationAttribute => {
     const path = `attributes_schema.${index}`;
     const { key, type } = attribute;
-    unique(keys, key, `${path}.key`, faults);
+    unique(keys, key, `${path}.key`, errors);
     const stored = before.find((other) => other.key === key);
-    const { options } = cleanOptions(attribute, path, faults);
+    const { options } = cleanOptions(attribute, path, errors);
     return {
       key,
       label: attribute.label.trim(),
@@ -67,7 +67,7 @@ function cleanAttributes(
               built_in: stored?.options?.find((other) => other.key === option.key)?.built_in ?? false,
             })),
           }),
-      ...translationsOf(attribute, path, faults),
+      ...translationsOf(attribute, path, errors),
     };
   });
 }

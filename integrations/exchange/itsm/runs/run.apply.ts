@@ -55,7 +55,7 @@ export async function applyStage(
         ctx: job.ctx,
         connector,
         signal: job.signal,
-        lockRun: (work) => job.hold(work),
+        lockRun: (work) => job.lock(work),
         requireWritable: (sql) => requireActive(sql, run.connection_id),
         onProgress: (ended) => storeProgress(job, ended, rows),
       },
@@ -82,7 +82,7 @@ async function storeProgress(job: RunJob, ended: number, rows: number): Promise<
 /** Begins the verification. Deletes the findings of an interrupted one. */
 async function enterVerify(job: RunJob, id: string): Promise<void> {
   await inTransaction(job.ctx.db, async (sql) => {
-    await job.hold({ sql });
+    await job.lock({ sql });
     await sql('itsm_runs').where({ id }).update({ stage: 'verify' });
     await sql('itsm_run_log').where({ run_id: id, stage: 'verify' }).delete();
   });

@@ -170,7 +170,7 @@ export async function beginRun(job: RunJob): Promise<RunRow | null> {
     if (run.job_id !== job.id || !['queued', 'running'].includes(run.status) || run.mapping_id === null) {
       return null;
     }
-    await job.hold({ sql });
+    await job.lock({ sql });
     if (run.status === 'queued') {
       await sql('itsm_runs')
         .where({ id: run.id })
@@ -243,7 +243,7 @@ export async function handleSchemaDrift(
   }
   if (connector.calls() === 0) return run;
   return await command(job.ctx, async ({ sql, metamodel }) => {
-    await job.hold({ sql });
+    await job.lock({ sql });
     return { ...run, mapping: await storeMappingOfRun(sql, metamodel, run) };
   });
 }
@@ -258,7 +258,7 @@ export async function readAllIfChangesHidden(
   const why = await connector.explainMissingDelta();
   if (why === null) return run;
   return await command(job.ctx, async ({ sql }) => {
-    await job.hold({ sql });
+    await job.lock({ sql });
     await sql('itsm_runs').where({ id: run.id }).update({ complete: true });
     await logRun(sql, run.id, 'read', 'warning', why);
     return { ...run, complete: true };

@@ -161,7 +161,7 @@ async function storePlan(
   const needsReview = reviewReason !== null;
   const { runId, mappingId, state } = work;
   await command(job.ctx, async ({ sql, emit }) => {
-    await job.hold({ sql });
+    await job.lock({ sql });
     await logBlockedRelations(sql, work, plan.blockedRelations);
     const already_open = await markRepeatedItems(sql, runId, mappingId);
     await openReviewItems(sql, runId, mappingId, work.complete);
@@ -221,7 +221,7 @@ function findReviewReason(
 async function settleEarlierRuns(job: RunJob, run: RunRow, connector: Connector): Promise<void> {
   const { ctx, signal } = job;
   for (const earlier of await findRunsWithUnknownWrites(ctx.db, run.mapping_id)) {
-    const lockRun: RunJob['hold'] = (work) => job.hold(work);
+    const lockRun: RunJob['lock'] = (work) => job.lock(work);
     try {
       const count = await settleRun({ ctx, connector, signal, lockRun }, earlier);
       const text = `Looked up ${counted(count, 'write')} of an earlier run without a response.`;

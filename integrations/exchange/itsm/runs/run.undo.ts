@@ -76,7 +76,7 @@ interface UndoCheckpoint {
 /** The initial checkpoint: greater than the number of any row. */
 const END: UndoCheckpoint = { before: 2 ** 31 - 1, made: 0 };
 
-type UndoJob = Pick<RunJob, 'ctx' | 'signal' | 'checkpoint' | 'hold'>;
+type UndoJob = Pick<RunJob, 'ctx' | 'signal' | 'checkpoint' | 'lock'>;
 
 /** Plans the opposite of each applied row of the undone run, from the last to the first. Resumes from the checkpoint. */
 export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: Stopwatch): Promise<void> {
@@ -103,7 +103,7 @@ export async function planUndo(job: UndoJob, run: RunRow, { seconds, timed }: St
     }
   });
   await command(job.ctx, async ({ sql, emit }) => {
-    await job.hold({ sql });
+    await job.lock({ sql });
     const syncState = await lockSyncState(sql, mappingId);
     const again = await findPlannedRecords(sql, run.id, MAX_READ_AGAIN);
     const closing: RunClosing = {

@@ -141,7 +141,7 @@ describe('the workingSet of relations', () => {
       steps.forEach(({ remove, ...ends }, n) => {
         const there = workingSet.find(ends);
         if (there && remove) workingSet.remove(there);
-        if (there || refusal(() => workingSet.requireRoom(typeOf(ends.type), ends)).length > 0) return;
+        if (there || refusal(() => workingSet.requireCardinality(typeOf(ends.type), ends)).length > 0) return;
         workingSet.put(relation(String(n), ends.type, ends.source_id, ends.target_id));
       });
       const left = workingSet.writes().map((write) => write.after!);

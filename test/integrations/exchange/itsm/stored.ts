@@ -79,7 +79,7 @@ export async function storePlan(
 /** Plans an undo as its job does. */
 export async function invertRows(ctx: Ctx, runId: string, checkpoint = async () => {}): Promise<void> {
   const run = await loadRun(ctx.db, runId);
-  const job = { ctx, signal: new AbortController().signal, hold: async () => {}, checkpoint };
+  const job = { ctx, signal: new AbortController().signal, lock: async () => {}, checkpoint };
   await planUndo(job, run, stopwatch(run));
 }
 

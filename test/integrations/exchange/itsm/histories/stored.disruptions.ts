@@ -11,7 +11,7 @@ export function withDisruptions(
   remote: Connector,
   disruptions: Disruption[],
   act: (act: UserAction) => Promise<void>,
-): { connector: Connector; hold: () => Promise<void> } {
+): { connector: Connector; lock: () => Promise<void> } {
   let calls = 0;
   let dead = false;
   /** @returns whether the process ends after the call. */
@@ -50,5 +50,5 @@ export function withDisruptions(
       return response;
     };
   }
-  return { connector: wrapped as unknown as Connector, hold: async () => void (await begin(true)) };
+  return { connector: wrapped as unknown as Connector, lock: async () => void (await begin(true)) };
 }

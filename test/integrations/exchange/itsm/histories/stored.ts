@@ -213,7 +213,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     );
   };
 
-  const jobOf = (runId: string, hold: RunJob['hold'] = async () => {}): RunJob => ({
+  const jobOf = (runId: string, lock: RunJob['lock'] = async () => {}): RunJob => ({
     id: randomUUID(),
     kind: 'itsm_run',
     attempt: 1,
@@ -224,7 +224,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     resume: null,
     counts: {},
     checkpoint: async () => {},
-    hold,
+    lock,
     progress: () => {},
     finish: async () => {},
   });
@@ -259,7 +259,7 @@ export async function createStored(services: Services, ctx: Ctx, setting: Settin
     act: (act: UserAction) => Promise<void>,
   ): Promise<boolean> => {
     if (!open) return true;
-    const { connector, hold: lockRun } = withDisruptions(remote, disruptions, act);
+    const { connector, lock: lockRun } = withDisruptions(remote, disruptions, act);
     const signal = new AbortController().signal;
     try {
       await applyRun({ ctx, connector, signal, lockRun }, open, {
