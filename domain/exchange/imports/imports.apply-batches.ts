@@ -12,6 +12,7 @@ import { countOutcomes } from './imports.report.ts';
 import type { ImportKind } from './imports.row.ts';
 import {
   type Applying,
+  type ApplyProgress,
   BatchConflict,
   type ImportProgress,
   PlanOutdated,
@@ -101,7 +102,7 @@ const isClash = (error: unknown): boolean =>
 export async function applyBatches(
   job: RunningJob<ImportPayload>,
   { db }: Services,
-  from: Extract<ImportProgress, { stage: 'apply' }>,
+  from: ApplyProgress,
   mayReplan: boolean,
 ): Promise<void> {
   const { ctx, payload, signal, id: jobId } = job;

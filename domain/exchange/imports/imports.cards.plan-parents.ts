@@ -26,7 +26,6 @@ export async function findParents(planning: Planning): Promise<void> {
        (select c.id from cards c
         where c.type = p.type and c.external_id = p.parent_external_id and (${visible})))
      where parent_by = 'external_id'`;
-  await query(sql).run`create index on plan_rows (parent)`;
   await walkPaths(planning);
   await refuse(planning)`
      select line, ${embed(parentField)}, 'unknown_parent', '"' || coalesce(parent_external_id, given_parent::text,

@@ -30,6 +30,7 @@ import {
 import { requireImportRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
 import {
+  type ApplyProgress,
   BatchConflict,
   type ImportProgress,
   PlanOutdated,
@@ -155,8 +156,6 @@ async function resumeFrom(job: RunningJob<ImportPayload>, { db }: Services): Pro
   }
   return job.resume as ImportProgress;
 }
-
-type ApplyProgress = Extract<ImportProgress, { stage: 'apply' }>;
 
 /** How often an upsert is planned again. */
 const MAX_REPLANS = 5;

@@ -44,5 +44,8 @@ export type ImportProgress =
   | { stage: 'apply'; batch: number; batches: number }
   | { stage: 'report' };
 
+/** The progress of an import whose plan is applied. */
+export type ApplyProgress = Extract<ImportProgress, { stage: 'apply' }>;
+
 /** The approximate share of the time of each stage. */
 export const shares = { read: 0.25, plan: 0.1, apply: 0.63 } as const;
