@@ -15,20 +15,17 @@ const CONCURRENCY = { all: 12, failing: 4 };
  * process that stops are sent by another.
  */
 export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, ClaimedDelivery>();
 
-  let failing = 0;
   const start = (delivery: ClaimedDelivery, stop: AbortSignal) => {
-    if (delivery.failing) failing += 1;
     const tracked = deliver(services, delivery, stop)
       // The lease expires, and another attempt follows.
       .catch((error) => services.log.warn({ err: error }, 'a webhook delivery was interrupted'))
       .finally(() => {
         running.delete(tracked);
-        if (delivery.failing) failing -= 1;
         loop.wake(0);
       });
-    running.add(tracked);
+    running.set(tracked, delivery);
   };
 
   const loop = startLoop(
@@ -45,6 +42,7 @@ export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
         const hasMore = await planDeliveries(services);
         const free = CONCURRENCY.all - running.size;
         if (free <= 0 || stop.aborted) return;
+        const failing = [...running.values()].filter((delivery) => delivery.failing).length;
         const claimed = await claimDeliveries(services, free, CONCURRENCY.failing - failing);
         for (const delivery of claimed) start(delivery, stop);
         if (!hasMore && claimed.length < free) return;
@@ -55,7 +53,7 @@ export function startWebhooks(services: Services): Pick<Loop, 'stop'> {
   return {
     async stop() {
       await loop.stop();
-      await Promise.all(running);
+      await Promise.all(running.keys());
     },
   };
 }
