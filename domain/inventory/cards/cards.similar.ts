@@ -26,8 +26,10 @@ export async function similarNames(
   { id, type, name }: NamedCard & { type: string },
   spellings: readonly string[] = [name],
 ): Promise<NamedCard[]> {
-  const folded: string[] = [];
-  for (const spelling of spellings) folded.push((await foldText(ctx.db, spelling)).trim());
+  // all at once: names have one line
+  const folded = (await foldText(ctx.db, spellings.join('\n')))
+    .split('\n')
+    .map((spelling) => spelling.trim());
   const words = folded.map(queryWords);
   const queries = words.map(wordsButOne).filter((some) => some !== '');
   const halves = words.flatMap((some) => (some.length === 1 ? typoPatterns(some[0]!) : []));
