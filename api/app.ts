@@ -7,6 +7,7 @@ import { registerAccess } from './plugins/access.ts';
 import { registerBatches } from './plugins/batches.ts';
 import { bodyLimits, limitBodyMemory, registerBodies, registerBodyDeadlines } from './plugins/bodies.ts';
 import { createSchemaBucket, lazySerializers } from './plugins/compilers.ts';
+import { registerCompression } from './plugins/compression.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
@@ -81,6 +82,7 @@ export async function createApp(services: Services): Promise<App> {
   registerConditional(app);
   registerIdempotency(app, services);
   registerRequestLines(app, services.log);
+  await registerCompression(app);
 
   app.addSchema(Problem);
   await registerOpenApi(app);

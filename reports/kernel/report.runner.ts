@@ -157,6 +157,11 @@ export class ReportRunner {
     return body;
   }
 
+  /** The compressed form of a cached result, see {@link derive}. */
+  compressed({ cacheKey }: ReportKey, encoding: string): Buffer | undefined {
+    return this.#cached.get(`${cacheKey}:${encoding}`);
+  }
+
   /**
    * Renders a file or chart of a result, once for concurrent requests; aborted when all clients have disconnected.
    * @param signal is aborted when the client disconnects; its reason is thrown.

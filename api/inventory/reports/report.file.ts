@@ -12,6 +12,9 @@ type FileFormat = Exclude<ReportFormat, 'json'>;
 /** The formats of reports. */
 export const formats = Object.keys(fileMediaTypes) as ReportFormat[];
 
+/** The request headers on which the response of a report depends. */
+export const REPORT_VARY = 'Accept, Accept-Encoding';
+
 /** The media type of a format without its character set. */
 export const mediaOf = (format: ReportFormat): string => fileMediaTypes[format].split(';')[0]!;
 

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
 import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
@@ -19,9 +19,18 @@ import { openReportStream } from '../../../reports/kernel/report.stream.ts';
 import { checkReport, type Report } from '../../../reports/kernel/report.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
+import { acceptedEncoding, COMPRESSED_FROM, compressBody, setEncoding } from '../../plugins/compression.ts';
 import { preferredJob, prefersAsync, sendPreferredJob } from '../../prefer.ts';
 import type { App } from '../../types.ts';
-import { acceptedFormat, disposition, formats, mediaOf, pictureVersion, sendFile } from './report.file.ts';
+import {
+  acceptedFormat,
+  disposition,
+  formats,
+  mediaOf,
+  pictureVersion,
+  REPORT_VARY,
+  sendFile,
+} from './report.file.ts';
 import type { ResponseCache } from './report.response-cache.ts';
 
 /** Suffix of the ETag by format. */
@@ -129,7 +138,7 @@ export function reportOperation(
       const today = dayOf(asOf);
       // what a format's response depends on besides the data
       const part = format === 'svg' ? pictureVersion(topics, today) : table;
-      reply.header('vary', 'Accept').header('cache-control', cacheControl(max_staleness));
+      reply.header('vary', REPORT_VARY).header('cache-control', cacheControl(max_staleness));
       if (isKnown(request, key, format, part)) {
         return reply
           .code(304)
@@ -157,7 +166,7 @@ export function reportOperation(
         responseCache.store(request, report, key, etag);
       }
       if (found.age !== undefined) reply.header('age', String(found.age));
-      if (format === 'json') return sendJson(reply, found.body);
+      if (format === 'json') return await sendResult(request, reply, runner, found);
       reply.header('x-position', positionOf(found.body));
       let look: RenderContext | undefined;
       if (format === 'svg') {
@@ -168,6 +177,19 @@ export function reportOperation(
       return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
     },
   });
+}
+
+/** Sends the JSON of a report; a compressed form is cached beside it. */
+async function sendResult(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  runner: ReportRunner,
+  { body, key }: { body: Buffer; key: ReportKey },
+): Promise<FastifyReply> {
+  const encoding = body.length < COMPRESSED_FROM ? undefined : acceptedEncoding(request);
+  if (encoding === undefined) return sendJson(reply, body);
+  const compressed = await runner.derive(`${key.cacheKey}:${encoding}`, () => compressBody(body, encoding));
+  return sendJson(setEncoding(reply, encoding), compressed);
 }
 
 /** The path of a report below `/api/v1/reports/`. */

@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../../domain/kernel/context.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { type Report, variantOf } from '../../../reports/kernel/report.ts';
+import { acceptedEncoding, COMPRESSED_FROM } from '../../plugins/compression.ts';
+import { REPORT_VARY } from './report.file.ts';
 
 /** A cached response of one caller and URL. */
 interface CacheEntry {
@@ -26,7 +28,7 @@ const commonHeaders = [
   'x-content-type-options',
   'nosniff',
   'vary',
-  'Accept',
+  REPORT_VARY,
   'cache-control',
   'private, no-cache',
 ];
@@ -80,8 +82,14 @@ export class ResponseCache {
       reply.raw.writeHead(304, responseHeaders).end();
       return true;
     }
-    const body = this.#runner.readCached(entry.key, report);
+    let body = this.#runner.readCached(entry.key, report);
     if (!body) return false;
+    const encoding = body.length < COMPRESSED_FROM ? undefined : acceptedEncoding(request);
+    if (encoding !== undefined) {
+      body = this.#runner.compressed(entry.key, encoding);
+      if (!body) return false;
+      responseHeaders.push('content-encoding', encoding);
+    }
     reply.hijack();
     responseHeaders.push(
       'content-type',
