@@ -121,7 +121,7 @@ function requestHeadersOf(spec: OperationSpec, conditional: boolean): RequestHea
   if (takesIfMatch(spec)) names.add('If-Match');
   if (conditional) names.add('If-None-Match');
   if (spec.languages) names.add('Accept-Language');
-  if (joinsBatches(spec)) names.add('X-Mutation-Batch').add('X-Request-Origin');
+  if (joinsBatches(spec)) names.add('X-Action-Id').add('X-Mutation-Batch').add('X-Request-Origin');
   names.add('X-Request-Id');
   return [...names].sort();
 }
@@ -193,6 +193,7 @@ function headersOf(spec: OperationSpec, status: number): ResponseHeader[] {
   if (isConditional(spec) && status === 200) names.push('ETag');
   if (spec.languages && status < 202) names.push('Content-Language', 'Vary');
   if (spec.method !== 'GET') names.push('X-Position');
+  if (joinsBatches(spec) && status !== 202) names.push('X-Mutation-Batch');
   if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed');
   if (status === 202 && spec.format !== 'mcp') names.push('Location');
   if (status === 206) names.push('Content-Range');

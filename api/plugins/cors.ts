@@ -11,6 +11,7 @@ const exposed = [
   'Location',
   'Repr-Digest',
   'Retry-After',
+  'X-Mutation-Batch',
   'X-Position',
   'X-Request-Id',
 ];

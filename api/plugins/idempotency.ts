@@ -12,7 +12,7 @@ import type { App } from '../types.ts';
 
 /** The encryption context of stored responses. */
 const SEALED_FOR = 'idempotency_keys.body';
-const storedHeaders = ['content-type', 'location', 'x-position', 'etag'];
+const storedHeaders = ['content-type', 'location', 'x-position', 'x-mutation-batch', 'etag'];
 
 /** `Idempotency-Key` on POST and PATCH: the first response is stored for 24 hours and sent again. */
 export function registerIdempotency(app: App, { secrets, signals }: Services): void {
@@ -81,7 +81,8 @@ export async function applyIdempotencyKey(
   // and rights may have been withdrawn since the first request
   const rights = permissions === '*' ? '*' : [...permissions].sort().join(',');
   // a dry run must not answer for the write itself, nor a write for one in another batch
-  const batch = request.ctx.batch.joined && request.ctx.batch.id;
+  const { batch: named } = request.ctx;
+  const batch = (named.joined ?? named.byClient) && named.id;
   const parts = [request.method, request.url, contentHash, batch, apiTokenId, impersonatedRole, rights];
   const hash = sha256(parts.filter(Boolean).join(' '));
   const { processNumber, sealed } = request.server.idempotency;

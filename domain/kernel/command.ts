@@ -63,6 +63,7 @@ export async function commandWith<T>(
       // Advisory lock 7203003: commands acquire it shared, changes of the metamodel exclusively.
       const version = await lockMetamodel(sql, options.changesMetamodel ?? false);
       if (ctx.batch.joined) await lockBatch(sql, ctx.batch);
+      if (ctx.batch.byClient) await lockClientBatch(sql, ctx);
       const metamodel =
         ctx.metamodel.version === version ? ctx.metamodel : await ctx.metamodels.at(version, sql);
       const events: EventDraft[] = [];
@@ -137,11 +138,39 @@ export async function recordEvents(
 ): Promise<number | undefined> {
   const raised = [...topics];
   if (events.length === 0 && raised.length === 0) return undefined;
+  const written = events.filter(inBatch).length;
+  const isNew = written > 0 && !ctx.batch.byClient;
+  if (written > 0 && ctx.batch.byClient) await storeBatch(sql, ctx, written);
   const answer = await query(sql).rows`select record_events(${JSON.stringify(eventRows(ctx, events))}::jsonb,
-    ${raised}::text[],
-    ${events.some(inBatch) ? batchRow(ctx, events.filter(inBatch).length) : null}::jsonb) as position`;
+    ${raised}::text[], ${isNew ? batchRow(ctx, written) : null}::jsonb) as position`;
+  if (written > 0) ctx.batch.isStored = true;
   return Number(answer[0].position);
 }
+
+/**
+ * Stores the context's batch, unless an earlier transaction has. @param written the number of rows that the transaction
+ * writes.
+ * @throws EstateError `wrong_state` if the client has chosen an id that cannot be used.
+ */
+export async function storeBatch(sql: Transaction, ctx: Ctx, written: number): Promise<void> {
+  const batch = batchRow(ctx, written);
+  if (ctx.batch.byClient) {
+    const rows = await query(sql)
+      .rows`insert into mutation_batches as b (id, tool_name, actor_user_id, origin, row_count, committed_at, by_client)
+        select id, tool_name, actor_user_id, origin, row_count, now(), true
+        from jsonb_populate_record(null::mutation_batches, ${batch}::jsonb)
+        on conflict (id) do update set row_count = b.row_count + excluded.row_count
+          where b.by_client and b.actor_user_id = excluded.actor_user_id and b.rolled_back_by is null
+        returning id`;
+    if (rows.length === 0) throw cannotBeExtended();
+  } else {
+    await query(sql).run`select record_batch(${batch}::jsonb)`;
+  }
+  ctx.batch.isStored = true;
+}
+
+const cannotBeExtended = () =>
+  new EstateError('wrong_state', 'No more writes can be added to the batch of this id.');
 
 /**
  * Events that are in no batch: those of logins, which cannot be undone; of reads, which change nothing; of
@@ -246,4 +275,22 @@ async function find(sql: Sql, id: string, lock: '' | 'for share'): Promise<Found
 
 function requireOpen(row: FoundBatch): void {
   if (row.committed_at !== null) throw new EstateError('wrong_state', 'The batch is closed.');
+}
+
+/** The minutes after its first write during which a batch of the client takes further writes. */
+export const CLIENT_BATCH_MINUTES = 15;
+
+/**
+ * Prevents a batch of the client from being rolled back before the transaction ends, if it exists already. Writes of
+ * concurrent requests do not wait for each other.
+ * @throws EstateError `wrong_state` if it is another's, too old, rolled back, or not one of a client.
+ */
+async function lockClientBatch(sql: Sql, { batch, caller }: Ctx): Promise<void> {
+  const rows = await query(sql).rows<{
+    open: boolean;
+  }>`select by_client and actor_user_id = ${caller.userId}::uuid
+      and rolled_back_by is null
+      and created_at > now() - interval '${embed(CLIENT_BATCH_MINUTES)} minutes' as open
+    from mutation_batches where id = ${batch.id}::uuid for key share`;
+  if (rows[0] && !rows[0].open) throw cannotBeExtended();
 }

@@ -44,6 +44,10 @@ export interface BatchRef {
   toolName: string;
   /** Set for an open batch that the request joins; `dryRun`: requests that join it are rolled back. */
   joined?: { dryRun: boolean };
+  /** Set if the client has chosen the id, for all requests of one action of its user. */
+  byClient?: true;
+  /** Set when a write has stored the batch. */
+  isStored?: true;
   /** The number of rows that the writer has announced; used by the first write of the batch. */
   rowCount?: number;
 }

@@ -78,7 +78,7 @@ export function registerBatchRoutes(app: App): void {
   routes.post('openMutationBatch', url, {
     summary: 'Open a batch that writes can join',
     description:
-      'Send its id as `X-Mutation-Batch` with the writes. Each write without the header has its own closed batch. With `dry_run`, writes are checked and answered but not committed, and `confirm_token` is required to close the batch, within 15 minutes.',
+      'Send its id as `X-Mutation-Batch` with the writes. Each write without the header has its own closed batch; `X-Action-Id` combines the writes of several requests in one. With `dry_run`, writes are checked and answered but not committed, and `confirm_token` is required to close the batch, within 15 minutes.',
     permission: 'login',
     secretResponse: true,
     query: object({
@@ -132,9 +132,10 @@ function registerBatchEndRoutes(app: App): void {
   routes.post('rollBackMutationBatch', '/api/v1/mutation-batches/:id/rollback', {
     summary: 'Roll back a closed batch, or preview the rollback',
     description:
-      'A dry run unless `dry_run` is false; both require the permissions that the undone writes required. Changes of accounts, tokens, roles and secrets, and data sent to other systems cannot be undone: a batch with such writes is refused. Objects that later batches have changed are conflicts, and so are created cards above those that stay; `force` skips these changes. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
-    permission: 'admin.rollback',
-    permissionNote: 'the permissions that the undone writes required',
+      'A dry run unless `dry_run` is false; both require the permissions that the undone writes required, and for batches of others `admin.rollback`. Changes of accounts, tokens, roles and secrets, and data sent to other systems cannot be undone: a batch with such writes is refused. Objects that later batches have changed are conflicts, and so are created cards above those that stay; `force` skips these changes. The rollback is a batch itself and can be rolled back. Large batches are undone by a job, whose `result` is the report. Actor and summary of another user’s batch are null without `admin.events`.',
+    permission: 'login',
+    permissionNote: "admin.rollback for others' batches; the permissions that the undone writes required",
+    scope: 'admin.rollback',
     body: MutationBatchRollbackBody,
     responses: { ...ok('The executed or previewed changes', MutationBatchRollbackSchema), ...started },
     errors: ['wrong_state', 'rollback_conflicts', 'rollback_unsupported'],

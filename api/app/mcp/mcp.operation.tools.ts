@@ -191,7 +191,7 @@ export const batchTools: Tool[] = [
     name: 'undo_batch',
     title: 'Undo a batch',
     description:
-      'Undoes all writes of a closed batch; with `dry_run` (the default) previews the rollback. Requires the permission admin.rollback, and those that the writes required.',
+      'Undoes all writes of a closed batch; with `dry_run` (the default) previews the rollback. Requires the permissions that the writes required, and for batches of other users admin.rollback.',
     input: object({ ...Batch.properties, dry_run: writeArguments.dry_run }),
     output: answer({
       dry_run: Type.Boolean(),

@@ -100,19 +100,22 @@ export function undoRightOf(type: EventType): UndoRight | undefined {
 }
 
 /**
- * Checks that the caller may undo a batch, or preview that: with `admin.rollback`, and with the permissions that the
- * writes of the batch needed, for each card if a stakeholder role can grant them. Derived values need none. Events that
- * cannot be undone are only named to callers who may read batches, with `admin.events`.
+ * Checks that the caller may undo a batch, or preview that: a batch of another user with `admin.rollback`, and each with
+ * the permissions that the writes of the batch needed, for each card if a stakeholder role can grant them. Derived values
+ * need none. Events of others that cannot be undone are only named to callers with `admin.events`.
  * @throws EstateError `forbidden` naming the first missing permission.
  */
 export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Promise<void> {
-  requirePermission(ctx.caller, 'admin.rollback');
+  const [actor] = await query(sql).column<string | null>`select actor_user_id from mutation_batches
+    where id = ${batchId}::uuid`;
+  const isOwn = actor !== null && actor === ctx.caller.userId;
+  if (!isOwn) requirePermission(ctx.caller, 'admin.rollback');
   if (ctx.caller.permissions === '*') return;
   const rows = await query(sql).rows`select distinct e.event_type,
     e.user_id is not distinct from ${ctx.caller.userId}::uuid as own
      from events e where e.batch_id = ${batchId}::uuid and not ${embed(FOLLOWS)}`;
   for (const { event_type, own } of rows as { event_type: EventType; own: boolean }[]) {
-    if (refusalOf(event_type)) requirePermission(ctx.caller, 'admin.events');
+    if (refusalOf(event_type) && !(isOwn && own)) requirePermission(ctx.caller, 'admin.events');
     const right = undoRightOf(event_type);
     if (!right) continue;
     const wanted = own ? right.needs : (right.others ?? right.needs);

@@ -1,5 +1,5 @@
 import { embed, query } from '../../../platform/database.ts';
-import { batchRow, eventRows } from '../command.ts';
+import { eventRows, storeBatch } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
 import type { EventDraft } from './row-changes.ts';
 
@@ -43,7 +43,7 @@ export async function bufferEvents(work: Work, ctx: Ctx): Promise<BufferedEvents
     flush,
     async record() {
       await flush();
-      await query(sql).run`select record_batch(${batchRow(ctx, written)}::jsonb)`;
+      await storeBatch(sql, ctx, written);
       await query(sql).run`select pg_advisory_xact_lock(7203001)`;
       await query(sql).run`insert into events (position, ${embed(names)})
         select nextval('events_position_seq'), ${embed(names)}

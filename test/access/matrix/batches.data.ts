@@ -22,6 +22,9 @@ export const batchRows: Row[] = [
   row(`POST ${url}/{id}/commit`, '+ + + + + + 0', batchOf, {}),
   row(`GET ${url}`, '+ - - - - - 0'),
   row(`GET ${url}/{id}`, '+ - - - - - 0', batchOf),
-  row(`POST ${url}/{id}/rollback`, '+ - - - - - 0', closedBatch, { dry_run: false }),
+  row(`POST ${url}/{id}/rollback`, '+ + + + + + 0', closedBatch, { dry_run: false }),
+  row(`POST ${url}/{id}/rollback (another's)`, '+ - - - - - 0', (w) => closedBatch(w, 'admin'), {
+    dry_run: false,
+  }),
   row(`GET ${url}/{id}/events`, '+ - - - - - 0', batchOf),
 ];
