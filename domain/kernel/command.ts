@@ -184,7 +184,7 @@ const inBatch = (event: EventDraft): boolean => !outsideBatches.test(event.event
  * The context's batch in the form of the parameters of `record_events` and `record_batch`.
  * @param written the number of rows that its first transaction writes, used if the writer has announced no number.
  */
-export function batchRow(ctx: Ctx, written = 0): string {
+function batchRow(ctx: Ctx, written = 0): string {
   const { id, toolName, rowCount } = ctx.batch;
   return JSON.stringify({
     id,
@@ -278,7 +278,7 @@ function requireOpen(row: FoundBatch): void {
 }
 
 /** The minutes after its first write during which a batch of the client takes further writes. */
-export const CLIENT_BATCH_MINUTES = 15;
+const CLIENT_BATCH_MINUTES = 15;
 
 /**
  * Prevents a batch of the client from being rolled back before the transaction ends, if it exists already. Writes of
