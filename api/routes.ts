@@ -56,6 +56,7 @@ import { registerSurveyAnswerRoutes, registerSurveyRoutes } from './governance/s
 import { registerCalculationRoutes } from './inventory/calculations/calculations.routes.ts';
 import { registerCardBulkRoutes } from './inventory/cards/cards.bulk.routes.ts';
 import { registerCardMergeRoutes } from './inventory/cards/cards.merge.routes.ts';
+import { registerCardOverviewRoute } from './inventory/cards/cards.overview.routes.ts';
 import { registerCardReadRoutes } from './inventory/cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './inventory/cards/cards.write.routes.ts';
 import {
@@ -100,6 +101,7 @@ export const routeGroups: RouteGroup[] = [
   registerCatalogueRoutes,
   registerCalculationRoutes,
   registerCardReadRoutes,
+  registerCardOverviewRoute,
   registerCardWriteRoutes,
   registerCardBulkRoutes,
   registerCardMergeRoutes,

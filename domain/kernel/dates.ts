@@ -4,3 +4,6 @@ export function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
+
+/** Today in UTC as `YYYY-MM-DD`. */
+export const today = (): string => new Date().toISOString().slice(0, 10);

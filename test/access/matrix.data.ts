@@ -39,6 +39,7 @@ const firstRows: Row[] = [
   // the integrator does not hold stakeholders.view
   row('GET /cards/my-stakeholder', '+ + + + - - 0'),
   row('GET /cards/counts', '+ + + + + - 0'),
+  row('GET /cards/facets', '+ + + + + - 0', () => ({ query: 'facets=type,tags' })),
   row('GET /cards/{id}', '+ + + + + - 0', onCard),
   row(
     'PATCH /cards/{id}',
@@ -48,6 +49,7 @@ const firstRows: Row[] = [
   ),
   row('DELETE /cards/{id}', '+ - - - - - 0', onCard),
   row('GET /cards/{id}/hierarchy', '+ + + + + - 0', onCard),
+  row('GET /cards/{id}/overview', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/history', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/my-permissions', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/relation-summary', '+ + + + + - 0', onCard),

@@ -106,6 +106,7 @@ export const cardRows: CardRow[] = [
   row('PATCH /cards/{id}', onItWith({ alias: 'Changed' })),
   row('DELETE /cards/{id}', archived(onIt)),
   row('GET /cards/{id}/hierarchy'),
+  row('GET /cards/{id}/overview'),
   row('GET /cards/{id}/history'),
   row('GET /cards/{id}/my-permissions'),
   row('GET /cards/{id}/relation-summary'),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { countFacets, createFacetCache } from '../../../domain/inventory/cards/cards.facets.ts';
 import {
   createCardListMemory,
   listCards,
@@ -23,8 +24,10 @@ import {
   Choice,
   Count,
   component,
+  FilledText,
   itemComponent,
   Nullable,
+  NullableText,
   OpenObject,
   OptionalText,
   object,
@@ -33,32 +36,44 @@ import {
 import { ok, page, routesOf } from '../../operation.ts';
 import { listQuery } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { CardListSchema, CardSchema } from './cards.schemas.ts';
+import {
+  CardHierarchySchema,
+  CardListSchema,
+  CardPermissionsSchema,
+  CardRef,
+  CardSchema,
+} from './cards.schemas.ts';
 
 const ApprovalStatus = Card.columns.approval_status;
 
-const cardRef = { id: Uuid, name: Type.String(), type: Type.String() };
-const CardRef = object(cardRef);
+const cardRef = CardRef.properties;
 const subtypedRef = { ...cardRef, subtype: Nullable(Type.String()) };
-
-const CardHierarchySchema = component('CardHierarchy', {
-  ancestors: Type.Array(CardRef, { description: 'All ancestors, the root first' }),
-  children: Type.Array(CardRef),
-  children_total: Count,
-  page: Type.Integer({ minimum: 1 }),
-  page_size: Type.Integer({ minimum: 1 }),
-  level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
-});
 
 const CardEventSchema = itemComponent('CardEvent', eventSchemas(historyMembers));
 
-const Flags = Type.Record(Type.String(), Type.Boolean());
-
-const CardPermissionsSchema = component('CardPermissions', {
-  app_level: Flags,
-  stakeholder_roles: Type.Array(Type.String()),
-  card_level: Flags,
-  effective: Flags,
+const CardFacetsSchema = component('CardFacets', {
+  total: Type.Integer({ minimum: 0, description: 'The cards that match all conditions' }),
+  facets: Type.Array(
+    object({
+      facet: Type.String(),
+      values: Type.Array(
+        object({
+          value: Type.String(),
+          count: Count,
+          label: NullableText('The name of the tag or related card'),
+          group: NullableText('The group of the tag, the type of the related card'),
+        }),
+        { description: 'The most frequent first, at most 200' },
+      ),
+      value_count: Nullable(
+        Type.Integer({
+          minimum: 0,
+          description: 'All values; null for attributes whose values are not listed',
+        }),
+      ),
+      without: Type.Integer({ minimum: 0, description: 'Cards without a value' }),
+    }),
+  ),
 });
 
 const CardCountsSchema = component('CardCounts', {
@@ -140,6 +155,15 @@ const sorts = [
 ];
 const text = (description: string, maxLength = 500) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description }));
+const filters = {
+  type: text('Card types, comma-separated', 2000),
+  status: text('`ACTIVE` (default), `ARCHIVED`, both separated by a comma, or `all`'),
+  approval_status: text('`DRAFT`, `APPROVED`, `REJECTED`, `BROKEN`, comma-separated'),
+  parent_id: text('Only children of this card, or `root` for cards without a parent'),
+  mine: Type.Optional(Type.Literal('stakeholder', { description: 'Cards on which the caller has a role' })),
+  ids: text('Card ids, comma-separated', 8000),
+  filter: OptionalText(4000, 'A condition in the filter language; blank selects everything'),
+};
 const paged = {
   page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
   page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
@@ -153,21 +177,14 @@ export function registerCardReadRoutes(app: App): void {
 
   const memory = createCardListMemory();
   const counts = createCountCache();
+  const facets = createFacetCache();
 
   routes.get('listCards', '/api/v1/cards', {
     summary: 'List and search cards',
     description:
       'Active cards, unless `status` selects others. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
     query: listQuery(sorts, 'name, or relevance with `search`', {
-      type: text('Card types, comma-separated', 2000),
-      status: text('`ACTIVE` (default), `ARCHIVED`, both separated by a comma, or `all`'),
-      approval_status: text('`DRAFT`, `APPROVED`, `REJECTED`, `BROKEN`, comma-separated'),
-      parent_id: text('Only children of this card, or `root` for cards without a parent'),
-      mine: Type.Optional(
-        Type.Literal('stakeholder', { description: 'Cards on which the caller has a role' }),
-      ),
-      ids: text('Card ids, comma-separated', 8000),
-      filter: OptionalText(4000, 'A condition in the filter language; blank selects everything'),
+      ...filters,
     }),
     responses: ok('Cards', CardListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
@@ -194,9 +211,28 @@ export function registerCardReadRoutes(app: App): void {
   });
 
   routes.get('countCards', '/api/v1/cards/counts', {
-    summary: 'Count active cards by type',
+    summary: 'Count cards by type',
+    description: 'Active cards, unless `status` selects others.',
+    query: object(filters),
     responses: ok('Counts', CardCountsSchema),
-    handler: ({ ctx, request }) => countCards(ctx, request.topics, counts),
+    handler: ({ ctx, query, request }) => countCards(ctx, query, request.topics, counts),
+  });
+
+  routes.get('countCardFacets', '/api/v1/cards/facets', {
+    summary: 'Count cards by the values of several facets',
+    description:
+      'For the filters of a list: how many cards have each value. For each facet, the cards are those that match all conditions of the request except those on the facet itself: the parameter of its name, and parts of `filter` that are joined by `and` and only name its field. Attributes other than options and booleans only have `without`.',
+    permissionNote: 'relations.view for relations; costs.view for costs',
+    query: object({
+      ...filters,
+      search: text('Words to search for; the 1,000 most relevant cards are counted', 200),
+      facets: FilledText(
+        4000,
+        'Comma-separated: `type`, `subtype`, `status`, `approval_status`, `data_quality` (from 80, 50, 0), `lifecycle_phase` (today), `tags`, `attributes.<key>`, `relations.<relation type>`; at most 30',
+      ),
+    }),
+    responses: ok('Counts by facet', CardFacetsSchema),
+    handler: ({ ctx, query, request }) => countFacets(ctx, query, request.topics, facets),
   });
 
   registerSingleCardRoutes(app);

@@ -162,3 +162,23 @@ export const CardMergeResult = component('CardMergeResult', {
     description: 'Tags of single-choice groups of which the survivor has another tag',
   }),
 });
+
+export const CardRef = object({ id: Uuid, name: Type.String(), type: Type.String() });
+
+export const CardHierarchySchema = component('CardHierarchy', {
+  ancestors: Type.Array(CardRef, { description: 'All ancestors, the root first' }),
+  children: Type.Array(CardRef),
+  children_total: Count,
+  page: Type.Integer({ minimum: 1 }),
+  page_size: Type.Integer({ minimum: 1 }),
+  level: Type.Integer({ minimum: 1, description: 'A root has level 1' }),
+});
+
+const Flags = Type.Record(Type.String(), Type.Boolean());
+
+export const CardPermissionsSchema = component('CardPermissions', {
+  app_level: Flags,
+  stakeholder_roles: Type.Array(Type.String()),
+  card_level: Flags,
+  effective: Flags,
+});

@@ -1,6 +1,5 @@
-import { embed, fragment, query } from '../../../platform/database.ts';
-import { type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
-import { isUuid } from '../../../platform/uuid.ts';
+import { fragment, query } from '../../../platform/database.ts';
+import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
@@ -8,6 +7,7 @@ import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../ker
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { prepareFilter } from '../filters/filters.prepare.ts';
+import { type CardFilter, cardFilter } from './cards.filter.ts';
 import {
   attributeSort,
   cardSorts,
@@ -81,7 +81,8 @@ export async function listCards(
   params: ListParams & CardFilter & { filter?: string },
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const { conditions, types, plain } = cardFilter(ctx, params);
+  const { owned, types, plain } = cardFilter(ctx, params);
+  const conditions = owned.map(({ condition }) => condition);
   const filter = params.filter === undefined ? undefined : await prepareFilter(ctx, params.filter);
   if (filter) conditions.push(filter);
   const wide = filter !== undefined;
@@ -242,84 +243,4 @@ async function pageByCursor(
     },
   });
   return found ? `${answer.slice(0, -1)}${moreMember(found.more)}}` : answer;
-}
-
-/** The filters of the card list; several values of one filter are separated by commas. */
-interface CardFilter {
-  type?: string;
-  /** `ACTIVE` when absent; `all` for both. */
-  status?: string;
-  approval_status?: string;
-  /** A card's id, or `root` for cards without a parent. */
-  parent_id?: string;
-  mine?: 'stakeholder';
-  ids?: string;
-}
-
-const STATUSES = ['ACTIVE', 'ARCHIVED'];
-const APPROVAL_STATUSES = ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'];
-
-/** The non-empty values of a comma-separated parameter. */
-function values(text: string): string[] {
-  return [
-    ...new Set(
-      text
-        .split(',')
-        .map((value) => value.trim())
-        .filter(Boolean),
-    ),
-  ];
-}
-
-/**
- * The request's filters as conditions over the alias `c`.
- * @throws EstateError naming each parameter that has an unknown or malformed value.
- */
-function cardFilter(ctx: Ctx, filter: CardFilter) {
-  const conditions: Condition[] = [];
-  const errors: FieldError[] = [];
-  const oneOf = (field: string, column: string, given: string[], known: (value: string) => boolean) => {
-    const unknown = given.filter((value) => !known(value));
-    if (given.length === 0 || unknown.length > 0) {
-      const message = given.length === 0 ? 'is empty' : `"${unknown[0]}" is not known`;
-      errors.push({ field, code: 'unknown_value', message });
-    } else if (given.length === 1) {
-      conditions.push(fragment`${embed(column)} = ${given[0]}`);
-    } else {
-      conditions.push(fragment`${embed(column)} = any(${given.sort()}::text[])`);
-    }
-  };
-
-  const types = filter.type === undefined ? undefined : values(filter.type);
-  if (types) oneOf('type', 'c.type', types, (key) => ctx.metamodel.cardTypes.has(key));
-  const statuses = values(filter.status ?? 'ACTIVE');
-  const both = statuses.includes('all') || STATUSES.every((status) => statuses.includes(status));
-  if (!both || statuses.some((status) => status !== 'all' && !STATUSES.includes(status))) {
-    oneOf('status', 'c.status', statuses, (status) => STATUSES.includes(status));
-  }
-  if (filter.approval_status !== undefined) {
-    oneOf('approval_status', 'c.approval_status', values(filter.approval_status), (status) =>
-      APPROVAL_STATUSES.includes(status),
-    );
-  }
-  if (filter.parent_id === 'root') {
-    conditions.push(fragment`c.parent_id is null`);
-  } else if (filter.parent_id !== undefined) {
-    if (isUuid(filter.parent_id)) {
-      conditions.push(fragment`c.parent_id = ${filter.parent_id}::uuid`);
-    } else errors.push({ field: 'parent_id', code: 'format', message: 'is neither a card id nor "root"' });
-  }
-  if (filter.mine !== undefined) {
-    conditions.push(fragment`c.id in (select m.card_id from stakeholders m
-      where m.user_id = ${ctx.caller.userId}::uuid)`);
-  }
-  if (filter.ids !== undefined) {
-    const ids = values(filter.ids);
-    const bad = ids.find((id) => !isUuid(id));
-    if (bad !== undefined) errors.push({ field: 'ids', code: 'format', message: `"${bad}" is no card id` });
-    else conditions.push(fragment`c.id = any(${ids}::uuid[])`);
-  }
-  if (errors.length > 0) throw invalidFields(errors);
-  const plain = filter.parent_id === undefined && filter.mine === undefined && filter.ids === undefined;
-  return { conditions, types, plain };
 }

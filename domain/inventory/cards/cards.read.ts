@@ -4,6 +4,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { eventListOf } from '../../kernel/events/events.queries.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
+import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import {
@@ -12,6 +13,8 @@ import {
   permissionKeys,
 } from '../../kernel/permissions/permissions.data.ts';
 import { cardRights, inScope, may, seesCosts } from '../../kernel/permissions/policy.ts';
+import { prepareFilter } from '../filters/filters.prepare.ts';
+import { type CardFilter, cardFilter } from './cards.filter.ts';
 import { cardText, invisibleCardError, visibleCards } from './cards.projection.ts';
 import { withMerged } from './merge/merge.redirect.ts';
 
@@ -33,23 +36,29 @@ export function createCountCache(): ResultCache<CardCounts> {
 }
 
 /**
- * The number of active cards by type, for every visible type in the metamodel's order. `topics` are the versions read
- * after the request arrived: counts are queried again only if cards of some type have changed.
+ * The number of cards that match the filters (by default the active ones) by type, for every visible type in the
+ * metamodel's order. `topics` are the versions read after the request arrived: counts are queried again only after a
+ * change.
  */
 export async function countCards(
   ctx: Ctx,
+  params: CardFilter & { filter?: string },
   topics: ReadonlyMap<string, number>,
   kept: ResultCache<CardCounts>,
 ): Promise<CardCounts> {
-  const visible = visibleCards(ctx);
+  const conditions = [visibleCards(ctx), ...cardFilter(ctx, params).owned.map(({ condition }) => condition)];
+  const filter = params.filter === undefined ? undefined : await prepareFilter(ctx, params.filter);
+  if (filter) conditions.push(filter);
   const types = ctx.metamodel.visibleTypes;
-  const key = JSON.stringify([types.map((type) => [type, topics.get(`cards:${type}`) ?? 0]), visible]);
-  return await kept.get(key, () => count(ctx, visible));
+  // filters can read other data than cards
+  const isPlain = filter === undefined && params.mine === undefined;
+  const versions = isPlain ? types.map((type) => [type, topics.get(`cards:${type}`) ?? 0]) : [...topics];
+  return await kept.get(JSON.stringify([versions, conditions]), () => count(ctx, conditions));
 }
 
-async function count(ctx: Ctx, visible: Condition): Promise<CardCounts> {
+async function count(ctx: Ctx, conditions: Condition[]): Promise<CardCounts> {
   const rows = await query(ctx.db).rows<{ type: string; count: number }>`select c.type, count(*) as count
-    from cards c where c.status = 'ACTIVE' and (${embed(visible)}) group by c.type`;
+    from cards c${embed(whereClause(conditions))} group by c.type`;
   const counts = new Map(rows.map(({ type, count }) => [type, count]));
   const byType = ctx.metamodel.visibleTypes.map((type) => ({ type, count: counts.get(type) ?? 0 }));
   return { by_type: byType, total: byType.reduce((sum, { count }) => sum + count, 0) };

@@ -1,10 +1,10 @@
+import { phaseOn } from '../../../domain/inventory/cards/cards.phase.ts';
 import type {
   FilterColumn,
   FilterField,
   FilterTarget,
 } from '../../../domain/inventory/filters/filters.fields.ts';
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
-import { phaseOn } from '../../inventory/kpis/kpis.counts.ts';
 
 /** The type of a column's values. `key` is an enumeration value or an id. */
 export type ValueType = 'text' | 'key' | 'number' | 'boolean' | 'date' | 'datetime';

@@ -1,7 +1,7 @@
+import { phaseOn } from '../../../domain/inventory/cards/cards.phase.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { Cache } from '../../../platform/cache.ts';
-import { embed, fragment, joinFragments, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 
 /** Number of active cards of one type by approval, quarter of data quality and lifecycle phase. */
 export interface CountedCards {
@@ -12,18 +12,6 @@ export interface CountedCards {
   cards: number;
   /** Sum of the data qualities, in tenths of a percent. */
   qualityTenths: number;
-}
-
-/**
- * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has started; `plan`
- * if all are in the future; `none` without any date.
- */
-export function phaseOn(lifecycle: string, today: string): Fragment {
-  const of = embed(lifecycle);
-  const started = lifecyclePhases
-    .toReversed()
-    .map((phase) => fragment`when ${of} ->> '${embed(phase)}' <= ${today} then '${embed(phase)}'`);
-  return fragment`case when ${of} is null or ${of} = '{}' then 'none' ${embed(joinFragments(started, ' '))} else 'plan' end`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, CompiledField } from '../../../kernel/metamodel/metamodel.compile.ts';
 import type { QualityBucket } from '../../../kernel/metamodel/metamodel.types.ts';
 import { type ApprovalStatus, type CardValues, type Changes, ownValue } from './diff.ts';
 
@@ -54,26 +54,90 @@ export function dataQuality(
 ): number {
   let total = 0;
   let filled = 0;
-  const count = (weight: number, slots: number, filledSlots: number) => {
-    if (weight <= 0) return;
-    total += weight * slots;
-    filled += weight * filledSlots;
-  };
+  for (const part of qualityParts(type, card, facts)) {
+    total += part.weight * part.slots;
+    filled += part.weight * part.filled;
+  }
+  return total > 0 ? Math.round((1000 * filled) / total) / 10 : 0;
+}
 
+/** A part of the data quality: its weight counts for each of its slots. */
+interface QualityPart {
+  /** The field, or the bucket if there is none. */
+  field?: CompiledField;
+  bucket?: QualityBucket;
+  weight: number;
+  slots: number;
+  filled: number;
+}
+
+type QualityCard = Pick<CardValues, 'subtype' | 'description' | 'lifecycle' | 'attributes'>;
+
+/** What counts for the data quality of a card. */
+function qualityParts(type: CardType, card: QualityCard, facts: QualityFacts): QualityPart[] {
+  const parts: QualityPart[] = [];
   const hidden = card.subtype === null ? undefined : type.hiddenFields.get(card.subtype);
   for (const field of type.fields.values()) {
-    if (!hidden?.has(field.key))
-      count(field.weight, 1, isFilled(ownValue(card.attributes, field.key)) ? 1 : 0);
+    if (hidden?.has(field.key)) continue;
+    const value = ownValue(card.attributes, field.key);
+    parts.push({ field, weight: field.weight, slots: 1, filled: isFilled(value) ? 1 : 0 });
   }
   const weights = type.section_config.__dataQuality ?? {};
-  const bucket = (name: QualityBucket, slots: number, filledSlots: number) =>
-    count(weights[name] ?? 1, slots, filledSlots);
-  bucket('description', 1, card.description?.trim() ? 1 : 0);
-  bucket('lifecycle', 1, Object.values(card.lifecycle ?? {}).some(isFilled) ? 1 : 0);
-  bucket('relations', type.mandatoryRelations.length, facts.filledMandatoryRelations);
-  bucket('tags', type.mandatoryTagGroups.length, facts.filledMandatoryTagGroups);
-  bucket('stakeholders', type.stakeholderRoles.length, facts.filledRoles);
-  return total > 0 ? Math.round((1000 * filled) / total) / 10 : 0;
+  const add = (bucket: QualityBucket, slots: number, filled: number) =>
+    parts.push({ bucket, weight: weights[bucket] ?? 1, slots, filled });
+  add('description', 1, card.description?.trim() ? 1 : 0);
+  add('lifecycle', 1, Object.values(card.lifecycle ?? {}).some(isFilled) ? 1 : 0);
+  add('relations', type.mandatoryRelations.length, facts.filledMandatoryRelations);
+  add('tags', type.mandatoryTagGroups.length, facts.filledMandatoryTagGroups);
+  add('stakeholders', type.stakeholderRoles.length, facts.filledRoles);
+  return parts.filter(({ weight, slots }) => weight > 0 && slots > 0);
+}
+
+/** Something that a card lacks for a data quality of 100. */
+export interface QualityGap {
+  kind: 'field' | 'description' | 'lifecycle' | 'relation' | 'tag_group' | 'stakeholder_role';
+  /** The key of the field, relation type or role, the id of the tag group; null for others. */
+  key: string | null;
+  /** The end of the relation type at which the card is; null for others. */
+  side: 'source' | 'target' | null;
+  label: string | null;
+  /** By how many percent filling it raises the data quality. */
+  points: number;
+}
+
+/** What a card lacks for a data quality of 100, the most valuable first. */
+export function qualityGaps(type: CardType, card: QualityCard, filled: FilledSlots): QualityGap[] {
+  const parts = qualityParts(type, card, qualityFacts(type, filled));
+  const total = parts.reduce((sum, { weight, slots }) => sum + weight * slots, 0);
+  const { missing_relations, missing_tag_groups } = missingForApproval(type, filled);
+  const roles = type.stakeholderRoles.filter(({ key }) => !filled.roles.has(key));
+  const gap = (kind: QualityGap['kind'], key: string | null = null, label: string | null = null) =>
+    ({ kind, key, side: null, label }) as const;
+  const gapsOf = ({ field, bucket }: QualityPart): Omit<QualityGap, 'points'>[] => {
+    if (field) return [gap('field', field.key, field.label)];
+    switch (bucket) {
+      case 'relations':
+        return missing_relations.map(({ type: key, side, label }) => ({
+          kind: 'relation',
+          key,
+          side,
+          label,
+        }));
+      case 'tags':
+        return missing_tag_groups.map(({ id, name }) => gap('tag_group', id, name));
+      case 'stakeholders':
+        return roles.map(({ key, label }) => gap('stakeholder_role', key, label));
+      default:
+        return [gap(bucket!)];
+    }
+  };
+  return parts
+    .filter((part) => part.filled < part.slots)
+    .flatMap((part) => {
+      const points = Math.round((1000 * part.weight) / total) / 10;
+      return gapsOf(part).map((each) => ({ ...each, points }));
+    })
+    .sort((a, b) => b.points - a.points);
 }
 
 const breakingFields: ReadonlySet<string> = new Set(['name', 'description', 'subtype', 'alias', 'parent_id']);

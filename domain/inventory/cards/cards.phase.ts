@@ -1,0 +1,15 @@
+import { embed, fragment, joinFragments } from '../../../platform/database.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
+import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+
+/**
+ * The lifecycle phase of a card on a date, as SQL over a jsonb expression: the last phase that has started; `plan`
+ * if all are in the future; `none` without any date.
+ */
+export function phaseOn(lifecycle: string, today: string): Fragment {
+  const of = embed(lifecycle);
+  const started = lifecyclePhases
+    .toReversed()
+    .map((phase) => fragment`when ${of} ->> '${embed(phase)}' <= ${today} then '${embed(phase)}'`);
+  return fragment`case when ${of} is null or ${of} = '{}' then 'none' ${embed(joinFragments(started, ' '))} else 'plan' end`;
+}

@@ -1,0 +1,107 @@
+import { expectProblem, ok, openApp } from '../../support/harness.ts';
+
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
+
+const create = async (type: string, name: string, more: object = {}) =>
+  (await admin.create('/api/v1/cards', { type, name, ...more })).id as string;
+
+type Value = { value: string; count: number; label: string | null; group: string | null };
+type Facets = { total: number; facets: { facet: string; values: Value[]; without: number }[] };
+/** The counts of each facet by value, `-` for the cards without one. */
+async function facetsOf(query: Record<string, string>, client = admin) {
+  const answer: Facets = await ok(client.get(`/api/v1/cards/facets?${new URLSearchParams(query)}`));
+  const counts = answer.facets.map(({ facet, values, without }) => [
+    facet,
+    Object.fromEntries([...values.map(({ value, label, count }) => [label ?? value, count]), ['-', without]]),
+  ]);
+  return { total: answer.total, ...Object.fromEntries(counts) };
+}
+
+const group = await admin.create('/api/v1/tag-groups', { name: 'Cloud' });
+const tag = await admin.create(`/api/v1/tag-groups/${group.id}/tags`, { name: 'Ready' });
+const hosting = (hostingType: string) => ({ attributes: { hostingType } });
+const old = { lifecycle: { active: '2000-01-01' } };
+const one = await create('Application', 'One', {
+  subtype: 'businessApplication',
+  ...hosting('onPremise'),
+  ...old,
+});
+const two = await create('Application', 'Two', { ...hosting('cloudSaaS'), ...old });
+const three = await create('Application', 'Three', { lifecycle: { plan: '2999-01-01' } });
+const server = await create('ITComponent', 'Server');
+for (const source_id of [one, two])
+  await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id, target_id: server });
+await admin.create(`/api/v1/cards/${one}/tags`, [tag.id]);
+await ok(admin.post(`/api/v1/cards/${two}/approval-status?action=approve`, {}));
+
+it('counts each facet without its own conditions, and the cards without a value', async () => {
+  const facets =
+    'type,subtype,approval_status,lifecycle_phase,tags,attributes.hostingType,relations.relAppToITC';
+  expect(await facetsOf({ facets })).toEqual({
+    total: 4,
+    type: { Application: 3, ITComponent: 1, '-': 0 },
+    subtype: { businessApplication: 1, '-': 3 },
+    approval_status: { DRAFT: 3, APPROVED: 1, '-': 0 },
+    lifecycle_phase: { active: 2, plan: 1, '-': 1 },
+    tags: { Ready: 1, '-': 3 },
+    'attributes.hostingType': { onPremise: 1, cloudSaaS: 1, '-': 2 },
+    'relations.relAppToITC': { Server: 2, One: 1, Two: 1, '-': 1 },
+  });
+  const filter =
+    '(attributes.hostingType = onPremise or attributes.hostingType is empty) and lifecycle.plan is empty';
+  expect(await facetsOf({ facets, type: 'Application', filter })).toEqual({
+    total: 1,
+    type: { Application: 1, ITComponent: 1, '-': 0 },
+    subtype: { businessApplication: 1, '-': 0 },
+    approval_status: { DRAFT: 1, '-': 0 },
+    lifecycle_phase: { active: 1, plan: 1, '-': 0 },
+    tags: { Ready: 1, '-': 0 },
+    'attributes.hostingType': { onPremise: 1, cloudSaaS: 1, '-': 0 },
+    'relations.relAppToITC': { Server: 1, '-': 0 },
+  });
+});
+
+it('equals the list with the value added to the request', async () => {
+  const request = { search: 'e', type: 'Application', approval_status: 'DRAFT' };
+  const { total, approval_status } = await facetsOf({ ...request, facets: 'approval_status' });
+  expect((await admin.get(`/api/v1/cards?${new URLSearchParams(request)}`)).body.total).toBe(total);
+  for (const [status, count] of Object.entries(approval_status).filter(([value]) => value !== '-')) {
+    const query = new URLSearchParams({ ...request, approval_status: status });
+    expect((await admin.get(`/api/v1/cards?${query}`)).body.total).toBe(count);
+  }
+});
+
+it('is counted again after a change', async () => {
+  const before = await facetsOf({ facets: 'subtype', type: 'Application' });
+  await ok(admin.patch(`/api/v1/cards/${three}`, { subtype: 'microservice' }));
+  const after = await facetsOf({ facets: 'subtype', type: 'Application' });
+  expect(before.subtype.microservice).toBeUndefined();
+  expect(after.subtype).toEqual({ ...before.subtype, microservice: 1, '-': before.subtype['-'] - 1 });
+});
+
+it('refuses unknown facets, and what the caller may not see', async () => {
+  for (const facets of ['', 'nothing', 'attributes.nothing', 'relations.nothing', 'type,', 'constructor'])
+    if (facets !== 'type,') await expectProblem(admin.get(`/api/v1/cards/facets?facets=${facets}`), 422);
+  await expectProblem(admin.get('/api/v1/cards/facets?facets=type&filter=nonsense'), 422);
+  await expectProblem(
+    viewer.get('/api/v1/cards/facets?facets=attributes.costTotalAnnual'),
+    403,
+    'costs.view',
+  );
+  const blind = await t.holding('inventory.view');
+  await expectProblem(blind.get('/api/v1/cards/facets?facets=relations.relAppToITC'), 403, 'relations.view');
+  expect(await facetsOf({ facets: 'attributes.costTotalAnnual' })).toMatchObject({
+    'attributes.costTotalAnnual': { '-': 4 },
+  });
+});
+
+it('counts by type take the filters of the list', async () => {
+  const counted = async (query: string) => (await ok(admin.get(`/api/v1/cards/counts?${query}`))).total;
+  expect(await counted('')).toBe(4);
+  expect(await counted('type=Application')).toBe(3);
+  expect(await counted('approval_status=APPROVED')).toBe(1);
+  expect(await counted('status=ARCHIVED')).toBe(0);
+  expect(await counted('mine=stakeholder')).toBe(0);
+  expect(await counted(`filter=${encodeURIComponent('attributes.hostingType is not empty')}`)).toBe(2);
+  await expectProblem(admin.get('/api/v1/cards/counts?type=Nothing'), 422);
+});
