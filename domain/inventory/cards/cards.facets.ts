@@ -16,7 +16,7 @@ import { searchCards } from './cards.search.ts';
 
 /** The values of a facet in a response, the most frequent first. */
 const MAX_VALUES = 200;
-export const MAX_FACETS = 30;
+const MAX_FACETS = 30;
 const CACHE_BYTES = 8 * 1024 * 1024;
 
 export interface FacetRequest extends CardFilter {
