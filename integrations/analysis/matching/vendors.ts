@@ -2,14 +2,17 @@ import suppliers from './known-suppliers.json' with { type: 'json' };
 import { plainNameWords } from './names.ts';
 import { isDistinctive } from './vocabulary.ts';
 
-/** Finds the vendor at the beginning of a name's words, and its number of words. */
+/** Finds the vendor at the beginning of a name's words, or its owner, and the number of words. */
 export type VendorOf = (words: readonly string[]) => { name: string; length: number } | undefined;
 
-/** The names of known vendors; brands that belong to another vendor are products. */
+/** Known vendors, also those that belong to another one (`VMware`), but no products (`Tableau`). */
 const known = suppliers
-  .filter((supplier) => !('parent' in supplier))
+  .filter((supplier) => !('product' in supplier))
   .map(({ name }) => name)
   .filter((name) => isDistinctive(plainNameWords(name)[0]!));
+const owners = new Map(
+  suppliers.flatMap((supplier) => ('parent' in supplier ? [[supplier.name, supplier.parent!] as const] : [])),
+);
 
 /**
  * Finds known vendors and further ones.
@@ -28,7 +31,7 @@ export function vendorReader(
   return (words) => {
     for (let length = Math.min(most, words.length); length > 0; length--) {
       const name = vendors.get(words.slice(0, length).join(' '));
-      if (name !== undefined) return { name, length };
+      if (name !== undefined) return { name: owners.get(name) ?? name, length };
     }
     return undefined;
   };

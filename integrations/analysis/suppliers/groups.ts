@@ -1,15 +1,26 @@
 import type { ResolvedSupplier } from '../../../domain/analysis/suppliers/suppliers.types.ts';
-import { spellingOf } from './spelling.ts';
-import { knownSuppliers } from './suppliers.lexicon.ts';
+import { plainNameWords } from '../matching/names.ts';
+import { isGeneric, spellingOf } from './spelling.ts';
+import { knownSuppliers, lexicon } from './suppliers.lexicon.ts';
 
 /** Minimum length of a name that can be the beginning of a subsidiary's name. */
 const SHORTEST_BEGINNING = 4;
+
+/** Words for the business of a subsidiary. */
+const BUSINESSES = new Set(
+  plainNameWords(
+    `bank capital care cloud corporate energy estate foundation group holding industry leasing life mobility
+    motor outsourcing pharma power property railway retail security telecom ventures wholesale
+    ${lexicon.flatMap(({ words }) => words).join(' ')}`,
+  ),
+);
 
 const parentsByName = new Map(knownSuppliers.map(({ name, parent }) => [name, parent]));
 
 /**
  * Finds the owners of suppliers: known owners, regional branches (`SAP Deutschland` and `SAP`), and names that begin with
- * another supplier's complete name (`Nordwind Health` and `Nordwind`). The result has no cycles.
+ * another supplier's complete name, followed by a business (`Nordwind Health` and `Nordwind`; not `Nordwind Brewery`). The
+ * result has no cycles.
  */
 export function withGroups(suppliers: readonly ResolvedSupplier[]): ResolvedSupplier[] {
   const byName = new Map(suppliers.map(({ canonicalName }, at) => [canonicalName, at]));
@@ -58,6 +69,8 @@ function beginningOf({ names }: ResolvedSupplier, self: number, byKey: ReadonlyM
     if (key.length < SHORTEST_BEGINNING) return undefined;
     const parent = byKey.get(key);
     if (parent === undefined || parent === self) continue;
+    // of other words, the first one is a name that both have by chance
+    if (!words.slice(length).every((word) => isGeneric(word) || BUSINESSES.has(word))) continue;
     const parentReason = `“${name}” begins with the complete name of another supplier`;
     return { parent, parentReason, parentConfidence: 0.6 };
   }

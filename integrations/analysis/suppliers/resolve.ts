@@ -7,6 +7,7 @@ import type {
 import { findDuplicatesInSteps } from '../matching/match.ts';
 import type { MatchPair, Vocabulary } from '../matching/matching.types.ts';
 import { ownWordsOf } from '../matching/own-words.ts';
+import { attestedFirst, piecesIn } from './attested.ts';
 import { withGroups } from './groups.ts';
 import { initialsOf, isExtended, isMisspelling, type Spelling, spellingOf } from './spelling.ts';
 import { type KnownSupplier, knownSuppliers } from './suppliers.lexicon.ts';
@@ -224,8 +225,9 @@ function suppliersOf(entries: ReadonlyMap<string, Entry>, ties: readonly Tie[]):
     }
     for (const key of joined.keys) groups.set(key, joined);
   }
+  const pieces = piecesIn(entries.keys());
   return [...new Set(groups.values())]
-    .map((group) => supplierOf(group, entries))
+    .map((group) => supplierOf(group, entries, pieces))
     .sort((a, b) => text(a.names[0]!.key, b.names[0]!.key));
 }
 
@@ -241,8 +243,12 @@ const groupOf = (key: string): Group => ({
   reasons: new Map(),
 });
 
-function supplierOf({ keys, known, reasons }: Group, entries: ReadonlyMap<string, Entry>): ResolvedSupplier {
-  const members = keys
+function supplierOf(
+  { keys, known, reasons }: Group,
+  entries: ReadonlyMap<string, Entry>,
+  pieces: ReadonlyMap<string, number>,
+): ResolvedSupplier {
+  const preferred = keys
     .map((key) => entries.get(key)!)
     .sort(
       (a, b) =>
@@ -251,6 +257,7 @@ function supplierOf({ keys, known, reasons }: Group, entries: ReadonlyMap<string
         a.spelling.key.length - b.spelling.key.length ||
         text(a.spelling.key, b.spelling.key),
     );
+  const members = attestedFirst(preferred, pieces);
   const names = members.flatMap(({ spelling: { key }, written, cards }) => {
     const { confidence, reason } = reasons.get(key) ?? { confidence: 1, reason: 'the only name' };
     const ways = [...written].sort(([a, first], [b, second]) => second - first || text(a, b));

@@ -14,6 +14,9 @@ const GENERIC = new Set(
 /** Remains of compound legal forms, and articles before names. */
 const FILLERS = new Set(['and', 'und', 'et', 'e', 'y', 'the', 'die', 'der', 'das', 'le', 'la', 'de', 'by']);
 
+/** Whether a word does not distinguish companies. */
+export const isGeneric = (word: string): boolean => GENERIC.has(word) || FILLERS.has(word);
+
 /** A normalised supplier name. */
 export interface Spelling {
   /** As written, with single blanks. */
@@ -70,7 +73,7 @@ function trimmed(words: readonly string[]): readonly string[] {
 
 function coreOf(words: readonly string[]): readonly string[] {
   let end = words.length;
-  while (end > 1 && (GENERIC.has(words[end - 1]!) || FILLERS.has(words[end - 1]!))) end--;
+  while (end > 1 && isGeneric(words[end - 1]!)) end--;
   return words.slice(0, end);
 }
 

@@ -27,6 +27,8 @@ export interface KnownSupplier {
   aliases?: readonly string[];
   /** The company that owns it. */
   parent?: string;
+  /** Whether the name denotes a product, so that it is not removed at the beginning of names. */
+  product?: boolean;
   /** The sub-category of the lexicon that it is known for. */
   supplies?: string;
 }

@@ -108,6 +108,10 @@ test('a name may begin with its vendor, or not', () => {
   const of = (name: string, vendor: string | null) => words({ id: 'a', values: { name, vendor } });
   expect(of('Microsoft Excel', null)).toEqual(['excel']);
   expect(of('Contoso Ledger', 'Contoso Ltd.')).toEqual(['ledger']);
+  // a vendor that belongs to another one, but no product
+  expect(of('VMware Horizon', null)).toEqual(['horizon']);
+  expect(vendorOf(['vmware', 'horizon'])).toEqual({ name: 'Broadcom', length: 1 });
+  expect(of('Tableau Server', null)).toEqual(['tableau', 'server']);
   // too little would be left
   expect(of('Microsoft 365', 'Microsoft')).toEqual(['microsoft', '365']);
   // a product called as its vendor is

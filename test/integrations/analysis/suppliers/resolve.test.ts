@@ -102,6 +102,39 @@ it('finds owners, branches and names that begin with others, and never goes in a
   expect(of('SAP Deutschland SE & Co. KG')).toMatchObject({ group: 'SAP', parentConfidence: 0.9 });
 });
 
+it('does not take a brand that only begins with the name of another supplier for its subsidiary', () => {
+  const found = resolve(
+    ['Nordwind', 'Nordwind Brewery', 'Nordwind Claims Services', 'Apple', 'Apple Tree Media', 'Oracle'].map(
+      (name) => supplier(name),
+    ),
+  );
+  const children = found.filter(({ parent }) => parent !== null);
+  expect(children.map(({ canonicalName }) => canonicalName)).toEqual(['Nordwind Claims Services']);
+});
+
+it.each([
+  { used: [1, 4], canonical: 'Everstead Life' },
+  { used: [1, 1], canonical: 'Everstead Life' },
+])(
+  'names a supplier by its best-attested spelling, and never by a misspelling: $used',
+  ({ used, canonical }) => {
+    const found = resolve([
+      supplier('Everstaed Life', { supplied: used[0]! }),
+      supplier('Everstead Life', { supplied: used[1]! }),
+      supplier('Homestead Farming'),
+      supplier('Misteads'),
+    ]);
+    expect(found.find(({ names }) => names.length === 2)?.canonicalName).toBe(canonical);
+  },
+);
+
+it('takes of three spellings the one between the others', () => {
+  const found = resolve(
+    ['Alphantier', 'Elphantier', 'Alphanteir', 'Alphantierr'].map((name) => supplier(name)),
+  );
+  expect(found.find(({ names }) => names.length > 1)?.canonicalName).toBe('Alphantier');
+});
+
 it('depends on no order, and survives whatever is written', () => {
   const names = [
     'Microsoft',
