@@ -2,6 +2,7 @@ import { BINS, bitsAt, bitsOf } from './bits.ts';
 import type { FieldKind, Prior } from './matching.types.ts';
 import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
+import { reliabilitiesOf, withReliabilities } from './reliability.ts';
 import { oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
 
 /** The similarities of the candidate pairs by aspect, NaN if missing. */
@@ -70,27 +71,42 @@ const MOST_LOG_ODDS = 40;
 /**
  * Learns the bits of each aspect without labels, by expectation maximisation: starting from the prior, it alternates between
  * estimating the distributions of matches and non-matches and the probabilities of pairs until convergence. The result is
- * between the prior and what was estimated, see trustIn. Yields the share of completed steps.
+ * between the prior and what was estimated, see trustIn and decisiveness. Yields the share of completed steps.
  */
 export function* learn(compared: Compared, shape: Shape, known: Prior = trained): Generator<number, Learned> {
-  const { graph } = compared;
   const estimate = estimator(compared, shape);
   yield 0;
   const prior = { ...shiftedPrior(compared, known), exclusive: shape.exclusive };
-  const expected = probabilitiesOf(graph, oddsOf(compared, prior), shape.exclusive);
+  const runs = shape.exclusive ? 2 : 1;
+  const confirmed = yield* learnFrom(prior, estimate, compared, trustIn, (share) => share / runs);
+  if (!shape.exclusive) return confirmed.model;
+  const free = yield* learnFrom(prior, estimate, compared, sizeTrust, (share) => (1 + share) / runs);
+  return between(confirmed.model, free.model, decisiveness(free.probabilities));
+}
+
+/** Alternates between estimates of model and probabilities; `trust` is the weight of the list's own model. */
+function* learnFrom(
+  prior: Learned,
+  estimate: (probabilities: Float64Array) => Learned,
+  compared: Compared,
+  trust: (own: Float64Array, prior: Float64Array) => number,
+  progress: (share: number) => number,
+): Generator<number, { model: Learned; probabilities: Float64Array }> {
+  const probabilitiesBy = (model: Learned) =>
+    probabilitiesOf(compared.graph, oddsOf(compared, model), prior.exclusive);
+  const expected = probabilitiesBy(prior);
   let probabilities = expected;
-  let model: Learned = prior;
+  let model = prior;
   for (let step = 0; step < MOST_STEPS; step++) {
-    yield step / MOST_STEPS;
+    yield progress(step / MOST_STEPS);
     const own = estimate(probabilities);
-    const owned = probabilitiesOf(graph, oddsOf(compared, own), shape.exclusive);
-    model = between(prior, own, trustIn(owned, expected));
-    const next = probabilitiesOf(graph, oddsOf(compared, model), shape.exclusive);
+    model = between(prior, own, trust(probabilitiesBy(own), expected));
+    const next = probabilitiesBy(model);
     const change = next.reduce((most, value, at) => Math.max(most, Math.abs(value - probabilities[at]!)), 0);
     probabilities = next;
     if (change < SETTLED) break;
   }
-  return model;
+  return { model, probabilities };
 }
 
 /** Learns from one list, in which matches form groups of any size or, if they are not transitive, exclude each other. */
@@ -150,7 +166,8 @@ const SHIFT_BELIEF = { pairs: 100, share: 0.2, weight: 0.5 };
 /** The prior, moved half way to the share of matches in these pairs. */
 function shiftedPrior(compared: Compared, known: Prior): Pick<Learned, 'aspects' | 'priorBits'> {
   const { share } = known;
-  const model = priorOf(known, compared.aspects);
+  const whole = priorOf(known, compared.aspects);
+  const model = withReliabilities(whole, reliabilitiesOf(compared, whole));
   const odds = oddsOf(compared, model).filter((odd) => odd > 0);
   const bits = (part: number) => Math.log2(part / (1 - part));
   let shift = 0;
@@ -182,6 +199,29 @@ function trustIn(own: Float64Array, prior: Float64Array): number {
   const { least, most } = CONFIRMED;
   const trust = Math.min(1, Math.max(0, (confirmed / matches - least) / (most - least)));
   return (trust * matches) / (matches + TRUSTED);
+}
+
+/** The weight of a list's own model by its number of matches alone. */
+function sizeTrust(own: Float64Array): number {
+  const matches = own.reduce((sum, probability) => sum + probability, 0);
+  return matches / (matches + TRUSTED);
+}
+
+/** The share of certain matches, without and with full trust in a model that the prior does not confirm. */
+const DECISIVE = { certain: 0.9, least: 0.66, most: 0.86 };
+
+/**
+ * How far a model of one-to-one matches can be trusted without the prior, 0..1: between records that only resemble each other,
+ * rivals make matches uncertain.
+ */
+function decisiveness(probabilities: Float64Array): number {
+  let [matches, certain] = [0, 0];
+  for (const probability of probabilities) {
+    matches += probability;
+    if (probability >= DECISIVE.certain) certain += probability;
+  }
+  const { least, most } = DECISIVE;
+  return matches === 0 ? 0 : Math.min(1, Math.max(0, (certain / matches - least) / (most - least)));
 }
 
 /** The weighted mean of two models of the same aspects. */

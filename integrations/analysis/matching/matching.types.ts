@@ -155,7 +155,7 @@ export interface Prior {
 }
 
 /** Incremented when models of an earlier format become incompatible. */
-export const MODEL_FORMAT = 5;
+export const MODEL_FORMAT = 6;
 
 export interface MatchOptions {
   fields: readonly MatchField[];

@@ -1,5 +1,6 @@
 import { clustersOf } from '../../../../integrations/analysis/matching/clusters.ts';
 import { findDuplicates, matchLists } from '../../../../integrations/analysis/matching/match.ts';
+import trained from '../../../../integrations/analysis/matching/prior.json' with { type: 'json' };
 import { reasonsOf } from '../../../../integrations/analysis/matching/reasons.ts';
 import { pairKey, pairsWithin } from '../../../bench/matching/judged.ts';
 import { applications, offers, shortCompanies } from '../../../bench/matching/lists.ts';
@@ -51,6 +52,34 @@ test('one list of offers loses little against the same offers as two lists', () 
   }
   const [f1, f1OfTwo] = [inOne, inTwo].map(({ right, all }) => (2 * right) / all);
   expect(f1).toBeGreaterThan(f1OfTwo! - 0.06);
+});
+
+test('fields in which matches agree by chance alone cost little recall', () => {
+  const [none, all] = [0, 1].map((filled) => {
+    const found = SEEDS.map((seed) => {
+      const judged = applications({ size: 60, copies: 6, filled }, seed);
+      const fields = judged.fields.filter(({ name }) => judged.left.some(({ values }) => values[name]));
+      const keys = pairsWithin(
+        clustersOf(findDuplicates(judged.left, { fields }).pairs).map(({ ids }) => ids),
+      );
+      return [...judged.truth].filter((key) => keys.has(key)).length / judged.truth.size;
+    });
+    return found.reduce((sum, recall) => sum + recall, 0) / found.length;
+  });
+  expect(all).toBeGreaterThanOrEqual(none! - 0.03);
+});
+
+test('two lists are matched by their own model if the prior knows no such lists', () => {
+  const { two } = offers({ each: 400, both: 260, again: 0.02 }, SEEDS[0]!);
+  const kinds = Object.entries(trained.kinds).map(([kind, bits]) => {
+    const isName = kind === 'name' || kind === 'words';
+    return [kind, bits.map((bit, bin) => (isName && bin < 9 ? 4 * Math.min(-2, bit) : bit))] as const;
+  });
+  const prior = { ...trained, kinds: Object.fromEntries(kinds) };
+  const { pairs } = matchLists(two.left, two.right!, { ...two, prior });
+  const matches = pairs.filter((pair) => pair.class === 'match');
+  const right = matches.filter(({ left, right }) => two.truth.has(pairKey(left, right))).length;
+  expect((2 * right) / (matches.length + two.truth.size)).toBeGreaterThan(0.9);
 });
 
 test('short names that differ in a letter are not merged', () => {
