@@ -635,6 +635,7 @@ export const absent: ReadonlySet<string> = new Set([
   'error_message',
   'expired_at',
   'impersonated_role',
+  'next_cursor',
   'impersonated_role_label',
   'last_error',
   'last_failure',

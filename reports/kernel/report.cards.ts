@@ -5,6 +5,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../platform/database.ts';
+import { type RangeQuery, rangeOf } from './report.rows.ts';
 import { literal } from './report.sql.ts';
 import type { Report, ReportRequest } from './report.ts';
 
@@ -36,13 +37,20 @@ export async function reportRequest(
   ctx: Ctx,
   report: Report,
   params: Record<string, unknown>,
-  given: { filter: string | undefined; asOf: Date | undefined; format: ReportFormat },
+  given: {
+    filter: string | undefined;
+    asOf: Date | undefined;
+    format: ReportFormat;
+    range?: RangeQuery | undefined;
+  },
 ): Promise<ReportRequest> {
-  const { filter, asOf, format } = given;
+  const { filter, asOf, format, range } = given;
+  const cards = await reportCards(ctx, filter);
   return {
     report,
     params,
-    cards: await reportCards(ctx, filter),
+    cards,
+    ...(range && { range: rangeOf(range, [report.name, params, cards, asOf]) }),
     filtered: Boolean(filter),
     ...(asOf && { asOf }),
     ...(format === 'svg' && report.stream?.applies(params) && { forPicture: true }),

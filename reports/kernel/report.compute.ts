@@ -7,20 +7,31 @@ import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
 import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
+import { encodeRowCursor, type ReadRows, type RowRange, readRows, requireKeys } from './report.rows.ts';
 import type { ReportRequest, ReportText } from './report.ts';
+
+/** Maximum number of bytes of the last two members: the cursor and the position. */
+const MAX_END = 8_192;
 
 /** Makes parallel plans cheaper, since the planner underestimates the cost of building JSON. */
 const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001';
 
 /** Computes a report from one snapshot, current or as of a time, and adds its feed position. */
 export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cache): Promise<Buffer> {
-  const { report, params, cards, filtered, asOf, forPicture } = request;
+  const { report, params, cards, filtered, asOf, range, forPicture } = request;
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
     await sql.raw(`${PARALLEL}; ${READER_IDLE_TIMEOUT}`);
     const { newest } = await feedEnds(sql);
+    let read: ReadRows | undefined;
     const text = await report.compute({
       sql,
       lines: (query, writer) => readLines(sql, query, writer),
+      async rows(source) {
+        requireKeys(range?.from, source.keys);
+        read = await readRows(sql, (statement) => readLines(sql, statement), source, range);
+        return read.lines;
+      },
+      range,
       ctx,
       params,
       cards,
@@ -31,23 +42,36 @@ export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cac
       forPicture: forPicture === true,
       cache,
     });
-    return withPosition(text, newest);
+    return withEnd(text, [...(read ? pageMembers(range, read) : []), `"position":"${newest}"`].join(','));
   };
   if (asOf) return await readAsOf(ctx.db, asOf, onSnapshot, asOfScope(ctx, request));
   return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
 }
 
-function withPosition(text: ReportText, position: number): Buffer {
+/** The members about the rows of a paged report. */
+function pageMembers(range: RowRange | undefined, { count, next }: ReadRows): string[] {
+  const cursor = range && next && encodeRowCursor(range.bound, next);
+  return [`"row_count":${count}`, `"next_cursor":${JSON.stringify(cursor ?? null)}`];
+}
+
+/** Adds members at the end of the text of an object. */
+function withEnd(text: ReportText, members: string): Buffer {
   if (text instanceof ReportBody) {
     text.takeBack(1);
-    text.text(`,"position":"${position}"}`);
+    text.text(`,${members}}`);
     return text.whole();
   }
   const pieces = typeof text === 'string' ? [text] : [...text];
   const last = pieces.pop() as string;
-  pieces.push(`${last.slice(0, -1)},"position":"${position}"}`);
+  pieces.push(`${last.slice(0, -1)},${members}}`);
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
+
+/** Whether a result contains all rows of its report. */
+export const isComplete = (body: Buffer): boolean =>
+  !/"next_cursor":"[\w-]+","position":"\d+"\}$/.test(
+    body.toString('latin1', Math.max(0, body.length - MAX_END)),
+  );
 
 /** The feed position of a result. */
 export function positionOf(body: Buffer): string {

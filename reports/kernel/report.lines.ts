@@ -30,13 +30,6 @@ export async function readLines(sql: Sql, query: Fragment, writer?: RowWriter): 
   }
 }
 
-/** A report of `items` from lines whose last one is an object with the other members. */
-export function itemsWithSums(lines: Buffer): (string | Buffer)[] {
-  const end = lines.lastIndexOf(LF);
-  const items = lines.subarray(0, Math.max(0, end - 1));
-  return ['{"items":[\n', items, `\n],${lines.toString('utf8', end + 2)}`];
-}
-
 /** Streams the items of an array: each line begins with a comma, which is removed from the first. */
 export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
   let isFirst = true;

@@ -16,6 +16,7 @@ import type { Chart } from './charts/charts.types.ts';
 import type { Cell, Column } from './formats/formats.types.ts';
 import type { ReportBody } from './report.body.ts';
 import { typeOf } from './report.params.ts';
+import { type RowRange, type RowSource, rangeMembers } from './report.rows.ts';
 
 /**
  * The text of a JSON object, or its chunks. Chunks from `lines` are buffers that are never decoded. A result of very many
@@ -32,6 +33,10 @@ export interface ReportInput<P> {
    * @param query one column of texts made by `jsonLine`, or columns from which `writer` builds such lines.
    */
   lines(query: Fragment, writer?: RowWriter): Promise<Buffer>;
+  /** Reads the rows of a paged report, those of the requested range; called once. */
+  rows(source: RowSource): Promise<Buffer>;
+  /** The requested range of rows; absent: all. */
+  range: RowRange | undefined;
   ctx: Ctx;
   params: P;
   /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, and matching `filter`. */
@@ -59,6 +64,8 @@ export interface ReportRequest {
   filtered: boolean;
   /** A time in the past; absent: now. */
   asOf?: Date;
+  /** Of a paged report: the rows; absent: all. */
+  range?: RowRange;
   /** Set if only a chart is rendered, for which the report may omit rows of a very large result. */
   forPicture?: true;
 }
@@ -140,6 +147,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   isDaily?: boolean;
   /** Computes the result, to which `position` is added. */
   compute(input: ReportInput<P>): Promise<ReportText>;
+  /** Whether its rows grow with the inventory, so that a JSON response has a range of them; see `pagedReportSchema`. */
+  isPaged?: boolean;
   /** The array from `lines`: `tables` gets it as an iterable that is parsed lazily, once. */
   long?: string;
   /** Streams the result, for parameters with which it can be too large for memory; it is not cached then. */
@@ -157,6 +166,10 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
 /** The named response schema of a report, with its position in the change feed. */
 export const reportSchema = <const T extends TProperties>($id: string, members: T) =>
   object({ ...members, position: Position }, { $id });
+
+/** {@link reportSchema} of a paged report. */
+export const pagedReportSchema = <const T extends TProperties>($id: string, members: T) =>
+  reportSchema($id, { ...members, ...rangeMembers });
 
 /** Whether a report depends on a topic, apart from its filter. */
 export function dependsOn({ topics }: Report, topic: string, params: Record<string, unknown>): boolean {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
-import { matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
+import { type Ctx, matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { POSITION_PATTERN } from '../../../domain/kernel/events/row-changes.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
@@ -9,14 +9,15 @@ import { OptionalText, object } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { RenderContext } from '../../../reports/kernel/rendering/rendering.types.ts';
 import { reportRequest } from '../../../reports/kernel/report.cards.ts';
-import { positionOf } from '../../../reports/kernel/report.compute.ts';
+import { isComplete, positionOf } from '../../../reports/kernel/report.compute.ts';
 import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
 import { startReport } from '../../../reports/kernel/report.job.ts';
 import { waitForPosition } from '../../../reports/kernel/report.position.ts';
 import { dayOf, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
+import { type RangeQuery, rangeParams } from '../../../reports/kernel/report.rows.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { openReportStream } from '../../../reports/kernel/report.stream.ts';
-import { checkReport, type Report } from '../../../reports/kernel/report.ts';
+import { checkReport, type Report, type ReportRequest } from '../../../reports/kernel/report.ts';
 import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { acceptedEncoding, COMPRESSED_FROM, compressBody, setEncoding } from '../../plugins/compression.ts';
@@ -94,7 +95,12 @@ export function reportOperation(
     ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
     ...(needs.length > 0 ? { permissionNote: needs.join('; ') } : {}),
-    query: object({ ...report.params, ...common, ...(report.isCurrentOnly ? {} : past) }),
+    query: object({
+      ...report.params,
+      ...(report.isPaged ? rangeParams : {}),
+      ...common,
+      ...(report.isCurrentOnly ? {} : past),
+    }),
     headers: ['Accept', 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',
@@ -102,6 +108,7 @@ export function reportOperation(
       'query_too_heavy',
       'too_many_requests',
       ...(report.isCurrentOnly ? [] : (['as_of_expired'] as const)),
+      ...(report.isPaged ? (['cursor_mismatch'] as const) : []),
       ...(report.errors ?? []),
     ],
     responses: {
@@ -117,12 +124,10 @@ export function reportOperation(
       if (!responseCache.trySend(request, reply, report)) done();
     },
     handler: async ({ query, request, reply, ...input }) => {
-      const { as_of, filter, table, min_position, max_staleness, ...params } = query as CommonQuery &
-        Record<string, unknown>;
+      const { as_of, filter, table, min_position, max_staleness, cursor, page_size, detail, ...params } =
+        query as CommonQuery & RangeQuery & Record<string, unknown>;
       const format = acceptedFormat(request, offered);
-      if (table !== undefined && format !== 'csv') {
-        throw invalidField('table', 'not_offered', 'is only supported for text/csv');
-      }
+      refuseOther(format, { table, cursor, detail });
       let { ctx } = input;
       let { topics } = request;
       if (min_position !== undefined) {
@@ -131,9 +136,9 @@ export function reportOperation(
         ctx = { ...ctx, metamodel: await ctx.metamodels.at(topics.get('metamodel') ?? 0, services.db) };
       }
       checkReport(report, ctx, params);
-      const streams = report.stream?.applies(params) === true;
       const asOf = as_of === undefined ? undefined : parseTime(as_of);
-      const asked = await reportRequest(ctx, report, params, { filter, asOf, format });
+      const range = report.isPaged ? { cursor, page_size, detail } : undefined;
+      const asked = await reportRequest(ctx, report, params, { filter, asOf, format, range });
       const key = runner.keyFor(ctx, topics, asked);
       const today = dayOf(asOf);
       // what a format's response depends on besides the data
@@ -149,14 +154,20 @@ export function reportOperation(
         const payload = { report: report.name, params, ...given({ filter, as_of, table }), format };
         return sendPreferredJob(reply, await startReport(ctx, payload));
       }
-      if (format !== 'svg' && streams) {
-        const { out, position } = await openReportStream(services.db, ctx, asked, format, table);
-        reply.header('etag', etagOf(key, format, table)).header('content-type', fileMediaTypes[format]);
-        if (format !== 'json') {
-          reply.header('content-disposition', disposition(report.name, format, table));
-          reply.header('x-position', position);
-        }
-        return reply.send(out);
+      if ((format === 'csv' || format === 'xlsx') && report.stream?.applies(params)) {
+        const { out, position } = await openReportStream(
+          services.db,
+          ctx,
+          withoutRange(asked),
+          format,
+          table,
+        );
+        return reply
+          .header('etag', etagOf(key, format, table))
+          .header('content-type', fileMediaTypes[format])
+          .header('content-disposition', disposition(report.name, format, table))
+          .header('x-position', position)
+          .send(out);
       }
       const found = await runner.run(ctx, key, asked, max_staleness);
       const etag = etagOf(found.key, format, part);
@@ -167,13 +178,15 @@ export function reportOperation(
       }
       if (found.age !== undefined) reply.header('age', String(found.age));
       if (format === 'json') return await sendResult(request, reply, runner, found);
-      reply.header('x-position', positionOf(found.body));
+      // files and charts have all rows, which the first ones often are
+      const { body } = isComplete(found.body) ? found : await runAll(runner, ctx, topics, asked);
+      reply.header('x-position', positionOf(body));
       let look: RenderContext | undefined;
       if (format === 'svg') {
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
         look = renderContextOf(values, ctx.metamodel, today);
       }
-      const rendered = { report: report.name, params, body: found.body, format, table, look };
+      const rendered = { report: report.name, params, body, format, table, look };
       return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
     },
   });
@@ -192,11 +205,37 @@ async function sendResult(
   return sendJson(setEncoding(reply, encoding), compressed);
 }
 
+/** @throws EstateError 422 for parameters that only another format has; files and charts cover all rows. */
+function refuseOther(
+  format: ReportFormat,
+  { table, cursor, detail }: Partial<CommonQuery & RangeQuery>,
+): void {
+  const refuse = (name: string, media: string) =>
+    invalidField(name, 'not_offered', `is only supported for ${media}`);
+  if (table !== undefined && format !== 'csv') throw refuse('table', 'text/csv');
+  if (format === 'json') return;
+  if (cursor) throw refuse('cursor', 'application/json');
+  if (detail === 'aggregate') throw refuse('detail', 'application/json');
+}
+
+/** The request for all rows. */
+const withoutRange = ({ range: _, ...request }: ReportRequest): ReportRequest => request;
+
+/** Computes all rows of a paged report. */
+async function runAll(
+  runner: ReportRunner,
+  ctx: Ctx,
+  topics: ReadonlyMap<string, number>,
+  asked: ReportRequest,
+): Promise<{ body: Buffer }> {
+  const request = withoutRange(asked);
+  return await runner.run(ctx, runner.keyFor(ctx, topics, request), request);
+}
+
 /** The path of a report below `/api/v1/reports/`. */
 const pathOf = ({ name, module }: Report): string =>
   module ? name.replace(`${module}-`, `${module}/`) : name;
 
-/** Sends the job that was started because the client prefers it. */
 /** Removes members without a value. */
 function given<T extends Record<string, unknown>>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {

@@ -44,6 +44,18 @@ const forms: Record<SortField['type'], RegExp> = {
 export const malformedCursor = (): EstateError =>
   invalidField('cursor', 'malformed', 'is not a cursor of this service');
 
+/** The error for a cursor of another request. */
+export const mismatchedCursor = (): EstateError =>
+  new EstateError(
+    'cursor_mismatch',
+    'The cursor belongs to another list, filter or order; start again with cursor=.',
+    {
+      errors: [
+        { field: 'cursor', code: 'cursor_mismatch', message: 'belongs to another list, filter or order' },
+      ],
+    },
+  );
+
 /**
  * Decodes a cursor from a client.
  * @throws EstateError for a text that is no cursor, `cursor_mismatch` for one of another list, filter or order.
@@ -59,17 +71,7 @@ export function decodeCursor(cursor: string, bound: string, spec: ListSpec, orde
     throw malformedCursor();
   }
   const [hash, kind, first, second] = parts as [string, string, string, string];
-  if (hash !== bound) {
-    throw new EstateError(
-      'cursor_mismatch',
-      'The cursor belongs to another list, filter or order; start again with cursor=.',
-      {
-        errors: [
-          { field: 'cursor', code: 'cursor_mismatch', message: 'belongs to another list, filter or order' },
-        ],
-      },
-    );
-  }
+  if (hash !== bound) throw mismatchedCursor();
   if (kind === 's' && UUID.test(first) && /^\d{1,9}$/.test(second)) {
     return { kind: 'frozen', snapshot: first, offset: Number(second) };
   }

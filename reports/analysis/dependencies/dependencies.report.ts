@@ -1,20 +1,24 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { counted } from '../../../platform/counted.ts';
-import { embed, query, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';
-import { defineReport, reportSchema, type StreamInput } from '../../kernel/report.ts';
+import { idKey, idsIn } from '../../kernel/report.rows.ts';
+import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 
+const Counts = Type.Record(Type.String(), Type.Integer(), { description: 'The number of all, by type' });
+
 /** The response of the dependencies report. */
-export const DependenciesResponse = reportSchema('DependenciesReport', {
+export const DependenciesResponse = pagedReportSchema('DependenciesReport', {
   nodes: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -33,6 +37,8 @@ export const DependenciesResponse = reportSchema('DependenciesReport', {
     description: Nullable(Type.String()),
     attributes: OpenObject,
   }),
+  node_counts: Counts,
+  edge_counts: Counts,
 });
 
 type Answer = Static<typeof DependenciesResponse>;
@@ -55,16 +61,13 @@ const between = ' / ';
 /** Maximum number of cards in a chart of the complete graph. */
 const DRAWN = { cards: 80, hubs: 8, peers: 9 };
 
-/** All items as a JSON array with one item per line, unordered, since sorting would take longer than reading. */
-const listOf = (item: string) => `'[' || coalesce(string_agg(${item}, E',\\n'), '') || ']'`;
-
 /** Cards and their relations as a graph. */
 export const dependenciesReport = defineReport({
   name: 'dependencies',
   id: 'readDependenciesReport',
   summary: 'Read cards and their relations as a graph',
   description:
-    'With `center_id` the cards within `depth` relations of this card that match `filter`; the card itself is always included. Without it the complete graph, which is streamed without a limit. `path` contains the names of the ancestors, root first.',
+    'With `center_id` the cards within `depth` relations of this card that match `filter`; the card itself is always included. Without it the complete graph. The rows are the nodes, by id; `edges` are those that begin at the nodes of the response. `path` contains the names of the ancestors, root first.',
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   errors: ['not_found'],
@@ -85,7 +88,7 @@ export const dependenciesReport = defineReport({
   fewRows: ({ center_id }) => center_id !== undefined,
   typeParams: ['type'],
   topics: () => ['cards', 'relations'],
-  async compute({ sql: db, ctx, params, cards, visible, forPicture }) {
+  async compute({ sql: db, rows, lines, range, ctx, params, cards, visible, forPicture }) {
     const { center_id, depth, type } = params;
     await db.raw(`set local work_mem = '64MB'`);
     const around =
@@ -95,13 +98,21 @@ export const dependenciesReport = defineReport({
     if (around?.ids.length === 0) throw notFound('card', center_id!);
     const graph = graphOf(ctx, { type, around }, cards, visible);
     if (forPicture) return await mostRelated(db, graph);
-    const nodes = listOf(graph.node);
-    const edges = listOf(graph.edge);
-    const statement = sql`${graph.tables}
-      select '{"nodes":' || (select ${raw(`${nodes} ${graph.nodes}`)})
-        || ',"edges":' || (select ${raw(`${edges} ${graph.edges}`)}) || '}' as answer`;
-    return await query(db).value`${embed(statement)}`;
+    const read = await rows({
+      before: graph.tables,
+      from: fragment`k join cards c on c.id = k.id`,
+      keys: [idKey],
+      line: `${graph.node} || ','`,
+      joins: around ? fragment`left join w on w.id = c.parent_id` : pathOfCard(visible),
+    });
+    const onPage = range ? fragment`where e.source_id = any(${idsIn(read)}::uuid[])` : fragment``;
+    const edges = await lines(
+      fragment`${embed(graph.tables)} select ${embed(`${graph.edge} || ','`)} ${embed(graph.edges)} ${embed(onPage)}`,
+    );
+    const counts: string = await query(db).value`${embed(countsOf(graph))}`;
+    return ['{"nodes":[\n', read, '\n],"edges":[\n', edges, `\n],${counts.slice(1)}`];
   },
+  isPaged: true,
   chart: dependenciesChart,
   tables: ({ nodes, edges }) => [
     {
@@ -123,6 +134,7 @@ export const dependenciesReport = defineReport({
       return {
         json: jsonOf(
           input,
+          countsOf(graph),
           select(`',' || ${graph.node}`, graph.nodes),
           select(`',' || ${graph.edge}`, graph.edges),
         ),
@@ -146,6 +158,23 @@ export const dependenciesReport = defineReport({
     },
   },
 });
+
+/** The counts of a graph by type, as the text of an object. */
+const countsOf = ({ tables }: GraphSql): Fragment => fragment`${embed(tables)} select json_build_object(
+    'node_counts', (select coalesce(json_object_agg(type, count order by type), '{}')
+      from (select c.type, count(*) from k join cards c on c.id = k.id group by c.type) n),
+    'edge_counts', (select coalesce(json_object_agg(type, count order by type), '{}')
+      from (select e.type, count(*) from e group by e.type) n))::text as counts`;
+
+/** The path of each card of a page, as `w`. */
+const pathOfCard = (visible: Fragment): Fragment => fragment`
+  cross join lateral (select c.parent_id as above) o
+  cross join lateral (
+    with recursive up as (
+      select c.parent_id, c.name, 1 as height from cards c where c.id = o.above and ${embed(visible)}
+      union all
+      select c.parent_id, c.name, up.height + 1 from up join cards c on c.id = up.parent_id where ${embed(visible)})
+    select array_agg(up.name order by up.height desc) as path from up) w`;
 
 /**
  * Selects the cards for a chart of the complete graph: those with the most relations, their most related neighbours (else
@@ -178,6 +207,7 @@ type Statement = ReturnType<typeof sql>;
 /** Yields the response in chunks, as lines that the database writes. */
 async function* jsonOf(
   { snapshot, position }: StreamInput<GraphParams>,
+  counts: Fragment,
   nodes: Statement,
   edges: Statement,
 ): AsyncGenerator<string | Buffer> {
@@ -185,7 +215,10 @@ async function* jsonOf(
   yield* streamedItems(snapshot.json(nodes.sql, nodes.bindings));
   yield '],"edges":[';
   yield* streamedItems(snapshot.json(edges.sql, edges.bindings));
-  yield `],"position":"${position}"}`;
+  const [all] = await snapshot.query<{ counts: string }>(counts.sql, counts.bindings);
+  const nodeCounts: Record<string, number> = JSON.parse(all!.counts).node_counts;
+  const count = Object.values(nodeCounts).reduce((sum, one) => sum + one, 0);
+  yield `],${all!.counts.slice(1, -1)},"row_count":${count},"next_cursor":null,"position":"${position}"}`;
 }
 
 /** The part of the graph in the chart. */

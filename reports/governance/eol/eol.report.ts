@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { EOL_TOPIC } from '../../../domain/governance/eol/eol.model.ts';
 import { visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { EOL_CYCLE, EOL_PRODUCT } from '../../../domain/kernel/metamodel/eol.fields.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
@@ -14,16 +16,20 @@ import {
   object,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
-import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
+import { jsonLine } from '../../kernel/report.sql.ts';
+import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/report.ts';
+
+/** Maximum number of applications of an item in a JSON response. */
+const MOST_APPS = 1_000;
 
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
 const App = object({ id: Uuid, name: Type.String() });
 
-const Result = reportSchema('EolReport', {
+const Result = pagedReportSchema('EolReport', {
   items: arrayOf(
     {
       id: Uuid,
@@ -42,7 +48,10 @@ const Result = reportSchema('EolReport', {
       days_left: Nullable(Type.Integer({ description: 'Until `ends_on`; negative if it has passed' })),
       cycle_data: Nullable(object({ releaseDate: Nullable(DateOnly), support: dateOrFlag, eol: dateOrFlag })),
       lifecycle: Nullable(Type.Record(Type.String(), Type.String())),
-      affected_apps: Type.Array(App),
+      affected_app_count: Type.Integer(),
+      affected_apps: Type.Array(App, {
+        description: `By name; at most ${MOST_APPS} of each item, but all in files`,
+      }),
     },
     { description: 'Earliest end first' },
   ),
@@ -89,23 +98,63 @@ export const eolReport = defineReport({
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   topics: () => ['cards', 'relations', EOL_TOPIC],
   isDaily: true,
-  async compute({ sql, ctx, params, cards, asOf }) {
+  async compute({ sql, rows, ctx, params, cards, asOf, range }) {
     const { days, status } = params as { days: number; status?: string };
-    const seen = visibleCards(ctx);
     const relationTypes = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
-    const today = asOf.toISOString().slice(0, 10);
+    const before = judgedCards(ctx.metamodel, cards, asOf.toISOString().slice(0, 10), days);
+    const apps = appsOf(ctx, relationTypes);
     const statuses = status === undefined ? null : status.split(',');
-    // the end of the linked cycle takes precedence; cards are scanned once, and relations are looked up for the found cards
-    return await query(sql).value`with asked as (select ${today}::date as today, ${days}::int as days),
-      linked as materialized (
+    const items = await rows({
+      before,
+      from: fragment`judged j where ${statuses}::text[] is null or j.status = any(${statuses}::text[])`,
+      alias: 'j',
+      keys: [
+        { sql: "coalesce(j.ends_on, 'infinity'::date)", type: 'date' },
+        { sql: 'j.name', type: 'text' },
+        { sql: 'j.id', type: 'uuid' },
+      ],
+      line: itemLine,
+      joins: fragment`cross join lateral (
+        select count(*) as total, coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'name', u.name) order by u.name, u.id)
+          filter (where u.n <= ${range ? MOST_APPS : null}::int is not false), '[]') as list
+        from (select u.*, row_number() over (order by u.name, u.id) as n from (${embed(apps)}) u) u) a`,
+    });
+    const summary = await query(sql).value`${embed(before)},
+      impact as (
+        select count(distinct u.id) filter (where j.status = 'eol') as now,
+               count(distinct u.id) filter (where j.status = 'approaching') as soon
+        from judged j cross join lateral (${embed(apps)}) u where j.status in ('eol', 'approaching')
+      )
+      select json_build_object(
+        'eol', count(*) filter (where status = 'eol'), 'approaching', count(*) filter (where status = 'approaching'),
+        'supported', count(*) filter (where status = 'supported'),
+        'unknown', count(*) filter (where status = 'unknown'),
+        'impacted_apps', (select now from impact), 'approaching_impacted_apps', (select soon from impact),
+        'manual', count(*) filter (where source = 'manual'))::text
+      from judged`;
+    return ['{"items":[\n', items, `\n],"summary":${summary}}`];
+  },
+  isPaged: true,
+  chart: (result, _params, context) => eolChart(result, context),
+  tables: (result) => [itemsTable(result), appsTable(result), figuresTable('summary', result.summary)],
+});
+
+/**
+ * The common table `judged` of the cards with an end of life, and their status. The end of the linked cycle takes precedence.
+ * @param today `YYYY-MM-DD`
+ */
+const judgedCards = (metamodel: Metamodel, cards: Fragment, today: string, days: number): Fragment =>
+  fragment`with asked as (select ${today}::date as today, ${days}::int as days),
+      linked as (
         select c.id, c.name, c.type, c.subtype, c.lifecycle,
           nullif(c.attributes ->> '${embed(EOL_PRODUCT)}', '') as product, nullif(c.attributes ->> '${embed(EOL_CYCLE)}', '') as cycle,
           ${embed(phase('phaseOut'))} as phase_out, ${embed(phase('endOfLife'))} as end_of_life
         from cards c
-        where c.type = any(${typesOfProducts(ctx.metamodel)}::text[])
+        where c.type = any(${typesOfProducts(metamodel)}::text[])
           and (nullif(c.attributes ->> '${embed(EOL_PRODUCT)}', '') is not null
             or nullif(c.lifecycle ->> 'phaseOut', '') is not null or nullif(c.lifecycle ->> 'endOfLife', '') is not null)
           and (${embed(cards)})
+        offset 0
       ),
       known as (
         select l.*, p.label, y.product is not null as found, y.release_date, y.eol_from, y.is_eol, y.support_until, y.is_supported,
@@ -128,52 +177,39 @@ export const eolReport = defineReport({
                else 'supported' end as status,
           ends_on - today as days_left
         from dated d, asked
-      ),
-      uses as materialized (
-        select distinct j.id, c.id as app_id, c.name as app_name
-        from judged j join relations r on r.target_id = j.id and r.type = any(${relationTypes}::text[])
-          join cards c on c.id = r.source_id
-        where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${embed(seen)})
+      )`;
+
+/** The applications `(id, name)` that use the component `j`. */
+const appsOf = (ctx: Ctx, relationTypes: string[]): Fragment =>
+  fragment`select c.id, c.name
+      from (
+        select r.source_id as id from relations r where r.target_id = j.id and r.type = any(${relationTypes}::text[])
         union
-        select distinct j.id, c.id, c.name
-        from judged j join relations r on r.source_id = j.id and r.type = any(${relationTypes}::text[])
-          join cards c on c.id = r.target_id
-        where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${embed(seen)})
-      ),
-      apps as (
-        select id, json_agg(json_build_object('id', app_id, 'name', app_name) order by app_name, app_id) as list
-        from uses group by id
-      ),
-      impact as (
-        select count(distinct u.app_id) filter (where j.status = 'eol') as now,
-               count(distinct u.app_id) filter (where j.status = 'approaching') as soon
-        from uses u join judged j using (id)
-      )
-      select json_build_object(
-        'items', coalesce((
-          select json_agg(json_build_object(
-              'id', j.id, 'name', j.name, 'type', j.type, 'subtype', j.subtype, 'eol_product', j.product,
-              'eol_label', j.label, 'eol_cycle', j.cycle, 'status', j.status, 'source', j.source, 'ends_on', j.ends_on,
-              'days_left', j.days_left,
-              'cycle_data', case when j.found then json_build_object('releaseDate', j.release_date,
-                'support', coalesce(to_jsonb(j.support_until), to_jsonb(j.is_supported)),
-                'eol', coalesce(to_jsonb(j.eol_from), to_jsonb(j.is_eol))) end,
-              'lifecycle', j.lifecycle, 'affected_apps', coalesce(a.list, '[]'))
-            order by j.ends_on nulls last, j.name, j.id)
-          from judged j left join apps a using (id)
-          cross join (select ${statuses}::text[] as statuses) s
-          where s.statuses is null or j.status = any(s.statuses)), '[]'),
-        'summary', (
-          select json_build_object(
-            'eol', count(*) filter (where status = 'eol'), 'approaching', count(*) filter (where status = 'approaching'),
-            'supported', count(*) filter (where status = 'supported'),
-            'unknown', count(*) filter (where status = 'unknown'),
-            'impacted_apps', (select now from impact), 'approaching_impacted_apps', (select soon from impact),
-            'manual', count(*) filter (where source = 'manual'))
-          from judged))::text as result`;
+        select r.target_id from relations r where r.source_id = j.id and r.type = any(${relationTypes}::text[])) e
+      join cards c on c.id = e.id
+      where j.type = 'ITComponent' and c.type = 'Application' and c.status = 'ACTIVE' and (${embed(visibleCards(ctx))})`;
+
+/** A row of `judged j`, with its applications `a`. */
+const itemLine = jsonLine({
+  id: { id: 'j.id' },
+  name: { text: 'j.name' },
+  type: { text: 'j.type' },
+  subtype: { text: 'j.subtype' },
+  eol_product: { text: 'j.product' },
+  eol_label: { text: 'j.label' },
+  eol_cycle: { text: 'j.cycle' },
+  status: { text: 'j.status' },
+  source: { text: 'j.source' },
+  ends_on: { json: 'to_json(j.ends_on)' },
+  days_left: { json: 'j.days_left' },
+  cycle_data: {
+    json: `case when j.found then json_build_object('releaseDate', j.release_date,
+        'support', coalesce(to_jsonb(j.support_until), to_jsonb(j.is_supported)),
+        'eol', coalesce(to_jsonb(j.eol_from), to_jsonb(j.is_eol))) end`,
   },
-  chart: (result, _params, context) => eolChart(result, context),
-  tables: (result) => [itemsTable(result), appsTable(result), figuresTable('summary', result.summary)],
+  lifecycle: { json: 'j.lifecycle' },
+  affected_app_count: { json: 'a.total' },
+  affected_apps: { json: 'a.list' },
 });
 
 /** Types of cards that can be linked to products. */
@@ -200,7 +236,7 @@ const itemsTable = ({ items }: Result): ReportTable =>
       days_left: 'number',
       affected_apps: 'number',
     },
-    items.map((item) => ({ ...item, affected_apps: item.affected_apps.length })),
+    items.map((item) => ({ ...item, affected_apps: item.affected_app_count })),
   );
 
 const appsTable = ({ items }: Result): ReportTable =>

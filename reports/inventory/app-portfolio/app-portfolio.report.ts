@@ -4,7 +4,8 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases, SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment } from '../../../platform/database.ts';
-import { entireTable, type Snapshot } from '../../../platform/snapshot.ts';
+import { literal } from '../../../platform/literals.ts';
+import { entireTable, type Snapshot, snapshotOn } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
@@ -22,8 +23,14 @@ import {
   tagGroupsOf,
 } from '../../kernel/report.related.ts';
 import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
-import type { Lifecycle } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema, type StreamedTable, type StreamInput } from '../../kernel/report.ts';
+import { idKey, idsIn } from '../../kernel/report.rows.ts';
+import { jsonLine, type Lifecycle } from '../../kernel/report.sql.ts';
+import {
+  defineReport,
+  pagedReportSchema,
+  type StreamedTable,
+  type StreamInput,
+} from '../../kernel/report.ts';
 import { ItemWriter } from './app-portfolio.items.ts';
 import {
   itemRows,
@@ -33,7 +40,7 @@ import {
   relationKinds,
 } from './app-portfolio.sql.ts';
 
-const Result = reportSchema('AppPortfolioReport', {
+const Result = pagedReportSchema('AppPortfolioReport', {
   items: arrayOf({
     ...App,
     relations: arrayOf({
@@ -79,7 +86,7 @@ const relationTypesOf = (ctx: Ctx, type: string) =>
       attributes_schema: relation.attributes_schema,
     }));
 
-/** The cards of a type with all their relations, and the possible groupings; streamed and not cached. */
+/** The cards of a type with all their relations, and the possible groupings. */
 export const appPortfolioReport = defineReport({
   name: 'app-portfolio',
   id: 'readAppPortfolioReport',
@@ -90,40 +97,50 @@ export const appPortfolioReport = defineReport({
   typeParams: ['type'],
   result: Result as TSchema,
   topics: () => ['cards', 'relations', 'catalogues'],
-  // only pictures are made from this
-  async compute({ lines, ctx, params, cards, visible }) {
+  async compute(input) {
+    const { sql, lines, rows, ctx, params, cards, visible, forPicture } = input;
+    if (!forPicture) {
+      const line = jsonLine({ id: { id: 'c.id' } });
+      const read = await rows({
+        from: fragment`cards c where c.type = ${params.type} and ${embed(cards)}`,
+        keys: [idKey],
+        line,
+      });
+      const snapshot = snapshotOn(await sql.client.acquireConnection());
+      const pieces: (string | Buffer)[] = [];
+      for await (const piece of jsonOf({ ...input, snapshot }, idsIn(read))) pieces.push(piece);
+      return pieces;
+    }
     return ['{"items":[\n', await lines(organizationsOf(ctx, params.type, cards, visible)), '\n]}'];
   },
+  isPaged: true,
   long: 'items',
-  // tens of thousands of cards with all that they are related to are too much to be held
+  // files of tens of thousands of cards with all that they are related to are too large for memory
   stream: {
     applies: () => true,
-    open: (input) => ({ json: jsonOf(input), tables: tablesOf(input) }),
+    open: (input) => ({ json: streamOf(input), tables: tablesOf(input) }),
   },
   tables: () => [],
   chart: (result, { type }, context) =>
     appPortfolioChart((result as { items: Iterable<Item> }).items, type, context),
 });
 
-/** The result piece by piece. */
-async function* jsonOf({
-  snapshot,
-  position,
-  ctx,
-  params: { type },
-  cards,
-  visible,
-  isHistorical,
-}: StreamInput<Params>): AsyncGenerator<string | Buffer> {
+/** The result piece by piece, without the position. @param ids of the cards; absent: all. */
+async function* jsonOf(
+  { snapshot, ctx, params: { type }, cards, visible, isHistorical }: Omit<StreamInput<Params>, 'position'>,
+  ids?: string[],
+): AsyncGenerator<string | Buffer> {
   const kinds = await relationKinds(snapshot, ctx, type);
-  const related = numberedLines(await relatedLines(snapshot, kinds, visible));
+  const related = numberedLines(await relatedLines(snapshot, kinds, ids ? relatedTo(ids, visible) : visible));
   const writer = new ItemWriter(related, kinds);
   const rows = itemRows(ctx, type, kinds, cards);
-  const all = rows(entireTable);
+  const all = rows(ids ? (column) => `${column} = any(${literal(ids)}::uuid[])` : entireTable);
   yield '{"items":[';
   // with `as_of`, all rows are read in one statement
   yield* writer.items(
-    isHistorical ? snapshot.lines('rows', all.sql, all.bindings) : snapshot.ranges('rows', 'cards', rows),
+    isHistorical || ids
+      ? snapshot.lines('rows', all.sql, all.bindings)
+      : snapshot.ranges('rows', 'cards', rows),
   );
   yield `],"fields_schema":${JSON.stringify(typeOf(ctx, 'type', type).fields_schema)}`;
   yield `,"relation_types":${JSON.stringify(relationTypesOf(ctx, type))},"groupable_types":`;
@@ -135,7 +152,26 @@ async function* jsonOf({
     yield `,"${name}":`;
     for await (const { bytes } of snapshot.json(sql, bindings)) yield bytes;
   }
-  yield `,"position":"${position}"}`;
+  yield '}';
+}
+
+/** The condition of the visible cards that are related to some cards. */
+const relatedTo = (ids: string[], visible: Fragment): Fragment =>
+  fragment`${embed(visible)} and c.id in (
+    select r.target_id from relations r where r.source_id = any(${ids}::uuid[])
+    union select r.source_id from relations r where r.target_id = any(${ids}::uuid[]))`;
+
+/** The complete result. */
+async function* streamOf(input: StreamInput<Params>): AsyncGenerator<string | Buffer> {
+  let last: string | Buffer = '';
+  for await (const piece of jsonOf(input)) {
+    if (last !== '') yield last;
+    last = piece;
+  }
+  const { snapshot, params, cards, position } = input;
+  const statement = fragment`select count(*) as count from cards c where c.type = ${params.type} and ${embed(cards)}`;
+  const [all] = await snapshot.query<{ count: string }>(statement.sql, statement.bindings);
+  yield `,"row_count":${all!.count},"next_cursor":null,"position":"${position}"}`;
 }
 
 /** The possible related cards of a type, one per line. */

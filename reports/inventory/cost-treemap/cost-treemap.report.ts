@@ -24,17 +24,17 @@ import {
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { itemsWithSums } from '../../kernel/report.lines.ts';
 import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
 import {
   attributesOnce,
+  jsonLine,
   jsonText,
   lifecycleKinds,
   literal,
   numberIn,
   withPhases,
 } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
 
 /** The name of the group for cards without a group. */
 const REST = 'Ungrouped';
@@ -46,7 +46,7 @@ const GroupId = Nullable(
   }),
 );
 
-const Result = reportSchema('CostTreemapReport', {
+const Result = pagedReportSchema('CostTreemapReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -121,43 +121,29 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
   return { tables, joins, cost, group, groupId, ownGroup };
 }
 
-/** The items, one per line by descending cost, and on the last line the sums. */
-function answerLines(input: ReportInput<Params>): Fragment {
+/** The common table `priced (id, cost, grp, grp_id)` of the cards with costs, and the SQL of their groups' sums. */
+function pricedCards(input: ReportInput<Params>): { before: Fragment; sums: Fragment } {
   const { params, cards, visible } = input;
   const { type, cost_field: costField, group_by: groupBy, parent_card_id: parent } = params;
   const { tables, joins, cost, group, groupId, ownGroup } = partsOf(input);
-  const grouped = groupBy !== undefined;
   const parentName =
     groupBy !== undefined && groupsByCards(input.ctx, groupBy)
       ? fragment`(select c.name from cards g join cards c on c.id = g.parent_id
             where g.id = p.grp_id and ${embed(visible)})`
       : fragment`null::text`;
-  const head = jsonText({ id: { id: 'c.id' }, name: { text: 'c.name' } }, ',"cost":');
-  const tail = jsonText({ lifecycle: { json: 'c.lifecycle' }, attributes: { json: 'v.attributes' } }, '');
-  const ofGroup = `|| ',"group":' || to_json(p.grp) || ',"group_id":' || coalesce(to_json(p.grp_id)::text, 'null')`;
-  const json = 'coalesce(sum(s.cost), 0)';
-  const sums = jsonText({ total: { json }, groups: { json: grouped ? GROUPS : "'null'" } });
   const ofParent = parent === undefined ? fragment`` : fragment`and c.parent_id = ${parent}::uuid`;
-  return fragment`with ${embed(joinFragments([...tables, fragment``], ', '))} priced as materialized (
-        select p.id, p.cost, p.grp, p.grp_id,
-          p.head || p.cost || ',' || right(p.tail, -1) ${embed(grouped ? ofGroup : '')} || '},' as line
-        from (
-          select i.id, i.head, i.tail, ${embed(cost)} as cost, coalesce(${embed(group)}, ${REST}::text) as grp,
-            ${embed(groupId)} as grp_id
+  const before = fragment`with ${embed(joinFragments([...tables, fragment``], ', '))} priced as materialized (
+        select p.* from (
+          select i.id, ${embed(cost)} as cost, coalesce(${embed(group)}, ${REST}::text) as grp, ${embed(groupId)} as grp_id
           from (
-            select c.id, ${embed(head)} as head, ${embed(tail)} as tail, ${embed(numberIn('v.attributes', costField))} as own,
-              ${embed(ownGroup)} as grp
+            select c.id, ${embed(numberIn('v.attributes', costField))} as own, ${embed(ownGroup)} as grp
             from cards c ${embed(attributesOnce)}
             where c.type = ${type} ${embed(ofParent)} and ${embed(cards)} offset 0) i
           ${embed(joins.join(' '))} offset 0) p
-        where p.cost <> 0
-      ), sums as (
-        select p.grp_id as id, p.grp as name, ${embed(parentName)} as parent_name, p.cost
-        from (select grp_id, grp, sum(cost) as cost from priced group by grp_id, grp) p)
-      select l.line from (
-        select p.cost, p.id, p.line from priced p
-        union all select null, null, ${embed(sums)} || ',' from sums s) l
-      order by l.cost desc nulls last, l.id`;
+        where p.cost <> 0)`;
+  const sums = fragment`(select p.grp_id as id, p.grp as name, ${embed(parentName)} as parent_name, p.cost
+        from (select grp_id, grp, sum(cost) as cost from priced group by grp_id, grp) p) s`;
+  return { before, sums };
 }
 
 const GROUPS = `coalesce(jsonb_agg(s order by s.cost desc, s.name, s.id), '[]')`;
@@ -198,8 +184,33 @@ export const costTreemapReport = defineReport({
     const { parent_card_id: parent } = input.params;
     if (parent !== undefined) await requireParent(input, parent);
     await input.sql.raw(`set local work_mem = '64MB'`);
-    return itemsWithSums(await input.lines(answerLines(input)));
+    const { before, sums } = pricedCards(input);
+    const grouped = input.params.group_by !== undefined;
+    const items = await input.rows({
+      before,
+      from: fragment`priced p`,
+      alias: 'p',
+      keys: [
+        { sql: '-p.cost', type: 'numeric' },
+        { sql: 'p.id', type: 'uuid' },
+      ],
+      line: jsonLine({
+        id: { id: 'p.id' },
+        name: { text: 'c.name' },
+        cost: { json: 'p.cost' },
+        lifecycle: { json: 'c.lifecycle' },
+        attributes: { json: 'c.attributes' },
+        ...(grouped && { group: { text: 'p.grp' }, group_id: { text: 'p.grp_id' } }),
+      }),
+      joins: fragment`join cards c on c.id = p.id`,
+    });
+    const total = { json: 'coalesce(sum(s.cost), 0)' };
+    const text = jsonText({ total, groups: { json: grouped ? GROUPS : "'null'" } });
+    const rest: string = await query(input.sql)
+      .value`${embed(before)} select ${embed(text)} from ${embed(sums)}`;
+    return ['{"items":[\n', items, `\n],${rest.slice(1)}`];
   },
+  isPaged: true,
   long: 'items',
   tables: ({ items, groups }) => [
     reportTable(

@@ -1,15 +1,14 @@
 import Type from 'typebox';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { itemsWithSums } from '../../kernel/report.lines.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
-const Result = reportSchema('CostReport', {
+const Result = pagedReportSchema('CostReport', {
   items: arrayOf({ id: Uuid, name: Type.String(), cost: Type.Number() }),
   total: Type.Number(),
 });
@@ -27,19 +26,24 @@ export const costReport = defineReport({
   reads: { cards: 'any', others: false },
   typeParams: ['type'],
   topics: ({ type }) => [`cards:${type}`],
-  async compute({ lines, ctx, params, cards }) {
+  async compute({ sql, rows, ctx, params, cards }) {
     const { costKeys } = typeOf(ctx, 'type', params.type);
     const cost = costKeys.map((key) => numberIn('v.attributes', key)).join(' + ') || '0';
-    const item = jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } });
-    // one line per item, and the total on the last line
-    const read = await lines(fragment`with priced as materialized (
-          select c.id, c.name, ${embed(cost)} as cost from cards c ${embed(attributesOnce)} where c.type = ${params.type} and ${embed(cards)})
-        select l.line from (
-          select 1 as part, p.cost, p.id, ${embed(item)} as line from priced p where p.cost <> 0
-          union all select 2, null, null, '{"total":' || coalesce(sum(p.cost), 0) || '},' from priced p) l
-        order by l.part, l.cost desc, l.id`);
-    return itemsWithSums(read);
+    const priced = fragment`select c.id, c.name, ${embed(cost)} as cost from cards c ${embed(attributesOnce)}
+      where c.type = ${params.type} and ${embed(cards)}`;
+    const items = await rows({
+      from: fragment`(${embed(priced)}) p where p.cost <> 0`,
+      alias: 'p',
+      keys: [
+        { sql: '-p.cost', type: 'numeric' },
+        { sql: 'p.id', type: 'uuid' },
+      ],
+      line: jsonLine({ id: { id: 'p.id' }, name: { text: 'p.name' }, cost: { json: 'p.cost' } }),
+    });
+    const total = await query(sql).value`select coalesce(sum(p.cost), 0)::text from (${embed(priced)}) p`;
+    return ['{"items":[\n', items, `\n],"total":${total}}`];
   },
+  isPaged: true,
   long: 'items',
   tables: ({ items }) => [reportTable('items', { id: 'key', name: 'text', cost: 'money' }, items)],
   chart: ({ items }, { type }, context) => costChart(items, type, context),

@@ -1,27 +1,44 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, distinctLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { ID } from '../../kernel/report.ids.ts';
+import { eachLine } from '../../kernel/report.lines.ts';
 import { typeParam } from '../../kernel/report.params.ts';
-import { jsonLine, jsonText, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { MAX_ROWS } from '../../kernel/report.rows.ts';
+import { jsonLine, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
+import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
 
 const Named = { id: Uuid, name: Type.String() };
-const Member = { ...Named, type: Type.String(), attributes: OpenObject };
+const Member = {
+  ...Named,
+  type: Type.String(),
+  attributes: OpenObject,
+  lifecycle: Nullable(CardLifecycle),
+};
 
-const Result = reportSchema('LandscapeReport', {
+const Result = pagedReportSchema('LandscapeReport', {
   groups: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),
-    items: arrayOf({ ...Member, lifecycle: Nullable(CardLifecycle) }),
+    item_count: Type.Integer({
+      description: 'The number of its cards, of which `items` are those of the response',
+    }),
+    items: arrayOf(Member),
   }),
   ungrouped: arrayOf(Member),
+  group_count: Type.Integer(),
 });
+interface Params {
+  type: string;
+  group_by: string;
+}
 type Result = Static<typeof Result>;
 
 /** The cards of a type, grouped by related cards of another type. */
@@ -29,8 +46,7 @@ export const landscapeReport = defineReport({
   name: 'landscape',
   id: 'readLandscapeReport',
   summary: 'Read the cards of a type, grouped by related cards of another type',
-  description:
-    'A card that is related to several groups is in each of them. Groups are ordered by name and include those without cards. `filter` applies to the cards, not to the groups.',
+  description: `A card that is related to several groups is in each of them. Groups are ordered by name and include those without cards; of more than ${MAX_ROWS} groups, those with cards in the response. Each card in a group is a row; those without a group are last. \`filter\` applies to the cards, not to the groups.`,
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
@@ -38,35 +54,39 @@ export const landscapeReport = defineReport({
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   typeParams: ['type', 'group_by'],
   topics: ({ type, group_by }) => ['relations', `cards:${type}`, `cards:${group_by}`],
-  async compute({ sql, lines, ctx, params, cards, visible }) {
-    const { type, group_by: groupBy } = params;
-    const pairs = relatedPairs(ctx, type, groupBy);
-    const attributes = { json: reportAttributes(ctx, [type]) };
-    const members = { id: { id: 'c.id' }, name: { text: 'c.name' }, type: { text: 'c.type' }, attributes };
-    const group = jsonLine({
-      id: { id: 'c.id' },
-      name: { text: 'c.name' },
-      parent_id: { text: 'c.parent_id' },
-      items: { array: 'f.entries' },
-    });
+  async compute(input) {
+    const { sql, ctx, range, params } = input;
     await sql.raw(`set local work_mem = '64MB'`);
-    // a separate subquery, so that parallel workers build the entries
-    const groups = await lines(fragment`select ${embed(group)}
-        from cards c left join (
-          select p.other_id, string_agg(i.entry, ',' order by p.card_id) as entries
-          from (select ${embed(pairs.once)} e.card_id, e.other_id from (${embed(pairs)}) e) p
-          join (select c.id, ${embed(jsonText({ ...members, lifecycle: { json: 'c.lifecycle' } }))} as entry
-                from cards c where c.type = ${type} and ${embed(cards)} offset 0) i on i.id = p.card_id
-          group by p.other_id) f on f.other_id = c.id
-        where c.type = ${groupBy} and ${embed(visible)}
-        order by c.name_key, c.id`);
-    const ungrouped = await lines(fragment`select ${embed(jsonLine(members))} from cards c
-        where c.type = ${type} and ${embed(cards)} and c.id not in (
-          select e.card_id from (${embed(pairs)}) e
-          where e.other_id in (select c.id from cards c where c.type = ${groupBy} and ${embed(visible)}))
-        order by c.id`);
-    return ['{"groups":[\n', groups, '\n],"ungrouped":[\n', ungrouped, '\n]}'];
+    const { placed, groups } = landscapeSql(input);
+    // a row is a card in a group, or at the end a card without a group
+    const rows = await input.rows({
+      before: placed,
+      from: fragment`placed p`,
+      alias: 'p',
+      keys: [
+        { sql: 'p.is_last', type: 'integer' },
+        { sql: 'p.group_key', type: 'text' },
+        { sql: 'p.group_id', type: 'uuid' },
+        { sql: 'p.card_id', type: 'uuid' },
+      ],
+      line: jsonLine({
+        group_id: { id: 'p.group_id' },
+        id: { id: 'c.id' },
+        name: { text: 'c.name' },
+        type: { text: 'c.type' },
+        attributes: { json: reportAttributes(ctx, [params.type]) },
+        lifecycle: { json: 'c.lifecycle' },
+      }),
+      joins: fragment`join cards c on c.id = p.card_id`,
+    });
+    const all: { id: string }[] = await query(sql).value`${embed(placed)}
+      select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'parent_id', c.parent_id,
+        'item_count', coalesce(n.count, 0)) order by c.name_key, c.id), '[]')
+      from cards c left join (select group_id, count(*) from placed group by group_id) n on n.group_id = c.id
+      where ${embed(groups)}`;
+    return nested(rows, all, range !== undefined && all.length > MAX_ROWS);
   },
+  isPaged: true,
   tables: (result) => [
     reportTable(
       'items',
@@ -83,19 +103,69 @@ export const landscapeReport = defineReport({
     reportTable(
       'groups',
       { id: 'key', name: 'text', items: 'number' },
-      result.groups.map((group) => ({ ...group, items: group.items.length })),
+      result.groups.map((group) => ({ ...group, items: group.item_count })),
     ),
   ],
   chart: ({ groups, ungrouped }, params, context) => landscapeChart(groups, ungrouped, params, context),
 });
 
+/** The id of the group of cards without a group, in rows. */
+const NO_GROUP = '00000000-0000-0000-0000-000000000000';
+
+/** The common table `placed` of the rows' keys, and the condition of the groups over the alias `c`. */
+function landscapeSql({
+  ctx,
+  params,
+  cards,
+  visible,
+}: ReportInput<Params>): Record<'placed' | 'groups', Fragment> {
+  const { type, group_by: groupBy } = params;
+  const pairs = relatedPairs(ctx, type, groupBy);
+  const groups = fragment`c.type = ${groupBy} and ${embed(visible)}`;
+  const placed = fragment`with shown as (select c.id from cards c where c.type = ${type} and ${embed(cards)}),
+    related as materialized (
+      select ${embed(pairs.once)} e.card_id, e.other_id as group_id, g.name_key as group_key
+      from (${embed(pairs)}) e join (select c.id, c.name_key from cards c where ${embed(groups)}) g on g.id = e.other_id
+      where e.card_id in (select id from shown)),
+    placed as (
+      select 0 as is_last, group_key, group_id, card_id from related
+      union all
+      select 1, '', ${NO_GROUP}::uuid, id from shown where id not in (select card_id from related))`;
+  return { placed, groups };
+}
+
+/** Bytes of a row before its group's id, and before the members of its card. */
+const GROUP_FROM = '{"group_id":"'.length;
+const MEMBERS_FROM = GROUP_FROM + ID.text + '",'.length;
+
+/** Nests rows in their groups. @param isLong whether groups without rows are omitted. */
+function nested(rows: Buffer, groups: { id: string }[], isLong: boolean): (string | Buffer)[] {
+  const items = new Map<string, (string | Buffer)[]>();
+  eachLine(rows, (from, to) => {
+    const group = rows.toString('latin1', from + GROUP_FROM, from + GROUP_FROM + ID.text);
+    const pieces = items.get(group) ?? [];
+    if (pieces.length === 0) items.set(group, pieces);
+    pieces.push(pieces.length === 0 ? '\n{' : ',\n{', rows.subarray(from + MEMBERS_FROM, to));
+  });
+  const shown = isLong ? groups.filter(({ id }) => items.has(id)) : groups;
+  return [
+    '{"groups":[',
+    ...shown.flatMap((group, n) => [
+      `${n === 0 ? '' : ','}\n${JSON.stringify(group).slice(0, -1)},"items":[`,
+      ...(items.get(group.id) ?? []),
+      ']}',
+    ]),
+    '],"ungrouped":[',
+    ...(items.get(NO_GROUP) ?? []),
+    `],"group_count":${groups.length}}`,
+  ];
+}
+
 function* rowsOf({ groups, ungrouped }: Result) {
   for (const { id, name, items } of groups) {
     for (const item of items) yield { ...withPhases(item), group_id: id, group_name: name };
   }
-  for (const item of ungrouped) {
-    yield { ...withPhases({ ...item, lifecycle: null }), group_id: null, group_name: null };
-  }
+  for (const item of ungrouped) yield { ...withPhases(item), group_id: null, group_name: null };
 }
 
 const UNGROUPED = { key: '', name: 'Ungrouped' };

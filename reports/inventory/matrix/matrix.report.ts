@@ -1,20 +1,23 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
-import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { idsIn, MAX_ROWS, nameKeys } from '../../kernel/report.rows.ts';
+import { jsonLine } from '../../kernel/report.sql.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
 const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) });
 
-const Result = reportSchema('MatrixReport', {
+const Result = pagedReportSchema('MatrixReport', {
   rows: Type.Array(Line),
   columns: Type.Array(Line),
   intersections: arrayOf({ row_id: Uuid, col_id: Uuid }),
+  column_count: Type.Integer(),
+  intersection_count: Type.Integer(),
 });
 type Result = Static<typeof Result>;
 
@@ -25,8 +28,7 @@ export const matrixReport = defineReport({
   name: 'matrix',
   id: 'readMatrixReport',
   summary: 'Read which cards of two types are related',
-  description:
-    'An intersection is a pair of cards with a relation of any type, in either direction. `filter` applies to the rows.',
+  description: `An intersection is a pair of cards with a relation of any type, in either direction. \`filter\` applies to the rows. \`intersections\` are those of the rows of the response; of more than ${MAX_ROWS} columns, \`columns\` has those with intersections.`,
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
@@ -38,24 +40,43 @@ export const matrixReport = defineReport({
   },
   typeParams: ['row_type', 'col_type'],
   topics: ({ row_type, col_type }) => ['relations', `cards:${row_type}`, `cards:${col_type}`],
-  async compute({ sql, ctx, params, cards, visible }) {
+  async compute({ sql, lines, rows, range, ctx, params, cards, visible }) {
     const pairs = relatedPairs(ctx, params.row_type, params.col_type);
-    const line = (alias: string) =>
-      `json_build_object('id', ${alias}.id, 'name', ${alias}.name, 'parent_id', ${alias}.parent_id)`;
-    return await query(sql).value`with l as materialized (
-         select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ${params.row_type} and ${embed(cards)}
-       ), k as materialized (
-         select c.id, c.name, c.name_key, c.parent_id from cards c where c.type = ${params.col_type} and ${embed(visible)}
-       ), x as (
-         select ${embed(pairs.once)} p.card_id, p.other_id from (${embed(pairs)}) p
-         join l on l.id = p.card_id join k on k.id = p.other_id
-       )
-       select '{"rows":' || (select ${embed(jsonLines(line('l'), 'l.name_key, l.id'))} from l)
-         || ',"columns":' || (select ${embed(jsonLines(line('k'), 'k.name_key, k.id'))} from k)
-         || ',"intersections":'
-         || (select ${embed(jsonLines(`json_build_object('row_id', x.card_id, 'col_id', x.other_id)`, 'x.card_id, x.other_id'))} from x)
-         || '}' as result`;
+    const ofRows = fragment`c.type = ${params.row_type} and ${embed(cards)}`;
+    const ofColumns = fragment`c.type = ${params.col_type} and ${embed(visible)}`;
+    const line = jsonLine({
+      id: { id: 'c.id' },
+      name: { text: 'c.name' },
+      parent_id: { text: 'c.parent_id' },
+    });
+    const read = await rows({ from: fragment`cards c where ${embed(ofRows)}`, keys: nameKeys, line });
+    const related = fragment`select ${embed(pairs.once)} p.card_id, p.other_id from (${embed(pairs)}) p
+      join cards c on c.id = p.card_id and ${embed(ofRows)}
+      where p.other_id in (select c.id from cards c where ${embed(ofColumns)})`;
+    const counts: Record<'column_count' | 'intersection_count', number> = await query(sql)
+      .value`select json_build_object('column_count', (select count(*) from cards c where ${embed(ofColumns)}),
+        'intersection_count', (select count(*) from (${embed(related)}) x))`;
+    const onPage = range
+      ? fragment`select * from (${embed(related)}) x where x.card_id = any(${idsIn(read)}::uuid[])`
+      : related;
+    const pair = jsonLine({ row_id: { id: 'x.card_id' }, col_id: { id: 'x.other_id' } });
+    const intersections = await lines(
+      fragment`select ${embed(pair)} from (${embed(onPage)}) x order by x.card_id, x.other_id`,
+    );
+    const isLong = range && counts.column_count > MAX_ROWS;
+    const shown = isLong ? fragment`and c.id in (select x.other_id from (${embed(onPage)}) x)` : fragment``;
+    const columns =
+      range?.limit === 0
+        ? Buffer.alloc(0)
+        : await lines(
+            fragment`select ${embed(line)} from cards c where ${embed(ofColumns)} ${embed(shown)} order by c.name_key, c.id`,
+          );
+    return [
+      ...['{"rows":[\n', read, '\n],"columns":[\n', columns, '\n],"intersections":[\n', intersections],
+      `\n],${JSON.stringify(counts).slice(1)}`,
+    ];
   },
+  isPaged: true,
   tables: ({ rows, columns, intersections }) => [
     reportTable(
       'intersections',

@@ -15,14 +15,15 @@ import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null if it is empty' }),
 );
 
-const Result = reportSchema('PortfolioReport', {
+const Result = pagedReportSchema('PortfolioReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -63,7 +64,7 @@ export const portfolioReport = defineReport({
     for (const param of fields) fieldOf(ctx, param, type, params[param]);
   },
   topics: ({ type }) => [`cards:${type}`],
-  async compute({ lines, params, cards }) {
+  async compute({ rows, params, cards }) {
     const value = (key: string) => `c.attributes -> ${literal(key)}`;
     const size = value(params.size_field);
     const item = jsonLine({
@@ -75,12 +76,15 @@ export const portfolioReport = defineReport({
       color: { json: value(params.color_field) },
       lifecycle: { json: 'c.lifecycle' },
     });
-    const items = await lines(
-      fragment`select ${embed(item)} from cards c where c.type = ${params.type} and ${embed(cards)} order by c.id`,
-    );
+    const items = await rows({
+      from: fragment`cards c where c.type = ${params.type} and ${embed(cards)}`,
+      keys: [idKey],
+      line: item,
+    });
     const { x_axis, y_axis } = params;
     return ['{"items":[\n', items, `\n],${JSON.stringify({ x_axis, y_axis }).slice(1)}`];
   },
+  isPaged: true,
   long: 'items',
   tables: ({ items }, params) => [
     {

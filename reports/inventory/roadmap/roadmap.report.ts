@@ -7,10 +7,11 @@ import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/c
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
-const Result = reportSchema('RoadmapReport', {
+const Result = pagedReportSchema('RoadmapReport', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -35,7 +36,7 @@ export const roadmapReport = defineReport({
   reads: { cards: 'any', others: false },
   typeParams: ['type'],
   topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`],
-  async compute({ lines, ctx, params, cards }) {
+  async compute({ rows, ctx, params, cards }) {
     const types = params.type === undefined ? undefined : [params.type];
     const item = jsonLine({
       id: { id: 'c.id' },
@@ -46,10 +47,14 @@ export const roadmapReport = defineReport({
       attributes: { json: reportAttributes(ctx, types) },
     });
     const ofType = params.type === undefined ? fragment`` : fragment`c.type = ${params.type} and`;
-    const items = await lines(fragment`select ${embed(item)} from cards c
-      where ${embed(ofType)} c.lifecycle <> '{}' and ${embed(cards)} order by c.id`);
+    const items = await rows({
+      from: fragment`cards c where ${embed(ofType)} c.lifecycle <> '{}' and ${embed(cards)}`,
+      keys: [idKey],
+      line: item,
+    });
     return ['{"items":[\n', items, '\n]}'];
   },
+  isPaged: true,
   long: 'items',
   tables: ({ items }) => [
     reportTable(

@@ -2,18 +2,19 @@ import Type from 'typebox';
 import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Name = Type.String();
 
-const Result = reportSchema('BpmCapabilityHeatmap', {
+const Result = pagedReportSchema('BpmCapabilityHeatmap', {
   metric: Type.String(),
   items: arrayOf({
     id: Uuid,
@@ -64,7 +65,9 @@ export const bpmCapabilityHeatmapReport = defineReport({
   },
   result: Result,
   topics: () => ['relations', `cards:${PROCESS}`, `cards:${CAPABILITY}`],
-  async compute({ sql, ctx, params, cards, visible }) {
+  isPaged: true,
+  async compute({ sql, ctx, params, cards, visible, ...page }) {
+    const shown = await cardsOfPage(page, fragment`c.type = ${CAPABILITY} and ${embed(visible)}`);
     const pairs = relatedTo(ctx, CAPABILITY);
     const items = await query(sql)
       .value<string>`with p as materialized (select c.id, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
@@ -74,7 +77,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
        k as (
          select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${embed(literal(LEVEL_FIELD))} as level,
            ${embed(reportAttributes(ctx, [CAPABILITY]))} as attributes, coalesce(counted.n, 0) as n
-         from cards c left join counted on counted.other_id = c.id where c.type = ${CAPABILITY} and ${embed(visible)})
+         from cards c left join counted on counted.other_id = c.id where ${embed(shown)})
        select ${embed(
          jsonLines(
            `json_build_object('id', k.id, 'name', k.name, 'parent_id', k.parent_id, 'level', coalesce(k.level, 'L1'),

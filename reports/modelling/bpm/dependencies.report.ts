@@ -1,19 +1,20 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 
-const Result = reportSchema('ProcessDependencies', {
+const Result = pagedReportSchema('ProcessDependencies', {
   nodes: arrayOf({ id: Uuid, name: Name, subtype: Subtype, attributes: OpenObject }),
   edges: arrayOf({ source: Uuid, target: Uuid, id: Uuid }),
 });
@@ -28,15 +29,20 @@ export const processDependenciesReport = defineReport({
   name: 'bpm-process-dependencies',
   id: 'readProcessDependencies',
   summary: 'Read the dependencies between processes',
-  description: 'An edge leads from a process to one on which it depends; both are among the nodes.',
+  description:
+    'An edge leads from a process to one on which it depends; the edges of a response begin at its nodes.',
   needs: ['relations.view'],
   result: Result,
   topics: () => [`cards:${PROCESS}`, `relations:${DEPENDENCY}`],
-  async compute({ sql, ctx, cards }) {
+  isPaged: true,
+  async compute({ sql, ctx, cards, ...page }) {
+    const processes = fragment`c.type = ${PROCESS} and ${embed(cards)}`;
+    const onPage = await cardsOfPage(page, processes);
     const shown = ctx.metamodel.visibleRelationTypes.includes(DEPENDENCY);
     return await query(sql).value`with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
-         from cards c where c.type = ${PROCESS} and ${embed(cards)})
+         from cards c where ${embed(onPage)}),
+       t as (select c.id from cards c where ${embed(processes)})
        select '{"nodes":' || (select ${embed(
          jsonLines(
            `json_build_object('id', p.id, 'name', p.name, 'subtype', p.subtype, 'attributes', p.attributes)`,
@@ -47,7 +53,7 @@ export const processDependenciesReport = defineReport({
            `json_build_object('source', r.source_id, 'target', r.target_id, 'id', r.id)`,
            'r.source_id, r.target_id, r.id',
          ),
-       )} from relations r join p s on s.id = r.source_id join p t on t.id = r.target_id
+       )} from relations r join p s on s.id = r.source_id join t on t.id = r.target_id
          where r.type = '${embed(DEPENDENCY)}' and ${shown}::boolean) || '}' as result`;
   },
   chart: (result, _params, context) => processDependenciesChart(result, context),

@@ -2,16 +2,17 @@ import Type from 'typebox';
 import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { applicationLinks, ofProcesses } from './bpm.shared.ts';
 
 const Name = Type.String();
 
-const Result = reportSchema('ElementApplicationMap', {
+const Result = pagedReportSchema('ElementApplicationMap', {
   items: arrayOf({
     application_id: Nullable(Uuid),
     application_name: Nullable(Type.String()),
@@ -41,9 +42,13 @@ export const elementApplicationMapReport = defineReport({
   result: Result,
   isCurrentOnly: true,
   topics: () => [BPM_TOPIC, `cards:${PROCESS}`, `cards:${APPLICATION}`],
-  async compute({ sql, cards, visible }) {
-    const items = await query(sql)
-      .value<string>`with p as materialized (select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+  isPaged: true,
+  async compute({ sql, cards, visible, ...page }) {
+    const processes = fragment`select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}`;
+    const linked = fragment`c.type = ${APPLICATION} and ${embed(visible)}
+      and c.id in (select l.application_id from (${embed(processes)}) p ${embed(applicationLinks)})`;
+    const shown = await cardsOfPage(page, linked);
+    const items = await query(sql).value<string>`with p as materialized (${embed(processes)}),
        used as (
          select l.application_id, json_agg(json_build_object('element_id', ${embed(elementId('shown.lineage_id'))}, 'element_name', e.name,
              'element_type', e.element_type, 'lane_name', e.lane_name, 'process_id', p.id, 'process_name', p.name)
@@ -51,7 +56,7 @@ export const elementApplicationMapReport = defineReport({
          from p ${embed(applicationLinks)} group by l.application_id),
        k as (
          select c.id, c.name, c.name_key, used.elements from used join cards c on c.id = used.application_id
-         where c.type = ${APPLICATION} and ${embed(visible)})
+         where ${embed(shown)})
        select ${embed(
          jsonLines(
            `json_build_object('application_id', k.id, 'application_name', k.name, 'elements', k.elements)`,

@@ -1,24 +1,26 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { arrayOf, Choice, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
-import { embed, query } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { matrixChart } from '../../inventory/matrix/matrix.report.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell, ColumnType } from '../../kernel/formats/formats.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { cardsOfPage, MAX_ROWS } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput, type ReportTable, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema, type ReportInput, type ReportTable } from '../../kernel/report.ts';
 import { applicationLinks, ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Line = object({ id: Uuid, name: Type.String() });
 type Line = Static<typeof Line>;
 
 const matrixResult = <const C extends TProperties>($id: string, cell: C) =>
-  reportSchema($id, {
+  pagedReportSchema($id, {
     rows: Type.Array(Line),
     columns: Type.Array(Line),
     cells: arrayOf(cell),
+    column_count: Type.Integer(),
   });
 
 const CAPABILITY = 'BusinessCapability';
@@ -39,18 +41,24 @@ interface Cells {
 
 /** The processes of the report, all cards of another type, and the cells. */
 async function matrixText(
-  { sql, ctx, cards, visible }: ReportInput<object>,
+  { sql, ctx, cards, visible, ...page }: ReportInput<object>,
   other: string,
   cells: Cells,
 ): Promise<string> {
   const pairs = relatedTo(ctx, other);
+  const shown = await cardsOfPage(page, fragment`c.type = ${PROCESS} and ${embed(cards)}`);
+  const ofColumns = fragment`c.type = ${other} and ${embed(visible)}`;
   return await query(sql).value`with p as materialized (
-       select c.id, c.name, c.name_key from cards c where c.type = ${PROCESS} and ${embed(cards)}),
-     k as materialized (select c.id, c.name, c.name_key from cards c where c.type = ${other} and ${embed(visible)}),
+       select c.id, c.name, c.name_key from cards c where ${embed(shown)}),
+     k as materialized (select c.id, c.name, c.name_key from cards c where ${embed(ofColumns)}),
      b as (select b.* from (${embed(pairs)}) b join p on p.id = b.process_id join k on k.id = b.other_id),
-     x as (${embed(cells.sql)})
-     select '{"rows":' || (select ${embed(lines('p'))} from p) || ',"columns":' || (select ${embed(lines('k'))} from k)
-       || ',"cells":' || (select ${embed(jsonLines(cells.json, cells.order))} from x) || '}'`;
+     x as materialized (${embed(cells.sql)}),
+     column_count as (select count(*) as n from k),
+     m as (select k.* from k, column_count where n <= ${page.range ? MAX_ROWS : null}::int is not false
+       or k.id in (select x.other_id from x))
+     select '{"rows":' || (select ${embed(lines('p'))} from p) || ',"columns":' || (select ${embed(lines('m'))} from m)
+       || ',"cells":' || (select ${embed(jsonLines(cells.json, cells.order))} from x)
+       || ',"column_count":' || (select n from column_count) || '}'`;
 }
 
 interface Matrix {
@@ -120,6 +128,7 @@ export const capabilityProcessMatrixReport = defineReport({
     capability_id: Uuid,
     attributes: OpenObject,
   }),
+  isPaged: true,
   needs: ['relations.view'],
   types: [PROCESS, CAPABILITY],
   topics: () => topics(CAPABILITY),
@@ -141,6 +150,7 @@ export const processApplicationMatrixReport = defineReport({
   summary: 'Read which processes use which applications',
   description:
     'Rows are processes, columns applications. A cell comes from a relation, with its attributes, or from an element of the diagram, with its name and type. `filter` applies to the rows.',
+  isPaged: true,
   needs: ['relations.view', 'bpm.view'],
   types: [PROCESS, APPLICATION],
   result: matrixResult('ProcessApplicationMatrix', {

@@ -9,8 +9,9 @@ import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo, shownDiagram } from './bpm.shared.ts';
 
 const Name = Type.String();
@@ -18,7 +19,7 @@ const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
 const Line = object({ id: Uuid, name: Name });
 
-const Result = reportSchema('ProcessMap', {
+const Result = pagedReportSchema('ProcessMap', {
   items: arrayOf({
     ...card,
     attributes: OpenObject,
@@ -58,7 +59,9 @@ export const processMapReport = defineReport({
   result: Result,
   isCurrentOnly: true,
   topics: () => [BPM_TOPIC, 'relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
-  async compute({ sql, ctx, cards, visible }) {
+  isPaged: true,
+  async compute({ sql, ctx, cards, visible, ...page }) {
+    const shown = await cardsOfPage(page, fragment`c.type = ${PROCESS} and ${embed(cards)}`);
     const costs = may(ctx.caller, 'costs.view');
     const cost = (ctx.metamodel.cardTypes.get('Application')?.costKeys ?? [])
       .map((key) => numberIn('c.attributes', key))
@@ -66,23 +69,23 @@ export const processMapReport = defineReport({
     const [apps, data, orgs, contexts] = others.map((type) => relatedTo(ctx, type));
     const ids = (name: string, pairs: Fragment) =>
       fragment`${embed(name)} as (select b.process_id, json_agg(b.other_id order by b.other_id) as ids from (${embed(pairs)}) b
-         join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id)`;
+         join p on p.id = b.process_id join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id)`;
     const named = (type: string) =>
       fragment`(select ${embed(jsonLines(`json_build_object('id', c.id, 'name', c.name)`, 'c.name_key, c.id'))}
         from cards c where c.type = ${type} and ${embed(visible)})`;
     return await query(sql).value`with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
            ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
-         from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+         from cards c where ${embed(shown)}),
        apps as (
          select b.process_id, count(*) as n, ${embed(costs && cost ? `sum(${cost})` : '0')} as cost,
            json_agg(json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype,
              'attributes', ${embed(reportAttributes(ctx, ['Application']))}, 'lifecycle', c.lifecycle,
              'rel_attributes', b.attributes) order by c.name_key, c.id) as items
-         from (${embed(apps!)}) b join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id),
+         from (${embed(apps!)}) b join p on p.id = b.process_id join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id),
        data as (
          select b.process_id, json_agg(json_build_object('id', c.id, 'name', c.name) order by c.name_key, c.id) as items
-         from (${embed(data!)}) b join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id),
+         from (${embed(data!)}) b join p on p.id = b.process_id join cards c on c.id = b.other_id where ${embed(visible)} group by b.process_id),
        ${embed(ids('orgs', orgs!))}, ${embed(ids('contexts', contexts!))},
        drawn as (
          select p.id as process_id, (select count(*) from process_content_elements e where e.content_id = shown.content_id) as n

@@ -8,15 +8,16 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
-import { defineReport, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
 const Name = Type.String();
 const Subtype = Nullable(Type.String());
 const card = { id: Uuid, name: Name, subtype: Subtype, parent_id: Nullable(Uuid) };
 
-const Result = reportSchema('ValueStreamMatrix', {
+const Result = pagedReportSchema('ValueStreamMatrix', {
   organizations: arrayOf(card),
   contexts: arrayOf({
     ...card,
@@ -63,7 +64,9 @@ export const valueStreamMatrixReport = defineReport({
   needs: ['relations.view'],
   result: Result,
   topics: () => ['relations', ...[PROCESS, ...others].map((type) => `cards:${type}`)],
-  async compute({ sql, ctx, cards, visible }) {
+  isPaged: true,
+  async compute({ sql, ctx, cards, visible, ...page }) {
+    const shown = await cardsOfPage(page, fragment`c.type = ${PROCESS} and ${embed(cards)}`);
     const [orgs, contexts, apps] = others.map((type) => relatedTo(ctx, type));
     const seen = (name: string, pairs: Fragment, type: string) =>
       fragment`${embed(name)} as materialized (select b.process_id, b.other_id from (${embed(pairs)}) b join p on p.id = b.process_id
@@ -71,7 +74,7 @@ export const valueStreamMatrixReport = defineReport({
     return await query(sql).value`with p as materialized (
          select c.id, c.name, c.name_key, c.subtype, c.parent_id, c.lifecycle,
            ${embed(reportAttributes(ctx, [PROCESS]))} as attributes
-         from cards c where c.type = ${PROCESS} and ${embed(cards)}),
+         from cards c where ${embed(shown)}),
        ${embed(seen('orgs', orgs!, 'Organization'))}, ${embed(seen('contexts', contexts!, 'BusinessContext'))},
        apps as (
          select b.process_id, json_agg(json_build_object('id', c.id, 'name', c.name, 'subtype', c.subtype)

@@ -11,15 +11,16 @@ import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { nameKeys } from '../../kernel/report.rows.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
+import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/report.ts';
 import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
 
 const Text = Nullable(Type.String());
 const Amount = Nullable(Type.Number({ description: 'Null without costs.view' }));
 
-const Result = reportSchema('PpmGantt', {
+const Result = pagedReportSchema('PpmGantt', {
   items: arrayOf({
     id: Uuid,
     name: Type.String(),
@@ -93,6 +94,9 @@ function moneyOf(ctx: Ctx): Record<string, { json: string }> {
   );
 }
 
+/** In the order of rows, the id of the group of those without a group. */
+const NO_GROUP = '00000000-0000-0000-0000-000000000000';
+
 /** The first related card of a type by name, over the alias `g`. */
 function groupJoin(ctx: Ctx, type: string | undefined, visible: Fragment): Fragment {
   if (type === undefined) return fragment`cross join (select null::uuid as id, null::text as name) g`;
@@ -128,7 +132,8 @@ export const ppmGanttReport = defineReport({
     ...initiativeTopics,
     ...(group_by === undefined ? [] : ['relations', `cards:${group_by}`]),
   ],
-  async compute({ lines, ctx, params, cards, visible }) {
+  isPaged: true,
+  async compute({ rows, ctx, params, cards, visible }) {
     const people = may(ctx.caller, 'stakeholders.view') ? 's.people' : 'null';
     const item = jsonLine({
       id: { id: 'c.id' },
@@ -139,14 +144,24 @@ export const ppmGanttReport = defineReport({
       start_date: { text: day('v.start_date') },
       end_date: { text: day('v.end_date') },
       ...moneyOf(ctx),
-      group_id: { json: 'to_json(g.id)' },
-      group_name: { text: 'g.name' },
+      group_id: { json: 'to_json(c.group_id)' },
+      group_name: { text: 'c.group_name' },
       latest_report: { json: 'r.report' },
       latest_report_id: { json: 'to_json(r.id)' },
       stakeholders: { array: people },
     });
-    const items = await lines(fragment`select ${embed(item)}
-        from cards c ${embed(attributes)}
+    const items = await rows({
+      from: fragment`(select c.*, g.id as group_id, g.name as group_name
+        from cards c ${embed(groupJoin(ctx, params.group_by, visible))}
+        where c.type = ${INITIATIVE} and ${embed(cards)}) c`,
+      keys: [
+        { sql: '(c.group_id is null)::int', type: 'integer' },
+        { sql: "coalesce(c.group_name, '')", type: 'text' },
+        { sql: `coalesce(c.group_id, '${NO_GROUP}'::uuid)`, type: 'uuid' },
+        ...nameKeys,
+      ],
+      line: item,
+      joins: fragment`${embed(attributes)}
         left join (
           select card_id,
             sum(planned) filter (where category = 'capex') as capex_planned,
@@ -163,10 +178,8 @@ export const ppmGanttReport = defineReport({
         left join lateral (
           select string_agg(${embed(person)}, ',' order by k.role, lower(u.display_name), k.user_id) as people
           from stakeholders k join users u on u.id = k.user_id where k.card_id = c.id
-        ) s on true
-        ${embed(groupJoin(ctx, params.group_by, visible))}
-        where c.type = ${INITIATIVE} and ${embed(cards)}
-        order by ${embed(params.group_by === undefined ? '' : 'g.name nulls last, g.id, ')}c.name_key, c.id`);
+        ) s on true`,
+    });
     return ['{"items":[\n', items, '\n]}'];
   },
   tables: ({ items }) => [initiativesTable(items), reportsTable(items), peopleTable(items)],

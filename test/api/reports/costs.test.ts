@@ -59,6 +59,8 @@ describe('cost', () => {
         { id: ids.crm, name: 'crm', cost: 100.5 },
       ],
       total: 400.5,
+      row_count: 2,
+      next_cursor: null,
       position: expect.any(String),
     });
     const csv = await admin.get(at('cost'), { accept: 'text/csv' });

@@ -43,7 +43,7 @@ it('counts by hand', async () => {
     ],
     position: expect.stringMatching(/^[0-9]+$/),
   });
-  expect(headers).toMatchObject({ vary: 'Accept', 'cache-control': 'private, no-cache' });
+  expect(headers).toMatchObject({ vary: 'Accept, Accept-Encoding', 'cache-control': 'private, no-cache' });
 });
 
 it('is narrowed by a filter, whose faults are named with their place', async () => {

@@ -124,6 +124,7 @@ it('tells what ends, by which source, and who depends on it', async () => {
     days_left: -10,
     cycle_data: { releaseDate: '2020-02-03', support: day(-100), eol: day(-10) },
     lifecycle: null,
+    affected_app_count: 2,
     affected_apps: [
       { id: id.one, name: 'one' },
       { id: id.two, name: 'two' },

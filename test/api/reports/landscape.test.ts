@@ -67,7 +67,13 @@ describe('landscape', () => {
       lifecycle: { active: '2024-01-01' },
     });
     expect(body.ungrouped).toEqual([
-      { id: ids.alone, name: 'alone', type: 'Application', attributes: { costTotalAnnual: 7 } },
+      {
+        id: ids.alone,
+        name: 'alone',
+        type: 'Application',
+        attributes: { costTotalAnnual: 7 },
+        lifecycle: null,
+      },
     ]);
   });
 

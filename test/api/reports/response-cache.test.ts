@@ -48,7 +48,11 @@ it('is not sent to who holds it, with the same headers whichever way that is fou
     answers.push(await admin.get(costs, { 'if-none-match': known, 'x-request-id': 'given-by-client' }));
   for (const answer of answers) {
     expect([answer.status, answer.text, lasting(answer)]).toEqual([304, '', lasting(answers[0]!)]);
-    expect(answer.headers).toMatchObject({ etag, vary: 'Accept, Accept-Encoding', 'x-request-id': 'given-by-client' });
+    expect(answer.headers).toMatchObject({
+      etag,
+      vary: 'Accept, Accept-Encoding',
+      'x-request-id': 'given-by-client',
+    });
   }
   expect(hits('cost')).toBe(before);
   await admin.patch(`/api/v1/cards/${card}`, { alias: 'changed' });
