@@ -59,6 +59,7 @@ import { registerCardMergeRoutes } from './inventory/cards/cards.merge.routes.ts
 import { registerCardOverviewRoute } from './inventory/cards/cards.overview.routes.ts';
 import { registerCardReadRoutes } from './inventory/cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './inventory/cards/cards.write.routes.ts';
+import { registerCostRoutes } from './inventory/costs/costs.routes.ts';
 import {
   registerCardTypeRoutes,
   registerStakeholderRoleRoutes,
@@ -106,6 +107,7 @@ export const routeGroups: RouteGroup[] = [
   registerCardBulkRoutes,
   registerCardMergeRoutes,
   registerRelationRoutes,
+  registerCostRoutes,
   registerTagRoutes,
   registerFavoriteRoutes,
   registerBookmarkRoutes,

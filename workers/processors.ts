@@ -30,6 +30,7 @@ import { mitigationsDueJob, openDueOccurrences } from '../domain/governance/risk
 import { recalculateJob, recalculateType } from '../domain/inventory/calculations/recalculate.type.ts';
 import { archivePurgeJob } from '../domain/inventory/cards/archive-purge.job.ts';
 import { purgeArchive } from '../domain/inventory/cards/cards.removal.ts';
+import { costsRefreshJob, refreshAnnualCosts } from '../domain/inventory/costs/costs.job.ts';
 import { metamodelChangeJob, runMetamodelChange } from '../domain/inventory/metamodel/changes/changes.run.ts';
 import { kpiSnapshotJob, reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
 import { type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
@@ -69,6 +70,10 @@ const batchRollbackProcessor = processes(batchRollbackJob, async (job) => {
   });
   return resultOf(report);
 });
+
+export const costsRefreshProcessor = processes(costsRefreshJob, async (job) => ({
+  counts: { updated: await refreshAnnualCosts(job) },
+}));
 
 export const eraseUserProcessor = processes(eraseUserJob, eraseUser);
 
@@ -127,6 +132,7 @@ export const processors: JobProcessor[] = [
   mitigationsDueProcessor,
   eraseUserProcessor,
   archivePurgeProcessor,
+  costsRefreshProcessor,
   batchRollbackProcessor,
   processes(recalculateJob, recalculateType),
   processes(reportQueryJob, runQueryJob),

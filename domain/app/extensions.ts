@@ -23,6 +23,7 @@ import { soawExtension } from '../governance/soaw/soaw.extension.ts';
 import { surveysExtension } from '../governance/surveys/surveys.extension.ts';
 import { calculationsExtension } from '../inventory/calculations/calculations.extension.ts';
 import { cardsExtension } from '../inventory/cards/cards.extension.ts';
+import { costsExtension } from '../inventory/costs/costs.extension.ts';
 import { metamodelExtension } from '../inventory/metamodel/metamodel.extension.ts';
 import { referenceExtension } from '../inventory/reference/reference.extension.ts';
 import { relationsExtension } from '../inventory/relations/relations.extension.ts';
@@ -44,6 +45,7 @@ export const extensionList: readonly Extension[] = [
   cardsExtension,
   reportsExtension,
   relationsExtension,
+  costsExtension,
   tagsExtension,
   referenceExtension,
   collaborationExtension,

@@ -182,6 +182,7 @@ export function registerCardBulkRoutes(app: App): void {
     bodyLimit: 2 * MIB,
     responses: ok('The result of each card', CardBulkPatchResponse),
     errors: [
+      'costs_by_period',
       'capability_too_deep',
       'external_id_taken',
       'parent_cycle',

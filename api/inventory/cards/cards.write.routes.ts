@@ -99,7 +99,7 @@ export function registerCardWriteRoutes(app: App, services: Services): void {
     ...onCard('inventory.edit', 'card.edit'),
     body: CardPatchBody,
     responses: ok('The card', WrittenCardSchema, 'ETag'),
-    errors: ['use_operation', 'parent_cycle', 'too_many_descendants', ...clashes],
+    errors: ['use_operation', 'parent_cycle', 'too_many_descendants', 'costs_by_period', ...clashes],
     handler: async ({ ctx, params, body, request, reply }) => {
       const { text, isRenamed } = await patchCard(ctx, params.id, body);
       return isRenamed

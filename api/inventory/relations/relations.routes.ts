@@ -167,6 +167,7 @@ function registerSingleRelationRoutes(app: App): void {
     ...writing,
     body: RelationPatchBody,
     responses: ok('The relation', RelationSchema, 'ETag'),
+    errors: ['costs_by_period'],
     handler: ({ ctx, params, body }) => patchRelation(ctx, params.id, body),
   });
 

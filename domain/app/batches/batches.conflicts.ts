@@ -13,17 +13,18 @@ export const batchConflict = {
 };
 export type BatchConflict = StaticOf<typeof batchConflict>;
 
+const rolledUp = `array(select jsonb_array_elements_text(e.data -> 'rolled_up'))`;
 /**
  * Values that are derived from other writes, and are recomputed after a rollback: data quality, sums of lines and
  * calculated attributes.
  */
-const following = `array['data_quality'] || array(
-  select jsonb_array_elements_text(e.data -> 'rolled_up')) || array(
+const following = `array['data_quality'] || ${rolledUp} || array(
   select 'attributes.' || f.target_field_key from calculations f
   where f.is_active and f.target_type_key = e.card_type)`;
 
 /** Whether an event, over the alias `e` of `events`, contains only derived values. */
-export const FOLLOWS = `(e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}')`;
+export const FOLLOWS = `(e.event_type = 'card.updated' and (e.data -> 'changes') - (${following}) = '{}'
+  or e.event_type = 'relation.updated' and (e.data -> 'changes') - ${rolledUp} = '{}')`;
 
 /** Of the events `e`, those after the batch's last write to `m` that count as conflicts; its own are not later. */
 const isLater = `e.position > m.last and e.batch_id <> m.batch_id and e.batch_id not in (select id from settled)

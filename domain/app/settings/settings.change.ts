@@ -14,11 +14,13 @@ import { EstateError, invalidField, invalidFields } from '../../../platform/erro
 import { followGroupSettings } from '../../access/scim/scim.group-roles.ts';
 import { expireFiles } from '../../collaboration/files/files.attach.ts';
 import { checkSvgInThread } from '../../collaboration/files/svg.check.ts';
+import { annualCostSettings, costsRefreshJob } from '../../inventory/costs/costs.job.ts';
 import { metamodelBusy } from '../../inventory/metamodel/changes/changes.run.ts';
 import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers, rowChanges, type StoredRow } from '../../kernel/events/row-changes.ts';
 import { recordFile, storeContent } from '../../kernel/files/files.store.ts';
+import { enqueueJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { permissionsOfRole, requireGrantable } from '../../kernel/permissions/grants.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -65,7 +67,8 @@ function asRow(value: SettingValues[SettingKey]): StoredRow {
 }
 
 /**
- * Writes one setting with its event, unless it is unchanged. Changed group roles are applied to users at once.
+ * Writes one setting with its event, unless it is unchanged. Changed group roles are applied to users at once, annual
+ * costs are updated by a job.
  * @param settings the result of {@link lockSettings}.
  * @param unset deletes the row, so that the default applies again.
  * @throws EstateError `forbidden` if the change grants rights that the caller does not have.
@@ -89,6 +92,7 @@ export async function writeSetting<K extends SettingKey>(
   work.emit({ event_type: 'settings.updated', data: { id: key, first, changes: rowChanges(before, after) } });
   work.raise(SETTINGS_TOPIC);
   if (key === 'sso' && 'group_roles' in changes) await followGroupSettings(work, ctx);
+  if (annualCostSettings.has(key)) await enqueueJob(ctx, work, costsRefreshJob, {});
 }
 
 /** Inserts or replaces a row of the table; undefined deletes it. */

@@ -82,6 +82,27 @@ const rules: Rules = {
       'not_a_permutation',
       `holds each of ${settingDefaults.bpm_row_order.join(', ')} once`,
     ),
+  exchange_rates: (rates) => [
+    ...rates.flatMap(({ currency }, index) =>
+      unless(
+        currencies.has(currency),
+        `rates.${index}.currency`,
+        'unknown_currency',
+        'is no currency code of ISO 4217',
+      ),
+    ),
+    ...repeated(
+      rates.map(({ currency }) => currency),
+      'rates',
+      'currency',
+    ),
+  ],
+  cost_kinds: (kinds) =>
+    repeated(
+      kinds.map(({ key }) => key),
+      'kinds',
+      'key',
+    ),
   cors_origins: (origins) =>
     origins.flatMap((origin, index) =>
       unless(
@@ -127,6 +148,17 @@ const rules: Rules = {
     ),
   ],
 };
+
+/** The errors of values that occur more than once in a list. */
+const repeated = (values: readonly string[], list: string, member: string): FieldError[] =>
+  values.flatMap((value, index) =>
+    unless(
+      values.indexOf(value) === index,
+      `${list}.${index}.${member}`,
+      'duplicate',
+      'occurs more than once',
+    ),
+  );
 
 const domain = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 const endpoints = ['issuer_url', 'authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;

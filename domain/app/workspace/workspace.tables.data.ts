@@ -27,6 +27,7 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   },
   'cards',
   'relations',
+  'costs',
   'card_tags',
   'stakeholders',
   'comments',

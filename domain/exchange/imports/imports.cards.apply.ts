@@ -329,8 +329,8 @@ function step(
   const sees = seesRelationCosts(ctx, source, target);
   const costs = sees ? [] : costErrors(type, row.payload);
   if (costs.length > 0) throw invalidFields(costs);
-  checkRelationInput(ctx, type, source, target, row.payload);
   const there = relations.find(place);
+  checkRelationInput(ctx, type, source, target, row.payload, there);
   if (row.is_new) {
     if (there) throw new EstateError('duplicate_relation', 'The cards have such a relation already.');
     relations.requireCardinality(type, place);

@@ -50,7 +50,7 @@ export interface StoredCard extends CardState, CardForPolicy {
   /** The id of the operation that archived it. */
   archive_batch_id: string | null;
   filled: FilledSlots;
-  /** Sums of lines in other tables, by the key of the attribute that shows them; null for no lines. */
+  /** Sums of rows in other tables, by the key of the attribute that shows them; null for no rows. */
   sums?: Readonly<Record<string, number | null>>;
 }
 
@@ -73,7 +73,9 @@ export async function loadCards(
   const rows = await query(sql).rows<LoadedRow>`select c.id, c.type, c.subtype, c.name, c.alias,
     c.description, c.parent_id, c.lifecycle, c.attributes,
        c.status, c.approval_status, c.data_quality, c.external_id, utc(c.archived_at) as archived_at,
-       c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end as sums,
+       c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end
+         || case when exists (select from costs k where k.card_id = c.id) then cost_sums(c.id, null)
+            else '{}' end as sums,
        array(select s.role from stakeholders s
        where s.card_id = c.id and s.user_id = ${ctx.caller.userId}::uuid) as my_roles,
        array(select distinct s.role from stakeholders s where s.card_id = c.id) as roles,

@@ -19,16 +19,19 @@ export async function writeCards(sql: Transaction, ctx: Ctx, cards: StoredCard[]
   await updateRows(sql, Card, rows);
 }
 
+/** A card or a relation, with its attributes that are sums. */
+type Summed = Pick<StoredCard, 'attributes' | 'sums'>;
+
 /**
- * The keys of a card's attributes that are sums of lines: while there are lines, neither users nor formulas set them.
- * Only cost fields can be sums, since lines are costs.
+ * The keys of the attributes of a card or a relation that are sums of its lines or costs: while there are any, neither
+ * users nor formulas set them. Only cost fields can be sums.
  */
-export function summedKeys(type: CardType, { sums }: Pick<StoredCard, 'sums'>): string[] {
+export function summedKeys(type: Pick<CardType, 'fields'>, { sums }: Pick<StoredCard, 'sums'>): string[] {
   return Object.keys(sums ?? {}).filter((key) => type.fields.get(key)?.type === 'cost');
 }
 
-/** The card with its sums as attributes; they replace whatever was written to these attributes. */
-export function withSums(type: CardType, card: StoredCard): StoredCard {
+/** The card or relation with its sums as attributes; they replace whatever was written to these attributes. */
+export function withSums<T extends Summed>(type: Pick<CardType, 'fields'>, card: T): T {
   const keys = summedKeys(type, card);
   if (keys.length === 0) return card;
   const sums = Object.fromEntries(keys.map((key) => [key, card.sums![key]]));

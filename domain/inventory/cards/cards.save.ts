@@ -100,8 +100,12 @@ function archiving(before: StoredCard, after: StoredCard, changes: Changes): Rec
   return was && is && was !== is ? { archive_batch_id: is, archive_batch_was: was } : {};
 }
 
-/** The fields of a change that result from lines: a later line does not conflict with an earlier change. */
-function rolledUp(type: CardType, card: StoredCard, changes: Changes): { rolled_up?: string[] } {
+/** The fields of a change that result from lines or costs: a later one does not conflict with an earlier change. */
+export function rolledUp(
+  type: Pick<CardType, 'fields'>,
+  card: Pick<StoredCard, 'sums'>,
+  changes: Changes,
+): { rolled_up?: string[] } {
   const fields = summedKeys(type, card)
     .map((key) => `attributes.${key}`)
     .filter((field) => field in changes);

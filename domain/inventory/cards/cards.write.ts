@@ -39,7 +39,13 @@ import {
 import type { CardInput, CardValues } from './rules/diff.ts';
 import { newCardValues, patchedValues } from './rules/merge.ts';
 import { dataQuality, noFacts } from './rules/quality.ts';
-import { checkLifecycleOrder, cleanCardInput, refuseOperations, validateCardInput } from './rules/values.ts';
+import {
+  checkLifecycleOrder,
+  cleanCardInput,
+  inputError,
+  refuseOperations,
+  validateCardInput,
+} from './rules/values.ts';
 
 interface NewCard extends CardInput {
   type: string;
@@ -258,7 +264,7 @@ export function patchedCard(
     errors.push(...checkLevel(expected, String(level)));
     after.attributes = { ...after.attributes, [LEVEL_FIELD]: level };
   }
-  if (errors.length > 0) throw invalidFields(errors);
+  if (errors.length > 0) throw inputError(errors);
   return { before, after: withDerivedValues(type, before, after) };
 }
 

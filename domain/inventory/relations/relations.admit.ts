@@ -1,10 +1,10 @@
 import { unlessTaken } from '../../../platform/database.ts';
-import { invalidFields } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
 import { refuseHiddenCosts } from '../cards/cards.projection.ts';
-import type { RelationEnd, RelationInput } from './relations.model.ts';
+import { inputError } from '../cards/rules/values.ts';
+import type { RelationEnd, RelationInput, StoredRelation } from './relations.model.ts';
 import { duplicateRelation, validateRelationInput } from './relations.rules.ts';
 
 export const MANAGE = { app: 'relations.manage', card: 'card.manage_relations' } as const;
@@ -25,7 +25,7 @@ export function seesRelationCosts(ctx: Ctx, source: RelationEnd, target: Relatio
 
 /**
  * Checks the given values of a relation between two cards.
- * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`.
+ * @throws EstateError `forbidden` for costs that the caller may not see, `validation_failed`, `costs_by_period`.
  */
 export function checkRelationInput(
   ctx: Ctx,
@@ -33,10 +33,11 @@ export function checkRelationInput(
   source: RelationEnd,
   target: RelationEnd,
   input: RelationInput,
+  stored?: StoredRelation,
 ): void {
   refuseHiddenCosts(type.costKeys, input.attributes, seesRelationCosts(ctx, source, target));
-  const errors = validateRelationInput(type, input);
-  if (errors.length > 0) throw invalidFields(errors);
+  const errors = validateRelationInput(type, input, stored);
+  if (errors.length > 0) throw inputError(errors);
 }
 
 /** Converts a unique violation, if a writer has not locked the ends, to `duplicate_relation`. */

@@ -50,14 +50,14 @@ export async function createRelation(ctx: Ctx, input: NewRelation) {
 /**
  * Changes a relation's attributes, merged key by key, and description; null clears. Costs that the caller may not see
  * are retained. Nothing is written if nothing changes.
- * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`, `costs_by_period`.
  */
 export async function patchRelation(ctx: Ctx, id: string, input: RelationInput): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { relation, type, source, target } = await lockRelation(work, ctx, id);
     requireManage(ctx, source, target);
     if (ctx.ifMatch) checkIfMatch(ctx, await writtenRelation(work.sql, ctx, relation.id));
-    checkRelationInput(ctx, type, source, target, input);
+    checkRelationInput(ctx, type, source, target, input, relation);
     const hidden = seesRelationCosts(ctx, source, target) ? [] : type.costKeys;
     const ends = new Map([source, target].map((end) => [end.id, end]));
     await saveRelations(work, ctx, [{ before: relation, after: withInput(relation, input, hidden) }], ends);

@@ -9,7 +9,8 @@ import { isStorable } from '../cards/rules/values.ts';
 import type { RelationEnd, StoredRelation } from './relations.model.ts';
 import type { NamedEnd } from './relations.save.ts';
 
-const COLUMNS = 'r.id, r.type, r.source_id, r.target_id, r.attributes, r.description';
+const COLUMNS = `r.id, r.type, r.source_id, r.target_id, r.attributes, r.description,
+  case when exists (select from costs k where k.relation_id = r.id) then cost_sums(null, r.id) else '{}' end as sums`;
 
 /**
  * Reads the visible cards that may be ends of relations; others are omitted. Relations of a card are only written with
@@ -67,6 +68,12 @@ export async function loadRelations(
      where ${embed(where)} order by t.id limit ${limit ?? null}`;
   const ends = rows.flatMap(({ source, target }) => [source, target]);
   return { relations: rows.map(({ relation }) => relation), ends: new Map(ends.map((end) => [end.id, end])) };
+}
+
+/** Relations by their ids, with the sums of their costs. */
+export async function findRelations(sql: Sql, ids: Iterable<string>): Promise<StoredRelation[]> {
+  return await query(sql).rows<StoredRelation>`select ${embed(COLUMNS)} from relations r
+    where r.id = any(${[...ids]}::uuid[]) order by r.id`;
 }
 
 /** The ends and type of a relation to be written. */

@@ -25,7 +25,10 @@ export interface RelationEnd extends CardForPolicy {
 }
 
 /** The columns of a stored relation. */
-export type StoredRelation = Omit<RelationColumns, 'created_by' | 'created_at' | 'updated_at'>;
+export interface StoredRelation extends Omit<RelationColumns, 'created_by' | 'created_at' | 'updated_at'> {
+  /** Sums of its costs, by the key of the attribute that shows them. */
+  sums?: Readonly<Record<string, number | null>>;
+}
 
 /** The members that a client or an import row sets: an absent member is not changed, `null` clears it. */
 export interface RelationInput {

@@ -1,8 +1,9 @@
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import type { Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { type Changes, diffKeys } from '../cards/rules/diff.ts';
+import { summedKeys } from '../cards/cards.rows.ts';
+import { type Changes, diffKeys, ownValue, sameValue } from '../cards/rules/diff.ts';
 import { mergeAttributes } from '../cards/rules/merge.ts';
-import { checkAttributes, checkText } from '../cards/rules/values.ts';
+import { checkAttributes, checkText, summedError } from '../cards/rules/values.ts';
 import type { RelationEnd, RelationInput, StoredRelation } from './relations.model.ts';
 
 const MAX_DESCRIPTION = 10_000;
@@ -42,9 +43,18 @@ export function requireFittingEnds(
   return { source: source!, target: target! };
 }
 
-/** All errors of the values of a relation. */
-export function validateRelationInput(type: RelationType, input: RelationInput): FieldError[] {
+/** All errors of the values of a relation. @param stored the relation that they change. */
+export function validateRelationInput(
+  type: RelationType,
+  input: RelationInput,
+  stored?: Pick<StoredRelation, 'attributes' | 'sums'>,
+): FieldError[] {
   const errors = input.attributes ? checkAttributes(type.fields, input.attributes) : [];
+  for (const key of stored && input.attributes ? summedKeys(type, stored) : []) {
+    const sent = ownValue(input.attributes!, key);
+    if (sent !== undefined && !sameValue(sent, ownValue(stored!.attributes, key)))
+      errors.push(summedError(key));
+  }
   const text = input.description && checkText('description', input.description, MAX_DESCRIPTION);
   return text ? [...errors, text] : errors;
 }

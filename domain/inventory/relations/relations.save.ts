@@ -1,12 +1,14 @@
 import { query } from '../../../platform/database.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/row-changes.ts';
-import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { insertRows, updateRows } from '../../kernel/resources/rows.ts';
 import { seedsOfRelations, type TouchedRelation } from '../calculations/calculations.follow.ts';
 import { mandatoryTypes } from '../cards/cards.load.ts';
-import { rescoreCards } from '../cards/cards.save.ts';
+import { withSums } from '../cards/cards.rows.ts';
+import { rescoreCards, rolledUp } from '../cards/cards.save.ts';
 import { costKeysIn } from '../cards/rules/diff.ts';
+import { deleteCostsOfRelations } from '../costs/costs.attached.ts';
 import { Relation, type StoredRelation } from './relations.model.ts';
 import { diffRelation } from './relations.rules.ts';
 
@@ -18,25 +20,37 @@ export interface RelationWrite {
 
 /**
  * Writes relations in one statement for each kind of change, with an event for each, and recomputes the data quality of
- * their cards if the type is mandatory. The ends must be locked. Unchanged relations are skipped. `leaving` are cards
- * that the same command deletes.
+ * their cards if the type is mandatory. The ends must be locked. Unchanged relations are skipped. Costs of deleted
+ * relations are deleted.
+ * @param options.leaving cards that the same command deletes.
+ * @param options.kept relations that receive the costs of deleted ones, by the id of these.
  */
 export async function saveRelations(
   work: Work,
   ctx: Ctx,
-  writes: RelationWrite[],
+  given: RelationWrite[],
   ends: ReadonlyMap<string, NamedEnd>,
-  options: { leaving?: ReadonlySet<string> } = {},
+  options: { leaving?: ReadonlySet<string>; kept?: ReadonlyMap<string, string> } = {},
 ): Promise<void> {
   const { sql, metamodel } = work;
+  const writes = given.map((write) => withRelationSums(metamodel, write));
   const deleted = writes.flatMap(({ before, after }) => (before && !after ? [before] : []));
   const created = writes.flatMap(({ before, after }) => (after && !before ? [after] : []));
   const updated = writes.flatMap(({ before, after }) =>
     before && after && Object.keys(diffRelation(before, after)).length > 0 ? [{ before, after }] : [],
   );
+  const endsOf = ({ source_id, target_id }: StoredRelation) => ({
+    source: ends.get(source_id)!,
+    target: ends.get(target_id)!,
+  });
   // events of deletions contain who created the relation and when, which undo restores
   const made = new Map<string, Record<string, unknown>>();
   if (deleted.length > 0) {
+    await deleteCostsOfRelations(
+      work,
+      new Map(deleted.map((relation) => [relation.id, endsOf(relation)])),
+      options.kept,
+    );
     const rows = await query(sql).rows`delete from relations
       where id = any(${deleted.map((relation) => relation.id)}::uuid[])
       returning id, created_by, to_json(created_at) as created_at`;
@@ -53,14 +67,19 @@ export async function saveRelations(
     ...updated,
   ];
   for (const { before, after } of all) {
-    const { type: key, source_id, target_id } = (after ?? before)!;
-    const type = metamodel.relationTypes.get(key)!;
-    const between = { source: ends.get(source_id)!, target: ends.get(target_id)! };
-    work.emit(relationEvent(type, between, before, after, made.get((after ?? before)!.id)));
-    work.raise(relationsTopic(key));
+    const relation = (after ?? before)!;
+    const type = metamodel.relationTypes.get(relation.type)!;
+    const more = before && after ? rolledUp(type, after, diffRelation(before, after)) : made.get(relation.id);
+    work.emit(relationEvent(type, endsOf(relation), before, after, { ...more }));
+    work.raise(relationsTopic(type.key));
   }
   const touched = all.flatMap(({ before, after }) => touchedBy(before, after));
   await rescoreEnds(work, ctx, [...deleted, ...created], touched, options.leaving);
+}
+
+/** A write with the sums of the relation's costs. */
+function withRelationSums({ relationTypes }: Metamodel, { before, after }: RelationWrite): RelationWrite {
+  return { before, after: after && withSums(relationTypes.get(after.type)!, after) };
 }
 
 /** The relations that formulas must consider: a relation with changed ends counts as one deleted and one created. */

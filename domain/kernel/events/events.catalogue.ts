@@ -56,6 +56,8 @@ const catalogue = {
   ]),
   attachment: inventory(null, ['moved']),
   relation: inventory(null, written),
+  cost: inventory(null, written),
+  relation_cost: inventory('relations.view', written),
   stakeholder: inventory('stakeholders.view', ['added', 'removed', 'role_changed']),
   comment: inventory('comments.view', written),
   todo: inventory(null, written),

@@ -165,7 +165,7 @@ export class JobInterrupted extends JobStopped {
  */
 export async function inBatches(
   job: RunningJob,
-  counted: 'opened' | 'deleted',
+  counted: 'opened' | 'deleted' | 'updated',
   size: number,
   doBatch: (work: Work) => Promise<number>,
 ): Promise<number> {

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Choice, itemsUpTo, object } from '../shapes.ts';
+import { costKinds, exchangeRates } from './settings.costs.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
 import { matchingVocabulary } from './settings.vocabulary.ts';
 
@@ -114,6 +115,8 @@ export const settingTable = {
       example: 4,
     },
   ),
+  exchange_rates: exchangeRates,
+  cost_kinds: costKinds,
   // Cards that were archived longer ago are deleted permanently.
   archive_retention_days: plain(
     days(0, 'Archived cards are deleted after so many days; 0: never'),

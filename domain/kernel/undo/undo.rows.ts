@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { embed, query } from '../../../platform/database.ts';
 import type { Work } from '../context.ts';
+import type { EventType } from '../events/events.catalogue.ts';
 import {
   type Change,
   canonical,
@@ -54,14 +55,17 @@ function opposite(
   before: StoredRow | null,
   after: StoredRow | null,
 ): EventDraft {
+  const kind = event.event_type.slice(0, event.event_type.indexOf('.') + 1);
+  const typeOf = (types: EventType[] = []) => types.find((type) => type.startsWith(kind)) ?? types[0]!;
   const event_type =
-    before === null ? events.created![0]! : after === null ? events.deleted![0]! : event.event_type;
+    before === null ? typeOf(events.created) : after === null ? typeOf(events.deleted) : event.event_type;
   const { impersonated_role: _role, ...data } = event.data;
   return {
     event_type,
     scope: event.scope as NonNullable<EventDraft['scope']>,
     card_id: event.card_id,
     card_type: event.card_type,
+    ...(event.peer_card_id ? { peer_card_id: event.peer_card_id, peer_card_type: event.peer_card_type } : {}),
     recipient_id: event.recipient_id,
     cost_keys: event.cost_keys,
     data: { ...data, changes: rowChanges(before, after) },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { settingTable } from '../../../domain/kernel/settings/settings.table.ts';
 import { form } from '../../support/forms.ts';
 import { plainSettings } from '../../support/settings.ts';
 import { type Row, row } from '../matrix.row.ts';
@@ -22,6 +23,8 @@ const open = [
   'file-uploads-enabled',
   'bpm-row-order',
   'fiscal-year-start',
+  'exchange-rates',
+  'cost-kinds',
   'archive-retention-days',
   'registration',
   'principles-display',
@@ -35,6 +38,8 @@ const harmless: Record<string, object> = {
   'notification-digest': { minutes: 15 },
   'bpm-row-order': { row_order: ['management', 'core', 'support'] },
   'fiscal-year-start': { month: 1 },
+  'exchange-rates': { rates: [] },
+  'cost-kinds': { kinds: settingTable.cost_kinds.default },
   'archive-retention-days': { days: 30 },
   currency: { currency: 'USD' },
   'date-format': { date_format: 'DD MMM YYYY' },

@@ -10,6 +10,7 @@ import {
   requireOnCards,
   seesCosts,
 } from '../../../kernel/permissions/policy.ts';
+import { refreshRelationCosts } from '../../costs/costs.sums.ts';
 import { hasEndIn, loadRelations } from '../../relations/relations.load.ts';
 import type { StoredRelation } from '../../relations/relations.model.ts';
 import { cardinalityExceeded, diffRelation, limitedSides } from '../../relations/relations.rules.ts';
@@ -178,7 +179,9 @@ export async function mergeWithin(outer: Work, ctx: Ctx, request: MergeRequest) 
   ends.set(survivorId, { id: survivorId, name: survivor.name, type: survivor.type });
   const relationPlan = planRelations(metamodel, relations, survivorId, gone);
 
-  await saveRelations(work, ctx, relationPlan.writes, ends, { leaving: new Set(all) });
+  const kept = new Map(relationPlan.folded.map(({ id, kept_id }) => [id, kept_id]));
+  await saveRelations(work, ctx, relationPlan.writes, ends, { leaving: new Set(all), kept });
+  await refreshRelationCosts(work, ctx, new Set(kept.values()), ends);
   const attached = await moveAttached(work, cards);
   const tags = await mergeTags(work, cards);
   const [mergeId] = await newIds(work, 1);

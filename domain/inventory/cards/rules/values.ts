@@ -1,4 +1,4 @@
-import { EstateError, type FieldError, fieldError } from '../../../../platform/errors.ts';
+import { EstateError, type FieldError, fieldError, invalidFields } from '../../../../platform/errors.ts';
 import { isDay } from '../../../kernel/dates.ts';
 import type { CardType, CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
@@ -189,7 +189,7 @@ interface InputChecks {
   creating?: boolean;
   /** The stored attributes: a readonly field is accepted if its value is unchanged. */
   stored?: Record<string, unknown>;
-  /** Keys of attributes that are sums of lines: they are also accepted if unchanged. */
+  /** Keys of attributes that are sums of lines or costs: they are also accepted if unchanged. */
   summed?: readonly string[];
 }
 
@@ -240,8 +240,7 @@ export function validateForType(
       if (!(definition?.readonly || isSummed) || key === LEVEL_FIELD) continue;
       if (sameValue(value, ownValue(checks.stored ?? {}, key))) continue;
       if (isSummed) {
-        const message = 'is the sum of the lines of the initiative';
-        errors.push({ field: `attributes.${key}`, code: 'sum_of_lines', message });
+        errors.push(summedError(key));
         continue;
       }
       errors.push(
@@ -252,6 +251,24 @@ export function validateForType(
     }
   }
   return errors.filter((error) => error !== undefined);
+}
+
+/** The attribute of cards and relations that is the sum of their costs in the current fiscal year, while they have any. */
+export const ANNUAL_COST = 'costTotalAnnual';
+
+/** The error for a written attribute that is a sum. */
+export function summedError(key: string): FieldError {
+  const field = `attributes.${key}`;
+  return key === ANNUAL_COST
+    ? { field, code: 'costs_by_period', message: 'is computed from the costs by period' }
+    : { field, code: 'sum_of_lines', message: 'is the sum of the lines of the initiative' };
+}
+
+/** The error for an invalid input; `costs_by_period` if it only contains sums of costs. */
+export function inputError(errors: FieldError[]): EstateError {
+  if (!errors.every(({ code }) => code === 'costs_by_period')) return invalidFields(errors);
+  const message = `${errors[0]!.field} ${errors[0]!.message}.`;
+  return new EstateError('costs_by_period', message, { errors });
 }
 
 /**

@@ -2,6 +2,7 @@ import { askedActs } from './asked.ts';
 import { attachedActs } from './attached.ts';
 import { bpmActs } from './bpm.ts';
 import { cardActs } from './cards.ts';
+import { costActs } from './costs.ts';
 import { decisionActs } from './decisions.ts';
 import { diagramActs } from './diagrams.ts';
 import { findingActs } from './findings.ts';
@@ -14,6 +15,7 @@ import { workspaceActs } from './workspace.ts';
 export const workspaceWide: Acts[] = [
   cardActs,
   attachedActs,
+  costActs,
   workspaceActs,
   askedActs,
   findingActs,
