@@ -55,3 +55,33 @@ create function cost_sums(card uuid, relation uuid) returns jsonb language sql s
   select case when exists (select from costs k where k.card_id = card or k.relation_id = relation)
     then jsonb_build_object('costTotalAnnual', annual_cost(card, relation)) else '{}' end
 $$;
+
+create table import_cost_rows (
+  job_id uuid not null,
+  line integer not null,
+  id uuid,
+  external_id text,
+  -- how the row names its card or relation
+  card_id uuid,
+  card_type text,
+  card_external_id text,
+  card_name text,
+  relation_id uuid,
+  errors jsonb,
+  -- the first member that only a new cost needs
+  missing text,
+  bytes integer not null,
+  payload json,
+  primary key (job_id, line)
+);
+
+create table import_cost_plan (
+  job_id uuid not null,
+  batch integer not null,
+  line integer not null,
+  cost_id uuid not null,
+  is_new boolean not null,
+  card_id uuid,
+  relation_id uuid,
+  primary key (job_id, batch, line)
+);

@@ -38,6 +38,8 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   import_card_plan: service(working),
   import_relation_rows: service(working),
   import_relation_plan: service(working),
+  import_cost_rows: service(working),
+  import_cost_plan: service(working),
   import_outcomes: service(working),
   import_warnings: service(working),
   migration_rows: service(working),

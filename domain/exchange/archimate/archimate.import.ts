@@ -14,7 +14,7 @@ import { createStager, removeStaged, storeRows } from '../imports/imports.cards.
 import { planStaged } from '../imports/imports.plan.ts';
 import { dropPlan } from '../imports/imports.planning.ts';
 import { endImport, startFileJob } from '../imports/imports.report.ts';
-import type { ImportKind } from '../imports/imports.row.ts';
+import type { InventoryKind } from '../imports/imports.row.ts';
 import { readObjects } from '../imports/imports.source.ts';
 import type { Outcome, RowOutcome } from '../imports/imports.types.ts';
 import { type ArchimateImport, archimateImportJob } from './archimate.jobs.ts';
@@ -219,7 +219,7 @@ interface Importing extends WholeImport {
  */
 async function importRows(
   importing: Importing,
-  kind: ImportKind,
+  kind: InventoryKind,
   id: string,
   rows: readonly ModelRow[],
 ): Promise<Map<number, RowOutcome>> {
@@ -235,7 +235,7 @@ async function importRows(
 }
 
 /** Stages rows; row `n` is line `n`, and rows that are missing have none. */
-async function stage({ work, job }: Importing, kind: ImportKind, id: string, rows: readonly ModelRow[]) {
+async function stage({ work, job }: Importing, kind: InventoryKind, id: string, rows: readonly ModelRow[]) {
   const stageRows = await createStager(job.ctx, work.sql, kind);
   const objects = rows.flatMap(({ row }, at) => (row ? [{ line: at + 1, value: row }] : []));
   for (let from = 0; from < objects.length; from += BATCH_ROWS) {

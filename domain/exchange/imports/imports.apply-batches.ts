@@ -7,6 +7,7 @@ import type { JobCounts, JobStep, JobTransaction, RunningJob } from '../../kerne
 import type { Services } from '../../kernel/services.ts';
 import { applyCards, applyRelations } from './imports.cards.apply.ts';
 import { countRows, storeOutcomes } from './imports.cards.stage.ts';
+import { applyCosts } from './imports.costs.apply.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { countOutcomes } from './imports.report.ts';
 import type { ImportKind } from './imports.row.ts';
@@ -24,10 +25,11 @@ const MAX_ATTEMPTS = 10;
 /** Attempts at an import in one transaction. */
 const WHOLE_ATTEMPTS = 5;
 
+const appliers = { cards: applyCards, relations: applyRelations, costs: applyCosts };
+
 /** Applies the rows of one batch of the plan. */
-function applyBatch(kind: ImportPayload['kind'], applying: Applying, batch: number): Promise<RowOutcome[]> {
-  return kind === 'cards' ? applyCards(applying, batch) : applyRelations(applying, batch);
-}
+const applyBatch = (kind: ImportKind, applying: Applying, batch: number): Promise<RowOutcome[]> =>
+  appliers[kind](applying, batch);
 
 /** The transaction of a whole import. */
 export interface WholeImport {

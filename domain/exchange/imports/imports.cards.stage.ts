@@ -9,6 +9,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
+import { type StagedCost, stageCost } from './imports.costs.stage.ts';
 import {
   readTagCatalogue,
   readUserIds,
@@ -24,12 +25,14 @@ import type { RowOutcome } from './imports.types.ts';
 export const rowsTable: Record<ImportKind, string> = {
   cards: 'import_card_rows',
   relations: 'import_relation_rows',
+  costs: 'import_cost_rows',
 };
 
 /** The table with the plan of a kind. */
 export const planTable: Record<ImportKind, string> = {
   cards: 'import_card_plan',
   relations: 'import_relation_plan',
+  costs: 'import_cost_plan',
 };
 
 /** Writes staged rows in one statement. */
@@ -37,7 +40,7 @@ export async function storeRows(
   sql: Sql,
   jobId: string,
   kind: ImportKind,
-  rows: (StagedCard | StagedRelation)[],
+  rows: StagedRows[ImportKind][],
 ): Promise<void> {
   const table = embed(rowsTable[kind]);
   await query(sql).run`insert into ${table} select * from json_populate_recordset(
@@ -95,12 +98,14 @@ export async function removeStale(sql: Sql): Promise<number> {
 interface StagedRows {
   cards: StagedCard;
   relations: StagedRelation;
+  costs: StagedCost;
 }
 
 /** Converts parsed rows to staged rows: checks everything that does not depend on other rows or cards. */
 type Stager<K extends ImportKind> = (sql: Sql, rows: ImportRow<K>[]) => Promise<StagedRows[K][]>;
 
 const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } = {
+  costs: async () => async (_sql, rows) => rows.map(stageCost),
   relations: async (ctx) => async (sql, rows) => {
     const types = await typesOfIds(sql, 'relations', rows);
     return rows.map((row) => stageRelation(ctx, row, types));
@@ -121,7 +126,11 @@ export const createStager = <K extends ImportKind>(ctx: Ctx, db: Sql, kind: K): 
   stagers[kind](ctx, db);
 
 /** The types of cards or relations that rows identify by their id only. */
-async function typesOfIds(sql: Sql, table: ImportKind, rows: ImportRow[]): Promise<Map<string, string>> {
+async function typesOfIds(
+  sql: Sql,
+  table: 'cards' | 'relations',
+  rows: ImportRow<'cards' | 'relations'>[],
+): Promise<Map<string, string>> {
   const ids = rows.flatMap(({ values }) => (values.id && values.type === undefined ? [values.id] : []));
   if (ids.length === 0) return new Map();
   const found: { id: string; type: string }[] = await sql(table).whereIn('id', ids).select('id', 'type');

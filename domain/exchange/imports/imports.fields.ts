@@ -9,9 +9,17 @@ import {
   MAX_EXTERNAL_ID,
   MAX_NAME,
 } from '../../inventory/cards/rules/values.ts';
-import type { CardColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
-import { readStakeholding, readTag, splitPath, splitValues } from '../../kernel/transfer/csv-cells.ts';
-import type { ImportKind, ImportRow } from './imports.row.ts';
+import { MAX_AMOUNT, MAX_COST_DESCRIPTION } from '../../inventory/costs/costs.model.ts';
+import type { CardColumn, CostColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
+import {
+  readDay,
+  readNumber,
+  readStakeholding,
+  readTag,
+  splitPath,
+  splitValues,
+} from '../../kernel/transfer/csv-cells.ts';
+import { badDate, type ImportKind, type ImportRow } from './imports.row.ts';
 
 /** How one field of a row is parsed; a reader adds its errors and then returns nothing. */
 export type FieldReader =
@@ -119,10 +127,57 @@ const relationFields: Record<RelationColumn, FieldReader> = {
   description,
 };
 
+const day: FieldReader = {
+  clears: false,
+  read(text, field, errors) {
+    const read = readDay(text);
+    if (read === undefined) errors.push({ field, ...badDate });
+    return read;
+  },
+};
+
+const amount: FieldReader = {
+  clears: false,
+  read(text, field, errors) {
+    const read = readNumber(text);
+    if (read !== undefined && Math.abs(read) <= MAX_AMOUNT) return read;
+    const message = `is not a number from -${MAX_AMOUNT} to ${MAX_AMOUNT}`;
+    errors.push({ field, code: 'bad_number', message });
+  },
+};
+
+const costFields: Record<CostColumn, FieldReader> = {
+  id,
+  external_id: line(MAX_EXTERNAL_ID, true),
+  card_id: id,
+  card_type: line(MAX_KEY, false),
+  card_external_id: line(MAX_EXTERNAL_ID, false),
+  card_name: line(MAX_NAME, false),
+  relation_id: id,
+  kind: line(MAX_KEY, false),
+  period_start: day,
+  period_end: day,
+  amount,
+  currency: line(3, false),
+  description: text((field, given) => checkText(field, given, MAX_COST_DESCRIPTION), { clears: true }),
+};
+
+/** The members of a row of costs that name its card or relation. */
+const ownerFields: readonly CostColumn[] = ['card_id', 'card_external_id', 'card_name', 'relation_id'];
+/** The members that a new cost needs besides. */
+const costMembers: readonly CostColumn[] = ['kind', 'period_start', 'period_end', 'amount'];
+
+/** The first member that a row of costs lacks to create one. */
+export function missingOf(values: Record<string, unknown>): string | undefined {
+  if (ownerFields.every((field) => values[field] === undefined)) return ownerFields[0];
+  return costMembers.find((field) => values[field] === undefined);
+}
+
 /** The readers of the built-in fields of a kind, by name; attributes and lifecycle phases are read by their types. */
 export const fieldReaders: Record<ImportKind, Readonly<Record<string, FieldReader>>> = {
   cards: cardFields,
   relations: relationFields,
+  costs: costFields,
 };
 
 /** The members of a card's row that name its parent; the card becomes a root if all are cleared. */
@@ -160,7 +215,7 @@ export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: b
     if (given(...fields)) return;
     row.errors.push({ field: fields[0]!, code: 'required', message: 'is needed in a row without an id' });
   };
-  if (!given('id')) {
+  if (!given('id') && kind !== 'costs') {
     need('type');
     if (kind === 'relations') {
       need('source_external_id', 'source_id');

@@ -1,12 +1,31 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
-import { Choice, object } from '../../kernel/shapes.ts';
+import { Choice, OptionalText, object } from '../../kernel/shapes.ts';
 
 const flag = (description: string, value: boolean) => Type.Boolean({ default: value, description });
 
+/** How a FOCUS file is read as costs. */
+export const focusOptions = {
+  profile: Type.Optional(
+    Choice(['focus'], 'The file is a cost and usage file of FOCUS 1.x as CSV; only for costs'),
+  ),
+  card_column: OptionalText(
+    200,
+    'Of a FOCUS file: the column that names the card, such as `ResourceId`, or `Tags.<key>` for a tag; required',
+  ),
+  card_by: Type.Optional(Choice(['external_id', 'name'], 'Whether it contains the external id or the name')),
+  card_type: OptionalText(100, 'The type of these cards; absent: any'),
+  cost_kind: OptionalText(100, 'The kind of the costs; `infrastructure` by default'),
+  amount_column: Type.Optional(
+    Choice(['BilledCost', 'EffectiveCost'], 'The column with the amounts; `BilledCost` by default'),
+  ),
+  source: OptionalText(100, 'The first part of the external ids of the costs; `focus` by default'),
+};
+
 /** The options of an import. Shared by the request and the job. */
 export const importOptions = {
-  kind: Choice(['cards', 'relations'], { default: 'cards' }),
+  kind: Choice(['cards', 'relations', 'costs'], { default: 'cards' }),
+  ...focusOptions,
   mode: Choice(
     ['create', 'upsert'],
     '`create` refuses rows that exist already, `upsert` changes those',
@@ -37,7 +56,7 @@ const Payload = object({
 /** The services and the job of an import. */
 export type ImportPayload = Static<typeof Payload>;
 
-/** Imports an uploaded file of cards or relations into the inventory. */
+/** Imports an uploaded file of cards, relations or costs into the inventory. */
 export const importJob = defineJob({
   kind: 'import',
   queue: 'bulk',

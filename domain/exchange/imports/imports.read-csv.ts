@@ -1,6 +1,11 @@
 import { invalidField } from '../../../platform/errors.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { type FileColumn, readCardHeader, readRelationHeader } from '../../kernel/transfer/columns.ts';
+import {
+  type FileColumn,
+  readCardHeader,
+  readCostHeader,
+  readRelationHeader,
+} from '../../kernel/transfer/columns.ts';
 import { readBoolean, readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
 import { type CsvRecord, csvRecords, type Separator } from './imports.csv-records.ts';
 import {
@@ -43,6 +48,7 @@ function headerColumns(
   if (cells.some((cell) => findTextError('', cell))) {
     throw invalidField('file', 'bad_encoding', 'The header is not UTF-8 text.');
   }
+  if (kind === 'costs') return readCostHeader(cells);
   return kind === 'cards' ? readCardHeader(cells, attributeKeys) : readRelationHeader(cells, attributeKeys);
 }
 

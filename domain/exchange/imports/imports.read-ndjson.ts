@@ -132,7 +132,9 @@ function readMember(row: Draft, key: string, value: unknown, options: ReadOption
   } else if (isBlank(value)) {
     if (reader.clears) row.values[key] = null;
   } else {
-    const read = readField(row, key, value, reader);
+    // amounts are numbers
+    const given = typeof value === 'number' && options.kind === 'costs' ? String(value) : value;
+    const read = readField(row, key, given, reader);
     if (read !== undefined) row.values[key] = read;
   }
 }

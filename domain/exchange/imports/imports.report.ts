@@ -64,7 +64,7 @@ export async function* reportLines(
   sql: Sql,
   { jobId, kind, rows: wanted }: { jobId: string; kind: ImportKind; rows: keyof typeof reported },
 ): AsyncGenerator<string> {
-  const externalId = kind === 'cards' ? 'r.external_id' : 'null';
+  const externalId = kind === 'relations' ? 'null' : 'r.external_id';
   const members = `'line', o.line, 'external_id', ${externalId}, 'outcome', o.outcome, 'errors', coalesce(o.errors, '[]')`;
   for (let line = 0; ; ) {
     const rows = await query(sql).rows`select o.line, case when w.line is null

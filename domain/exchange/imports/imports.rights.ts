@@ -28,6 +28,11 @@ export function requireImportRights(
     requirePermission(caller, 'relations.manage');
     return;
   }
+  if (kind === 'costs') {
+    requirePermission(caller, 'costs.view');
+    requirePermission(caller, 'inventory.edit');
+    return;
+  }
   requirePermission(caller, 'inventory.create');
   if (mode === 'upsert') requirePermission(caller, 'inventory.edit');
 }

@@ -2,7 +2,9 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { FieldType, LifecyclePhase } from '../../kernel/metamodel/metamodel.types.ts';
 import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
 
-export type ImportKind = 'cards' | 'relations';
+/** The kinds of rows that make up the inventory. */
+export type InventoryKind = 'cards' | 'relations';
+export type ImportKind = InventoryKind | 'costs';
 
 /** The values of a row of cards: an absent member is not changed, `null` clears it. */
 export interface CardRowValues {
@@ -41,6 +43,23 @@ interface RelationRowValues {
   attributes?: Record<string, unknown> | null;
 }
 
+/** The values of a row of costs: an absent member is not changed, `null` clears it. */
+export interface CostRowValues {
+  id?: string;
+  external_id?: string | null;
+  card_id?: string;
+  card_type?: string;
+  card_external_id?: string;
+  card_name?: string;
+  relation_id?: string;
+  kind?: string;
+  period_start?: string;
+  period_end?: string;
+  amount?: number;
+  currency?: string;
+  description?: string | null;
+}
+
 /** The field of errors that concern a row as a whole. */
 export const ROW = 'row';
 
@@ -50,7 +69,7 @@ export interface ImportRow<K extends ImportKind = ImportKind> {
   line: number;
   kind: K;
   /** Only valid values: invalid ones are reported in `errors`. */
-  values: { cards: CardRowValues; relations: RelationRowValues }[K];
+  values: { cards: CardRowValues; relations: RelationRowValues; costs: CostRowValues }[K];
   errors: FieldError[];
 }
 

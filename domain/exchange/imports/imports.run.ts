@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { type Db, embed, inTransaction, query, type Transaction } from '../../../platform/database.ts';
-import { EstateError } from '../../../platform/errors.ts';
+import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { openContent, type StoredContent } from '../../kernel/files/files.store.ts';
 import type { StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
@@ -53,9 +53,18 @@ export async function startImport(
   options: ImportOptions,
 ): Promise<StartedJob> {
   requireImportRights(ctx, options);
+  requireFocus(options);
   await checkHead(ctx, blobs, content, options);
   const file = { name: `import.${options.format}`, mediaType: mediaTypes[options.format] };
   return await startFileJob(ctx, content, file, importJob, options);
+}
+
+/** @throws EstateError `validation_failed` naming an option that does not fit a FOCUS file, or only fits one. */
+function requireFocus({ profile, kind, format, card_column }: ImportOptions): void {
+  if (profile === undefined) return;
+  if (kind !== 'costs') throw invalidField('profile', 'not_offered', 'is only for costs');
+  if (format !== 'csv') throw invalidField('profile', 'not_offered', 'is only for CSV');
+  if (!card_column) throw invalidField('card_column', 'required', 'names the card of each charge');
 }
 
 /** Reads as much of the file as its first row needs. */

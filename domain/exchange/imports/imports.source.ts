@@ -1,33 +1,41 @@
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import type { Separator } from './imports.csv-records.ts';
-import type { ImportPayload } from './imports.job.ts';
+import type { focusOptions, ImportPayload } from './imports.job.ts';
 import { readCsv } from './imports.read-csv.ts';
+import { readFocus } from './imports.read-focus.ts';
 import { readNdjson, readObject } from './imports.read-ndjson.ts';
 import type { ImportKind, ImportRow, ReadOptions } from './imports.row.ts';
 
 const separators: Record<string, Separator> = { comma: ',', semicolon: ';', tab: '\t' };
 
 /** The kind and format of a file. */
-export type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator'>;
+export type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator'> &
+  Partial<Pick<ImportPayload, keyof typeof focusOptions>>;
 
 /**
- * Reads a file of cards or relations in batches of rows.
+ * Reads a file of cards, relations or costs in batches of rows.
  * @throws EstateError `validation_failed` before any row, if the header is not valid.
  */
 export function readSource<K extends ImportKind>(
   content: AsyncIterable<Uint8Array>,
   metamodel: Metamodel,
   kind: K,
-  { format, empty, separator }: SourceOptions,
+  { format, empty, separator: named, ...focus }: SourceOptions,
   batchRows?: number,
 ): AsyncGenerator<ImportRow<K>[]> {
+  const separator = named === undefined ? undefined : (separators[named] ?? (named as Separator));
+  if (focus.profile === 'focus') {
+    return readFocus(content, { ...focus, separator }) as AsyncGenerator<ImportRow[]> as AsyncGenerator<
+      ImportRow<K>[]
+    >;
+  }
   const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), batchRows };
   if (format === 'ndjson') return readNdjson(content, options);
   return readCsv(content, {
     ...options,
     empty,
-    separator: separator === undefined ? undefined : (separators[separator] ?? (separator as Separator)),
+    separator,
   });
 }
 
@@ -53,6 +61,7 @@ function attributesOf(
   metamodel: Metamodel,
   kind: ImportKind,
 ): Pick<ReadOptions, 'attributeKeys' | 'fieldType'> {
+  if (kind === 'costs') return { attributeKeys: new Set(), fieldType: () => undefined };
   const types = kind === 'cards' ? metamodel.cardTypes : metamodel.relationTypes;
   const visible = kind === 'cards' ? metamodel.visibleTypes : metamodel.visibleRelationTypes;
   const anywhere = new Map<string, FieldType>();

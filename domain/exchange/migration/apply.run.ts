@@ -6,7 +6,7 @@ import { type JobResult, type RunningJob, retryWhileBusy } from '../../kernel/jo
 import { updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { removeStaged } from '../imports/imports.cards.stage.ts';
-import type { ImportKind } from '../imports/imports.row.ts';
+import type { InventoryKind } from '../imports/imports.row.ts';
 import { writeAttached } from './apply.attached.ts';
 import { requireRights } from './migration.commands.ts';
 import { endedEvent, failureOf, migrationEvent, recipientsOf } from './migration.events.ts';
@@ -18,7 +18,7 @@ import { countRecords } from './staging.ts';
 /** The checkpoint of applying a migration. The statuses of records determine where a later run continues. */
 type ApplyProgress =
   | { stage: 'tags' }
-  | { stage: 'apply'; kind: ImportKind; batch?: number }
+  | { stage: 'apply'; kind: InventoryKind; batch?: number }
   | { stage: 'attached'; line: number };
 
 /** The approximate shares of the time at which writing cards and relations begins and ends. */

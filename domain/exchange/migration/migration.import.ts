@@ -13,7 +13,7 @@ import { createStager, removeStaged, storeRows } from '../imports/imports.cards.
 import type { StagedHolder } from '../imports/imports.cards.types.ts';
 import { readTagCatalogue, resolveTags } from '../imports/imports.people.ts';
 import { planImport } from '../imports/imports.plan.ts';
-import type { ImportKind } from '../imports/imports.row.ts';
+import type { InventoryKind } from '../imports/imports.row.ts';
 import { readObjects } from '../imports/imports.source.ts';
 
 /** Maximum rows of one read, and of one batch of writes. */
@@ -32,14 +32,14 @@ export interface RecordImport {
   dryRun: boolean;
   tuning: Tuning;
   /** Stores in the transaction of each part which share of the kind is done. */
-  advance(work: JobTransaction, kind: ImportKind, share: number, batch?: number): Promise<void>;
+  advance(work: JobTransaction, kind: InventoryKind, share: number, batch?: number): Promise<void>;
 }
 
 /**
  * Imports the records of a kind that are not written yet: they are staged, planned as a whole, and written in batches,
  * each with the outcomes of its records. A repeated call continues with the other records.
  */
-export async function importRecords(run: RecordImport, kind: ImportKind): Promise<void> {
+export async function importRecords(run: RecordImport, kind: InventoryKind): Promise<void> {
   const { job, db, dryRun, tuning, advance } = run;
   await inTransaction(db, async (sql) => {
     await removeStaged(sql, job.id);
@@ -143,7 +143,7 @@ const planned = {
 async function storeOutcomes(
   { job, migrationId, dryRun }: RecordImport,
   sql: Transaction,
-  target: ImportKind,
+  target: InventoryKind,
   batch: number | null,
 ): Promise<void> {
   const { table, id, kind } = planned[target];

@@ -8,7 +8,8 @@ export const COSTS_TOPIC = 'costs';
 /** Costs that one card or one relation may have. */
 export const MAX_COSTS = 10_000;
 /** The largest amount, so that sums keep their cents. */
-const MAX_AMOUNT = 1e11;
+export const MAX_AMOUNT = 1e11;
+export const MAX_COST_DESCRIPTION = 1_000;
 
 /** An amount that a card or a relation costs in a period. */
 export class Cost extends rowModel('costs', {
@@ -25,7 +26,7 @@ export class Cost extends rowModel('costs', {
   period_end: Type.String({ ...DateOnly, description: 'The last day of the period, which belongs to it' }),
   amount: NumberIn(-MAX_AMOUNT, MAX_AMOUNT, 'For the whole period; negative for a credit'),
   currency: Type.String({ pattern: '^[A-Z]{3}$', examples: ['EUR'], description: 'A code of ISO 4217' }),
-  description: Nullable(Type.String({ maxLength: 1_000 })),
+  description: Nullable(Type.String({ maxLength: MAX_COST_DESCRIPTION })),
   external_id: Nullable(
     Type.String({
       minLength: 1,

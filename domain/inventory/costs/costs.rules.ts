@@ -7,7 +7,7 @@ import type { CostInput } from './costs.model.ts';
 export type CostSettings = Pick<SettingValues, 'currency' | 'exchange_rates' | 'cost_kinds'>;
 
 /** Whether amounts in a currency can be converted into the currency of the workspace. */
-export const isConvertible = (settings: CostSettings, currency: string): boolean =>
+const isConvertible = (settings: CostSettings, currency: string): boolean =>
   currency === settings.currency || settings.exchange_rates.some((one) => one.currency === currency);
 
 /**

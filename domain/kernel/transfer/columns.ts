@@ -111,6 +111,45 @@ export function readCardHeader(cells: readonly string[], attributeKeys: Readonly
   });
 }
 
+/** The columns of imported costs. */
+const costRowColumns = [
+  'id',
+  'external_id',
+  'card_id',
+  'card_type',
+  'card_external_id',
+  'card_name',
+  'relation_id',
+  'kind',
+  'period_start',
+  'period_end',
+  'amount',
+  'currency',
+  'description',
+] as const;
+
+export type CostColumn = (typeof costRowColumns)[number];
+
+const costColumns: ReadonlySet<string> = new Set<CostColumn>(costRowColumns);
+
+/**
+ * The columns of a file of costs. Required are `id` or `external_id`, or all columns of a new cost.
+ * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
+ */
+export function readCostHeader(cells: readonly string[]): FileColumn[] {
+  const vocabulary = { fields: costColumns, lifecycle: false, attributeKeys: new Set<string>() };
+  return readHeader(cells, vocabulary, (names) => {
+    if (names.has('id') || names.has('external_id')) return [];
+    const needed: CostColumn[][] = [
+      ['card_external_id', 'card_id', 'card_name', 'relation_id'],
+      ...(['kind', 'period_start', 'period_end', 'amount'] as const).map((name): CostColumn[] => [name]),
+    ];
+    return needed
+      .filter((choices) => !choices.some((name) => names.has(name)))
+      .map((choices) => missingColumn(...choices));
+  });
+}
+
 /** The columns of imported relations, besides `attributes.<key>`. */
 const relationRowColumns = ['type', 'source_external_id', 'target_external_id', 'description'] as const;
 
