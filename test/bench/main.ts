@@ -6,7 +6,7 @@ import { startService } from './harness/service.ts';
 import { type LandscapeLoad, loadLandscape } from './harness/workspace.ts';
 import * as analyses from './scenarios/analyses.ts';
 import { analysisCrashes } from './scenarios/analysis-crashes.ts';
-import { duplicates } from './scenarios/duplicates.ts';
+import { duplicates, duplicatesSize } from './scenarios/duplicates.ts';
 import * as exports from './scenarios/exports.ts';
 import * as itsm from './scenarios/itsm.ts';
 import * as reads from './scenarios/reads.ts';
@@ -24,7 +24,14 @@ const scenarios: Scenario[] = [
   ...[stream, writes.bulkUpdate, writes.rollback, writes.recalculate],
   ...[reports.past, analyses.portfolioAnalysis, reports.reportGraphs, analyses.architect, reports.eol],
   ...[itsm.itsmLimits, itsm.itsmPush, itsm.itsmSync, itsm.itsmUndo],
-  ...[duplicates, warnings, analyses.compliance, analyses.complianceReadings, analysisCrashes],
+  ...[
+    duplicates,
+    duplicatesSize,
+    warnings,
+    analyses.compliance,
+    analyses.complianceReadings,
+    analysisCrashes,
+  ],
   ...[reports.ppm, exports.workspace],
 ];
 

@@ -1,9 +1,13 @@
 import type { CardRecord } from '../../../domain/analysis/duplicates/duplicates.records.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import { startThread } from '../../../platform/worker-threads.ts';
-import type { Found, SearchOptions, SearchRequest, SearchResponse } from './find.types.ts';
+import type { Found, FoundPair, SearchOptions, SearchRequest, SearchResponse } from './find.types.ts';
 
 /** Timeout for a page of records; longer than reading takes under load. */
 const IDLE_MS = 600_000;
+
+/** Limit of the heap of the thread, beside which it has arrays of numbers; cards that do not fit are in files. */
+const HEAP_MB = 640;
 
 /** The input of a search. */
 interface SearchInput extends SearchOptions {
@@ -19,14 +23,26 @@ export type Find = (input: SearchInput) => Promise<Found | null>;
 /**
  * Starts a worker thread in which cards are compared.
  * @param signal terminates it; pending requests are rejected with the reason.
+ * @param memoryMb limit of the heap of the thread.
  */
-export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
+export function openSearch(signal: AbortSignal, memoryMb = HEAP_MB): { find: Find; close(): void } {
   signal.throwIfAborted();
-  const options = { module: new URL('./find.worker.ts', import.meta.url), idleMs: IDLE_MS };
+  const module = new URL('./find.worker.ts', import.meta.url);
+  const options = { module, idleMs: IDLE_MS, memoryMb };
   const thread = startThread<SearchRequest, SearchResponse>(options);
   const stop = () => thread.end(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  const send = async (request: SearchRequest) => await thread.ask({ question: request });
+  const send = async (request: SearchRequest) => {
+    try {
+      return await thread.ask({ question: request });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error;
+      throw new EstateError(
+        'query_too_heavy',
+        `Comparing the cards takes more than ${memoryMb} MB of memory. Shorten long texts of the cards, or divide the type.`,
+      );
+    }
+  };
   return {
     async find({ records, maySkip, onProgress, ...options }) {
       await send({ request: 'start', options });
@@ -37,7 +53,7 @@ export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
       }
       for (;;) {
         const response = await send({ request: 'advance' });
-        if ('found' in response) return response.found;
+        if ('found' in response) return { ...response.found, pairs: await pairsOf(send) };
         if ('progress' in response) onProgress(response.progress);
       }
     },
@@ -46,4 +62,14 @@ export function openSearch(signal: AbortSignal): { find: Find; close(): void } {
       thread.end(new Error('the search has ended'));
     },
   };
+}
+
+async function pairsOf(send: (request: SearchRequest) => Promise<SearchResponse>): Promise<FoundPair[]> {
+  const pairs: FoundPair[] = [];
+  for (;;) {
+    const response = await send({ request: 'pairs', from: pairs.length });
+    const page = 'pairs' in response ? response.pairs : [];
+    if (page.length === 0) return pairs;
+    pairs.push(...page);
+  }
 }

@@ -15,22 +15,34 @@ export interface SearchOptions {
   decisions: readonly Decision[];
   /** That of the workspace, which replaces that of the model; undefined if it is empty. */
   vocabulary: Vocabulary | undefined;
+  limits?: SearchLimits | undefined;
 }
 
-/** Requests to the thread, in order: start, pages of records, and advance until there is a result. */
+/** Limits of what is in memory at once, in cards; one with long texts counts several times. */
+export interface SearchLimits {
+  /** Cards up to which all are compared at once; more are compared in parts, two at a time. */
+  atOnce: number;
+  /** Cards of a part. */
+  part: number;
+}
+
+/** Requests to the thread, in order: start, pages of records, advance until there is a result, and its pairs. */
 export type SearchRequest =
   | { request: 'start'; options: SearchOptions }
   | { request: 'records'; records: CardRecord[] }
   /** Whether all records are the same as in the last run. */
   | { request: 'compare' }
   /** Searches for about a second. */
-  | { request: 'advance' };
+  | { request: 'advance' }
+  /** Some of the pairs of the result, from a place on; none at the end. */
+  | { request: 'pairs'; from: number };
 
 export type SearchResponse =
   | { done: true }
   | { isUnchanged: boolean }
   | { progress: number }
-  | { found: Found };
+  | { found: Omit<Found, 'pairs'> }
+  | { pairs: FoundPair[] };
 
 /** A pair that is a match or possible; aspects in the model's order. */
 export interface FoundPair {

@@ -1,10 +1,11 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ComparedField } from '../../../domain/analysis/duplicates/duplicates.fields.ts';
 import type { DuplicateCluster, PairDecision } from '../../../domain/analysis/duplicates/duplicates.model.ts';
 import { idFor, lockDecisions, statusOf } from '../../../domain/analysis/duplicates/duplicates.records.ts';
 import type { Work } from '../../../domain/kernel/context.ts';
 import type { RowOf } from '../../../domain/kernel/resources/rows.ts';
 import { query } from '../../../platform/database.ts';
-import { type ClusterEdge, clustersOf } from '../matching/clusters.ts';
+import { type ClusterEdge, clustersInSteps } from '../matching/clusters.ts';
 import { decidedPairs, type PairFacts, versionOf } from './decisions.ts';
 import type { Found, FoundPair } from './find.types.ts';
 
@@ -45,11 +46,12 @@ export async function storeFound(
   const { valid, lapsed } = decided;
   await query(sql).run`update duplicate_decisions set has_lapsed = not has_lapsed
      where card_type = ${type.key} and has_lapsed <> (id = any(${lapsed}::uuid[]))`;
-  const clusters = clustersWith(found.pairs, valid);
+  const ids = await breathing(found.pairs, ({ left, right }) => idFor('pair', [left, right]));
+  const clusters = await clustersWith(found.pairs, ids, valid);
   checkpoint();
   await storeModel(work, run.id, type.key, found);
   await storeClusters(work, run.id, type.key, clusters, new Set(valid.map(({ id }) => id)), checkpoint);
-  await storePairs(work, type.key, found, clusters, checkpoint);
+  await storePairs(work, type.key, found, ids, clusters, checkpoint);
   const matches = found.pairs.filter((pair) => pair.class === 'match').length;
   const figures: TypeFigures = {
     cards: type.cards,
@@ -147,6 +149,7 @@ async function storePairs(
   { sql }: Work,
   type: string,
   { pairs, modelId }: Found,
+  ids: readonly string[],
   clusters: readonly FoundCluster[],
   checkpoint: () => void,
 ): Promise<void> {
@@ -155,8 +158,8 @@ async function storePairs(
     const id = home.get(left);
     return id !== undefined && id === home.get(right) ? id : null;
   };
-  const rows = pairs.map((pair) => ({
-    id: idFor('pair', [pair.left, pair.right]),
+  const rowOf = (pair: FoundPair, at: number) => ({
+    id: ids[at]!,
     card_type: type,
     model_id: modelId,
     left_id: pair.left,
@@ -167,12 +170,13 @@ async function storePairs(
     similarities: pair.similarities,
     bits: pair.bits,
     cluster_id: clusterOf(pair),
-  }));
+  });
   await query(sql).run`delete from duplicate_pairs p where card_type = ${type}
-       and not exists (select from unnest(${rows.map(({ id }) => id)}::uuid[]) k (id) where k.id = p.id)`;
-  for (let from = 0; from < rows.length; from += AT_ONCE) {
+       and not exists (select from unnest(${ids}::uuid[]) k (id) where k.id = p.id)`;
+  for (let from = 0; from < pairs.length; from += AT_ONCE) {
     checkpoint();
-    const page = JSON.stringify(rows.slice(from, from + AT_ONCE));
+    const rows = pairs.slice(from, from + AT_ONCE).map((pair, at) => rowOf(pair, from + at));
+    const page = JSON.stringify(rows);
     await query(sql).run`insert into duplicate_pairs as p
        select * from jsonb_populate_recordset(null::duplicate_pairs, ${page}::jsonb)
        on conflict (id) do update set class = excluded.class, score = excluded.score, alone = excluded.alone,
@@ -193,7 +197,11 @@ type FoundCluster = Pick<
 /**
  * Clusters the pairs with decisions: confirmed pairs are certain, and dismissed pairs are never in one cluster.
  */
-function clustersWith(pairs: readonly ClusterEdge[], valid: readonly PairFacts[]): FoundCluster[] {
+async function clustersWith(
+  pairs: readonly ClusterEdge[],
+  ids: readonly string[],
+  valid: readonly PairFacts[],
+): Promise<FoundCluster[]> {
   const decided = new Map<string, PairDecision>(valid.map(({ id, decision }) => [id, decision]));
   const apart = new Map<string, Set<string>>();
   for (const { left_id, right_id, decision } of valid)
@@ -204,13 +212,14 @@ function clustersWith(pairs: readonly ClusterEdge[], valid: readonly PairFacts[]
       ] as const)
         apart.set(one, (apart.get(one) ?? new Set()).add(other));
   const ties = new Map<string, ClusterEdge>();
-  for (const { left, right, score } of pairs) {
-    const id = idFor('pair', [left, right]);
-    if (decided.get(id) !== 'dismissed') ties.set(id, { left, right, score });
-  }
+  for (const [at, { left, right, score }] of pairs.entries())
+    if (decided.get(ids[at]!) !== 'dismissed') ties.set(ids[at]!, { left, right, score });
   for (const { id, left_id: left, right_id: right, decision } of valid)
     if (decision === 'confirmed') ties.set(id, { left, right, score: 1 });
-  const groups = clustersOf([...ties.values()], undefined, apart);
+  const steps = clustersInSteps([...ties.values()], undefined, apart);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) await breathe();
+  const groups = step.value;
   const home = new Map(groups.flatMap(({ ids }, at) => ids.map((id) => [id, at] as const)));
   const bounds = groups.map(() => ({ least: 1, most: 0 }));
   for (const { left, right, score } of ties.values()) {
@@ -220,7 +229,7 @@ function clustersWith(pairs: readonly ClusterEdge[], valid: readonly PairFacts[]
     bound.least = Math.min(bound.least, score);
     bound.most = Math.max(bound.most, score);
   }
-  return groups.map(({ ids, cohesion }, at) => ({
+  return await breathing(groups, ({ ids, cohesion }, at) => ({
     id: idFor('cluster', ids),
     card_ids: ids,
     cohesion,
@@ -228,4 +237,16 @@ function clustersWith(pairs: readonly ClusterEdge[], valid: readonly PairFacts[]
     most_score: bounds[at]!.most,
     status: statusOf(ids, decided),
   }));
+}
+
+const PER_BREATH = 1_000;
+
+/** Maps items, and lets other work of the process take its turn between parts. */
+async function breathing<T, R>(items: readonly T[], make: (item: T, at: number) => R): Promise<R[]> {
+  const made: R[] = [];
+  for (const [at, item] of items.entries()) {
+    if (at % PER_BREATH === 0) await breathe();
+    made.push(make(item, at));
+  }
+  return made;
 }

@@ -100,7 +100,7 @@ export function* aspectsOf(
       weight,
       isCode: true,
       isNaming: true,
-      similarity: alikeCodes(codes, corpus.right === null),
+      similarity: alikeCodes(codes, corpus.isOneList),
     },
   ];
   return {
@@ -292,8 +292,15 @@ function* numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Pause
 function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<Aspect[]> {
   const field = firstName(fields);
   if (!field) return [];
+  // many records have the same variant, or none
+  const known = new Map<string, Variant>();
   const variants = (records: readonly MatchRecord[]) =>
-    mapped(records, (record) => variantOf(itemsOf(record, field.name)[0] ?? ''));
+    mapped(records, (record) => {
+      const variant = variantOf(itemsOf(record, field.name)[0] ?? '');
+      const key = Object.values(variant).join('|');
+      if (!known.has(key)) known.set(key, variant);
+      return known.get(key)!;
+    });
   const lefts = yield* variants(corpus.left);
   const rights = corpus.right ? yield* variants(corpus.right) : lefts;
   const rule = (what: keyof Variant): Aspect => ({

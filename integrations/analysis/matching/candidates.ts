@@ -25,6 +25,8 @@ export const NOBODY = 0xffff_ffff;
 export interface Neighbours {
   rows: Uint32Array;
   bounds: Float64Array;
+  /** How near each is, if this is asked for. */
+  sums?: Float64Array;
 }
 
 /** Inverted index: the rows of term `t` are `rows[starts[t] .. starts[t + 1])`. */
@@ -81,8 +83,9 @@ export class Search {
   }
 
   /** Space for the neighbours of a number of rows. */
-  noNeighbours(rows: number): Neighbours {
+  noNeighbours(rows: number, withSums = false): Neighbours {
     return {
+      ...(withSums && { sums: new Float64Array(rows * this.#reach.neighbours) }),
       rows: new Uint32Array(rows * this.#reach.neighbours).fill(NOBODY),
       bounds: new Float64Array(rows),
     };
@@ -98,6 +101,8 @@ export class Search {
       if (this.#from === this.#to) this.#sums[row] = 0;
       const near = largest(touched, this.#sums, k);
       found.rows.set(near, (from + at) * k);
+      if (found.sums)
+        for (const [place, other] of near.entries()) found.sums[(from + at) * k + place] = this.#sums[other]!;
       if (near.length === k) found.bounds[from + at] = this.#sums[near[k - 1]!]!;
       this.#forget(touched);
     }
@@ -186,22 +191,32 @@ export class Pairs {
       const b = rows[at]!;
       if (b === NOBODY) continue;
       const a = Math.floor(at / k);
-      const turn = order === 'turned' || (order === 'rising' && a > b);
-      this.#lefts.push(turn ? b : a);
-      this.#rights.push(turn ? a : b);
-      this.#most = Math.max(this.#most, turn ? a : b);
+      if (order === 'turned' || (order === 'rising' && a > b)) this.push(b, a);
+      else this.push(a, b);
     }
+  }
+
+  push(left: number, right: number): void {
+    this.#lefts.push(left);
+    this.#rights.push(right);
+    this.#most = Math.max(this.#most, right);
   }
 
   /** The distinct pairs, ascending. Rows are below 2^26, so that a pair is an exact number. */
   distinct(): Candidates {
     const count = this.#most + 1;
-    const rights = this.#rights.items();
-    const keys = Float64Array.from(this.#lefts.items(), (left, at) => left * count + rights[at]!).sort();
-    const once = keys.filter((key, at) => at === 0 || key !== keys[at - 1]);
-    return {
-      left: Uint32Array.from(once, (key) => Math.floor(key / count)),
-      right: Uint32Array.from(once, (key) => key % count),
-    };
+    const [lefts, rights] = [this.#lefts.items(), this.#rights.items()];
+    const keys = new Float64Array(lefts.length);
+    for (let at = 0; at < keys.length; at++) keys[at] = lefts[at]! * count + rights[at]!;
+    keys.sort();
+    let distinct = 0;
+    for (let at = 0; at < keys.length; at++)
+      if (at === 0 || keys[at] !== keys[at - 1]) keys[distinct++] = keys[at]!;
+    const [left, right] = [new Uint32Array(distinct), new Uint32Array(distinct)];
+    for (let at = 0; at < distinct; at++) {
+      left[at] = Math.floor(keys[at]! / count);
+      right[at] = keys[at]! % count;
+    }
+    return { left, right };
   }
 }

@@ -1,4 +1,5 @@
 import type { MatchPair } from './matching.types.ts';
+import { finish, mapped, type Paused } from './numbers.ts';
 
 /** Records of one list that represent the same object. */
 export interface Cluster {
@@ -13,6 +14,8 @@ const MOST_MEMBERS = 50;
 /** In a larger cluster, a record is compared with this number of the most similar ones. */
 const MOST_TIES = 6;
 
+const PAIRS_PER_PAUSE = 1_000;
+
 /** A pair for clustering. */
 export type ClusterEdge = Pick<MatchPair, 'left' | 'right' | 'score'>;
 
@@ -25,20 +28,29 @@ interface Group {
  * their records is at least `least`, where a missing pair counts 0, so that one probable pair does not chain two clusters.
  * A record is in at most one cluster, and two records that are `apart` (given in both directions) are never in the same.
  */
-export function clustersOf(
+export const clustersOf = (
+  pairs: readonly ClusterEdge[],
+  least?: number,
+  apart?: ReadonlyMap<string, ReadonlySet<string>>,
+): Cluster[] => finish(clustersInSteps(pairs, least, apart));
+
+/** Like clustersOf; yields after some pairs, so that the caller can do other work. */
+export function* clustersInSteps(
   pairs: readonly ClusterEdge[],
   least = 0.5,
   apart: ReadonlyMap<string, ReadonlySet<string>> = new Map(),
-): Cluster[] {
+): Paused<Cluster[]> {
   const ties = new Map<string, Map<string, number>>();
-  for (const { left, right, score } of pairs) {
+  for (const [at, { left, right, score }] of pairs.entries()) {
+    if (at % PAIRS_PER_PAUSE === 0) yield;
     linksOf(ties, left).set(right, score);
     linksOf(ties, right).set(left, score);
   }
   const groups = new Map([...ties.keys()].map((id): [string, Group] => [id, { members: [id] }]));
   const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
   const order = pairs.toSorted((a, b) => b.score - a.score || text(a.left, b.left) || text(a.right, b.right));
-  for (const { left, right, score } of order) {
+  for (const [at, { left, right, score }] of order.entries()) {
+    if (at % PAIRS_PER_PAUSE === 0) yield;
     if (score < least) break;
     const [one, other] = [groups.get(left)!, groups.get(right)!];
     if (one === other || one.members.length + other.members.length > MOST_MEMBERS) continue;
@@ -48,13 +60,12 @@ export function clustersOf(
     large.members.push(...small.members);
     for (const id of small.members) groups.set(id, large);
   }
-  return [...new Set(groups.values())]
-    .filter(({ members }) => members.length > 1)
-    .map((group) => ({
-      ids: group.members.toSorted(text),
-      cohesion: Number(linkage(group, group, ties).toFixed(6)),
-    }))
-    .sort((a, b) => text(a.ids[0]!, b.ids[0]!));
+  const found = [...new Set(groups.values())].filter(({ members }) => members.length > 1);
+  const clusters = yield* mapped(found, (group) => ({
+    ids: group.members.toSorted(text),
+    cohesion: Number(linkage(group, group, ties).toFixed(6)),
+  }));
+  return clusters.sort((a, b) => text(a.ids[0]!, b.ids[0]!));
 }
 
 function linksOf(ties: Map<string, Map<string, number>>, id: string): Map<string, number> {

@@ -13,7 +13,7 @@ import {
 import { memoized } from './normalise.ts';
 import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
-import { seriesIn } from './series.ts';
+import { SeriesFinder } from './series.ts';
 import { codesOf, piecesOf, withStems, wordsOf } from './tokens.ts';
 import type { VendorOf } from './vendors.ts';
 import { isDistinctive } from './vocabulary.ts';
@@ -40,6 +40,8 @@ export interface Corpus {
   pieces: Rows & { terms: string[] };
   dictionary: Dictionary;
   vendorOf: VendorOf;
+  /** Whether both lists are parts of one, or the same. */
+  isOneList: boolean;
 }
 
 const WORDY: ReadonlySet<FieldKind> = new Set(['name', 'list', 'address', 'text', 'code']);
@@ -66,9 +68,10 @@ export function* corpusOf(
   fields: readonly MatchField[],
   vendorOf: VendorOf,
   known?: Dictionary,
+  isOneList = right === null,
 ): Paused<Corpus> {
   const wordy = fields.filter(hasWords);
-  const dictionary = known ?? (yield* dictionaryOf(right ? left.concat(right) : left, fields, vendorOf));
+  const dictionary = known ?? (yield* dictionaryOf(() => (right ? [left, right] : [left]), fields, vendorOf));
   const lexicon = new Lexicon();
   const rowsIn = (records: readonly MatchRecord[], words: Words) =>
     rowsOf(records.length, (row, items) => {
@@ -93,7 +96,7 @@ export function* corpusOf(
   for (const { name } of fields.filter(({ kind }) => kind === 'set'))
     sets.set(name, yield* termRows(left, right, (record) => itemsOf(record, name)));
   const pieces = yield* pieceRows(words);
-  return { left, right, words, fields: fieldRows, codes, sets, pieces, dictionary, vendorOf };
+  return { left, right, words, fields: fieldRows, codes, sets, pieces, dictionary, vendorOf, isOneList };
 }
 
 /** The words of a record's field by its kind. */
@@ -118,8 +121,17 @@ export function wordsFor(field: MatchField, dictionary: Dictionary, vendorOf: Ve
   };
 }
 
-function* dictionaryOf(
-  records: readonly MatchRecord[],
+/** Records in pages, which are read anew each time. */
+export type Pages = () => Iterable<readonly MatchRecord[]>;
+
+/** Calls a function with each record, yielding between parts. */
+function* each(pages: Pages, see: (record: MatchRecord) => void): Paused<void> {
+  for (const page of pages()) yield* mapped(page, see);
+}
+
+/** Derives the facts about words in names from the records. */
+export function* dictionaryOf(
+  pages: Pages,
   fields: readonly MatchField[],
   vendorOf: VendorOf,
 ): Paused<Dictionary> {
@@ -132,20 +144,20 @@ function* dictionaryOf(
     alone: {},
     series: [],
   };
-  Object.assign(dictionary, yield* spellingsOf(records, names, dictionary));
+  Object.assign(dictionary, yield* spellingsOf(pages, names, dictionary));
   for (const { name, without } of names) {
     if (!without) continue;
     const counts = new Map<string, number>();
     const read = memoized(nameReader(dictionary), MOST_VENDORS);
     const vendors = new Set<string>();
-    const firsts = yield* mapped(records, (record) => {
+    yield* each(pages, (record) => {
       const words = read(textOf(record, without));
       for (const word of words) vendors.add(word);
-      return words[0];
+      const first = words[0];
+      if (first !== undefined) counts.set(first, (counts.get(first) ?? 0) + 1);
     });
-    for (const word of firsts) if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
     const alone = new Set<string>();
-    yield* mapped(records, (record) => {
+    yield* each(pages, (record) => {
       const text = textOf(record, name).trim();
       const words = /\s/.test(text) ? [] : read(text);
       if (words.length === 1 && vendors.has(words[0]!)) alone.add(words[0]!);
@@ -155,22 +167,31 @@ function* dictionaryOf(
   }
   const first = names.find(({ kind }) => kind === 'name');
   if (first) {
-    dictionary.series = seriesIn(yield* mapped(records, wordsFor(first, dictionary, vendorOf)));
+    const words = wordsFor(first, dictionary, vendorOf);
+    const series = new SeriesFinder();
+    yield* each(pages, (record) => series.add(words(record)));
+    dictionary.series = series.found();
   }
   return dictionary;
 }
 
 /** Derives spellings from the records; the intermediate data, as large as the records, is freed on return. */
 function* spellingsOf(
-  records: readonly MatchRecord[],
+  pages: Pages,
   names: readonly MatchField[],
   none: Dictionary,
 ): Paused<Pick<Dictionary, 'joints' | 'umlauts' | 'acronyms'>> {
   const texts = new Set<string>();
-  yield* mapped(records, (record) => {
+  yield* each(pages, (record) => {
     for (const { name } of names) for (const item of itemsOf(record, name)) texts.add(item);
   });
-  const raw = yield* mapped([...texts], rawNameWords);
+  // many names have the same words
+  const known = new Map<string, string>();
+  const shared = (word: string) => {
+    if (!known.has(word)) known.set(word, word);
+    return known.get(word)!;
+  };
+  const raw = yield* mapped([...texts], (text) => rawNameWords(text).map(shared));
   const spellings = { joints: findCompounds(raw), umlauts: umlautsIn(raw), acronyms: none.acronyms };
   const acronyms = acronymsIn(texts);
   if (acronyms.length === 0) return spellings;

@@ -39,15 +39,15 @@ export function newWordsIn({ counts, left, right }: Space): number {
   return count / Math.max(1, entries);
 }
 
-/** Computes the drift of the similarities by aspect, and of the words. */
+/** Computes the drift of the shares by aspect, see binShares, and of the words. */
 export function driftOf(
   model: MatchModel,
-  aspects: readonly { name: string; similarities: Float32Array }[],
+  aspects: readonly { name: string; shares: readonly number[] }[],
   newWords: number,
 ): Drift {
-  const indexes = aspects.map(({ name, similarities }) => {
+  const indexes = aspects.map(({ name, shares }) => {
     const then = model.aspects.find(({ aspect }) => aspect === name)?.seen;
-    return { aspect: name, index: then ? stability(then, binShares(similarities)) : 0 };
+    return { aspect: name, index: then ? stability(then, shares) : 0 };
   });
   const most = indexes.reduce((a, b) => (b.index > a.index ? b : a), {
     aspect: null as string | null,

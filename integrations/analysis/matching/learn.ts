@@ -1,5 +1,6 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
 import type { FieldKind, Prior } from './matching.types.ts';
+import { Numbers } from './numbers.ts';
 import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
 import { reliabilitiesOf, withReliabilities } from './reliability.ts';
@@ -243,21 +244,24 @@ const DECIDED = -0.5;
 /** The pairs that no rule decides, with the aspects to be learned. */
 export function undecided({ graph, aspects }: Compared): Compared {
   const rules = aspects.filter(({ rule }) => rule);
-  const undecidedPairs = [...graph.left.keys()].filter((at) =>
-    rules.every(({ rule, similarities }) => bitsAt(rule!, similarities[at]!) > DECIDED),
-  );
   const learned = aspects.filter(({ rule }) => !rule);
-  if (undecidedPairs.length === graph.left.length) return { graph, aspects: learned };
+  const open = new Numbers();
+  for (let at = 0; at < graph.left.length; at++)
+    if (rules.every(({ rule, similarities }) => bitsAt(rule!, similarities[at]!) > DECIDED)) open.push(at);
+  if (open.length === graph.left.length) return { graph, aspects: learned };
+  const pairs = open.items();
   return {
     graph: {
       nodes: graph.nodes,
-      left: Uint32Array.from(undecidedPairs, (at) => graph.left[at]!),
-      right: Uint32Array.from(undecidedPairs, (at) => graph.right[at]!),
+      left: pairs.map((at) => graph.left[at]!),
+      right: pairs.map((at) => graph.right[at]!),
     },
-    aspects: learned.map((aspect) => ({
-      ...aspect,
-      similarities: Float32Array.from(undecidedPairs, (at) => aspect.similarities[at]!),
-    })),
+    aspects: learned.map((aspect) => {
+      const similarities = new Float32Array(pairs.length);
+      for (let place = 0; place < pairs.length; place++)
+        similarities[place] = aspect.similarities[pairs[place]!]!;
+      return { ...aspect, similarities };
+    }),
   };
 }
 
@@ -283,7 +287,7 @@ export function oddsOf(
   { graph, aspects }: Compared,
   model: Pick<Learned, 'aspects' | 'priorBits'>,
 ): Float64Array {
-  const bits = Float64Array.from(graph.left, () => model.priorBits);
+  const bits = new Float64Array(graph.left.length).fill(model.priorBits);
   for (const { aspect, bits: learned } of model.aspects) {
     const similarities = aspects.find(({ name }) => name === aspect)?.similarities;
     if (similarities)

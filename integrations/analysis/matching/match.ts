@@ -1,6 +1,6 @@
 import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
-import { withDecisions } from './decisions.ts';
+import { type DecidedPair, withDecisions } from './decisions.ts';
 import { binShares, type Drift, driftOf, newWordsIn } from './drift.ts';
 import {
   type Compared,
@@ -14,6 +14,7 @@ import {
 } from './learn.ts';
 import {
   type Decision,
+  type Evidence,
   type MatchField,
   type MatchModel,
   type MatchOptions,
@@ -22,22 +23,26 @@ import {
   type MatchResult,
   MODEL_FORMAT,
   type Prior,
+  type Vocabulary,
 } from './matching.types.ts';
+import { modelId } from './models.ts';
 import { finish } from './numbers.ts';
-import { type Snapshot, snapshotFrom, updatedSnapshot, type Work } from './snapshots.ts';
+import { digestOf } from './records.ts';
+import { newPairs, type Snapshot, updatedPairs, type Work } from './snapshots.ts';
 import {
-  allNeighbours,
   type Comparison,
   comparedOf,
   comparisonInSteps,
   type Progress,
   pairsBetween,
-  pairsIn,
   similaritiesOf,
   termsOf,
+  within,
+  withoutValues,
 } from './stages.ts';
 
-const THRESHOLDS = { match: 0.5, possible: 0.1 };
+/** Default minimum scores. */
+export const THRESHOLDS = { match: 0.5, possible: 0.1 };
 
 /**
  * Finds the matching pairs of two lists in which each record matches at most one of the other list. No record is in two
@@ -57,18 +62,26 @@ export function* matchListsInSteps(
   right: readonly MatchRecord[],
   options: MatchOptions,
 ): Generator<Progress, MatchResult> {
-  const comparison = yield* within(0, 0.2, comparisonInSteps(left, right, options));
-  const candidates = yield* within(0.2, 0.5, pairsBetween(comparison, options.from));
-  const similarities = yield* within(0.5, 0.7, similaritiesOf(comparison, candidates));
-  const compared = comparedOf(comparison, candidates, similarities);
-  const model =
-    options.model ??
-    modelWithDecisions(
-      yield* within(0.7, 0.9, learnModel(comparison, compared, options.prior)),
-      comparison,
-      options.decisions,
-    );
-  return resultOf(comparison, candidates, compared, model, options);
+  const pairs = yield* within(0, 0.7, comparedLists(left, right, options));
+  const learned = options.model
+    ? undefined
+    : yield* within(
+        0.7,
+        0.9,
+        learnModel(pairs.facts, pairs.compared, pairs.candidates.left.length, options.prior),
+      );
+  return resultOf(pairs, options.model ?? withDecisions(learned!, pairs.decided), options);
+}
+
+function* comparedLists(
+  left: readonly MatchRecord[],
+  right: readonly MatchRecord[],
+  options: MatchOptions,
+): Generator<Progress, ComparedPairs> {
+  const comparison = yield* within(0, 0.3, comparisonInSteps(left, right, options));
+  const candidates = yield* within(0.3, 0.7, pairsBetween(comparison, options.from));
+  const similarities = yield* within(0.7, 1, similaritiesOf(comparison, candidates));
+  return pairsOf(comparison, candidates, similarities, options.decisions);
 }
 
 /** The result for one list, with the data for an incremental next run. */
@@ -94,26 +107,52 @@ export interface DuplicatesOptions extends MatchOptions {
 export const findDuplicates = (
   records: readonly MatchRecord[],
   options: DuplicatesOptions,
-): DuplicatesResult => finish(findDuplicatesInSteps(records, options));
+): DuplicatesResult => finish(findDuplicatesInSteps(() => records, options));
 
-/** Like findDuplicates; yields about every 100 ms, so that the caller can do other work or cancel. */
+/**
+ * Like findDuplicates; yields about every 100 ms, so that the caller can do other work or cancel.
+ * @param takeRecords returns the records, which are not needed any more once their values are extracted.
+ */
 export function* findDuplicatesInSteps(
-  records: readonly MatchRecord[],
+  takeRecords: () => readonly MatchRecord[],
   options: DuplicatesOptions,
 ): Generator<Progress, DuplicatesResult> {
-  const comparison = yield* within(0, 0.2, comparisonInSteps(records, null, options));
-  const { base, snapshot, work } = yield* within(0.2, 0.9, snapshotOf(comparison, options));
-  const { candidates, similarities } = snapshot;
-  const compared = comparedOf(comparison, candidates, similarities);
-  const model = modelWithDecisions(base, comparison, options.decisions);
+  const { pairs, neighbours, digests, work } = yield* within(0, 0.75, comparedList(takeRecords, options));
+  const { ids, facts, candidates, compared, decided } = pairs;
+  const base =
+    options.model ??
+    (yield* within(0.75, 0.9, learnModel(facts, compared, candidates.left.length, options.prior)));
+  const model = withDecisions(base, decided);
   return {
-    ...resultOf(comparison, candidates, compared, model, options),
+    ...resultOf(pairs, model, options),
     base,
     order: compared.aspects.map(({ name }) => name),
-    snapshot,
+    snapshot: {
+      ...{ model: modelId(base), ids: ids.left, digests, neighbours, candidates },
+      similarities: compared.aspects.map(({ similarities }) => similarities),
+    },
     work,
-    drift: driftOf(model, compared.aspects, newWordsOf(comparison)),
+    drift: driftOf(
+      model,
+      compared.aspects.map(({ name, similarities }) => ({ name, shares: binShares(similarities) })),
+      facts.newWords,
+    ),
   };
+}
+
+/** Finds and compares the pairs of one list; an earlier snapshot of the model is updated. */
+function* comparedList(takeRecords: () => readonly MatchRecord[], options: DuplicatesOptions) {
+  const { model, previous, decisions, fields } = options;
+  const comparison = yield* within(0, 0.25, comparisonInSteps(takeRecords(), null, options));
+  const digests = comparison.left.map((record) => digestOf(record, fields));
+  withoutValues(comparison);
+  const { work, ...found } = yield* within(
+    0.25,
+    1,
+    model && previous ? updatedPairs(previous, comparison, digests, model) : newPairs(comparison),
+  );
+  const { neighbours, candidates, similarities } = found;
+  return { pairs: pairsOf(comparison, candidates, similarities, decisions), neighbours, digests, work };
 }
 
 /** The probability of each pair of records, without rivals, by a model; for few records, since it does not yield. */
@@ -143,18 +182,45 @@ export function priorModel(fields: readonly MatchField[]): MatchModel {
   return { ...model, terms: Object.fromEntries(spaces.map((space) => [space, noTerms])) };
 }
 
-/** The snapshot of one list, and its model, which is learned if none is given. */
-function* snapshotOf(comparison: Comparison, { model, previous, prior }: DuplicatesOptions) {
-  if (model && previous) return { base: model, ...(yield* updatedSnapshot(previous, comparison, model)) };
-  const neighbours = yield* within(0, 0.5, allNeighbours(comparison));
-  const candidates = pairsIn(neighbours);
-  const similarities = yield* within(0.5, 0.8, similaritiesOf(comparison, candidates));
-  const base =
-    model ??
-    (yield* within(0.8, 1, learnModel(comparison, comparedOf(comparison, candidates, similarities), prior)));
-  const count = comparison.left.length;
-  const work: Work = { changed: count, searched: count, compared: candidates.left.length };
-  return { base, snapshot: snapshotFrom(comparison, base, neighbours, candidates, similarities), work };
+/** Candidate pairs with their similarities, and what else is needed of their records. */
+interface ComparedPairs {
+  /** Ascending. */
+  ids: { left: string[]; right: string[] | null };
+  candidates: Candidates;
+  compared: Compared;
+  decided: DecidedPair[];
+  facts: Facts;
+}
+
+/** What a model takes over from the records. */
+interface Facts extends Pick<MatchModel, 'fields' | 'dictionary' | 'terms'> {
+  /** The number of records of one or two lists. */
+  records: [number] | [number, number];
+  vocabulary: Vocabulary | undefined;
+  newWords: number;
+}
+
+function pairsOf(
+  comparison: Comparison,
+  candidates: Candidates,
+  similarities: readonly Float32Array[],
+  decisions?: readonly Decision[],
+): ComparedPairs {
+  const { left, right, fields, vocabulary, corpus } = comparison;
+  return {
+    candidates,
+    compared: comparedOf(comparison, candidates, similarities),
+    decided: decidedPairs(comparison, decisions ?? []),
+    ids: { left: left.map(({ id }) => id), right: right ? right.map(({ id }) => id) : null },
+    facts: {
+      records: right ? [left.length, right.length] : [left.length],
+      fields: fields.map(fieldOf),
+      vocabulary,
+      dictionary: corpus.dictionary,
+      terms: termsOf(comparison),
+      newWords: newWordsOf(comparison),
+    },
+  };
 }
 
 function newWordsOf({ aspects }: Comparison): number {
@@ -166,18 +232,21 @@ function newWordsOf({ aspects }: Comparison): number {
  * Stage 4: learns a model from the pairs. In one list, matches are first assumed to form clusters; if their transitivity is low,
  * similarity instead of identity was learned, and the model is learned again from nearest neighbours only. Pairs decided by a
  * rule are excluded.
+ * @param pairs the number of all pairs, if those are some of them.
  */
-function* learnModel(
-  comparison: Comparison,
+export function* learnModel(
+  facts: Facts,
   compared: Compared,
+  pairs: number,
   prior?: Prior,
 ): Generator<Progress, MatchModel> {
-  const { learned: shape, transitivity } = yield* learnShape(undecided(compared), comparison, prior);
+  const { records, fields, vocabulary, dictionary, terms, newWords } = facts;
+  const { learned: shape, transitivity } = yield* learnShape(undecided(compared), facts, prior);
   const learned = withRules(shape, compared.aspects);
   const similaritiesBy = new Map(compared.aspects.map(({ name, similarities }) => [name, similarities]));
   return {
     format: MODEL_FORMAT,
-    fields: comparison.fields.map(fieldOf),
+    fields,
     aspects: learned.aspects.map((aspect) => ({
       ...aspect,
       seen: binShares(similaritiesBy.get(aspect.aspect)!),
@@ -185,44 +254,41 @@ function* learnModel(
     priorBits: learned.priorBits,
     exclusive: learned.exclusive,
     transitivity,
-    dictionary: comparison.corpus.dictionary,
-    ...(comparison.vocabulary && { vocabulary: comparison.vocabulary }),
-    terms: termsOf(comparison),
+    dictionary,
+    ...(vocabulary && { vocabulary }),
+    terms,
     learned: {
-      records: comparison.left.length + (comparison.right?.length ?? 0),
-      pairs: compared.graph.left.length,
+      records: records.reduce<number>((sum, count) => sum + count, 0),
+      pairs,
       decisions: 0,
-      newWords: newWordsOf(comparison),
+      newWords,
     },
   };
 }
 
-/** A model adjusted by decisions about pairs of these records. */
-const modelWithDecisions = (
-  model: MatchModel,
-  comparison: Comparison,
-  decisions: readonly Decision[] = [],
-): MatchModel => withDecisions(model, decidedPairs(comparison, decisions));
-
 /** Copies a field without additional members of the caller. */
-const fieldOf = ({ name, kind, weight, without }: MatchField): MatchField => ({
+export const fieldOf = ({ name, kind, weight, without }: MatchField): MatchField => ({
   name,
   kind,
   ...(weight === undefined ? {} : { weight }),
   ...(without === undefined ? {} : { without }),
 });
 
-function* learnShape(open: Compared, { left, right }: Comparison, prior?: Prior) {
+function* learnShape(open: Compared, { records: [left, right] }: Facts, prior?: Prior) {
   const pairs = open.graph.left.length;
-  if (right) {
-    const shape: Shape = { exclusive: true, degrees: [pairs / left.length, pairs / right.length] };
+  if (right !== undefined) {
+    const shape: Shape = { exclusive: true, degrees: [pairs / left, pairs / right] };
     return { learned: yield* learn(open, shape, prior), transitivity: 1 };
   }
   return yield* learnList(open, prior);
 }
 
 /** The similarities of decided pairs, including non-candidates; pairs with missing records are omitted. */
-function decidedPairs({ left, right, aspects }: Comparison, decisions: readonly Decision[]) {
+export function decidedPairs(
+  { left, right, aspects }: Comparison,
+  decisions: readonly Decision[],
+): DecidedPair[] {
+  if (decisions.length === 0) return [];
   const lefts = new Map(left.map(({ id }, row) => [id, row]));
   const rights = right ? new Map(right.map(({ id }, row) => [id, row])) : lefts;
   return decisions.flatMap((decision) => {
@@ -239,34 +305,23 @@ function decidedPairs({ left, right, aspects }: Comparison, decisions: readonly 
   });
 }
 
-/** Runs a part of the work and maps its progress to a range of the total progress. */
-function* within<T>(from: Progress, to: Progress, part: Generator<Progress, T>): Generator<Progress, T> {
-  let step = part.next();
-  for (; !step.done; step = part.next()) yield from + (to - from) * step.value;
-  return step.value;
-}
-
 function resultOf(
-  comparison: Comparison,
-  candidates: Candidates,
-  compared: Compared,
+  pairs: ComparedPairs,
   model: MatchModel,
   options: Pick<MatchOptions, 'thresholds'>,
 ): MatchResult {
+  const { ids, candidates, compared } = pairs;
   const odds = oddsOf(compared, model);
   const scores = probabilitiesOf(compared.graph, odds, model.exclusive);
-  const pairs = pairsOf(comparison, candidates, compared, model, odds, scores, options);
   return {
-    pairs: classify(pairs, options, comparison.right !== null),
+    pairs: classify(likelyPairs(pairs, model, odds, scores, options), options, ids.right !== null),
     model,
     compared: candidates.left.length,
   };
 }
 
-function pairsOf(
-  { left, right }: Comparison,
-  candidates: Candidates,
-  { aspects }: Compared,
+function likelyPairs(
+  { candidates, compared: { aspects }, ids: { left, right } }: ComparedPairs,
   model: MatchModel,
   odds: Float64Array,
   scores: Float64Array,
@@ -276,27 +331,31 @@ function pairsOf(
   for (const [at, score] of scores.entries()) {
     if (score < Math.min(thresholds.possible, thresholds.match)) continue;
     pairs.push({
-      left: left[candidates.left[at]!]!.id,
-      right: (right ?? left)[candidates.right[at]!]!.id,
+      left: left[candidates.left[at]!]!,
+      right: (right ?? left)[candidates.right[at]!]!,
       score: round(score, 6),
       class: 'possible',
       alone: round(odds[at]! / (1 + odds[at]!), 6),
-      evidence: aspects.map(({ name, similarities }) => {
-        const similarity = similarities[at]!;
-        const bits = model.aspects.find(({ aspect }) => aspect === name)?.bits;
-        return {
-          aspect: name,
-          similarity: Number.isNaN(similarity) ? null : round(similarity, 4),
-          bits: bits ? round(bitsAt(bits, similarity), 2) : 0,
-        };
-      }),
+      evidence: evidenceOf(aspects, model, at),
     });
   }
   return pairs;
 }
 
+/** The evidence of the pair at a place. */
+export const evidenceOf = (aspects: Compared['aspects'], model: MatchModel, at: number): Evidence[] =>
+  aspects.map(({ name, similarities }) => {
+    const similarity = similarities[at]!;
+    const bits = model.aspects.find(({ aspect }) => aspect === name)?.bits;
+    return {
+      aspect: name,
+      similarity: Number.isNaN(similarity) ? null : round(similarity, 4),
+      bits: bits ? round(bitsAt(bits, similarity), 2) : 0,
+    };
+  });
+
 /** Sorts and classifies the pairs; between two lists each record is in at most one match. */
-function classify(
+export function classify(
   pairs: MatchPair[],
   { thresholds = THRESHOLDS }: Pick<MatchOptions, 'thresholds'>,
   once: boolean,
@@ -315,4 +374,5 @@ function classify(
   return pairs;
 }
 
-const round = (value: number, digits: number): number => Number(value.toFixed(digits));
+/** Rounds to a number of digits. */
+export const round = (value: number, digits: number): number => Number(value.toFixed(digits));

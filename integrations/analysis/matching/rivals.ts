@@ -110,9 +110,7 @@ const MOST_NEIGHBOURS = 50;
  */
 export function transitivityOf({ nodes, left, right }: PairGraph, probabilities: Float64Array): number {
   const neighbours: { node: number; probability: number }[][] = Array.from({ length: nodes }, () => []);
-  const known = new Map<number, number>();
   for (const [at, probability] of probabilities.entries()) {
-    known.set(left[at]! * nodes + right[at]!, probability);
     if (probability < LEAST) continue;
     neighbours[left[at]!]!.push({ node: right[at]!, probability });
     neighbours[right[at]!]!.push({ node: left[at]!, probability });
@@ -123,12 +121,23 @@ export function transitivityOf({ nodes, left, right }: PairGraph, probabilities:
     for (const [at, one] of around.entries()) {
       for (const other of around.slice(at + 1)) {
         const [low, high] = one.node < other.node ? [one.node, other.node] : [other.node, one.node];
-        const between = known.get(low * nodes + high);
-        if (between === undefined) continue;
+        const between = placeOf(low, high, left, right);
+        if (between < 0) continue;
         all += one.probability * other.probability;
-        closed += one.probability * other.probability * between;
+        closed += one.probability * other.probability * probabilities[between]!;
       }
     }
   }
   return all > 0 ? closed / all : 1;
+}
+
+/** The place of a pair in ascending pairs; -1 if it is not there. */
+function placeOf(low: number, high: number, left: Uint32Array, right: Uint32Array): number {
+  let [from, to] = [0, left.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (left[middle]! < low || (left[middle] === low && right[middle]! < high)) from = middle + 1;
+    else to = middle;
+  }
+  return left[from] === low && right[from] === high ? from : -1;
 }

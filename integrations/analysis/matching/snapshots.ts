@@ -1,16 +1,20 @@
+import { pack, unpack } from '../../../platform/pack.ts';
 import { type Candidates, type Neighbours, NOBODY } from './candidates.ts';
 import type { MatchModel, MatchRecord } from './matching.types.ts';
 import { modelId } from './models.ts';
 import { finish } from './numbers.ts';
-import { digestOf } from './records.ts';
 import {
+  allNeighbours,
   type Comparison,
   neighboursOf,
   type Progress,
   pairsIn,
   searchesOf,
   similaritiesOf,
+  within,
 } from './stages.ts';
+
+type Packed = Uint8Array<ArrayBuffer>;
 
 /** Changed records processed between two yields. */
 const SOUGHT_PER_YIELD = 250;
@@ -40,37 +44,35 @@ export interface Work {
   compared: number;
 }
 
-/** Combines the results of the stages. */
-export const snapshotFrom = (
-  { left, fields }: Comparison,
-  model: MatchModel,
-  neighbours: Neighbours[],
-  candidates: Candidates,
-  similarities: Float32Array[],
-): Snapshot => ({
-  model: modelId(model),
-  ids: left.map(({ id }) => id),
-  digests: left.map((record) => digestOf(record, fields)),
-  neighbours,
-  candidates,
-  similarities,
-});
+/** The pairs of a run, with what a next run needs. */
+export type FoundPairs = Omit<Snapshot, 'model' | 'ids' | 'digests'> & { work: Work };
+
+/** Finds and compares the pairs of one list. */
+export function* newPairs(comparison: Comparison): Generator<Progress, FoundPairs> {
+  const { left: records } = comparison;
+  const neighbours = yield* within(0, 0.5, allNeighbours(comparison));
+  const candidates = pairsIn(neighbours);
+  const similarities = yield* within(0.5, 1, similaritiesOf(comparison, candidates));
+  const work = { changed: records.length, searched: records.length, compared: candidates.left.length };
+  return { neighbours, candidates, similarities, work };
+}
 
 /**
- * Updates a snapshot incrementally, with the same result as computing it from scratch. Neighbours are searched for changed
- * records, for records with a changed or removed neighbour, and for records to which a changed one is nearer than their
+ * Updates the pairs of a snapshot incrementally, with the same result as finding them from scratch. Neighbours are searched for
+ * changed records, for records with a changed or removed neighbour, and for records to which a changed one is nearer than their
  * farthest neighbour; only new pairs and pairs of changed records are compared.
  *
+ * @param digests of the records, see digestOf.
  * @throws RangeError if the snapshot is of another model
  */
-export function* updatedSnapshot(
+export function* updatedPairs(
   previous: Snapshot,
   comparison: Comparison,
+  digests: readonly string[],
   model: MatchModel,
-): Generator<Progress, { snapshot: Snapshot; work: Work }> {
+): Generator<Progress, FoundPairs> {
   if (previous.model !== modelId(model)) throw new RangeError('The snapshot is of another model.');
-  const { left: records, fields } = comparison;
-  const digests = records.map((record) => digestOf(record, fields));
+  const { left: records } = comparison;
   const { before, now } = placesOf(previous, records, digests);
   const changed = [...before.keys()].filter((row) => before[row] === NOBODY);
   const reused = previous.neighbours.map((near) => moved(near, previous.ids.length, before, now));
@@ -92,8 +94,29 @@ export function* updatedSnapshot(
   yield 0.7;
   const candidates = pairsIn(neighbours);
   const { similarities, compared } = similaritiesFrom(previous, comparison, candidates, before);
-  const snapshot = { ...snapshotFrom(comparison, model, neighbours, candidates, similarities), digests };
-  return { snapshot, work: { changed: changed.length, searched: rows.length, compared } };
+  const work = { changed: changed.length, searched: rows.length, compared };
+  return { neighbours, candidates, similarities, work };
+}
+
+/** Packs a snapshot array by array, so that it needs little more memory. */
+export const packSnapshot = ({ neighbours, candidates, similarities, ...head }: Snapshot): Packed =>
+  pack({
+    ...head,
+    neighbours: neighbours.map(pack),
+    candidates: pack(candidates),
+    similarities: similarities.map(pack),
+  });
+
+/** A packed snapshot; undefined if it is of another version of the service. */
+export function unpackSnapshot(packed: Uint8Array | null): Snapshot | undefined {
+  const { neighbours, candidates, similarities, ...head } = unpack<Record<string, unknown>>(packed) ?? {};
+  if (!(candidates instanceof Uint8Array)) return undefined;
+  return {
+    ...(head as Pick<Snapshot, 'model' | 'ids' | 'digests'>),
+    neighbours: (neighbours as Packed[]).map((part) => unpack<Neighbours>(part)!),
+    candidates: unpack<Candidates>(candidates)!,
+    similarities: (similarities as Packed[]).map((part) => unpack<Float32Array>(part)!),
+  };
 }
 
 /** The former row of each row, and the current row of each former row; NOBODY if it is changed, new or removed. */

@@ -2,7 +2,14 @@ import { type Aspects, aspectsOf } from './aspects.ts';
 import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './candidates.ts';
 import { type Corpus, corpusOf, isName } from './corpus.ts';
 import type { Compared } from './learn.ts';
-import type { MatchField, MatchOptions, MatchRecord, TermCounts, Vocabulary } from './matching.types.ts';
+import type {
+  Dictionary,
+  MatchField,
+  MatchOptions,
+  MatchRecord,
+  TermCounts,
+  Vocabulary,
+} from './matching.types.ts';
 import { mapped, type Paused } from './numbers.ts';
 import { ownWordsOf, writtenRecord } from './own-words.ts';
 import { byId } from './records.ts';
@@ -42,29 +49,54 @@ export function* comparisonInSteps(
   right: readonly MatchRecord[] | null,
   options: Pick<MatchOptions, 'fields' | 'model' | 'neighbours' | 'vocabulary'>,
 ): Generator<Progress, Comparison> {
-  const { fields, model, neighbours = NEIGHBOURS } = options;
-  const { vocabulary } = model ?? options;
+  const { fields, model, neighbours } = options;
   if (model && !sameFields(model.fields, fields))
     throw new RangeError('The model was learned for other fields.');
-  const lists = [byId(left), right && byId(right)] as const;
-  const [lefts, rights] = yield* at(0, writtenLists(lists, fields, vocabulary));
+  return yield* comparisonOf(byId(left), right && byId(right), {
+    ...{ fields, neighbours, isOneList: right === null, dictionary: model?.dictionary },
+    terms: right ? undefined : model?.terms,
+    vocabulary: (model ?? options).vocabulary,
+  });
+}
+
+/** How two lists, or two parts of one, are compared. */
+export interface ComparisonOptions extends Pick<MatchOptions, 'fields' | 'neighbours' | 'vocabulary'> {
+  isOneList: boolean;
+  /** Undefined to derive it from the lists. */
+  dictionary: Dictionary | undefined;
+  /** Undefined to count them in the lists. */
+  terms: Record<string, TermCounts> | undefined;
+}
+
+/** Stage 1 for records in the order of their ids. */
+export function* comparisonOf(
+  left: readonly MatchRecord[],
+  right: readonly MatchRecord[] | null,
+  { fields, neighbours = NEIGHBOURS, vocabulary, isOneList, dictionary, terms }: ComparisonOptions,
+): Generator<Progress, Comparison> {
+  const [lefts, rights] = yield* at(0, writtenLists([left, right], fields, vocabulary));
   const { vendorOf } = ownWordsOf(vocabulary);
-  const corpus = yield* at(0, corpusOf(lefts, rights, fields, vendorOf, model?.dictionary));
+  const corpus = yield* at(0, corpusOf(lefts, rights, fields, vendorOf, dictionary, isOneList));
   return {
-    left: lists[0],
-    right: lists[1],
-    fields,
-    vocabulary,
-    corpus,
-    aspects: yield* at(0.5, aspectsOf(corpus, fields, right ? undefined : model)),
+    ...{ left, right, fields, vocabulary, corpus },
+    aspects: yield* at(0.5, aspectsOf(corpus, fields, terms && { terms })),
     reach: { neighbours, postings: POSTINGS },
   };
+}
+
+/** Frees the values of compared records; ids remain. */
+export function withoutValues(comparison: Comparison): void {
+  const ids = (records: readonly MatchRecord[]) => records.map(({ id }) => ({ id, values: {} }));
+  comparison.left = ids(comparison.left);
+  comparison.right &&= ids(comparison.right);
+  comparison.corpus.left = comparison.left;
+  comparison.corpus.right = comparison.right;
 }
 
 type Lists = readonly [left: readonly MatchRecord[], right: readonly MatchRecord[] | null];
 
 /** The lists with the synonyms of a vocabulary in their names replaced. */
-function* writtenLists(
+export function* writtenLists(
   lists: Lists,
   fields: readonly MatchField[],
   vocabulary: Vocabulary | undefined,
@@ -82,6 +114,17 @@ function* writtenLists(
 function* at<T>(progress: Progress, work: Paused<T>): Generator<Progress, T> {
   let step = work.next();
   for (; !step.done; step = work.next()) yield progress;
+  return step.value;
+}
+
+/** Runs a part of the work and maps its progress to a range of the total progress. */
+export function* within<T>(
+  from: Progress,
+  to: Progress,
+  part: Generator<Progress, T>,
+): Generator<Progress, T> {
+  let step = part.next();
+  for (; !step.done; step = part.next()) yield from + (to - from) * step.value;
   return step.value;
 }
 
@@ -147,14 +190,16 @@ export function* allNeighbours(comparison: Comparison): Generator<Progress, Neig
   return yield* neighboursOf(yield* searchesOf(comparison), rowsBelow(comparison.left.length));
 }
 
-const rowsBelow = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, row) => row);
+/** All rows. */
+export const rowsBelow = (count: number): Uint32Array => new Uint32Array(count).map((_, row) => row);
 
 /** The neighbours of some rows, by search. */
 export function* neighboursOf(
   searches: readonly Search[],
   rows: Uint32Array,
+  withSums = false,
 ): Generator<Progress, Neighbours[]> {
-  const found = searches.map((search) => search.noNeighbours(rows.length));
+  const found = searches.map((search) => search.noNeighbours(rows.length, withSums));
   for (let from = 0; from < rows.length; from += ROWS_PER_YIELD) {
     const part = rows.subarray(from, from + ROWS_PER_YIELD);
     for (const [space, search] of searches.entries()) search.addNearest(part, found[space]!, from);

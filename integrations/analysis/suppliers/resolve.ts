@@ -185,7 +185,7 @@ function* likelyTies(
   const records = [...entries].map(([key, { spelling }]) => ({ id: key, values: { name: spelling.name } }));
   const thresholds = { match: 0.5, possible: LEAST_SCORE };
   const fields = [{ name: 'name', kind: 'name' }] as const;
-  const steps = findDuplicatesInSteps(records, { fields, thresholds, vocabulary });
+  const steps = findDuplicatesInSteps(() => records, { fields, thresholds, vocabulary });
   let step = steps.next();
   for (; !step.done; step = steps.next()) yield 0.1 + 0.8 * step.value;
   return step.value.pairs.flatMap((pair) => likelyTie(pair, entries));

@@ -9,6 +9,7 @@ import { listClasses } from './classes.ts';
 import { type Judged, pairKey, pairsWithin, readJudged } from './judged.ts';
 import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
+import { size } from './size.ts';
 import { type Sample, sampleOf, train } from './train.ts';
 
 /** Above this many records the baseline is left out, which takes the square of the time. */
@@ -20,16 +21,18 @@ interface Run {
 }
 
 /**
- * Prints how well and how fast records are matched: `--data <folder of judged sets>`, `--records <number>`, and/or `--others`, made-up
+ * Prints how well and how fast records are matched: `--data <folder of judged sets>`, `--records <number>`, `--size <number>`, the time and
+ * memory of a search among as many cards, and/or `--others`, made-up
  * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class (`--only <pattern>`: classes with such names). `--train` with `--data` trains the
  * prior from all of them and writes it; `--held-out` compares, for each family of lists, the prior trained from all with one trained
  * without this family.
  */
-function benchMatching(): void {
+async function benchMatching(): Promise<void> {
   const { values } = parseArgs({
     options: {
       data: { type: 'string' },
       records: { type: 'string' },
+      size: { type: 'string' },
       others: { type: 'boolean', default: false },
       lists: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
@@ -42,12 +45,13 @@ function benchMatching(): void {
   const trains = values.train || values['held-out'];
   const known = values.data ? readJudged(values.data) : [];
   if (trains) trainPrior(trainingLists(known), values.train, only);
-  else if (!values.data && !values.records && !values.others && !values.lists)
-    throw new RangeError('Give --data <folder>, --records <number>, --others or --lists.');
+  else if (!values.data && !values.records && !values.size && !values.others && !values.lists)
+    throw new RangeError('Give --data <folder>, --records <number>, --size <number>, --others or --lists.');
   for (const judged of trains ? [] : known) report(judged, Number(values.errors));
   if (values.others) table(otherLists());
   if (values.lists) classes(only);
   if (values.records) scale(Number(values.records), Number(values.errors));
+  if (values.size) await size(Number(values.size));
 }
 
 function report(judged: Judged, errors: number): Run {
@@ -298,4 +302,4 @@ function again({ left, fields }: Judged, { model, snapshot }: DuplicatesResult):
   if (!same) process.exitCode = 1;
 }
 
-benchMatching();
+await benchMatching();

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { MatchRecord } from '../../../integrations/analysis/matching/matching.types.ts';
 import { type Api, type Job, runJob, type Started } from '../harness/api.ts';
 import { sampleGrowth, timed } from '../harness/measure.ts';
-import { atLeast, under, within } from '../harness/rows.ts';
+import { atLeast, type Row, under, within } from '../harness/rows.ts';
 import type { Scenario } from '../harness/scenario.ts';
 import { startService } from '../harness/service.ts';
 import { KINDS, plantedIn } from '../matching/planted.ts';
@@ -31,9 +31,13 @@ type Run = { model_version: string; results: { changed: number; compared_now: nu
 type Truth = Map<string, Set<string>>;
 
 /** Fills the service with cards, a tenth of which are there twice, and another tenth variants that are no duplicates. */
-export async function fillWithDuplicates(client: pg.Client, applications: number): Promise<Truth> {
+export async function fillWithDuplicates(
+  client: pg.Client,
+  applications: number,
+  types: readonly (typeof TYPES)[number][] = TYPES,
+): Promise<Truth> {
   const truth: Truth = new Map();
-  for (const { type, kind, share } of TYPES) {
+  for (const { type, kind, share } of types) {
     const judged = plantedIn(KINDS[kind]!, Math.max(20, Math.round(applications * share)), type.length);
     // siblings must have different names
     const names = new Map<string, string>();
@@ -165,5 +169,52 @@ export const duplicates: Scenario = {
       within('duplicates, differences from a full run', isSame ? 0 : 1, '', 0),
       under('duplicates, cancelled', cancelMs, 'ms', 2_000),
     ];
+  },
+};
+
+const LEASE_POLL_MS = 500;
+
+/** Samples the lease of a job. @returns what ends it: the seconds that it had left at least. */
+function sampleLease(client: pg.Client): () => number {
+  let least = Number.POSITIVE_INFINITY;
+  const timer = setInterval(async () => {
+    const { rows } = await client.query(
+      `select extract(epoch from lease_until - clock_timestamp())::float8 as left from jobs where status = 'running' and kind = 'duplicates'`,
+    );
+    for (const { left } of rows) least = Math.min(least, left);
+  }, LEASE_POLL_MS);
+  return () => {
+    clearInterval(timer);
+    return least;
+  };
+}
+
+/** Searches among as many applications as `--cards`, in a worker beside the API: time, memory, and its lease. */
+export const duplicatesSize: Scenario = {
+  name: 'duplicates-size',
+  onlyNamed: true,
+  loadsItself: true,
+  async run({ args, log }) {
+    await using service = await startService({}, 'api');
+    const worker = await service.join('worker');
+    const { api, client } = service;
+    await fillWithDuplicates(client, args.cards, [TYPES[0]]);
+    const rows: Row[] = [];
+    for (const mode of ['learn', 'changes']) {
+      const [growth, lease] = [sampleGrowth(worker.pid), sampleLease(client)];
+      const { seconds, results } = await analyse(api, mode);
+      const least = lease();
+      log(
+        `${mode}: ${results.compared_now} pairs compared; the lease had at least ${least.toFixed(1)} s left`,
+      );
+      rows.push(
+        under(`duplicates among ${args.cards} applications, ${mode}, memory growth`, growth(), 'MB', 1_000),
+        under(`duplicates among ${args.cards} applications, ${mode}`, seconds, 's', 36_000),
+        atLeast('duplicates, lease left', least, 's', 3),
+      );
+      await client.query(`update cards set name = name || ' anew', updated_at = now()
+         where id in (select id from cards where type = 'Application' order by md5(id::text) limit ${CHANGED})`);
+    }
+    return rows;
   },
 };

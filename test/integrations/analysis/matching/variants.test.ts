@@ -1,7 +1,7 @@
 import { findDuplicates } from '../../../../integrations/analysis/matching/match.ts';
 import { reasonsOf } from '../../../../integrations/analysis/matching/reasons.ts';
 import { regionNamed } from '../../../../integrations/analysis/matching/regions.ts';
-import { seriesIn, seriesSimilarity } from '../../../../integrations/analysis/matching/series.ts';
+import { SeriesFinder, seriesSimilarity } from '../../../../integrations/analysis/matching/series.ts';
 import type { Variant } from '../../../../integrations/analysis/matching/variants.ts';
 import { variantOf, variantSimilarity } from '../../../../integrations/analysis/matching/variants.ts';
 import products from './variants.products.json' with { type: 'json' };
@@ -55,6 +55,12 @@ test('countries are known in several languages', () => {
   );
   expect(regionNamed('payroll')).toBeUndefined();
 });
+
+function seriesIn(names: string[][]): string[] {
+  const finder = new SeriesFinder();
+  for (const name of names) finder.add(name);
+  return finder.found();
+}
 
 test('words that take turns in rows of names tell things apart, in any language', () => {
   const sites = ['graz', 'linz', 'wien'];

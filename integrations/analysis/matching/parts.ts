@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import type { ScratchFile } from '../../../platform/scratch-file.ts';
+import { withDecisions } from './decisions.ts';
+import { binShares, driftOf } from './drift.ts';
+import { type Compared, oddsOf, probabilitiesOf } from './learn.ts';
+import {
+  classify,
+  type DuplicatesOptions,
+  type DuplicatesResult,
+  evidenceOf,
+  fieldOf,
+  learnModel,
+  round,
+  THRESHOLDS,
+} from './match.ts';
+import type { MatchModel, MatchPair } from './matching.types.ts';
+import { modelId } from './models.ts';
+import { Numbers } from './numbers.ts';
+import { type Known, PartedComparison, type PartedList, type PartPairs } from './parts.compare.ts';
+import { digestOf } from './records.ts';
+import { type Progress, within } from './stages.ts';
+
+/** Limits of what is in memory at once. */
+export interface PartLimits {
+  /** Pairs from which a model is learned: of more, those of some records. */
+  learned: number;
+  /** Odds below which a pair does not compete with others, if there are more pairs than that. */
+  leastOdds: number;
+}
+const LIMITS: PartLimits = { learned: 2_000_000, leastOdds: 1e-4 };
+
+/**
+ * Like findDuplicatesInSteps, for a list of any length: what is in memory at once is two parts of it, and a few numbers for each record and
+ * pair. Each two parts are compared with each other, twice, so that the time grows with the square of the number of parts. The snapshot is
+ * only of the whole list, so that a next run is not incremental.
+ */
+export function* findDuplicatesInParts(
+  list: PartedList,
+  options: DuplicatesOptions,
+  file: ScratchFile,
+  limits: PartLimits = LIMITS,
+): Generator<Progress, DuplicatesResult> {
+  const { model: given, fields, prior } = options;
+  const parts = new PartedComparison(list, options, file);
+
+  const known: Known = given ?? (yield* within(0, 0.1, parts.count()));
+  const ranked = yield* within(0.1, 0.4, parts.search(known));
+  const candidates = parts.candidates(ranked);
+  const { pairs, newWords } = yield* within(0.4, 0.8, parts.compare(known, candidates));
+  const compared = pairs.reduce((sum, { count }) => sum + count, 0);
+  const stored: Stored = { parts, pairs, list, file, count: compared };
+  const facts = {
+    ...known,
+    ...{ vocabulary: parts.vocabulary, newWords, records: [parts.records] as [number] },
+    fields: fields.map(fieldOf),
+  };
+  const base =
+    given ?? (yield* within(0.8, 0.9, learnModel(facts, sampleOf(stored, limits), compared, prior)));
+  const model = withDecisions(base, parts.decided);
+  const found = classify(yield* resultsOf(stored, model, options, limits), options, false);
+  return {
+    ...{ pairs: found, model, base, compared },
+    order: parts.aspects.map(({ name }) => name),
+    snapshot: {
+      ...{ model: modelId(base), ids: [], digests: [listDigest(list, fields)], neighbours: [] },
+      ...{ candidates: { left: new Uint32Array(), right: new Uint32Array() }, similarities: [] },
+    },
+    work: { changed: parts.records, searched: parts.records, compared },
+    drift: driftOf(model, sharesOf(stored), newWords),
+  };
+}
+
+/** The hash of a whole list. */
+export function listDigest(list: PartedList, fields: DuplicatesOptions['fields']): string {
+  const hash = createHash('sha256');
+  for (const part of list.counts.keys())
+    for (const record of list.read(part)) hash.update(`${record.id} ${digestOf(record, fields)}\n`);
+  return hash.digest('base64').slice(0, 22);
+}
+
+/** The compared pairs of a list. */
+interface Stored {
+  parts: PartedComparison;
+  pairs: readonly PartPairs[];
+  list: PartedList;
+  file: ScratchFile;
+  /** The number of pairs. */
+  count: number;
+}
+
+/** The pairs from which a model is learned: all, or those of a part of the records. */
+function sampleOf({ parts, pairs, file, count }: Stored, { learned }: PartLimits): Compared {
+  // the share of records of whose pairs, together, there are as many as can be learned from
+  const share = count <= learned ? 1 : 1 - Math.sqrt(1 - learned / count);
+  const isIn = (row: number) => Math.imul(row + 1, 2_654_435_761) >>> 0 < share * 2 ** 32;
+  const chosen = pairs.map(({ candidates }) => {
+    const { left, right } = file.get(candidates);
+    const places = new Numbers();
+    for (let at = 0; at < left.length; at++)
+      if (share === 1 || isIn(left[at]!) || isIn(right[at]!)) places.push(at);
+    return { left, right, places: places.items().slice() };
+  });
+  const size = chosen.reduce((sum, { places }) => sum + places.length, 0);
+  const gather = <T extends Uint32Array | Float32Array>(target: T, valuesOf: (part: number) => T): T => {
+    let end = 0;
+    for (const [part, { places }] of chosen.entries()) {
+      const values = valuesOf(part);
+      for (const at of places) target[end++] = values[at]!;
+    }
+    return target;
+  };
+  return {
+    graph: {
+      nodes: parts.records,
+      left: gather(new Uint32Array(size), (part) => chosen[part]!.left),
+      right: gather(new Uint32Array(size), (part) => chosen[part]!.right),
+    },
+    aspects: parts.aspects.map((aspect, index) => ({
+      ...aspect,
+      similarities: gather(new Float32Array(size), (part) => file.get(pairs[part]!.similarities[index]!)),
+    })),
+  };
+}
+
+/** The pairs that a model takes as possible matches. */
+function* resultsOf(
+  stored: Stored,
+  model: MatchModel,
+  { thresholds = THRESHOLDS }: DuplicatesOptions,
+  limits: PartLimits,
+): Generator<Progress, MatchPair[]> {
+  const { parts, pairs, count } = stored;
+  const least = Math.min(thresholds.possible, thresholds.match);
+  const leastOdds = count > limits.learned ? limits.leastOdds : 0;
+  const [lefts, rights, places] = [new Numbers(), new Numbers(), new Numbers()];
+  const kept: number[] = [];
+  const ends = [0];
+  for (const [part, own] of pairs.entries()) {
+    yield 0.9 + (0.05 * part) / pairs.length;
+    const compared = parts.comparedOf(own);
+    for (const [at, odd] of oddsOf(compared, model).entries()) {
+      if (odd <= leastOdds) continue;
+      lefts.push(compared.graph.left[at]!);
+      rights.push(compared.graph.right[at]!);
+      places.push(at);
+      kept.push(odd);
+    }
+    ends.push(places.length);
+  }
+  const graph = { nodes: parts.records, left: lefts.items(), right: rights.items() };
+  const odds = Float64Array.from(kept);
+  const scores = probabilitiesOf(graph, odds, model.exclusive);
+  const found: (MatchPair & { rows: [number, number] })[] = [];
+  for (const [part, own] of pairs.entries()) {
+    yield 0.95 + (0.05 * part) / pairs.length;
+    const { aspects } = parts.comparedOf(own);
+    for (let at = ends[part]!; at < ends[part + 1]!; at++) {
+      if (scores[at]! < least) continue;
+      found.push({
+        ...{ left: '', right: '', class: 'possible', score: round(scores[at]!, 6) },
+        alone: round(odds[at]! / (1 + odds[at]!), 6),
+        evidence: evidenceOf(aspects, model, places.items()[at]!),
+        rows: [graph.left[at]!, graph.right[at]!],
+      });
+    }
+  }
+  return named(stored, found);
+}
+
+/** Replaces the rows of pairs by ids. */
+function named({ parts, list }: Stored, pairs: (MatchPair & { rows: [number, number] })[]): MatchPair[] {
+  const names = new Map<number, string>();
+  for (const { rows } of pairs) for (const row of rows) names.set(row, '');
+  for (const [part, start] of parts.starts.entries())
+    for (const [at, { id }] of list.read(part).entries())
+      if (names.has(start + at)) names.set(start + at, id);
+  return pairs.map(({ rows: [left, right], ...pair }) => ({
+    ...pair,
+    ...{ left: names.get(left)!, right: names.get(right)! },
+  }));
+}
+
+/** By aspect, the shares of the pairs by bin, see binShares. */
+function sharesOf({ parts, pairs, file, count }: Stored) {
+  return parts.aspects.map(({ name }, index) => {
+    const counts: number[] = [];
+    for (const { similarities } of pairs) {
+      const values = file.get(similarities[index]!);
+      for (const [bin, share] of binShares(values).entries())
+        counts[bin] = (counts[bin] ?? 0) + Math.round(share * values.length);
+    }
+    return { name, shares: counts.map((one) => one / Math.max(1, count)) };
+  });
+}
