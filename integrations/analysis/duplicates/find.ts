@@ -7,7 +7,7 @@ import type { Found, FoundPair, SearchOptions, SearchRequest, SearchResponse } f
 const IDLE_MS = 600_000;
 
 /** Limit of the heap of the thread, beside which it has arrays of numbers; cards that do not fit are in files. */
-const HEAP_MB = 640;
+const HEAP_MB = 512;
 
 /** The input of a search. */
 interface SearchInput extends SearchOptions {

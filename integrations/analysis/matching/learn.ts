@@ -93,16 +93,14 @@ function* learnFrom(
   trust: (own: Float64Array, prior: Float64Array) => number,
   progress: (share: number) => number,
 ): Generator<number, { model: Learned; probabilities: Float64Array }> {
-  const probabilitiesBy = (model: Learned) =>
-    probabilitiesOf(compared.graph, oddsOf(compared, model), prior.exclusive);
-  const expected = probabilitiesBy(prior);
+  const expected = modelProbabilities(compared, prior);
   let probabilities = expected;
   let model = prior;
   for (let step = 0; step < MOST_STEPS; step++) {
     yield progress(step / MOST_STEPS);
     const own = estimate(probabilities);
-    model = between(prior, own, trust(probabilitiesBy(own), expected));
-    const next = probabilitiesBy(model);
+    model = between(prior, own, trust(modelProbabilities(compared, own), expected));
+    const next = modelProbabilities(compared, model);
     const change = next.reduce((most, value, at) => Math.max(most, Math.abs(value - probabilities[at]!)), 0);
     probabilities = next;
     if (change < SETTLED) break;
@@ -116,10 +114,7 @@ export function* learnList(
   known?: Prior,
 ): Generator<number, { learned: Learned; transitivity: number }> {
   const groups = yield* learn(compared, { exclusive: false, degrees: null }, known);
-  const transitivity = transitivityOf(
-    compared.graph,
-    probabilitiesOf(compared.graph, oddsOf(compared, groups), false),
-  );
+  const transitivity = transitivityOf(compared.graph, modelProbabilities(compared, groups));
   if (transitivity >= LEAST_TRANSITIVITY) return { learned: groups, transitivity };
   return { learned: yield* learn(compared, { exclusive: true, degrees: null }, known), transitivity };
 }
@@ -129,6 +124,7 @@ function estimator(compared: Compared, shape: Shape): (probabilities: Float64Arr
   const { aspects } = compared;
   const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
   const coverage = aspects.map(({ similarities }) => shareOf(similarities, (value) => !Number.isNaN(value)));
+  const sums = new Float64Array(compared.graph.left.length);
   return (probabilities) => {
     const bits = aspects.map(({ similarities, isExact }) => {
       const learned = bitsOf(similarities, probabilities);
@@ -137,7 +133,7 @@ function estimator(compared: Compared, shape: Shape): (probabilities: Float64Arr
     // an aspect that few pairs have adds little to their sums
     const at = (similarity: number) =>
       bits.reduce((sum, one, index) => sum + shares[index]! * coverage[index]! * bitsAt(one, similarity), 0);
-    const sums = sumsOf(compared, bits, shares);
+    sumsOf(compared, bits, shares, sums);
     const { slope: found, middle } = separation(
       sums,
       probabilities,
@@ -301,12 +297,23 @@ export function oddsOf(
     }));
   const isNamed = (at: number) =>
     naming.length === 0 || naming.some(({ similarities, least }) => similarities[at]! >= least);
-  return bits.map((bit, at) => (isNamed(at) ? Math.exp(Math.min(MOST_LOG_ODDS, bit * Math.LN2)) : 0));
+  for (let at = 0; at < bits.length; at++)
+    bits[at] = isNamed(at) ? Math.exp(Math.min(MOST_LOG_ODDS, bits[at]! * Math.LN2)) : 0;
+  return bits;
 }
 
 /** Converts odds to probabilities, with or without rivals. */
 export function probabilitiesOf(graph: PairGraph, odds: Float64Array, exclusive: boolean): Float64Array {
   return exclusive ? oneToOneProbabilities(graph, odds) : odds.map((odd) => odd / (1 + odd));
+}
+
+/** The probabilities of pairs by a model. */
+function modelProbabilities(compared: Compared, model: Learned): Float64Array {
+  const odds = oddsOf(compared, model);
+  if (model.exclusive) return oneToOneProbabilities(compared.graph, odds);
+  // in place, since long lists have many pairs
+  for (let at = 0; at < odds.length; at++) odds[at]! /= 1 + odds[at]!;
+  return odds;
 }
 
 /**
@@ -340,8 +347,14 @@ function correlation(a: Float32Array, b: Float32Array): number {
   return count >= BELIEF && spread > 1e-9 ? (products - (sumA * sumB) / count) / Math.sqrt(spread) : 0;
 }
 
-function sumsOf({ graph, aspects }: Compared, bits: Float64Array[], shares: number[]): Float64Array {
-  const sums = new Float64Array(graph.left.length);
+/** The sums of the bits of each pair, written to `sums`. */
+function sumsOf(
+  { aspects }: Compared,
+  bits: Float64Array[],
+  shares: number[],
+  sums: Float64Array,
+): Float64Array {
+  sums.fill(0);
   for (const [index, { similarities }] of aspects.entries())
     for (let at = 0; at < sums.length; at++)
       sums[at]! += shares[index]! * bitsAt(bits[index]!, similarities[at]!);
