@@ -1,4 +1,4 @@
-import { pack, unpack } from '../../../platform/pack.ts';
+import { pack, packNumbers, unpack, unpackNumbers } from '../../../platform/pack.ts';
 import { type Candidates, type Neighbours, NOBODY } from './candidates.ts';
 import type { MatchModel, MatchRecord } from './matching.types.ts';
 import { modelId } from './models.ts';
@@ -98,24 +98,40 @@ export function* updatedPairs(
   return { neighbours, candidates, similarities, work };
 }
 
+/** A snapshot whose arrays are packed. */
+type PackedSnapshot = Pick<Snapshot, 'model' | 'ids' | 'digests'> & {
+  nearest: [rows: Uint8Array, bounds: Uint8Array][];
+  pairs: [left: Uint8Array, right: Uint8Array];
+  similar: Uint8Array[];
+};
+
 /** Packs a snapshot array by array, so that it needs little more memory. */
-export const packSnapshot = ({ neighbours, candidates, similarities, ...head }: Snapshot): Packed =>
-  pack({
+export function packSnapshot({ neighbours, candidates, similarities, ...head }: Snapshot): Packed {
+  const packed: PackedSnapshot = {
     ...head,
-    neighbours: neighbours.map(pack),
-    candidates: pack(candidates),
-    similarities: similarities.map(pack),
-  });
+    nearest: neighbours.map(({ rows, bounds }) => [packNumbers(rows), packNumbers(bounds)]),
+    pairs: [packNumbers(candidates.left), packNumbers(candidates.right)],
+    similar: similarities.map(packNumbers),
+  };
+  return pack(packed);
+}
 
 /** A packed snapshot; undefined if it is of another version of the service. */
 export function unpackSnapshot(packed: Uint8Array | null): Snapshot | undefined {
-  const { neighbours, candidates, similarities, ...head } = unpack<Record<string, unknown>>(packed) ?? {};
-  if (!(candidates instanceof Uint8Array)) return undefined;
+  const found = unpack<PackedSnapshot>(packed);
+  if (!found?.pairs) return undefined;
+  const { model, ids, digests, nearest, pairs, similar } = found;
   return {
-    ...(head as Pick<Snapshot, 'model' | 'ids' | 'digests'>),
-    neighbours: (neighbours as Packed[]).map((part) => unpack<Neighbours>(part)!),
-    candidates: unpack<Candidates>(candidates)!,
-    similarities: (similarities as Packed[]).map((part) => unpack<Float32Array>(part)!),
+    ...{ model, ids, digests },
+    neighbours: nearest.map(([rows, bounds]) => ({
+      rows: unpackNumbers(rows, Uint32Array),
+      bounds: unpackNumbers(bounds, Float64Array),
+    })),
+    candidates: {
+      left: unpackNumbers(pairs[0], Uint32Array),
+      right: unpackNumbers(pairs[1], Uint32Array),
+    },
+    similarities: similar.map((values) => unpackNumbers(values, Float32Array)),
   };
 }
 
