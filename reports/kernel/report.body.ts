@@ -1,8 +1,5 @@
-import { ID, type IdNumbers } from './report.ids.ts';
 import { copyBytes, ID_TEXT, maxJsonLength, writeId, writeJsonText } from './report.json-rows.ts';
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 /**
  * A growing buffer for a long response body. It avoids an object per chunk and a final concatenation.
  */
@@ -41,31 +38,6 @@ export class ReportBody {
   jsonText(source: Buffer, from: number, to: number): void {
     this.#room(maxJsonLength(to - from));
     this.#used = writeJsonText(source, from, to, this.#bytes, this.#used);
-  }
-
-  /** Appends a range that was written before. */
-  again(from: number, to: number): void {
-    this.#room(to - from);
-    this.#bytes.copyWithin(this.#used, from, to);
-    this.#used += to - from;
-  }
-
-  /** Appends the ids of some numbers, quoted and separated by commas. */
-  ids(ids: IdNumbers, numbers: Int32Array, from: number, to: number): void {
-    this.#room((to - from) * (ID.text + 3));
-    const bytes = this.#bytes;
-    let at = this.#used;
-    for (let n = from; n < to; n += 1) {
-      if (n > from) {
-        bytes[at] = COMMA;
-        at += 1;
-      }
-      bytes[at] = QUOTE;
-      ids.writeText(numbers[n]!, bytes, at + 1);
-      at += ID.text + 2;
-      bytes[at - 1] = QUOTE;
-    }
-    this.#used = at;
   }
 
   /** Removes the last bytes. */

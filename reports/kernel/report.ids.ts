@@ -1,4 +1,4 @@
-import { ID_TEXT, int32At, writeId } from './report.json-rows.ts';
+import { ID_TEXT, int32At } from './report.json-rows.ts';
 
 /** Bytes of an id, and characters of its text. */
 export const ID = { bytes: 16, text: ID_TEXT };
@@ -52,12 +52,6 @@ export class IdNumbers {
   /** The number of the id with its text at an offset; -1 if unknown. */
   findText(lines: Buffer, at: number): number {
     return this.find(bytesOf(lines, at), 0);
-  }
-
-  /** Writes the text of the id with a number. */
-  writeText(number: number, into: Uint8Array, at: number): void {
-    for (let n = 0; n < WORDS; n += 1) idBytes.writeInt32BE(this.#words[number * WORDS + n]!, n * 4);
-    writeId(idBytes, 0, into, at);
   }
 
   /** The number of the id with its bytes at an offset; a new id gets the next number. */

@@ -79,14 +79,12 @@ export function writeJsonText(
   return at + 1;
 }
 
-/** A UUID, a text, the text of JSON, or jsonb. */
-type JsonKind = 'id' | 'text' | 'json' | 'jsonb';
+/** A UUID, a text, or the text of JSON. */
+type JsonKind = 'id' | 'text' | 'json';
 
 export interface JsonValue {
   /** The member's name. */
   name: string;
-  /** Text before the value instead of the name. */
-  head?: string;
   kind: JsonKind;
 }
 
@@ -108,11 +106,6 @@ const writers: Record<JsonKind, Writer> = {
   },
   text: { most: maxJsonLength, write: writeJsonText },
   json: { most: (bytes) => bytes, write: copyBytes },
-  jsonb: {
-    most: (bytes) => bytes,
-    // after the version byte
-    write: (source, from, to, target, at) => copyBytes(source, from + 1, to, target, at),
-  },
 };
 
 const NULL = Buffer.from('null');
@@ -120,9 +113,9 @@ const NULL = Buffer.from('null');
 /** Writes rows as JSON objects, each followed by `end`. */
 export function jsonRows(values: readonly JsonValue[], end: string): RowWriter {
   const ending = Buffer.from(end);
-  const members = values.map(({ name, head, kind }) => ({
+  const members = values.map(({ name, kind }) => ({
     // the first comma is replaced by the brace
-    head: Buffer.from(head ?? `,${JSON.stringify(name)}:`),
+    head: Buffer.from(`,${JSON.stringify(name)}:`),
     ...writers[kind],
   }));
   return (source, from, target, start) => {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { type CopiedLines, copyOut, type RowWriter } from '../../platform/copy-out.ts';
@@ -47,12 +46,6 @@ export function eachLine(lines: Buffer, visit: (from: number, to: number) => voi
     visit(from, to);
     from = to + 2;
   }
-}
-
-/** Runs `work` while the database executes `read`, and returns both results. */
-export async function runDuringRead<R, W>(read: Promise<R>, work: () => W): Promise<[R, W]> {
-  // lets the statement be sent first
-  return await Promise.all([read, nextTurn().then(work)]);
 }
 
 /**

@@ -1,39 +1,30 @@
 import Type, { type Static } from 'typebox';
-import type { Ctx } from '../../../domain/kernel/context.ts';
 import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { arrayOf, Flag, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, ChartUnit } from '../../kernel/charts/charts.types.ts';
-import { reportAttributes } from '../../kernel/report.cards.ts';
-import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { ID, IdNumbers } from '../../kernel/report.ids.ts';
-import { type JsonValue, jsonRows } from '../../kernel/report.json-rows.ts';
-import { runDuringRead } from '../../kernel/report.lines.ts';
-import { type Lists, listsOf, numberedCards, pairsOfPaths, readEnds } from '../../kernel/report.links.ts';
-import { type NumberedLines, numberedLines } from '../../kernel/report.numbered.ts';
+import { ID } from '../../kernel/report.ids.ts';
+import { eachLine } from '../../kernel/report.lines.ts';
+import { rowsByGroup } from '../../kernel/report.nested.ts';
+import { ID_FROM } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
+import { App, CardsByType, Named, readText, TagGroups, tagGroupsOf } from '../../kernel/report.related.ts';
+import { MAX_ROWS } from '../../kernel/report.rows.ts';
+import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import {
-  App,
-  CardsByType,
-  cardsByName,
-  Named,
-  readText,
-  relatedCard,
-  relationPathsFrom,
-  TagGroups,
-  tagGroupsOf,
-} from '../../kernel/report.related.ts';
-import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
-import { numberIn } from '../../kernel/report.sql.ts';
-import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
-import { extractCosts, writeCapabilities } from './capability-heatmap.parts.ts';
-import { relatedOf } from './capability-heatmap.related.ts';
+  APP,
+  appRows,
+  CAPABILITY,
+  capabilityLines,
+  linkedApps,
+  relatedCards,
+} from './capability-heatmap.sql.ts';
 
-const Result = reportSchema('CapabilityHeatmapReport', {
+const Result = pagedReportSchema('CapabilityHeatmapReport', {
   items: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),
@@ -44,6 +35,7 @@ const Result = reportSchema('CapabilityHeatmapReport', {
     apps: arrayOf({ ...App, related_by_type: Type.Record(Type.String(), Type.Array(Uuid)) }),
   }),
   metric: Type.String(),
+  capability_count: Type.Integer(),
   filterable_types: CardsByType,
   fields_schema: Type.Array(SectionSchema),
   tag_groups: TagGroups,
@@ -51,58 +43,9 @@ const Result = reportSchema('CapabilityHeatmapReport', {
 
 type Result = Static<typeof Result>;
 
-const CAPABILITY = 'BusinessCapability';
-const APP = 'Application';
-
-/** Expected bytes after the capabilities: per related card, and for the metamodel. */
-const ROOM = { card: 120, rest: 64 * 1024 };
-
 interface Params {
+  roll_up: boolean;
   metric: 'app_count' | 'total_cost' | 'risk_count';
-}
-
-const costsOf = (ctx: Ctx): string =>
-  (ctx.metamodel.cardTypes.get(APP)?.costKeys ?? [])
-    .map((key) => numberIn('c.attributes', key))
-    .join(' + ') || '0';
-
-/** Members of applications and of capabilities, to which members from other sources are appended. */
-const members = {
-  app: [
-    { name: 'id', kind: 'id' },
-    { name: 'name', kind: 'text' },
-    { name: 'subtype', kind: 'text' },
-    { name: 'attributes', kind: 'jsonb' },
-    { name: 'lifecycle', kind: 'jsonb' },
-  ],
-  capability: [
-    { name: 'id', kind: 'id' },
-    { name: 'name', kind: 'text' },
-    { name: 'parent_id', kind: 'id' },
-    { name: 'attributes', kind: 'jsonb' },
-  ],
-} satisfies Record<string, JsonValue[]>;
-const cost: JsonValue = { name: 'cost', head: '|', kind: 'json' };
-/** Further members follow. */
-const UNENDED = ',\n';
-const writers = {
-  app: jsonRows(members.app, UNENDED),
-  appWithCost: jsonRows([...members.app, cost], UNENDED),
-  capability: jsonRows(members.capability, UNENDED),
-};
-
-/**
- * Reads lines of the report's applications (and possibly others) without their related objects, with the costs after a `|`.
- */
-function readApps({ ctx, lines, cards }: ReportInput<Params>): Promise<Buffer> {
-  const costs = may(ctx.caller, 'costs.view');
-  const attributes = `(${reportAttributes(ctx, [APP])})::jsonb`;
-  return lines(
-    fragment`select c.id, c.name, c.subtype, ${embed(attributes)}, c.lifecycle${embed(costs ? `, (${costsOf(ctx)})::text` : '')}
-        from cards c where c.type = ${APP} and ${embed(cards)}
-          and (c.id in (select e.card_id from (${embed(relatedPairs(ctx, APP, CAPABILITY))}) e)) is true`,
-    costs ? writers.appWithCost : writers.app,
-  );
 }
 
 /** The capabilities with the applications that support each. */
@@ -111,7 +54,7 @@ export const capabilityHeatmapReport = defineReport({
   id: 'readCapabilityHeatmapReport',
   summary: 'Read the business capabilities with the applications that support each',
   description:
-    '`app_count` and `total_cost` (all cost fields of the applications; absent without `costs.view`) include the applications that are linked to the capability itself, not to its descendants. `risk_count` (absent without `risks.view`) is the number of distinct risks that are not closed and are linked to the capability or one of these applications. `filter` applies to the applications, not to the capabilities.',
+    '`app_count` and `total_cost` (all cost fields of the applications; absent without `costs.view`) include the applications that are linked to the capability itself, with `roll_up` also those of its descendants. `risk_count` (absent without `risks.view`) is the number of distinct risks that are not closed and are linked to the capability or one of these applications. `filter` applies to the applications, not to the capabilities. Each application of a capability is a row; the figures are complete in each response. `filterable_types` has the cards that are related to the applications of the response.',
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   permissionNote: 'costs.view for the metric total_cost; risks.view for the metric risk_count',
@@ -121,6 +64,7 @@ export const capabilityHeatmapReport = defineReport({
       default: 'app_count',
       description: 'The number in the chart; the other formats contain all',
     }),
+    roll_up: Flag('Whether the figures of a capability include those of its descendants, each object once'),
   },
   result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
@@ -129,51 +73,39 @@ export const capabilityHeatmapReport = defineReport({
     if (metric === 'risk_count') requirePermission(ctx.caller, 'risks.view');
   },
   topics: () => ['cards', 'relations', 'catalogues', 'risks'],
+  isPaged: true,
   async compute(input) {
-    const { sql, ctx, params, lines, visible } = input;
-    await sql.raw(`set local work_mem = '64MB'; set local parallel_setup_cost = 1000`);
-    const ways = relationPathsFrom(ctx, APP);
-    const seesCosts = may(ctx.caller, 'costs.view');
-    // results are processed while the database executes the next statement
-    // by name, without the members derived from applications
-    const readOfCapabilities = await input.lines(
-      fragment`select c.id, c.name, c.parent_id, (${embed(reportAttributes(input.ctx, [CAPABILITY]))})::jsonb
-        from cards c where c.type = ${CAPABILITY} and ${embed(input.visible)} order by c.name_key, c.id`,
-      writers.capability,
+    const { sql, ctx, params, range } = input;
+    await sql.raw(`set local work_mem = '64MB'`);
+    // a row is an application that supports a capability
+    const apps = rowsByGroup(await input.rows(appRows(input)));
+    const capabilities = fragment`c.type = ${CAPABILITY} and ${embed(input.visible)}`;
+    const count: number = Number(
+      await query(sql).value`select count(*) from cards c where ${embed(capabilities)}`,
     );
-    const [readOfApps, capabilities] = await runDuringRead(readApps(input), () =>
-      numberedLines(readOfCapabilities),
-    );
-    const [ends, { apps, costs }] = await runDuringRead(readEnds(lines, ways, visible), () => {
-      const numbered = numberedLines(readOfApps);
-      return { apps: numbered, costs: seesCosts ? extractCosts(numbered) : undefined };
-    });
-    const risks = may(ctx.caller, 'risks.view') ? readRiskLinks(sql) : Promise.resolve(undefined);
-    const [riskLinks, cards] = await runDuringRead(risks, () => numberedCards(ends));
-    const named = [...ends.cards.keys()].filter((type) => ends.cards.get(type)!.length > 0);
-    const isRelated = new Uint8Array(cards.numbers.count);
-    const [readOfCards, body] = await runDuringRead(lines(cardsByName(named, visible), relatedCard), () => {
-      const all = pairsOfPaths(ends, ways.get(CAPABILITY) ?? [], true);
-      const supporting = listsOf(capabilities.numbers, apps.numbers, all);
-      return writeCapabilities(
-        {
-          capabilities,
-          apps,
-          supporting,
-          costs,
-          risks: riskLinks && countRisks(riskLinks, capabilities, apps, supporting),
-          related: relatedOf(apps, cards, ends, ways),
-        },
-        isRelated,
-        cards.numbers.count * ROOM.card + ROOM.rest,
+    const only = range && count > MAX_ROWS ? [...apps.keys()] : undefined;
+    const lines = await input.lines(capabilityLines(input, params.roll_up, only));
+    const pieces: (string | Buffer)[] = ['{"items":[\n'];
+    eachLine(lines, (from, to) => {
+      const id = lines.toString('latin1', from + ID_FROM, from + ID_FROM + ID.text);
+      pieces.push(
+        pieces.length === 1 ? '' : ',\n',
+        lines.subarray(from, to),
+        ',"apps":[',
+        ...(apps.get(id) ?? []),
+        ']}',
       );
     });
-    body.text(`,"metric":${JSON.stringify(params.metric)}`);
-    body.text(`,"fields_schema":${JSON.stringify(typeOf(ctx, 'type', APP).fields_schema)}`);
-    body.text(`,"tag_groups":${await readText(sql, tagGroupsOf(APP))},"filterable_types":`);
-    writeRelatedCards(body, readOfCards, cards.numbers, isRelated);
-    body.text('}');
-    return body;
+    const ids = range
+      ? fragment`select unnest(${appIds(apps)}::uuid[])`
+      : fragment`select app_id from linked`;
+    const related = await readText(sql, relatedCards(input, range ? fragment`` : linkedApps(input), ids));
+    pieces.push(
+      `\n],"metric":${JSON.stringify(params.metric)},"capability_count":${count}`,
+      `,"fields_schema":${JSON.stringify(typeOf(ctx, 'type', APP).fields_schema)}`,
+      `,"tag_groups":${await readText(sql, tagGroupsOf(APP))},"filterable_types":${related}}`,
+    );
+    return pieces;
   },
   tables: ({ items }) => [
     reportTable(
@@ -222,43 +154,14 @@ function capabilityHeatmapChart(
   };
 }
 
-const PAIR = 2 * ID.bytes;
-
-/** Reads the links of risks that are not closed, as binary pairs of card id and risk id. */
-async function readRiskLinks(sql: Sql): Promise<Buffer> {
-  const rows = await query(sql)
-    .rows`select string_agg(uuid_send(k.card_id) || uuid_send(k.risk_id), ''::bytea order by k.card_id, k.risk_id) as pairs
-     from risk_cards k join risks r on r.id = k.risk_id where r.status <> 'closed'`;
-  return rows[0].pairs ?? Buffer.alloc(0);
-}
-
-/** Counts the distinct risks of each capability and its applications. */
-function countRisks(
-  pairs: Buffer,
-  capabilities: NumberedLines,
-  apps: NumberedLines,
-  { starts, items }: Lists,
-): Int32Array {
-  const risks = new IdNumbers(pairs.length / PAIR);
-  const owned = [{ pairs, owner: 0, other: ID.bytes }];
-  const numbered = (bytes: Buffer, at: number) => risks.add(bytes, at);
-  const ofCapabilities = listsOf(capabilities.numbers, risks, owned, numbered);
-  const ofApps = listsOf(apps.numbers, risks, owned, numbered);
-  const counts = new Int32Array(capabilities.numbers.count);
-  // the last capability (from 1) that has counted each risk
-  const seen = new Int32Array(risks.count);
-  const count = (lists: Lists, owner: number, capability: number) => {
-    for (let n = lists.starts[owner]!; n < lists.starts[owner + 1]!; n += 1) {
-      const risk = lists.items[n]!;
-      if (seen[risk] === capability + 1) continue;
-      seen[risk] = capability + 1;
-      counts[capability]! += 1;
-    }
-  };
-  for (let capability = 0; capability < counts.length; capability += 1) {
-    count(ofCapabilities, capability, capability);
-    for (let n = starts[capability]!; n < starts[capability + 1]!; n += 1)
-      count(ofApps, items[n]!, capability);
-  }
-  return counts;
-}
+/** The ids of the applications in the pieces of rows. */
+const appIds = (rows: ReadonlyMap<string, (string | Buffer)[]>): string[] => [
+  ...new Set(
+    [...rows.values()]
+      .flat()
+      .filter((piece) => typeof piece !== 'string')
+      .map((piece) => piece.toString('latin1', ID_MEMBER.length, ID_MEMBER.length + ID.text)),
+  ),
+];
+/** The beginning of a row's pieces. */
+const ID_MEMBER = '"id":"';

@@ -8,8 +8,7 @@ import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { ID } from '../../kernel/report.ids.ts';
-import { eachLine } from '../../kernel/report.lines.ts';
+import { rowsByGroup } from '../../kernel/report.nested.ts';
 import { typeParam } from '../../kernel/report.params.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { jsonLine, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
@@ -134,19 +133,9 @@ function landscapeSql({
   return { placed, groups };
 }
 
-/** Bytes of a row before its group's id, and before the members of its card. */
-const GROUP_FROM = '{"group_id":"'.length;
-const MEMBERS_FROM = GROUP_FROM + ID.text + '",'.length;
-
 /** Nests rows in their groups. @param isLong whether groups without rows are omitted. */
 function nested(rows: Buffer, groups: { id: string }[], isLong: boolean): (string | Buffer)[] {
-  const items = new Map<string, (string | Buffer)[]>();
-  eachLine(rows, (from, to) => {
-    const group = rows.toString('latin1', from + GROUP_FROM, from + GROUP_FROM + ID.text);
-    const pieces = items.get(group) ?? [];
-    if (pieces.length === 0) items.set(group, pieces);
-    pieces.push(pieces.length === 0 ? '\n{' : ',\n{', rows.subarray(from + MEMBERS_FROM, to));
-  });
+  const items = rowsByGroup(rows);
   const shown = isLong ? groups.filter(({ id }) => items.has(id)) : groups;
   return [
     '{"groups":[',

@@ -113,6 +113,16 @@ describe('landscape', () => {
 });
 
 describe('capability heatmap', () => {
+  it('rolls the figures up to the capabilities above, each application once', async () => {
+    const body = await ok(admin.get(at('capability-heatmap?metric=total_cost&roll_up=true')));
+    expect(pluck(body.items, 'name', 'app_count', 'total_cost')).toEqual([
+      ['Sales', 2, 120.5],
+      ['Selling', 2, 120.5],
+      ['Unused', 0, 0],
+    ]);
+    expect(body.items[0].apps).toHaveLength(1);
+  });
+
   it('counts what is linked to each capability itself', async () => {
     const body = await ok(admin.get(at('capability-heatmap?metric=total_cost')));
     expect(pluck(body.items, 'name', 'parent_id', 'app_count', 'total_cost')).toEqual([
