@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Ctx } from '../domain/kernel/context.ts';
+import type { TicketPurpose } from '../domain/kernel/events/tickets.ts';
 import { readList, readOne } from '../domain/kernel/lists/lists.define.ts';
 import type { Filters, ListParamsOf, RequestList, RouteList } from '../domain/kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../domain/kernel/metamodel/languages.ts';
@@ -74,8 +75,8 @@ export interface RouteSpec<
   secretResponse?: boolean;
   /** Whether a token that can only be used to set up the second factor is accepted. */
   duringSetup?: boolean;
-  /** Whether a single-use ticket in the query can replace the Authorization header. */
-  ticket?: boolean;
+  /** What single-use ticket in the query can replace the Authorization header. */
+  ticket?: TicketPurpose;
   /** The module of the operation; while it is disabled, the operation is refused with `module_disabled`. */
   module?: Module;
   /** Whether a public operation works without the database; its handler gets no `ctx`. */

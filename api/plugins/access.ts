@@ -12,6 +12,7 @@ import { requireModule, SETTINGS_TOPIC } from '../../domain/kernel/settings/sett
 import { deriveKey, keyId, sha256 } from '../../platform/crypto.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { createLru } from '../../platform/lru.ts';
+import { plainId } from '../schemas.ts';
 import type { App, RoutePermission } from '../types.ts';
 
 /** Life of an access token in seconds: 24 hours. */
@@ -71,14 +72,16 @@ export async function registerAccess(app: App, services: Services): Promise<void
     const { permission, scope, alone, duringSetup, module } = request.routeOptions.config;
     if (alone && permission === 'public') return;
     const { authorization } = request.headers;
-    const ticket = request.routeOptions.config.ticket
-      ? (request.query as { ticket?: unknown } | undefined)?.ticket
-      : undefined;
+    const purpose = request.routeOptions.config.ticket;
+    const ticket = purpose ? (request.query as { ticket?: unknown } | undefined)?.ticket : undefined;
 
     let credential: Credential | undefined;
     const known = authorization === undefined ? undefined : checked.get(authorization);
     if (authorization !== undefined) credential = known ?? (await checked.check(request));
-    else if (typeof ticket === 'string') credential = await redeemTicket(services.db, ticket);
+    else if (purpose && typeof ticket === 'string') {
+      const path = plainId(new URL(request.url, 'http://service').pathname);
+      credential = await redeemTicket(services.db, ticket, purpose, path);
+    }
     request.credential = credential;
     const { caller, topics } = await services.sessions.read(credential ?? null);
     if (authorization !== undefined && caller && credential && !known)

@@ -111,6 +111,11 @@ export const foreignRows: ForeignRow[] = [
     '? +',
     onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId)),
   ),
+  foreign(
+    'POST /api/v1/jobs/{id}/ticket',
+    '? +',
+    onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId)),
+  ),
   foreign('GET /api/v1/exports/{id}/manifest', '? +'),
   foreign('GET /api/v1/mutation-batches/{id}', '- +'),
   foreign('GET /api/v1/mutation-batches/{id}/events', '- +'),

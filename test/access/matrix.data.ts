@@ -127,6 +127,11 @@ const firstRows: Row[] = [
     '+ ? ? ? ? ? 0',
     onNew('id', (w) => w.finishedJob()),
   ),
+  row(
+    'POST /jobs/{id}/ticket',
+    '+ ? ? ? ? ? 0',
+    onNew('id', (w) => w.finishedJob()),
+  ),
   row('GET /job-schedules', '+ - - - + - 0'),
   row('GET /job-schedules/{key}', '+ - - - + - 0', () => ({ path: { key: 'kpi_snapshot' } })),
   row('PATCH /job-schedules/{key}', '+ - - - + - 0', () => ({
@@ -148,6 +153,8 @@ const firstRows: Row[] = [
 
   row('GET /events', '+ - - - - - 0'),
   row('GET /changes', '+ + + + + - 0'),
+  row('GET /changes/summary', '+ + + + + - 0', () => ({ query: 'after=0' })),
+  row('GET /events/activity', '+ + + + + - 0'),
   row('POST /events/ticket', '+ + + + + - 0'),
   row('GET /events/stream', '+ + + + + - 0', () => ({ send: openStream })),
 

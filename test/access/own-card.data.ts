@@ -224,6 +224,7 @@ export const cardRows: CardRow[] = [
     ...formOf({ filename: 'note.txt', content: 'A note.' }),
   })),
   row('GET /file-attachments/{id}/download', file),
+  row('POST /file-attachments/{id}/ticket', file),
   row('DELETE /file-attachments/{id}', file),
 
   row('POST /diagrams/{diagram_id}/cards', async (w, card_id) => ({

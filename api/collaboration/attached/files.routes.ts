@@ -10,13 +10,16 @@ import { attachFile, deleteFile, requireUpload } from '../../../domain/collabora
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
 import { attachedFile, attachmentList } from '../../../domain/collaboration/files/files.list.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../../domain/collaboration/files/files.types.ts';
+import { createTicket } from '../../../domain/kernel/events/tickets.ts';
 import { openContent, storeContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { Clearable, component, Nullable, OptionalText, object } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { sendResource } from '../../json.ts';
+import { TicketParameter, TicketSchema } from '../../kernel/events/ticket.schemas.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { created, page, routesOf } from '../../operation.ts';
+import { plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, readBuffer, receiveForm, registerUploads, useUpload } from '../../uploads.ts';
 
@@ -67,12 +70,27 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
     responses: page('Files', FileAttachmentSchema),
   });
 
+  routes.post('createFileTicket', '/api/v1/file-attachments/:id/ticket', {
+    summary: 'Get a single-use ticket that downloads a file without a header',
+    permission: 'documents.view',
+    permissionNote: 'inventory.view or card.view',
+    secretResponse: true,
+    responses: { 201: { description: 'The ticket', schema: TicketSchema } },
+    handler: async ({ ctx, params, request }) => {
+      await attachedFile(ctx, params.id);
+      const path = `/api/v1/file-attachments/${plainId(params.id)}/download`;
+      return await createTicket(ctx, request.credential!, 'download', path);
+    },
+  });
+
   routes.get('downloadFile', '/api/v1/file-attachments/:id/download', {
     summary: 'Download a file',
     description:
       'Always sent as an attachment with a sandboxing policy. `Repr-Digest` is the SHA-256 of the complete file.',
     permission: 'documents.view',
     permissionNote: 'inventory.view or card.view',
+    ticket: 'download',
+    query: object({ ticket: TicketParameter }),
     headers: ['Range', 'If-None-Match'],
     responses: {
       200: { description: 'The file', schema: Content, mediaType, headers: fileHeaders },

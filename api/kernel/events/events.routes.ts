@@ -1,19 +1,27 @@
 import Type from 'typebox';
 import { extensions } from '../../../domain/app/extensions.ts';
 import { myCardEventList } from '../../../domain/collaboration/views/events.mine.ts';
-import { changesParams, readChanges } from '../../../domain/kernel/events/changes.ts';
+import { changesParams, readChanges, summariseChanges } from '../../../domain/kernel/events/changes.ts';
 import { eventTypes } from '../../../domain/kernel/events/events.catalogue.ts';
-import { auditList, auditMembers, eventSchemas } from '../../../domain/kernel/events/events.queries.ts';
-import { createTicket, TICKET_SECONDS } from '../../../domain/kernel/events/tickets.ts';
+import {
+  activityList,
+  activityMembers,
+  auditList,
+  auditMembers,
+  eventSchemas,
+} from '../../../domain/kernel/events/events.queries.ts';
+import { createTicket } from '../../../domain/kernel/events/tickets.ts';
 import { JOB_STATE_CHANNEL } from '../../../domain/kernel/jobs/jobs.lease.ts';
 import { readJobStates } from '../../../domain/kernel/jobs/jobs.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
+  arrayOf,
+  Count,
   component,
+  FilledText,
   itemComponent,
   Nullable,
   OpenObject,
-  OptionalText,
   object,
   Position,
   Timestamp,
@@ -23,6 +31,9 @@ import { invalidField } from '../../../platform/errors.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { createStreams, type Streams } from './stream.open.ts';
+import { TicketParameter, TicketSchema } from './ticket.schemas.ts';
+
+const STREAM_URL = '/api/v1/events/stream';
 
 /** Minimum time between two notifications, in milliseconds; changes in between are combined. */
 const DEBOUNCE_MS = 100;
@@ -99,6 +110,18 @@ const ChangesSchema = component('Changes', {
   has_more: Type.Boolean(),
 });
 
+const ChangesSummarySchema = component('ChangesSummary', {
+  next: Position,
+  total: Count,
+  card_count: Type.Integer({ minimum: 0, description: 'Different cards' }),
+  own_count: Type.Integer({ minimum: 0, description: 'Changes by the caller' }),
+  by_event_type: arrayOf({ event_type: Type.String(), count: Count }),
+  by_card_type: arrayOf({ card_type: Type.String(), count: Count }),
+  is_truncated: Type.Boolean({ description: 'Whether only the latest 10,000 events were counted' }),
+});
+
+const ActivitySchema = itemComponent('Activity', eventSchemas(activityMembers));
+
 const Names = (description: string) => Type.Optional(Type.String({ maxLength: 2000, description }));
 
 const names = (text: string | undefined) =>
@@ -147,6 +170,12 @@ export function registerEventRoutes(app: App, services: Services): void {
     responses: page('Events', FollowedEventSchema),
   });
 
+  routes.list('listActivity', '/api/v1/events/activity', activityList, {
+    summary: 'List what happened in the inventory, newest first',
+    description: 'Continue with `cursor`: pages by number count all events first.',
+    responses: page('Events', ActivitySchema),
+  });
+
   routes.get('readChanges', '/api/v1/changes', {
     summary: 'Read the change feed after a position, in commit order',
     description:
@@ -157,28 +186,29 @@ export function registerEventRoutes(app: App, services: Services): void {
     handler: ({ ctx, query }) => readChanges(ctx, query),
   });
 
+  routes.get('summariseChanges', '/api/v1/changes/summary', {
+    summary: 'Count the changes after a position, for badges',
+    description: 'Events that are visible to the caller. Poll with `next` of the previous response.',
+    query: object({ after: FilledText(20, 'A position, such as `next` of `/changes?after=now`') }),
+    responses: ok('The counts', ChangesSummarySchema),
+    errors: ['position_expired'],
+    handler: ({ ctx, query }) => summariseChanges(ctx, query.after),
+  });
+
   routes.post('createStreamTicket', '/api/v1/events/ticket', {
     summary: 'Get a single-use ticket that opens the stream without a header',
     secretResponse: true,
-    responses: {
-      201: {
-        description: 'The ticket',
-        schema: object({ ticket: Type.String(), expires_in: Type.Integer({ description: 'Seconds' }) }),
-      },
-    },
-    handler: async ({ ctx, request }) => ({
-      ticket: await createTicket(ctx, request.credential!),
-      expires_in: TICKET_SECONDS,
-    }),
+    responses: { 201: { description: 'The ticket', schema: TicketSchema } },
+    handler: ({ ctx, request }) => createTicket(ctx, request.credential!, 'stream', STREAM_URL),
   });
 
-  routes.get('streamEvents', '/api/v1/events/stream', {
+  routes.get('streamEvents', STREAM_URL, {
     summary: 'Follow changes live as server-sent events',
     description:
       'Each frame has `id` (the feed position), `event` (its type) and `data` (JSON). Send `Last-Event-ID` to resume with nothing lost or repeated. A comment is sent every 15 seconds. The stream ends when the token does. `job.updated` frames report the state of own jobs, and of ITSM synchronisation runs to users with `itsm_sync.view`; they have no id, and a slow client does not get them. A user can have at most 8 open streams per API process. Stored events are sent as fast as the client reads them; a client that reads nothing for a minute is disconnected after a `stream.end` frame, whose id is the position to resume from.',
-    ticket: true,
+    ticket: 'stream',
     query: object({
-      ticket: OptionalText(200, 'Replaces the Authorization header'),
+      ticket: TicketParameter,
       events: Names('Comma-separated event types or their prefixes, such as card,relation.created'),
       types: Names('Comma-separated card types'),
     }),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { createTicket } from '../../../domain/kernel/events/tickets.ts';
 import { openContent, recordDownload } from '../../../domain/kernel/files/files.store.ts';
 import { cancelJob, retryJob } from '../../../domain/kernel/jobs/jobs.commands.ts';
 import { jobList, missingResult, resultFile } from '../../../domain/kernel/jobs/jobs.queries.ts';
@@ -20,7 +21,9 @@ import {
 import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
+import { plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { TicketParameter, TicketSchema } from '../events/ticket.schemas.ts';
 import { fileHeaders, sendStoredFile } from '../files/files.send.ts';
 
 const JobStatus = Choice(
@@ -83,15 +86,31 @@ const mediaType = [
 ];
 const File = Type.String({ contentMediaType: 'application/octet-stream' });
 
+const fileNote =
+  "admin.events and admin.export_workspace for others' files; costs.view for files that may contain costs";
+
 /** Download of a job's result file. */
 function registerDownloadRoute(app: App, { blobs }: Services): void {
-  routesOf(app, { tag: 'Jobs' }).get('downloadJobResult', '/api/v1/jobs/:id/result', {
+  const routes = routesOf(app, { tag: 'Jobs', permission: 'login', permissionNote: fileNote });
+
+  routes.post('createJobTicket', '/api/v1/jobs/:id/ticket', {
+    summary: 'Get a single-use ticket that downloads the result file without a header',
+    secretResponse: true,
+    responses: { 201: { description: 'The ticket', schema: TicketSchema } },
+    errors: ['job_result_missing'],
+    handler: async ({ ctx, params, request }) => {
+      await resultFile(ctx, params.id);
+      const path = `/api/v1/jobs/${plainId(params.id)}/result`;
+      return await createTicket(ctx, request.credential!, 'download', path);
+    },
+  });
+
+  routes.get('downloadJobResult', '/api/v1/jobs/:id/result', {
     summary: 'Download the result file of a job',
     description:
       'For the owner of the job. Resume an interrupted download with `Range` and, to make sure that the file is the same, `If-Range` with its ETag. `Repr-Digest` is the SHA-256 of the complete file.',
-    permission: 'login',
-    permissionNote:
-      "admin.events and admin.export_workspace for others' files; costs.view for files that may contain costs",
+    ticket: 'download',
+    query: object({ ticket: TicketParameter }),
     responses: {
       200: {
         description: 'The file',

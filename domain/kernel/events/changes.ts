@@ -118,6 +118,35 @@ export async function readChanges(ctx: Ctx, params: StaticOf<typeof changesParam
   return `{"items":[${page.map((row) => row.item).join(',')}],"next":"${next}","has_more":${more}}`;
 }
 
+/** The latest events that a summary counts. */
+const MAX_SUMMARISED = 10_000;
+
+/**
+ * How many events after a position are visible to the caller, by event type and by card type; of more than 10,000 the
+ * latest.
+ * @throws EstateError `position_expired`, `validation_failed`.
+ */
+export async function summariseChanges(ctx: Ctx, given: string): Promise<JsonText> {
+  const ends = await feedEnds(ctx.db);
+  const after = checkPosition(given, ends, 'after');
+  const counted = (column: string, name: string) =>
+    `(select coalesce(json_agg(json_build_object('${name}', v, 'count', n) order by n desc, v), '[]')
+      from (select ${column} as v, count(*) as n from seen where ${column} is not null group by 1) g)`;
+  return await query(ctx.db).value<JsonText>`with latest as materialized (
+       select e.* from events e where e.position > ${after} and e.position <= ${ends.newest}
+       order by e.position desc limit ${MAX_SUMMARISED + 1}
+     ), seen as materialized (
+       select e.* from (select * from latest order by position desc limit ${MAX_SUMMARISED}) e
+       where ${embed(visibleEvents(ctx))}
+     )
+     select json_build_object('next', ${ends.newest}::text, 'total', (select count(*) from seen),
+       'card_count', (select count(distinct card_id) from seen),
+       'own_count', (select count(*) from seen where user_id = ${ctx.caller.userId}::uuid),
+       'by_event_type', ${embed(counted('event_type', 'event_type'))},
+       'by_card_type', ${embed(counted('card_type', 'card_type'))},
+       'is_truncated', (select count(*) from latest) > ${MAX_SUMMARISED})::text`;
+}
+
 /** Deletes the feed's oldest events, always from its beginning; the new first position is stored. */
 export async function removeEvents(sql: Sql, { events_days }: Retention): Promise<number> {
   return await query(sql).value<number>`with cut as (

@@ -1,10 +1,12 @@
 import Type, { type TSchema } from 'typebox';
+import { fragment } from '../../../platform/database.ts';
 import type { Ctx } from '../context.ts';
 import { defineList } from '../lists/lists.define.ts';
-import type { ListSpec } from '../lists/lists.types.ts';
+import type { Filters, ListSpec } from '../lists/lists.types.ts';
 import { may } from '../permissions/policy.ts';
 import { Choice, Nullable, OpenObject, Position, Timestamp, Uuid } from '../shapes.ts';
 import { eventTypesIn } from './events.catalogue.ts';
+import { visibleData, visibleEvents } from './events.visible.ts';
 
 /** The members of events in lists: SQL and schema. */
 const eventMembers = {
@@ -17,6 +19,7 @@ const eventMembers = {
     `case e.event_type when 'card.deleted' then e.data #>> '{changes,name,old}' else c.name end`,
     Nullable(Type.String()),
   ],
+  card_type: ['e.card_type', Nullable(Type.String())],
   peer_card_id: ['e.peer_card_id', Nullable(Uuid)],
   relation_id: ['e.relation_id', Nullable(Uuid)],
   data: ['e.data', OpenObject],
@@ -57,24 +60,66 @@ export function withVisibleCosts(spec: ListSpec, { caller }: Ctx): ListSpec {
 
 /** The members of events in the audit log. */
 export const auditMembers = (Object.keys(eventMembers) as EventMember[]).filter(
-  (name) => name !== 'batch_id',
+  (name) => name !== 'batch_id' && name !== 'card_type',
 );
+const eventFilters = {
+  card_id: [Uuid, 'e.card_id = ?::uuid or e.peer_card_id = ?::uuid'],
+  user_id: [Uuid, 'e.user_id = ?::uuid'],
+  event_type: [
+    Type.String({ maxLength: 2000, description: 'Comma-separated event types' }),
+    `e.event_type = any(string_to_array(?::text, ','))`,
+  ],
+  since: [Type.String({ format: 'date-time' }), 'e.at >= ?::timestamptz'],
+  until: [Type.String({ format: 'date-time' }), 'e.at < ?::timestamptz'],
+} satisfies Filters;
+
 /** The audit log: all events of all scopes, newest first. Cost values are shown according to the caller's rights. */
 export const auditList = defineList({
   ...eventListOf('events', auditMembers),
-  filters: {
-    card_id: [Uuid, 'e.card_id = ?::uuid or e.peer_card_id = ?::uuid'],
-    user_id: [Uuid, 'e.user_id = ?::uuid'],
-    event_type: [
-      Type.String({ maxLength: 2000, description: 'Comma-separated event types' }),
-      `e.event_type = any(string_to_array(?::text, ','))`,
-    ],
-    since: [Type.String({ format: 'date-time' }), 'e.at >= ?::timestamptz'],
-    until: [Type.String({ format: 'date-time' }), 'e.at < ?::timestamptz'],
-  },
+  filters: eventFilters,
   members: (ctx) => withVisibleCosts(eventListOf('events', auditMembers), ctx).members,
   where(_ctx, { event_type }) {
     if (event_type !== undefined) eventTypesIn(event_type);
     return [];
+  },
+});
+
+/** The members of events in the activity of the inventory. */
+export const activityMembers = [
+  'id',
+  'position',
+  'event_type',
+  'card_id',
+  'card_name',
+  'card_type',
+  'peer_card_id',
+  'relation_id',
+  'data',
+  'user_id',
+  'user_display_name',
+  'batch_id',
+  'origin',
+  'created_at',
+] as const satisfies EventMember[];
+const activity = eventListOf('activity', activityMembers);
+
+/** What happened in the inventory as far as the caller sees it, newest first. */
+export const activityList = defineList({
+  ...activity,
+  permission: 'inventory.view',
+  filters: {
+    ...eventFilters,
+    card_type: [
+      Type.String({
+        maxLength: 2000,
+        description: 'Comma-separated types of the card or the card at the other end',
+      }),
+      `e.card_type = any(string_to_array(?::text, ',')) or e.peer_card_type = any(string_to_array(?::text, ','))`,
+    ],
+  },
+  members: (ctx) => ({ ...activity.members, data: visibleData(ctx) }),
+  where(ctx, { event_type }) {
+    if (event_type !== undefined) eventTypesIn(event_type);
+    return [fragment`e.scope = 'inventory'`, { ...visibleEvents(ctx), visibility: true }];
   },
 });

@@ -6,25 +6,48 @@ import { storeOneTimeToken, takeOneTimeToken } from '../one-time-tokens.ts';
 import type { Credential } from '../sessions.ts';
 
 /** Lifetime of a ticket in seconds. */
-export const TICKET_SECONDS = 30;
+const TICKET_SECONDS = 30;
 
-/** Creates a single-use ticket with which the holder of the presented token opens one stream. */
-export async function createTicket(ctx: Ctx, credential: Credential): Promise<string> {
+/** What a ticket opens: the stream of events, or the download of one file. */
+export type TicketPurpose = 'stream' | 'download';
+
+interface Ticket {
+  credential: Credential;
+  /** The only path that it opens. */
+  path: string;
+}
+
+/** Creates a single-use ticket with which the holder of the presented token opens the path once. */
+export async function createTicket(
+  ctx: Ctx,
+  credential: Credential,
+  purpose: TicketPurpose,
+  path: string,
+): Promise<{ ticket: string; expires_in: number }> {
   const ticket = randomSecret();
   await command(ctx, async ({ sql, emit }) => {
     await storeOneTimeToken(sql, {
       hash: sha256(ticket),
-      purpose: 'stream',
+      purpose,
       user_id: ctx.caller.userId,
-      data: credential,
+      data: { credential, path } satisfies Ticket,
       seconds: TICKET_SECONDS,
     });
     emit({ event_type: 'auth.ticket_created', data: {} });
   });
-  return ticket;
+  return { ticket, expires_in: TICKET_SECONDS };
 }
 
-/** Redeems a ticket. @returns the data it was created with, or undefined if it was used or has expired. */
-export async function redeemTicket(db: Db, ticket: string): Promise<Credential | undefined> {
-  return await takeOneTimeToken<Credential>(db, 'stream', sha256(ticket));
+/**
+ * Redeems a ticket, also if it is for another path.
+ * @returns the credential for which it was created; undefined if it was used, has expired or is for another path.
+ */
+export async function redeemTicket(
+  db: Db,
+  ticket: string,
+  purpose: TicketPurpose,
+  path: string,
+): Promise<Credential | undefined> {
+  const found = await takeOneTimeToken<Ticket>(db, purpose, sha256(ticket));
+  return found?.path === path ? found.credential : undefined;
 }

@@ -69,5 +69,6 @@ export const collaborationRows: Row[] = [
     ...note,
   })),
   row('GET /file-attachments/{id}/download', '+ + + + - - 0', onNew('id', file)),
+  row('POST /file-attachments/{id}/ticket', '+ + + + - - 0', onNew('id', file)),
   row('DELETE /file-attachments/{id}', '+ + + - - - 0', onNew('id', file)),
 ];
