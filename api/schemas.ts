@@ -51,6 +51,11 @@ export function listQuery<T extends Record<string, TSchema>>(
         description:
           'Empty for the first page, then the `next_cursor` of the previous response. Every row that exists during the whole iteration is returned exactly once, regardless of concurrent writes. Without `total`.',
       }),
+      offset: Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'With an empty `cursor`: how many rows before its first page are skipped',
+      }),
       fields: Type.String({ maxLength: 1000, description: 'Comma-separated members of the items to return' }),
     }),
     ...more,

@@ -25,9 +25,9 @@ export const isNarrowed = ({ ctx, filtered }: { ctx: Ctx; filtered: boolean }): 
  * The condition of a report's cards over the alias `c`: active, visible to the caller, and matching the filter.
  * @throws EstateError 422 for an invalid filter, `forbidden` for one over fields that the caller may not see.
  */
-export async function reportCards(ctx: Ctx, filter: string | undefined): Promise<Fragment> {
+export async function reportCards(ctx: Ctx, filter: string | undefined, asOf?: Date): Promise<Fragment> {
   const active = activeCards(ctx);
-  const asked = filter ? await prepareFilter(ctx, filter) : undefined;
+  const asked = filter ? await prepareFilter(ctx, filter, asOf?.toISOString().slice(0, 10)) : undefined;
   if (!asked) return active;
   return fragment`${embed(active)} and (${embed(asked)})`;
 }
@@ -45,7 +45,7 @@ export async function reportRequest(
   },
 ): Promise<ReportRequest> {
   const { filter, asOf, format, range } = given;
-  const cards = await reportCards(ctx, filter);
+  const cards = await reportCards(ctx, filter, asOf);
   return {
     report,
     params,

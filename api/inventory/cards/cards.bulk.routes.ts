@@ -1,8 +1,10 @@
-import Type from 'typebox';
+import Type, { type TProperties } from 'typebox';
+import { setApprovals } from '../../../domain/inventory/cards/bulk/bulk.approval.ts';
 import { createCards } from '../../../domain/inventory/cards/bulk/bulk.create.ts';
 import { archiveCards, deleteCards, restoreCards } from '../../../domain/inventory/cards/bulk/bulk.each.ts';
 import { patchCards } from '../../../domain/inventory/cards/bulk/bulk.patch.ts';
 import { resolvePaths } from '../../../domain/inventory/cards/cards.refs.ts';
+import { changeTags } from '../../../domain/inventory/tags/tags.bulk.ts';
 import {
   Choice,
   Clearable,
@@ -28,7 +30,17 @@ const Ids = (description: string) =>
 const DryRun = Flag('Return the same response without writing');
 const IdList = (description: string) => Type.Array(Uuid, { description });
 const RowIndex = Type.Integer({ description: "A number of the caller's choice, returned with the result" });
-const CardBulkPatchBody = object({ ids: Ids('Cards'), updates: CardPatchBody, dry_run: DryRun });
+const CardBulkPatchBody = object({
+  ids: Ids('Cards'),
+  updates: CardPatchBody,
+  if_match: Type.Optional(
+    Type.Record(Type.String({ maxLength: 36 }), Type.String({ maxLength: 200 }), {
+      maxProperties: 200,
+      description: 'ETags of cards as they were read, by id; if one has changed since, nothing is written',
+    }),
+  ),
+  dry_run: DryRun,
+});
 
 const CardBulkPatchResponse = component('CardBulkPatchResponse', {
   dry_run: Type.Boolean(),
@@ -131,6 +143,43 @@ const CardBulkRestoreResponse = component('CardBulkRestoreResponse', {
   dry_run: Type.Boolean(),
 });
 
+const resultOf = <P extends TProperties>(members: P) =>
+  Type.Array(
+    object({
+      card_id: Uuid,
+      status: Choice(['updated', 'unchanged', 'refused', 'not_found']),
+      ...members,
+      code: Nullable(Type.String()),
+      message: Nullable(Type.String()),
+    }),
+  );
+const bulkResponse = <P extends TProperties>($id: string, members: P) =>
+  component($id, { dry_run: Type.Boolean(), updated: Count, results: resultOf(members) });
+
+const CardBulkApprovalBody = object({
+  card_ids: Ids('Cards'),
+  action: Choice(['approve', 'reject', 'reset']),
+  dry_run: DryRun,
+});
+const CardBulkApprovalResponse = bulkResponse('CardBulkApprovalResponse', {
+  missing_relations: Type.Array(
+    object({ type: Type.String(), side: Choice(['source', 'target']), label: Type.String() }),
+  ),
+  missing_tag_groups: Type.Array(object({ id: Uuid, name: Type.String() })),
+});
+
+const Tags = (description: string) => Type.Array(Uuid, { default: [], maxItems: 100, description });
+const CardBulkTagsBody = object({
+  card_ids: Ids('Cards'),
+  add: Tags('Tags to add'),
+  remove: Tags('Tags to remove first'),
+  dry_run: DryRun,
+});
+const CardBulkTagsResponse = bulkResponse('CardBulkTagsResponse', {
+  added: IdList('Tags that were added'),
+  removed: IdList('Tags that were removed'),
+});
+
 const CardRefsBody = object({
   refs: Type.Array(
     object({
@@ -186,11 +235,12 @@ export function registerCardBulkRoutes(app: App): void {
       'capability_too_deep',
       'external_id_taken',
       'parent_cycle',
+      'precondition_failed',
       'sibling_name_taken',
       'too_many_descendants',
       'use_operation',
     ],
-    handler: ({ ctx, body }) => patchCards(ctx, body.ids, body.updates, body.dry_run),
+    handler: ({ ctx, body }) => patchCards(ctx, body.ids, body.updates, body.dry_run, body.if_match),
   });
 
   routes.post('createCards', '/api/v1/cards/bulk-create', {
@@ -253,6 +303,28 @@ function registerCardBulkStatusRoutes(app: App): void {
     responses: ok('What was restored', CardBulkRestoreResponse),
     errors: ['sibling_name_taken', 'wrong_state'],
     handler: ({ ctx, body }) => restoreCards(ctx, body),
+  });
+
+  routes.post('setCardApprovals', '/api/v1/cards/bulk-approval', {
+    summary: 'Approve, reject or reset many cards',
+    description: 'A refused card does not prevent the others; its result names what it lacks.',
+    permissionNote: 'inventory.approval_status or card.approval_status on each card',
+    body: CardBulkApprovalBody,
+    bodyLimit: 2 * MIB,
+    responses: ok('The result of each card', CardBulkApprovalResponse),
+    handler: ({ ctx, body }) => setApprovals(ctx, body),
+  });
+
+  routes.post('changeCardTags', '/api/v1/cards/bulk-tags', {
+    summary: 'Remove and add tags on many cards',
+    description:
+      'A refused card does not prevent the others: one of a type for which the tag is not, or with another tag of a group that allows one. To replace a tag, remove the others of its group.',
+    permission: 'inventory.bulk_edit',
+    permissionNote: 'inventory.edit or card.edit on each card',
+    body: CardBulkTagsBody,
+    bodyLimit: 2 * MIB,
+    responses: ok('The result of each card', CardBulkTagsResponse),
+    handler: ({ ctx, body }) => changeTags(ctx, body),
   });
 
   routes.post('resolveCardRefs', '/api/v1/cards/resolve-refs', {

@@ -150,6 +150,10 @@ const sorts = [
   'data_quality',
   'created_at',
   'updated_at',
+  'phase',
+  'description',
+  'created_by',
+  'updated_by',
   'attributes.<key>',
   'relevance (with `search`)',
 ];
@@ -182,7 +186,7 @@ export function registerCardReadRoutes(app: App): void {
   routes.get('listCards', '/api/v1/cards', {
     summary: 'List and search cards',
     description:
-      'Active cards, unless `status` selects others. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
+      'Active cards, unless `status` selects others. `fields` can also name `path`, the ancestors. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       ...filters,
     }),

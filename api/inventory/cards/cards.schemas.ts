@@ -59,8 +59,12 @@ export const WrittenCardSchema = component('WrittenCard', {
   ),
 });
 
+const Path = Type.Array(object({ id: Uuid, name: Type.String() }), {
+  description: 'The ancestors, the root first; only if `fields` names it',
+});
+
 export const CardListSchema = object({
-  ...listResponse(CardSchema).properties,
+  ...listResponse(component('Card', { ...cardMembers, path: Path })).properties,
   more_matches: OptionalFlag(
     'With `search`: whether more than 1,000 cards match; the list and `total` only include the 1,000 most relevant',
   ),

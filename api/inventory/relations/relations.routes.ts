@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Card } from '../../../domain/inventory/cards/cards.model.ts';
 import { bulkRelations } from '../../../domain/inventory/relations/relations.bulk.ts';
 import {
   createRelation,
@@ -30,7 +31,11 @@ import type { App } from '../../types.ts';
 
 const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
 const RelationSchema = component('Relation', { ...Relation.shown.columns, source: CardRef, target: CardRef });
-const RelationListSchema = listResponse(RelationSchema);
+const { subtype, lifecycle, approval_status } = Card.columns;
+const RelatedCard = object({ ...CardRef.properties, subtype, lifecycle, approval_status });
+const RelationListSchema = listResponse(
+  component('Relation', { ...Relation.shown.columns, source: RelatedCard, target: RelatedCard }),
+);
 
 const TypeKey = Type.String({ minLength: 1, maxLength: 100 });
 const Attributes = attributesSchema('By attribute key of the relation type. Merged key by key; null clears.');

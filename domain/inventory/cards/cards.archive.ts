@@ -161,7 +161,7 @@ async function requireActiveParents({ sql }: Work, restored: StoredCard[]): Prom
   );
 }
 
-type ApprovalAction = 'approve' | 'reject' | 'reset';
+export type ApprovalAction = 'approve' | 'reject' | 'reset';
 
 const statusAfter: Record<ApprovalAction, ApprovalStatus> = {
   approve: 'APPROVED',
@@ -179,18 +179,23 @@ export const APPROVE = { app: 'inventory.approval_status', card: 'card.approval_
 export async function setApproval(ctx: Ctx, id: string, action: ApprovalAction): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const card = await lockCard(work, ctx, id, APPROVE);
-    if (card.status === 'ARCHIVED') {
-      throw new EstateError('wrong_state', 'An archived card has no approval; restore it first.');
-    }
-    if (action === 'approve') {
-      const missing = missingForApproval(typeOf(work.metamodel, card), card.filled);
-      if (missing.missing_relations.length + missing.missing_tag_groups.length > 0) {
-        const detail = 'The card lacks mandatory relations or tags.';
-        throw new EstateError('approval_blocked_mandatory_missing', detail, { extra: { ...missing } });
-      }
-    }
-    const after = { ...card, approval_status: statusAfter[action] };
-    await saveCards(work, ctx, [{ before: card, after, event: `card.approval_status.${action}` }]);
+    await saveCards(work, ctx, [approvalWrite(work, card, action)]);
     return await writtenCard(work.sql, ctx, card.id);
   });
+}
+
+/** The write of an approval. @throws EstateError as {@link setApproval}. */
+export function approvalWrite(work: Work, card: StoredCard, action: ApprovalAction): CardWrite {
+  if (card.status === 'ARCHIVED') {
+    throw new EstateError('wrong_state', 'An archived card has no approval; restore it first.');
+  }
+  if (action === 'approve') {
+    const missing = missingForApproval(typeOf(work.metamodel, card), card.filled);
+    if (missing.missing_relations.length + missing.missing_tag_groups.length > 0) {
+      const detail = 'The card lacks mandatory relations or tags.';
+      throw new EstateError('approval_blocked_mandatory_missing', detail, { extra: { ...missing } });
+    }
+  }
+  const after = { ...card, approval_status: statusAfter[action] };
+  return { before: card, after, event: `card.approval_status.${action}` };
 }

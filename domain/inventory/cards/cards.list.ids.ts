@@ -1,10 +1,12 @@
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { today } from '../../kernel/dates.ts';
 import { orderBy, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, ListSpec, Order, SortField } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { phaseRank } from './cards.phase.ts';
 
 /** The ids of a complete list in its order, 16 bytes each. */
 export interface OrderedIds {
@@ -86,6 +88,17 @@ export const cardSorts: ListSpec['sorts'] = {
   created_at: { sql: 'c.created_at', type: 'timestamptz', immutable: true },
   updated_at: { sql: 'c.updated_at', type: 'timestamptz', filled: true },
 };
+
+/** Sort fields that no index provides, by name. */
+export const derivedSorts: Record<string, () => SortField> = {
+  phase: () => ({ sql: phaseRank('c.lifecycle', today()), type: 'numeric' }),
+  description: () => ({ sql: `nullif(left(fold(c.description), 200), '') collate "C"`, type: 'text' }),
+  created_by: () => ({ sql: nameOf('created_by'), type: 'text' }),
+  updated_by: () => ({ sql: nameOf('updated_by'), type: 'text' }),
+};
+
+const nameOf = (column: string) =>
+  `(select fold(u.display_name) from users u where u.id = c.${column}) collate "C"`;
 
 const PREFIX = 'attributes.';
 

@@ -1,7 +1,7 @@
 import { fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { count, listByCursor } from '../../kernel/lists/lists.run.ts';
+import { checkOffset, count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
@@ -12,6 +12,7 @@ import {
   attributeSort,
   cardSorts,
   createIdCache,
+  derivedSorts,
   type IdCache,
   idCount,
   idsQuery,
@@ -21,7 +22,7 @@ import {
   readPageIds,
   sliceIds,
 } from './cards.list.ids.ts';
-import { cardMembers, cardsText, visibleCards } from './cards.projection.ts';
+import { cardsText, listedMembers, visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
 
 /** What a process caches between lists of cards; one object per process. */
@@ -149,11 +150,12 @@ async function runCardList(
     search,
     order: cardOrder(ctx, params, types, search),
   };
+  checkOffset(params);
   if (params.cursor !== undefined) return await pageByCursor(ctx, asked, params, needs);
 
   const { page, page_size: size, fields } = params;
   // This also refuses unknown fields if the list is empty.
-  projection(cardMembers(ctx), fields);
+  projection(listedMembers(ctx, fields), fields);
   const offset = (page - 1) * size;
   let ids: string[] = [];
   let total: number;
@@ -189,20 +191,23 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
     }
     return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: params.sort_dir ?? 'desc' };
   }
-  const sort = key === undefined ? undefined : attributeSort(ctx, key, types);
+  const derived = key !== undefined && Object.hasOwn(derivedSorts, key) ? derivedSorts[key]!() : undefined;
+  const sort = key === undefined ? undefined : (derived ?? attributeSort(ctx, key, types));
   return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, params);
 }
 
 /** A key of the current state of the requested rows: it changes with every write that may concern them. */
 function keyOf(asked: Asked, { topics }: CardListNeeds): string {
-  const versions = asked.wide ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
-  const { key, dir } = asked.order;
-  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir]);
+  const readsUsers = Object.hasOwn(derivedSorts, asked.order.key);
+  const versions =
+    asked.wide || readsUsers ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
+  const { key, dir, field } = asked.order;
+  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir, field.sql]);
 }
 
 /** The number of cards, counted again only after a change to cards of the types concerned. */
 async function cachedTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
-  const key = keyOf({ ...asked, order: { ...asked.order, key: '', dir: 'asc' } }, needs);
+  const key = keyOf({ ...asked, order: { key: '', dir: 'asc', field: list.sorts.name! } }, needs);
   return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
 }
 
@@ -226,7 +231,7 @@ async function pageByCursor(
   params: ListParams,
   needs: CardListNeeds,
 ): Promise<JsonText> {
-  const members = cardMembers(ctx);
+  const members = listedMembers(ctx, params.fields);
   const starts = params.cursor === '' && asked.search !== undefined;
   const found = starts ? await cachedIds(ctx, asked, needs) : undefined;
   const answer = await listByCursor({

@@ -121,6 +121,20 @@ const membersWith = (attributes: Fragment, seen: Fragment): ListSpec['members'] 
 export const cardMembers = (ctx: Ctx): ListSpec['members'] =>
   membersWith(visibleAttributes(ctx), visibleStakeholders(ctx));
 
+/** The members of a card in a list: its path only if `fields` names it. */
+export const listedMembers = (ctx: Ctx, fields: string | undefined): ListSpec['members'] => ({
+  ...cardMembers(ctx),
+  ...(fields === undefined ? {} : { path: ancestorPath(ctx) }),
+});
+
+/** The visible ancestors of the card `c`, the root first. */
+const ancestorPath = (ctx: Ctx): Fragment => fragment`(with recursive up as (
+    select p.id, p.parent_id, 1 as n from cards p where p.id = c.parent_id
+    union all
+    select p.id, p.parent_id, up.n + 1 from up join cards p on p.id = up.parent_id
+  ) select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name) order by up.n desc), '[]')
+    from up join cards c on c.id = up.id where ${embed(visibleCards(ctx))})`;
+
 /** A card as callers with `costs.view` and `stakeholders.view` see it. */
 const wholeCard = projection(membersWith(fragment`c.attributes`, fragment`true`));
 
@@ -133,7 +147,7 @@ function visibleCard(ctx: Ctx): Fragment {
 /** Tags and stakeholders are aggregated once for all cards, which takes half the time of aggregating them for each card. */
 function cardsQuery(ctx: Ctx, ids: string[], fields: string | undefined): Fragment {
   const members: ListSpec['members'] = {
-    ...cardMembers(ctx),
+    ...listedMembers(ctx, fields),
     tags: "coalesce(tags_of.list, '[]')",
     stakeholders: "coalesce(stakeholders_of.list, '[]')",
   };

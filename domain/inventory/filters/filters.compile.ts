@@ -1,4 +1,6 @@
+import { today } from '../../kernel/dates.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { phaseOn } from '../cards/cards.phase.ts';
 import type { CheckedCondition, CheckedNode, FilterTest } from './filters.check.ts';
 import type { FilterColumn, FilterTarget } from './filters.fields.ts';
 import type { Person, TimeSpan } from './filters.schema.ts';
@@ -7,6 +9,8 @@ import { combine, type Fragment, negate, raw, sql, total } from './filters.sql.t
 interface CompileOptions {
   /** The user that `me` represents. */
   me: Asker;
+  /** The day of lifecycle phases, YYYY-MM-DD; today if absent. */
+  day?: string;
   /** Which related cards are considered, over the alias `c` of `cards`; all if absent. */
   visible?: Condition;
 }
@@ -40,10 +44,12 @@ class Compiler {
   readonly #me: Asker;
   /** Undefined for callers who see every card: no join is needed. */
   readonly #restriction: Condition | undefined;
+  readonly #day: string;
   #aliases = 0;
 
-  constructor({ me, visible }: CompileOptions) {
+  constructor({ me, day, visible }: CompileOptions) {
     this.#me = me;
+    this.#day = day ?? today();
     this.#restriction = visible?.sql === 'true' ? undefined : visible;
   }
 
@@ -114,6 +120,10 @@ class Compiler {
         return this.#onJson(`${card}.attributes`, target.key, condition);
       case 'lifecycle':
         return this.#onColumn(sql`(${raw(card)}.lifecycle ->> ${target.phase}::text)`, condition);
+      case 'phase': {
+        const phase = { ...phaseOn(`${card}.lifecycle`, this.#day), total: true };
+        return this.#onColumn(sql`nullif(${phase}, 'none')`, condition);
+      }
       case 'tags':
         return this.#onTags(card, target, condition);
       case 'people':

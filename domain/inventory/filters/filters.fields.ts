@@ -34,6 +34,8 @@ export type FilterTarget =
   | { kind: 'column'; column: FilterColumn }
   | { kind: 'attribute'; key: string }
   | { kind: 'lifecycle'; phase: LifecyclePhase }
+  /** The phase on the day of the request. */
+  | { kind: 'phase' }
   /** Tags of one group, or of any group. */
   | { kind: 'tags'; group?: FilterTagGroup }
   /** Users with one stakeholder role, or with any role. */
@@ -115,13 +117,16 @@ function cardField(
       return attributeField(root, rest, scope.attributes);
     case 'lifecycle':
       return lifecycleField(root, rest);
+    case 'phase':
+      refuseMore(rest);
+      return { target: { kind: 'phase' }, rules: [keyOf('lifecycle phase', lifecyclePhases)], cost: false };
     case 'tags':
       return tagField(rest, schema.tagGroups);
     case 'stakeholder':
       return peopleField(root, rest, scope.roles);
     default: {
       if (!Object.hasOwn(columns, root.text)) {
-        const known = [...Object.keys(columns), 'attributes', 'lifecycle', 'tags', 'stakeholder'];
+        const known = [...Object.keys(columns), 'attributes', 'lifecycle', 'phase', 'tags', 'stakeholder'];
         throw unknown('field', root, known);
       }
       refuseMore(rest);

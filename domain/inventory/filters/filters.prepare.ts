@@ -13,15 +13,16 @@ import type { FilterNode, FilterOperator } from './filters.types.ts';
  * A caller's filter as a condition over the alias `c` of `cards`; undefined for a blank filter, which selects all. Data
  * that a caller may not see cannot be tested either: costs, relations and stakeholders need their permission, and only
  * visible related cards are considered.
+ * @param day the day of lifecycle phases, YYYY-MM-DD; today by default.
  * @throws EstateError 422 if the filter is not valid, `forbidden` naming the missing permission.
  */
-export async function prepareFilter(ctx: Ctx, text: string): Promise<Condition | undefined> {
+export async function prepareFilter(ctx: Ctx, text: string, day?: string): Promise<Condition | undefined> {
   const parsed = parseFilter(text);
-  return parsed ? await prepareNode(ctx, parsed) : undefined;
+  return parsed ? await prepareNode(ctx, parsed, day) : undefined;
 }
 
 /** {@link prepareFilter} for a filter that is built by code instead of parsed. */
-export async function prepareNode(ctx: Ctx, parsed: FilterNode): Promise<Condition> {
+export async function prepareNode(ctx: Ctx, parsed: FilterNode, day?: string): Promise<Condition> {
   const tagGroups: FilterTagGroup[] = namesTags(parsed)
     ? await ctx.db('tag_groups').select('id', 'name')
     : [];
@@ -29,7 +30,11 @@ export async function prepareNode(ctx: Ctx, parsed: FilterNode): Promise<Conditi
   if (filter.relations && !may(ctx.caller, 'relations.view')) throw forbidden('relations.view');
   if (filter.stakeholders && !may(ctx.caller, 'stakeholders.view')) throw forbidden('stakeholders.view');
   if (filter.costs.size > 0 && !may(ctx.caller, 'costs.view')) throw forbidden('costs.view');
-  return compileFilter(filter.root, { me: ctx.caller.userId, visible: visibleCards(ctx) });
+  return compileFilter(filter.root, {
+    me: ctx.caller.userId,
+    visible: visibleCards(ctx),
+    ...(day === undefined ? {} : { day }),
+  });
 }
 
 /** A condition on a field or a relation, for filters that are built by code. */

@@ -38,6 +38,10 @@ export const relationFilters = {
     Type.String({ ...Uuid, description: 'A card at either end' }),
     'r.source_id = ?::uuid or r.target_id = ?::uuid',
   ],
+  card_ids: [
+    Type.Array(Uuid, { maxItems: 200, description: 'Cards, of which a relation has one at either end' }),
+    'r.source_id = any(?::uuid[]) or r.target_id = any(?::uuid[])',
+  ],
   type: Type.Optional(FilledText(2000, 'Relation types, comma-separated')),
 } satisfies Filters;
 
@@ -65,6 +69,11 @@ export function visibleRelationAttributes(ctx: Ctx): Fragment {
 
 const end = (alias: string) =>
   `json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'name', ${alias}.name)`;
+
+/** An end in lists. */
+const wideEnd = (alias: string) =>
+  `json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'name', ${alias}.name, 'subtype', ${alias}.subtype,
+    'lifecycle', ${alias}.lifecycle, 'approval_status', ${alias}.approval_status)`;
 
 function relationList(ctx: Ctx): ListSpec {
   return {
@@ -127,7 +136,8 @@ export async function listRelations(
     if (unknown !== undefined) throw invalidField('type', 'unknown_value', `"${unknown}" is not known`);
     conditions.push(fragment`r.type = any(${types}::text[])`);
   }
-  const spec = relationList(ctx);
+  const single = relationList(ctx);
+  const spec = { ...single, members: { ...single.members, source: wideEnd('s'), target: wideEnd('t') } };
   const where = [...conditions, ...filterConditions(spec, params)];
   return await runList(ctx, spec, conditions, params, {
     // Counts of searches are not cached: the same search is rarely repeated.

@@ -100,9 +100,10 @@ interface FrozenOrder {
 export async function storeOrder(
   sql: Sql,
   ids: Fragment,
-  options: { owner: string | null; pageSize: number },
+  options: { owner: string | null; pageSize: number; offset: number },
 ): Promise<FrozenOrder> {
   const snapshot = randomUUID();
+  const end = options.offset + options.pageSize;
   const rows = await query(sql).rows`with expired as (
        delete from list_snapshots where id in (
          select id from list_snapshots where used_at < now() - ${embed(KEPT)}
@@ -114,14 +115,14 @@ export async function storeOrder(
      counted as (select count(*)::int as total from ordered),
      kept as (
        insert into list_snapshots (id, owner, total)
-       select ${snapshot}::uuid, ${options.owner}::uuid, total from counted where total > ${options.pageSize}
+       select ${snapshot}::uuid, ${options.owner}::uuid, total from counted where total > ${end}
      ), chunks as (
        insert into list_snapshot_chunks (snapshot_id, chunk, ids)
        select ${snapshot}::uuid, (n - 1) / ${embed(CHUNK)}, array_agg(id order by n)
-       from ordered where (select total from counted) > ${options.pageSize} group by 2
+       from ordered where (select total from counted) > ${end} group by 2
      )
-     select id, (select total from counted) as total from ordered where n <= ${options.pageSize} order by n`;
-  const more = rows.length > 0 && rows[0].total > options.pageSize;
+     select id, (select total from counted) as total from ordered where n > ${options.offset} and n <= ${end} order by n`;
+  const more = rows.length > 0 && rows[0].total > end;
   return { first: rows.map((row: { id: string }) => row.id), snapshot: more ? snapshot : undefined };
 }
 

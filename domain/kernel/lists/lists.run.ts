@@ -102,10 +102,17 @@ export async function runList(
     if (!spec.search) throw invalidField('search', 'not_offered', 'is not offered by this list');
     where.push(fragment`${embed(spec.search)} like ${`%${likeText(params.search)}%`}`);
   }
+  checkOffset(params);
   const order = orderOf(spec, params);
   const item = projection(spec.members, params.fields);
   const list: List = { sql, owner: caller.userId, spec, where, order, item, params, options };
   return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
+}
+
+/** @throws EstateError `validation_failed` for an offset elsewhere than at the beginning of a cursor. */
+export function checkOffset({ offset, cursor }: ListParams): void {
+  if (offset !== undefined && cursor !== '')
+    throw invalidField('offset', 'not_offered', 'is only offered with an empty `cursor`');
 }
 
 /** The conditions of the filters in the request. */
@@ -182,6 +189,7 @@ async function readPage(list: List, offset: number, size: number, total: number)
 /** One page of a traversal; see {@link runList}. */
 export async function listByCursor(list: List): Promise<JsonText> {
   const { spec, order, params } = list;
+  const skipped = params.offset ?? 0;
   const bound = boundOf(spec, order, list.options.asked ?? list.where);
   const place = params.cursor ? decodeCursor(params.cursor, bound, spec, order) : undefined;
   if (place?.kind === 'frozen') return await frozenPage(list, bound, place.snapshot, place.offset);
@@ -196,8 +204,8 @@ export async function listByCursor(list: List): Promise<JsonText> {
   const read = list.sql.raw(
     `select ${list.item.sql}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id
      from ${spec.from}${w.sql}
-     order by ${orderBy(order, order.field.sql, spec.id)} limit ?`,
-    [...list.item.bindings, ...w.bindings, params.page_size + 1],
+     order by ${orderBy(order, order.field.sql, spec.id)} limit ? offset ?`,
+    [...list.item.bindings, ...w.bindings, params.page_size + 1, skipped],
   );
   const { rows } = await read.catch((error: unknown) => {
     // Only a modified cursor has a value that is not valid for its type.
@@ -222,6 +230,7 @@ function cursorPage(items: string[], pageSize: number, next: string | null): Jso
 
 async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
   const { spec, order, params } = list;
+  const offset = params.offset ?? 0;
   const w = whereClause(list.where);
   const by = orderBy(order, order.field.sql, spec.id);
   const frozen = await storeOrder(
@@ -229,10 +238,11 @@ async function firstFrozenPage(list: List, bound: string): Promise<JsonText> {
     list.options.ids ??
       fragment`select ${embed(spec.id)}::text as id,
       row_number() over (order by ${embed(by)}) as n from ${embed(spec.from)}${embed(w)}`,
-    { owner: list.owner, pageSize: params.page_size },
+    { owner: list.owner, pageSize: params.page_size, offset },
   );
+  const place = { offset: offset + params.page_size };
   const next = frozen.snapshot
-    ? encodeCursor(bound, { kind: 'frozen', snapshot: frozen.snapshot, offset: params.page_size })
+    ? encodeCursor(bound, { kind: 'frozen', snapshot: frozen.snapshot, ...place })
     : null;
   return cursorPage(await itemsOf(list, frozen.first), params.page_size, next);
 }

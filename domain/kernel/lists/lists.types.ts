@@ -12,6 +12,8 @@ export interface ListParams {
   search?: string;
   /** If given (also empty): cursor traversal instead of pages. */
   cursor?: string;
+  /** The rows that the first page of a cursor skips. */
+  offset?: number;
   /** Comma-separated members. */
   fields?: string;
 }

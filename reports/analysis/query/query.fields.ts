@@ -90,8 +90,9 @@ export function resolveQueryField(text: string, at: string, scope: FieldScope): 
     },
   };
   const onNode = node ? { node } : {};
-  if (isPhase) return { ...common, ...onNode, type: 'key', value: phase(alias, at) };
   const { target } = field;
+  if (isPhase || target?.kind === 'phase')
+    return { ...common, ...onNode, type: 'key', value: phase(alias, at) };
   if (!target) return { ...common, ...onNode, type: 'key' };
   const type = typeOf(field);
   const listed = (list: QueryNode): QueryField => ({

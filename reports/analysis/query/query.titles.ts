@@ -39,6 +39,8 @@ function ownTitle(metamodel: Named, shows: ShownField): string {
       return fieldOf(metamodel, shows)?.label ?? words(target.key);
     case 'lifecycle':
       return phaseLabel(target.phase);
+    case 'phase':
+      return 'Lifecycle phase';
     case 'tags':
       return target.group?.name ?? 'Tags';
     case 'people':

@@ -21,6 +21,10 @@ export const cardBulkRows: Row[] = [
     await (await w.client('admin')).post(`/api/v1/cards/${id}/archive`);
     return { body: { card_ids: [id] } };
   }),
+  row('POST /cards/bulk-approval', '+ + + - - - 0', async (w) => ({
+    body: { card_ids: [await w.card()], action: 'reject' },
+  })),
+  row('POST /cards/bulk-tags', '+ + + - - - 0', async (w) => ({ body: { card_ids: [await w.card()] } })),
   row('POST /cards/resolve-refs', '+ + + + + - 0', () => ({
     body: { refs: [{ row: 1, column: 'a', type: 'Application', ref: 'Nowhere' }] },
   })),
