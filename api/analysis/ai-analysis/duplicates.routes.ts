@@ -16,6 +16,7 @@ import { DuplicateQualitySchema, qualityOf } from '../../../domain/analysis/dupl
 import { startSearch } from '../../../domain/analysis/duplicates/duplicates.start.ts';
 import { StartedRunSchema, startedRunQuery } from '../../../domain/analysis/runs/runs.ts';
 import {
+  arrayOf,
   BooleanOf,
   Choice,
   Count,
@@ -23,6 +24,7 @@ import {
   itemComponent,
   Nullable,
   NullableText,
+  NumberIn,
   object,
   partialObject,
   Timestamp,
@@ -88,6 +90,25 @@ const ExplainedPairSchema = component('ExplainedPair', {
   reasons: Type.Array(Type.String(), {
     description: 'The reasons for and against it by the current values of the cards, the strongest first',
   }),
+  prior_bits: Type.Number({
+    description:
+      'The base-2 logarithm of the odds before any comparison; the bits of the aspects are added to it',
+  }),
+  aspects: arrayOf(
+    {
+      aspect: Type.String({
+        description:
+          'The compared field, such as `name` or `attributes.<key>`, or what is compared of several',
+      }),
+      label: Type.String(),
+      similarity: Nullable(NumberIn(0, 1, 'Null if a card has no value')),
+      bits: Type.Number({ description: 'Positive for, negative against the same object' }),
+      left: NullableText('The value of `left_id`; null for sets and for aspects of several fields'),
+      right: NullableText('The value of `right_id`'),
+    },
+    { description: 'The same reasons as data, the strongest first' },
+  ),
+  differing: Type.Array(Type.String(), { description: 'The compared fields whose values differ' }),
 });
 
 const ClusterDetailSchema = component('DuplicateClusterDetail', {

@@ -19,7 +19,7 @@ import { may, requirePermission, userWithinScope } from '../../../domain/kernel/
 import { queryRows, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import type { Vocabulary } from '../matching/matching.types.ts';
-import { reasonsOf } from '../matching/reasons.ts';
+import { aspectsOf, type ComparedAspect, reasonsOf } from '../matching/reasons.ts';
 import type { Found } from './find.types.ts';
 import { readVocabulary } from './vocabulary.ts';
 
@@ -125,7 +125,8 @@ async function pairsAmong(sql: Sql, ctx: Ctx, ids: readonly string[]): Promise<E
   const vocabulary = await readVocabulary(sql);
   return pairs.map((pair) => {
     const { similarities, bits, fields: _, weights, ...shown } = pair;
-    return { ...shown, reasons: reasons(ctx, { ...pair, vocabulary }, byId, open) };
+    const prior_bits = Math.round(100 * weights.priorBits) / 100;
+    return { ...shown, prior_bits, ...explanation(ctx, { ...pair, vocabulary }, byId, open) };
   });
 }
 
@@ -140,14 +141,15 @@ async function openCosts(sql: Sql, ctx: Ctx, type: string, ids: readonly string[
   return new Set(rows.map(({ card_id }: { card_id: string }) => card_id));
 }
 
-function reasons(
+/** Why a pair is classified so, without what the caller may not see. */
+function explanation(
   ctx: Ctx,
   pair: StoredPair,
   records: ReadonlyMap<string, CardRecord>,
   open: ReadonlySet<string>,
-): string[] {
+): { reasons: string[]; aspects: ComparedAspect[]; differing: string[] } {
   const [left, right] = [records.get(pair.left_id), records.get(pair.right_id)];
-  if (!left || !right) return [];
+  if (!left || !right) return { reasons: [], aspects: [], differing: [] };
   const type = ctx.metamodel.cardTypes.get(pair.card_type)!;
   const seesCosts = open.has(left.id) && open.has(right.id);
   const seesRelations = may(ctx.caller, 'relations.view');
@@ -157,7 +159,13 @@ function reasons(
     if ((aspect === 'vendor' || aspect === 'relations') && !seesRelations) return [];
     return [{ aspect, similarity: pair.similarities[at] ?? null, bits: pair.bits[at]! }];
   });
-  return reasonsOf({ ...pair, left: left.id, right: right.id, evidence }, left, right, pair, (field) =>
-    labelOf(type, field),
-  );
+  const label = (field: string) => labelOf(type, field);
+  const aspects = aspectsOf({ evidence }, left, right, pair, label);
+  return {
+    reasons: reasonsOf({ ...pair, left: left.id, right: right.id, evidence }, left, right, pair, label),
+    aspects,
+    differing: aspects.flatMap(({ aspect, left, right }) =>
+      left !== null && left !== right ? [aspect] : [],
+    ),
+  };
 }

@@ -19,6 +19,45 @@ const LEAST_BITS = 0.1;
 /** The part of a model that its reasons name. */
 type Compared = Pick<MatchModel, 'fields' | 'vocabulary'>;
 
+/** One comparison of two records, as data. */
+export interface ComparedAspect {
+  /** The field or the name of the aspect. */
+  aspect: string;
+  label: string;
+  /** From 0 to 1; null if a record has no value. */
+  similarity: number | null;
+  /** What it adds to the base-2 logarithm of the odds. */
+  bits: number;
+  /** The compared values as texts; null for aspects of several fields, and for sets. */
+  left: string | null;
+  right: string | null;
+}
+
+/** The comparisons of a pair, the strongest first. */
+export function aspectsOf(
+  pair: Pick<MatchPair, 'evidence'>,
+  left: MatchRecord,
+  right: MatchRecord,
+  { fields }: Compared,
+  labelOf: (field: string) => string,
+): ComparedAspect[] {
+  const kinds = new Map(fields.map(({ name, kind }) => [name, kind]));
+  const shownValue = (record: MatchRecord, aspect: string) => {
+    const kind = kinds.get(aspect);
+    return kind === undefined || kind === 'set' ? null : plainText(record, aspect);
+  };
+  return pair.evidence
+    .map(({ aspect, similarity, bits }) => ({
+      aspect,
+      label: labelOf(aspect.endsWith(NUMBERS) ? aspect.slice(0, -NUMBERS.length) : aspect),
+      similarity,
+      bits: Math.round(100 * bits) / 100,
+      left: shownValue(left, aspect),
+      right: shownValue(right, aspect),
+    }))
+    .sort((a, b) => Math.abs(b.bits) - Math.abs(a.bits));
+}
+
 /** The reasons for a pair's classification as sentences, strongest first. */
 export function reasonsOf(
   pair: MatchPair,
@@ -89,14 +128,17 @@ function inCommon(left: MatchRecord, right: MatchRecord, field: string): string 
   return `${common} of ${a.size + b.size - common} in common`;
 }
 
-function shown(record: MatchRecord, field: string): string {
+const shown = (record: MatchRecord, field: string): string => `“${plainText(record, field)}”`;
+
+/** The value of a field on one line, at most {@link LONGEST_SHOWN} characters. */
+function plainText(record: MatchRecord, field: string): string {
   // control characters and direction marks would affect the display of other texts
   const text = textOf(record, field)
     .slice(0, 4 * LONGEST_SHOWN)
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim();
   const letters = [...text];
-  return `“${letters.length > LONGEST_SHOWN ? `${letters.slice(0, LONGEST_SHOWN).join('')}…` : text}”`;
+  return letters.length > LONGEST_SHOWN ? `${letters.slice(0, LONGEST_SHOWN).join('')}…` : text;
 }
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;

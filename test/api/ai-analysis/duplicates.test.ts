@@ -65,6 +65,13 @@ describe('a search for duplicates', () => {
     expect(body.cards[0].data_quality).toBe(40);
     expect(body.effect).toMatchObject({ survivor_id: body.cards[0].id, cost_saved: body.cards[1].cost });
     expect(body.pairs[0].reasons.join(' ')).toMatch(/name: “.*” are .*alike|the same/);
+    const { aspects, prior_bits, differing } = body.pairs[0];
+    const bits = pluck(aspects, 'bits').map(Math.abs);
+    expect(bits).toEqual(bits.toSorted((a: number, b: number) => b - a));
+    expect(prior_bits).toBeLessThan(0);
+    const name = aspects.find(({ aspect }: { aspect: string }) => aspect === 'name');
+    expect([name.left, name.right].sort()).toEqual(pluck(body.cards, 'name').sort());
+    expect(differing.includes('name')).toBe(name.left !== name.right);
     expect((await admin.get(`${base}/duplicate-pairs/${body.pairs[0].id}`)).body).toEqual(body.pairs[0]);
   });
 
