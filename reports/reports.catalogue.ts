@@ -6,6 +6,7 @@ import { eolReport } from './governance/eol/eol.report.ts';
 import { appPortfolioReport } from './inventory/app-portfolio/app-portfolio.report.ts';
 import { capabilityHeatmapReport } from './inventory/capability-heatmap/capability-heatmap.report.ts';
 import { costReport } from './inventory/cost/cost.report.ts';
+import { costPeriodsReport } from './inventory/cost-periods/cost-periods.report.ts';
 import { costTreemapReport } from './inventory/cost-treemap/cost-treemap.report.ts';
 import { dashboardReport } from './inventory/dashboard/dashboard.report.ts';
 import { dataQualityReport } from './inventory/data-quality/data-quality.report.ts';
@@ -39,6 +40,7 @@ export const reportCatalogue: readonly Report[] = [
   roadmapReport,
   costReport,
   costTreemapReport,
+  costPeriodsReport,
   eolReport,
   matrixReport,
   dependenciesReport,

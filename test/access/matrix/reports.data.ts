@@ -15,6 +15,7 @@ export const reportRows: Row[] = [
   row('GET /reports/roadmap', '+ + + + - - 0'),
   row('GET /reports/cost', '+ + + - - - 0'),
   row('GET /reports/cost-treemap', '+ + + - - - 0'),
+  row('GET /reports/cost-periods', '+ + + - - - 0'),
   row('GET /reports/landscape', '+ + + + - - 0'),
   row('GET /reports/capability-heatmap', '+ + + + - - 0'),
   row('GET /reports/capability-heatmap (costs)', '+ + + - - - 0', () => ({

@@ -1,0 +1,182 @@
+import Type, { type Static } from 'typebox';
+import { COSTS_TOPIC } from '../../../domain/inventory/costs/costs.model.ts';
+import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
+import { arrayOf, Choice, DateOnly, OptionalText } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
+import { invalidField } from '../../../platform/errors.ts';
+import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
+import { reportTable } from '../../kernel/report.formats.ts';
+import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
+
+const Result = reportSchema('CostPeriodsReport', {
+  currency: Type.String({ examples: ['EUR'], description: 'That of the workspace' }),
+  items: arrayOf(
+    {
+      period: Type.String({ examples: ['2026', '2026-03'] }),
+      period_start: DateOnly,
+      period_end: DateOnly,
+      kind: Type.String({ examples: ['licence'] }),
+      label: Type.String({ examples: ['Licence'], description: 'Of the kind' }),
+      amount: Type.Number(),
+    },
+    { description: 'By period and kind; those without costs are omitted' },
+  ),
+  total: Type.Number(),
+  left_out: Type.Integer({ description: 'Costs in currencies without an exchange rate, which are left out' }),
+});
+type Result = Static<typeof Result>;
+
+const steps = ['year', 'month'] as const;
+/** The most periods of one result. */
+const MAX_PERIODS = 240;
+const day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));
+
+const params = {
+  type: OptionalText(100, 'Key of a card type; default: all types'),
+  by: Choice(
+    steps,
+    'Fiscal years, which are named after the calendar year in which they end, or months',
+    'year',
+  ),
+  from: day('A day of the first period; default: in the previous fiscal year, by month in the current one'),
+  to: day('A day of the last period; default: in the next fiscal year, by month in the current one'),
+};
+interface Params {
+  type?: string;
+  by: (typeof steps)[number];
+  from?: string;
+  to?: string;
+}
+
+interface Period {
+  period: string;
+  first: string;
+  last: string;
+}
+
+/** The periods of a request. @throws EstateError `validation_failed` for too many, or none. */
+async function periodsOf({ sql, params: { by, from, to }, asOf }: ReportInput<Params>): Promise<Period[]> {
+  const month = await readSetting(sql, 'fiscal_year_start');
+  const today = asOf.toISOString().slice(0, 10);
+  const around = by === 'year' ? 1 : 0;
+  const first = fragment`fiscal_year_start(coalesce(${from ?? null}::date,
+      (${today}::date - make_interval(years => ${around}))::date), ${month})`;
+  const beginning =
+    by === 'year'
+      ? first
+      : fragment`coalesce(date_trunc('month', ${from ?? null}::date)::date, ${embed(first)})`;
+  const end = fragment`coalesce(${to ?? null}::date, (fiscal_year_start(${today}::date, ${month})
+      + make_interval(years => 1 + ${around}) - interval '1 day')::date)`;
+  const label = by === 'year' ? "to_char(b + interval '1 year - 1 day', 'YYYY')" : "to_char(b, 'YYYY-MM')";
+  const periods = await query(sql).rows<Period>`select ${embed(label)} as period, b::date::text as first,
+      (b + interval '1 ${embed(by)}' - interval '1 day')::date::text as last
+    from generate_series((${embed(beginning)})::timestamp, (${embed(end)})::timestamp, interval '1 ${embed(by)}') b
+    order by b limit ${MAX_PERIODS + 1}`;
+  if (periods.length === 0) throw invalidField('to', 'before_start', 'is before from');
+  if (periods.length > MAX_PERIODS) {
+    throw invalidField('from', 'too_many', `begins more than ${MAX_PERIODS} periods`);
+  }
+  return periods;
+}
+
+/** The costs of cards by period and kind. */
+export const costPeriodsReport = defineReport({
+  name: 'cost-periods',
+  id: 'readCostPeriodsReport',
+  summary: 'Read the costs of cards by period and kind',
+  description:
+    'The costs of cards, not of relations, in fiscal years or months. An amount is the same on each day of its period, and is converted with the current exchange rates.',
+  permission: 'reports.ea_dashboard',
+  needs: ['costs.view'],
+  params,
+  result: Result,
+  typeParams: ['type'],
+  topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`, COSTS_TOPIC, SETTINGS_TOPIC],
+  isDaily: true,
+  async compute(input) {
+    const { sql, cards, params: asked } = input;
+    const periods = await periodsOf(input);
+    const kinds = await readSetting(sql, 'cost_kinds');
+    const ofType = asked.type === undefined ? fragment`true` : fragment`c.type = ${asked.type}`;
+    const [from, to] = [periods[0]!.first, periods.at(-1)!.last];
+    const rows = await query(sql).rows<{
+      first: string | null;
+      kind: string | null;
+      amount: string;
+      n: number;
+    }>`
+      with k as materialized (
+        select t.kind, t.amount, t.period_start, t.period_end, t.currency
+        from costs t join cards c on c.id = t.card_id
+        where ${embed(ofType)} and ${embed(cards)} and t.period_end >= ${from}::date and t.period_start <= ${to}::date
+      ), rates as materialized (
+        select d.currency, exchange_rate(d.currency) as rate from (select distinct currency from k) d
+      ), p as (
+        select * from unnest(${periods.map(({ first }) => first)}::date[],
+          ${periods.map(({ last }) => last)}::date[]) as p (first, last)
+      )
+      select p.first::text as first, k.kind,
+        round(sum(cost_share(k.amount, k.period_start, k.period_end, p.first, p.last) * r.rate), 2) as amount,
+        0 as n
+      from k join rates r on r.currency = k.currency and r.rate is not null
+      join p on p.first <= k.period_end and p.last >= k.period_start
+      group by p.first, k.kind
+      union all
+      select null, null, 0, count(*)::int from k join rates r on r.currency = k.currency where r.rate is null`;
+    const byFirst = new Map(periods.map((period) => [period.first, period]));
+    const order = new Map(kinds.map(({ key }, n) => [key, n]));
+    const items = rows
+      .flatMap(({ first, kind, amount }) => {
+        const period = byFirst.get(first ?? '');
+        if (!period || kind === null) return [];
+        const label = kinds.find(({ key }) => key === kind)?.label ?? kind;
+        const { period: name, first: period_start, last: period_end } = period;
+        return { period: name, period_start, period_end, kind, label, amount: Number(amount) };
+      })
+      .sort(
+        (a, b) =>
+          a.period_start.localeCompare(b.period_start) ||
+          (order.get(a.kind) ?? kinds.length) - (order.get(b.kind) ?? kinds.length) ||
+          a.kind.localeCompare(b.kind),
+      );
+    const total = items.reduce((sum, { amount }) => sum + amount, 0);
+    return JSON.stringify({
+      currency: await readSetting(sql, 'currency'),
+      items,
+      total: Number(total.toFixed(2)),
+      left_out: rows.reduce((sum, { n }) => sum + n, 0),
+    });
+  },
+  tables: ({ items }: Result) => [
+    reportTable(
+      'items',
+      {
+        period: 'key',
+        period_start: 'date',
+        period_end: 'date',
+        kind: 'key',
+        label: 'text',
+        amount: 'money',
+      } as const,
+      items,
+    ),
+  ],
+  chart: ({ items }: Result, { type, by }, context): Chart => {
+    const series = [...new Set(items.map(({ label }) => label))];
+    const periods = [...new Set(items.map(({ period }) => period))];
+    const amounts = new Map(items.map(({ period, label, amount }) => [`${period} ${label}`, amount]));
+    return {
+      kind: 'bars',
+      title: type === undefined ? 'Costs' : `Costs: ${typeLabel(context, type)}`,
+      itemAxis: by === 'year' ? 'Fiscal year' : 'Month',
+      valueAxis: 'Amount',
+      unit: 'currency',
+      series,
+      items: periods.map((period) => ({
+        name: period,
+        values: series.map((label) => amounts.get(`${period} ${label}`) ?? 0),
+      })),
+    };
+  },
+});

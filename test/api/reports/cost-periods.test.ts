@@ -1,0 +1,90 @@
+import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+
+const { admin, viewer } = await openApp(['admin', 'viewer']);
+
+const url = '/api/v1/reports/cost-periods';
+const read = (query: string) => ok(admin.get(`${url}?${query}`));
+const add = (
+  id: string,
+  kind: string,
+  period_start: string,
+  period_end: string,
+  amount: number,
+  more: object = {},
+) => admin.create(`/api/v1/cards/${id}/costs`, { kind, period_start, period_end, amount, ...more });
+const amounts = (items: { period: string; kind: string; amount: number }[]) =>
+  items.map(({ period, kind, amount }) => [period, kind, amount]);
+
+const card = await admin.card({ name: 'Harbour' });
+const other = await admin.card({ type: 'ITComponent', name: 'Server' });
+const quay = await add(card.id, 'licence', '2031-01-01', '2031-12-31', 365);
+await add(card.id, 'staff', '2031-12-01', '2032-01-31', 62);
+await add(other.id, 'staff', '2032-01-01', '2032-01-31', 10);
+
+describe('costs by period', () => {
+  it('are shared among fiscal years and months by days', async () => {
+    const years = await read('from=2031-01-01&to=2032-12-31');
+    expect(amounts(years.items)).toEqual([
+      ['2031', 'licence', 365],
+      ['2031', 'staff', 31],
+      ['2032', 'staff', 41],
+    ]);
+    expect(years).toMatchObject({ currency: 'USD', total: 437, left_out: 0 });
+    expect(years.items[0]).toMatchObject({
+      period_start: '2031-01-01',
+      period_end: '2031-12-31',
+      label: 'Licence',
+    });
+    const months = await read('by=month&type=Application&from=2031-12-15&to=2032-01-01');
+    expect(amounts(months.items)).toEqual([
+      ['2031-12', 'licence', 31],
+      ['2031-12', 'staff', 31],
+      ['2032-01', 'staff', 31],
+    ]);
+    expect((await read('by=month')).items).toEqual([]);
+    await ok(admin.patch('/api/v1/settings/fiscal-year-start', { month: 12 }));
+    const fiscal = await read('type=Application&from=2031-12-31&to=2031-12-31');
+    expect(amounts(fiscal.items)).toEqual([
+      ['2032', 'licence', 31],
+      ['2032', 'staff', 62],
+    ]);
+    await ok(admin.patch('/api/v1/settings/fiscal-year-start', { month: 1 }));
+  });
+
+  it('leave out what has no exchange rate, and are read as of a time, as a file and as a chart', async () => {
+    const before = new Date().toISOString();
+    await ok(admin.patch('/api/v1/settings/exchange-rates', { rates: [{ currency: 'CHF', rate: 2 }] }));
+    await add(card.id, 'other', '2031-06-01', '2031-06-30', 30, { currency: 'CHF' });
+    await ok(admin.patch(`/api/v1/costs/${quay.id}`, { amount: 730 }));
+    const query = 'type=Application&from=2031-01-01&to=2031-12-31';
+    const now = await read(query);
+    expect(amounts(now.items)).toEqual([
+      ['2031', 'licence', 730],
+      ['2031', 'staff', 31],
+      ['2031', 'other', 60],
+    ]);
+    await ok(admin.patch('/api/v1/settings/exchange-rates', { rates: [] }));
+    expect(await read(query)).toMatchObject({ total: 761, left_out: 1 });
+    const then = await read(`${query}&as_of=${before}`);
+    expect(amounts(then.items)).toEqual([
+      ['2031', 'licence', 365],
+      ['2031', 'staff', 31],
+    ]);
+    const csv = await admin.get(`${url}?${query}`, { accept: 'text/csv' });
+    expect(csv.text.trim().split(/\r?\n/)).toHaveLength(3);
+    const svg = await admin.get(`${url}?${query}`, { accept: 'image/svg+xml' });
+    expect(svg.text).toContain('Licence');
+  });
+
+  it('are refused to those who see no costs, and for periods that do not fit', async () => {
+    await expectProblem(viewer.get(url), 403, 'costs.view');
+    await expectProblem(
+      admin.get(`${url}?from=2031-02-01&to=2030-01-01&by=month`),
+      422,
+      'validation_failed',
+      'to',
+    );
+    await expectProblem(admin.get(`${url}?from=1900-01-01&by=month`), 422, 'validation_failed', 'from');
+    expect(pluck((await read('from=2031-01-01&to=2031-01-01')).items, 'period')).toEqual(['2031', '2031']);
+  });
+});
