@@ -86,10 +86,10 @@ export function registerExportRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
 
   routes.post('startExport', '/api/v1/exports', {
-    summary: 'Export cards or relations to a file, as a job',
+    summary: 'Export cards, relations or costs to a file, as a job',
     description:
       'The file contains one snapshot. The job’s `result` is its manifest; send its `position` as `after` to export the changes since then. Fetch the file at `GET /jobs/{id}/result`.',
-    permissionNote: 'relations.view for relations; inventory.view for changes',
+    permissionNote: 'relations.view for relations; costs.view for costs; inventory.view for changes',
     errors: ['position_expired'],
     body: ExportRequest,
     responses: started,
@@ -155,6 +155,11 @@ const kinds = [
     kind: 'relations',
     id: 'extractRelations',
     permissionNote: 'relations.view; inventory.view for changes',
+  },
+  {
+    kind: 'costs',
+    id: 'extractCosts',
+    permissionNote: 'costs.view; relations.view for those of relations; inventory.view for changes',
   },
 ] as const;
 

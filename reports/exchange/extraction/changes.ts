@@ -159,6 +159,19 @@ function changedRelations(ctx: Ctx, cards: CardChanges, knownTypes: string[]): F
   ]);
 }
 
+/** Costs that have changed, and those of changed cards and relations. An earlier extraction may have contained any. */
+const changedCosts = (ctx: Ctx, cards: CardChanges, knownTypes: string[]): Fragment =>
+  distinct([
+    fragment`select (e.data ->> 'id')::uuid as id, 'cost' as type, e.position, true as known
+            from events e where e.position > ${cards.after}::bigint and (e.event_type like 'cost.%'
+              or e.event_type like 'relation_cost.%'
+              or e.event_type = 'attachment.moved' and e.data ->> 'entity' = 'cost')`,
+    fragment`select t.id, 'cost', k.position, true
+            from (${embed(changedCards(cards))}) k join costs t on t.card_id = k.id`,
+    fragment`select t.id, 'cost', k.position, true
+            from (${embed(changedRelations(ctx, cards, knownTypes))}) k join costs t on t.relation_id = k.id`,
+  ]);
+
 /** Relation types of which an earlier extraction may have contained relations: visible now or then. */
 function knownRelationTypes({ metamodel }: Ctx, { cardTypes, relationTypes }: WideChanges): string[] {
   const before = [...metamodel.relationTypes.values()].filter(
@@ -190,6 +203,7 @@ export async function changedSince(
     isFiltered: filter.trim() !== '',
   };
   if (kind === 'cards') return changedCards(cards);
+  if (kind === 'costs') return changedCosts(ctx, cards, knownRelationTypes(ctx, wide));
   return changedRelations(ctx, cards, types.length > 0 ? relationTypes : knownRelationTypes(ctx, wide));
 }
 

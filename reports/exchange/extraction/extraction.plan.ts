@@ -95,6 +95,27 @@ export function relationColumns(ctx: Ctx, types: string[], profile: Profile, cos
   return [key('id'), text('type'), ...ends, text('description'), ...attributes];
 }
 
+/** All columns of costs, in order: those that imports read, and for reports further ones. */
+function costColumns(profile: Profile): Column[] {
+  const names = [text('card_type'), text('card_external_id'), text('card_name')];
+  const ends = [text('relation_type'), key('source_id'), key('target_id')];
+  return [
+    key('id'),
+    text('external_id'),
+    key('card_id'),
+    ...names,
+    key('relation_id'),
+    ...(profile === 'report' ? ends : []),
+    text('kind'),
+    { header: 'period_start', type: 'date' },
+    { header: 'period_end', type: 'date' },
+    { header: 'amount', type: 'number' },
+    text('currency'),
+    text('description'),
+    ...(profile === 'report' ? [{ header: 'created_at', type: 'datetime' } as const] : []),
+  ];
+}
+
 /** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown one. */
 function chooseColumns(all: Column[], chosen: string[] | undefined): Column[] {
   if (!chosen || chosen.length === 0) return all;
@@ -140,11 +161,12 @@ function chooseTypes(given: string[], visible: string[]): string[] {
  */
 export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
   const { metamodel } = ctx;
-  const ofCards = request.kind === 'cards';
+  const ofCosts = request.kind === 'costs';
+  const ofCards = request.kind !== 'relations';
   if (request.include.length > 0 && request.after !== undefined) {
     throw invalidField('include', 'not_with_after', 'is not supported with after');
   }
-  if (request.include.length > 0 && (request.format !== 'xlsx' || !ofCards)) {
+  if (request.include.length > 0 && (request.format !== 'xlsx' || !ofCards || ofCosts)) {
     const message = 'is only supported for cards in xlsx; export relations by kind=relations';
     throw invalidField('include', 'only_xlsx', message);
   }
@@ -157,6 +179,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   if (request.columns.includes(STAKEHOLDERS) && !may(ctx.caller, 'stakeholders.view')) {
     throw forbidden('stakeholders.view');
   }
+  if (ofCosts) requirePermission(ctx.caller, 'costs.view');
   const filter = await prepareFilter(ctx, request.filter);
   const costs = await seesSomeCosts(ctx);
   const types = ofCards ? chooseTypes(request.types, metamodel.visibleTypes) : metamodel.visibleTypes;
@@ -164,9 +187,11 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
   const relationTypes = ofCards
     ? metamodel.visibleRelationTypes
     : chooseTypes(request.types, metamodel.visibleRelationTypes);
-  const all = ofCards
-    ? cardColumns(ctx, cards.types, request.profile, costs)
-    : relationColumns(ctx, relationTypes, request.profile, costs);
+  const all = ofCosts
+    ? costColumns(request.profile)
+    : ofCards
+      ? cardColumns(ctx, cards.types, request.profile, costs)
+      : relationColumns(ctx, relationTypes, request.profile, costs);
   const columns = chooseColumns(all, request.columns);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
@@ -180,15 +205,15 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     findChanged: (snapshot) =>
       changedSince(snapshot, ctx, request, { after, cardTypes: cards.types, relationTypes }),
     // a deleted object has no other columns
-    columns: [...idColumns(columns), ...columns, ...changeColumns],
+    columns: [...idColumns(columns, request.kind), ...columns, ...changeColumns],
   };
 }
 
 /** The columns that identify a row, unless they were chosen. */
-function idColumns(columns: Column[]): Column[] {
+function idColumns(columns: Column[], kind: ExportRequest['kind']): Column[] {
   const named: Column[] = [
     { header: 'id', type: 'key' },
-    { header: 'type', type: 'text' },
+    ...(kind === 'costs' ? [] : [{ header: 'type', type: 'text' } as const]),
   ];
   return named.filter(({ header }) => !columns.some((column) => column.header === header));
 }

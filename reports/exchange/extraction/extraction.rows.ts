@@ -4,6 +4,7 @@ import { visibleRelationAttributes } from '../../../domain/inventory/relations/r
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { embed, fragment, joinFragments } from '../../../platform/database.ts';
 import { entireTable, type IdRange, type Snapshot } from '../../../platform/snapshot.ts';
 import { selectList } from '../../kernel/formats/binary-rows.ts';
@@ -20,8 +21,8 @@ interface ColumnJoin {
 interface RowSource {
   name: string;
   /** Table of the objects and its alias. */
-  table: 'cards' | 'relations';
-  row: 'c' | 'r';
+  table: 'cards' | 'relations' | 'costs';
+  row: 'c' | 'r' | 'k';
   /** Joins that all columns may need. */
   joins: string;
   columnJoins: readonly ColumnJoin[];
@@ -232,6 +233,55 @@ const relationValues: Record<string, string> = {
   target_type: 't.type',
   description: 'r.description',
 };
+
+const costValues: Record<string, string> = {
+  ...Object.fromEntries(
+    [
+      'id',
+      'external_id',
+      'card_id',
+      'relation_id',
+      'kind',
+      'period_start',
+      'period_end',
+      'amount',
+      'currency',
+      'description',
+      'created_at',
+    ].map((column) => [column, `k.${column}`]),
+  ),
+  card_type: 'c.type',
+  card_external_id: 'c.external_id',
+  card_name: 'c.name',
+  relation_type: 'r.type',
+  source_id: 'r.source_id',
+  target_id: 'r.target_id',
+};
+
+/** The costs of the cards of a selection, and with `relations.view` those of the relations between them. */
+export function costSource(
+  ctx: Ctx,
+  cards: CardSelection,
+  relations: RelationSelection,
+  changed?: Fragment,
+): RowSource {
+  const ofRelations = may(ctx.caller, 'relations.view')
+    ? fragment`exists (select from relations r where r.id = k.relation_id
+        and ${embed(relationSource(ctx, relations).where)})`
+    : fragment`false`;
+  return {
+    name: 'Costs',
+    table: 'costs',
+    row: 'k',
+    joins: 'left join cards c on c.id = k.card_id left join relations r on r.id = k.relation_id',
+    columnJoins: [],
+    values: costValues,
+    attributes: fragment`null::jsonb`,
+    where: fragment`(exists (select from cards c where c.id = k.card_id and ${embed(selectedCards(ctx, cards))})
+        or ${embed(ofRelations)})`,
+    changed,
+  };
+}
 
 /** The relations of a selection, with their ends `s` and `t`. */
 export function relationSource(ctx: Ctx, { types, cards, changed }: RelationSelection): RowSource {

@@ -13,6 +13,7 @@ import { type ExtractionPlan, relationColumns, seesSomeCosts } from './extractio
 import {
   type CardSelection,
   cardSource,
+  costSource,
   readRows,
   relationSource,
   selectedCards,
@@ -35,7 +36,7 @@ export async function prepareExtraction(
 ): Promise<Extraction> {
   const { request, columns } = plan;
   const { format, after, neutralise } = request;
-  const isAll = format === 'ndjson' && request.columns.length === 0;
+  const isAll = format === 'ndjson' && request.columns.length === 0 && request.kind !== 'costs';
   const table = await readTableOf(snapshot, ctx, plan, isAll ? withWholeAttributes(columns) : columns);
   const tables = [{ ...table, columns }];
   const writeWith = (write: Extraction['write']): Extraction => ({ tables, write });
@@ -79,6 +80,8 @@ async function readTableOf(
   columns: Column[],
 ): Promise<BinaryTable> {
   const changed = await findChanged?.(snapshot);
+  if (request.kind === 'costs')
+    return await readRows(snapshot, costSource(ctx, cards, relations, changed), columns);
   const source =
     request.kind === 'cards'
       ? cardSource(ctx, changed ? { ...cards, changed } : cards)

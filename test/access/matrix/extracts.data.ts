@@ -30,5 +30,6 @@ async function exported(w: World, role: Role): Promise<string> {
 export const extractRows: Row[] = [
   row('GET /extracts/cards', '+ + + + - - 0', () => ({ query: 'format=csv' })),
   row('GET /extracts/relations', '+ + + + - - 0'),
+  row('GET /extracts/costs', '+ + + - - - 0'),
   row('GET /exports/{id}/manifest', '+ + + + + + 0', onNew('id', exported)),
 ];
