@@ -6,6 +6,7 @@ import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../platform/database.ts';
 import { type RangeQuery, rangeOf } from './report.rows.ts';
+import { scopeOf } from './report.scope.ts';
 import { literal } from './report.sql.ts';
 import type { Report, ReportRequest } from './report.ts';
 
@@ -39,19 +40,24 @@ export async function reportRequest(
   params: Record<string, unknown>,
   given: {
     filter: string | undefined;
+    scope: string | undefined;
     asOf: Date | undefined;
     format: ReportFormat;
     range?: RangeQuery | undefined;
   },
 ): Promise<ReportRequest> {
   const { filter, asOf, format, range } = given;
-  const cards = await reportCards(ctx, filter, asOf);
+  const active = activeCards(ctx);
+  const scope = given.scope === undefined ? undefined : await scopeOf(ctx, active, given.scope);
+  const asked = await reportCards(ctx, filter, asOf);
+  const cards = scope ? fragment`${embed(asked)} and ${embed(scope.cards)}` : asked;
   return {
     report,
     params,
     cards,
+    visible: scope ? fragment`${embed(active)} and ${embed(scope.visible)}` : active,
     ...(range && { range: rangeOf(range, [report.name, params, cards, asOf]) }),
-    filtered: Boolean(filter),
+    filtered: Boolean(filter) || scope !== undefined,
     ...(asOf && { asOf }),
     ...(format === 'svg' && report.stream?.applies(params) && { forPicture: true }),
   };

@@ -5,7 +5,6 @@ import { READER_IDLE_TIMEOUT, type Sql } from '../../platform/database.ts';
 import { readAsOf } from './as-of/as-of.ts';
 import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
-import { activeCards } from './report.cards.ts';
 import { readLines } from './report.lines.ts';
 import { encodeRowCursor, type ReadRows, type RowRange, readRows, requireKeys } from './report.rows.ts';
 import type { ReportRequest, ReportText } from './report.ts';
@@ -18,7 +17,7 @@ const PARALLEL = 'set local parallel_setup_cost = 100; set local parallel_tuple_
 
 /** Computes a report from one snapshot, current or as of a time, and adds its feed position. */
 export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cache): Promise<Buffer> {
-  const { report, params, cards, filtered, asOf, range, forPicture } = request;
+  const { report, params, cards, visible, filtered, asOf, range, forPicture } = request;
   const onSnapshot = async (sql: Sql): Promise<Buffer> => {
     await sql.raw(`${PARALLEL}; ${READER_IDLE_TIMEOUT}`);
     const { newest } = await feedEnds(sql);
@@ -35,7 +34,7 @@ export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cac
       ctx,
       params,
       cards,
-      visible: activeCards(ctx),
+      visible,
       filtered,
       asOf: asOf ?? new Date(),
       isHistorical: asOf !== undefined,

@@ -35,7 +35,7 @@ export async function startReport(ctx: Ctx, payload: ReportPayload): Promise<Sta
  */
 export async function runReportJob(job: RunningJob<ReportPayload>, services: Services): Promise<JobResult> {
   const { ctx, payload, signal } = job;
-  const { report: name, params, filter, as_of, format, table } = payload;
+  const { report: name, params, filter, scope, as_of, format, table } = payload;
   const report = reportNamed(name);
   if (report.permission !== 'login') requirePermission(ctx.caller, report.permission);
   checkReport(report, ctx, params);
@@ -47,7 +47,7 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
     'stakeholders.view',
   );
   const asOf = as_of === undefined ? undefined : new Date(as_of);
-  const request = await reportRequest(ctx, report, params, { filter, asOf, format });
+  const request = await reportRequest(ctx, report, params, { filter, scope, asOf, format });
   const { content: made, position } = await openReportFile(services, ctx, request, payload, signal);
   const content = await storeContent(services.blobs, made).catch((error) => {
     signal.throwIfAborted();

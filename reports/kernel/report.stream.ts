@@ -6,7 +6,6 @@ import type { Snapshot } from '../../platform/snapshot.ts';
 import { startStream, writeChunks } from './formats/chunk-streams.ts';
 import type { Table } from './formats/formats.types.ts';
 import { asOfScope, withReportSnapshot } from './report.as-of.ts';
-import { activeCards } from './report.cards.ts';
 import { statementTable, type TableFormat, tablesOf, writeTables } from './report.formats.ts';
 import type { ReportRequest, StreamedTable } from './report.ts';
 
@@ -28,7 +27,7 @@ export async function openReportStream(
   format: 'json' | TableFormat,
   table: string | undefined,
 ): Promise<{ out: Readable; position: string }> {
-  const { report, params, cards, asOf } = request;
+  const { report, params, cards, visible, asOf } = request;
   const scope = asOfScope(ctx, request);
   return await startStream(ctx.caller, (out, start) =>
     withReportSnapshot(db, asOf, scope, async (snapshot) => {
@@ -37,7 +36,7 @@ export async function openReportStream(
         ctx,
         params,
         cards,
-        visible: activeCards(ctx),
+        visible,
         snapshot,
         position,
         isHistorical: asOf !== undefined,

@@ -41,9 +41,12 @@ export interface ReportInput<P> {
   params: P;
   /** The report's cards as a condition over the alias `c` of `cards`: active, visible to the caller, and matching `filter`. */
   cards: Fragment;
-  /** Condition of all active cards visible to the caller, over the alias `c`: for related cards. */
+  /**
+   * Condition of all active cards visible to the caller, over the alias `c`: for related cards. With `scope`, of its type only
+   * those in it.
+   */
   visible: Fragment;
-  /** Whether the request has a `filter`. */
+  /** Whether the request has a `filter` or `scope`. */
   filtered: boolean;
   /** The time of the data. */
   asOf: Date;
@@ -61,6 +64,8 @@ export interface ReportRequest {
   params: Record<string, unknown>;
   /** Condition of the cards, from `reportCards`. */
   cards: Fragment;
+  /** Condition of related cards: active, visible, and in the scope if they have its type. */
+  visible: Fragment;
   filtered: boolean;
   /** A time in the past; absent: now. */
   asOf?: Date;

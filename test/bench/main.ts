@@ -9,6 +9,7 @@ import { analysisCrashes } from './scenarios/analysis-crashes.ts';
 import { duplicates, duplicatesSize } from './scenarios/duplicates.ts';
 import * as exports from './scenarios/exports.ts';
 import * as itsm from './scenarios/itsm.ts';
+import { largeReports } from './scenarios/large.ts';
 import * as reads from './scenarios/reads.ts';
 import * as reports from './scenarios/reports.ts';
 import { stream } from './scenarios/stream.ts';
@@ -32,7 +33,7 @@ const scenarios: Scenario[] = [
     analyses.complianceReadings,
     analysisCrashes,
   ],
-  ...[reports.ppm, exports.workspace],
+  ...[reports.ppm, exports.workspace, largeReports],
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

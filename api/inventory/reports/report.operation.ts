@@ -39,6 +39,14 @@ const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xl
 
 /** Query parameters of every report. */
 const common = {
+  scope: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      pattern: '^[0-9a-fA-F-]{36}$',
+      description:
+        'The id of a card: only this card, those below it, and cards of other types that are related to one of them',
+    }),
+  ),
   filter: OptionalText(4000, 'Only these cards, in the filter language; without it: all'),
   table: OptionalText(100, 'The table of the report that CSV contains; default: the main table'),
   min_position: Type.Optional(
@@ -71,10 +79,15 @@ const past = {
 interface CommonQuery {
   as_of?: string;
   filter?: string;
+  scope?: string;
   table?: string;
   min_position?: string;
   max_staleness?: number;
 }
+
+/** The query parameters of a report. */
+const queryOf = ({ params, isPaged, isCurrentOnly }: Report) =>
+  object({ ...params, ...(isPaged ? rangeParams : {}), ...common, ...(isCurrentOnly ? {} : past) });
 
 /** Registers the route of a report from its declaration. */
 export function reportOperation(
@@ -95,12 +108,7 @@ export function reportOperation(
     ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
     ...(needs.length > 0 ? { permissionNote: needs.join('; ') } : {}),
-    query: object({
-      ...report.params,
-      ...(report.isPaged ? rangeParams : {}),
-      ...common,
-      ...(report.isCurrentOnly ? {} : past),
-    }),
+    query: queryOf(report),
     headers: ['Accept', 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',
@@ -124,8 +132,18 @@ export function reportOperation(
       if (!responseCache.trySend(request, reply, report)) done();
     },
     handler: async ({ query, request, reply, ...input }) => {
-      const { as_of, filter, table, min_position, max_staleness, cursor, page_size, detail, ...params } =
-        query as CommonQuery & RangeQuery & Record<string, unknown>;
+      const {
+        as_of,
+        filter,
+        scope,
+        table,
+        min_position,
+        max_staleness,
+        cursor,
+        page_size,
+        detail,
+        ...params
+      } = query as CommonQuery & RangeQuery & Record<string, unknown>;
       const format = acceptedFormat(request, offered);
       refuseOther(format, { table, cursor, detail });
       let { ctx } = input;
@@ -138,7 +156,7 @@ export function reportOperation(
       checkReport(report, ctx, params);
       const asOf = as_of === undefined ? undefined : parseTime(as_of);
       const range = report.isPaged ? { cursor, page_size, detail } : undefined;
-      const asked = await reportRequest(ctx, report, params, { filter, asOf, format, range });
+      const asked = await reportRequest(ctx, report, params, { filter, scope, asOf, format, range });
       const key = runner.keyFor(ctx, topics, asked);
       const today = dayOf(asOf);
       // what a format's response depends on besides the data
@@ -151,7 +169,7 @@ export function reportOperation(
           .send();
       }
       if (prefersAsync(request)) {
-        const payload = { report: report.name, params, ...given({ filter, as_of, table }), format };
+        const payload = { report: report.name, params, ...given({ filter, scope, as_of, table }), format };
         return sendPreferredJob(reply, await startReport(ctx, payload));
       }
       if ((format === 'csv' || format === 'xlsx') && report.stream?.applies(params)) {
@@ -173,7 +191,11 @@ export function reportOperation(
       const etag = etagOf(found.key, format, part);
       reply.header('etag', etag);
       if (!report.topics && isKnown(request, found.key, format, part)) return reply.code(304).send();
-      if (format === 'json' && report.topics && !(as_of || filter || min_position || max_staleness)) {
+      if (
+        format === 'json' &&
+        report.topics &&
+        !(as_of || filter || scope || min_position || max_staleness)
+      ) {
         responseCache.store(request, report, key, etag);
       }
       if (found.age !== undefined) reply.header('age', String(found.age));

@@ -8,6 +8,7 @@ const Payload = object({
   /** Checked by the report's own schema when the job was requested. */
   params: Type.Record(Type.String(), Type.Unknown()),
   filter: Type.Optional(Type.String({ maxLength: 4000 })),
+  scope: Type.Optional(Type.String({ format: 'uuid' })),
   as_of: Type.Optional(Type.String({ format: 'date-time' })),
   format: ReportFormat,
   /** The table that CSV output contains. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Flag, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
@@ -14,6 +14,7 @@ import { ID_FROM } from '../../kernel/report.numbered.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { App, CardsByType, Named, readText, TagGroups, tagGroupsOf } from '../../kernel/report.related.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
+import { rollUpParam } from '../../kernel/report.scope.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import {
   APP,
@@ -64,7 +65,7 @@ export const capabilityHeatmapReport = defineReport({
       default: 'app_count',
       description: 'The number in the chart; the other formats contain all',
     }),
-    roll_up: Flag('Whether the figures of a capability include those of its descendants, each object once'),
+    roll_up: rollUpParam,
   },
   result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },

@@ -11,6 +11,7 @@ import { reportTable } from '../../kernel/report.formats.ts';
 import { rowsByGroup } from '../../kernel/report.nested.ts';
 import { typeParam } from '../../kernel/report.params.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
+import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
 
@@ -37,6 +38,7 @@ const Result = pagedReportSchema('LandscapeReport', {
 interface Params {
   type: string;
   group_by: string;
+  roll_up: boolean;
 }
 type Result = Static<typeof Result>;
 
@@ -48,7 +50,7 @@ export const landscapeReport = defineReport({
   description: `A card that is related to several groups is in each of them. Groups are ordered by name and include those without cards; of more than ${MAX_ROWS} groups, those with cards in the response. Each card in a group is a row; those without a group are last. \`filter\` applies to the cards, not to the groups.`,
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
-  params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability') },
+  params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability'), roll_up: rollUpParam },
   result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   typeParams: ['type', 'group_by'],
@@ -119,8 +121,9 @@ function landscapeSql({
   visible,
 }: ReportInput<Params>): Record<'placed' | 'groups', Fragment> {
   const { type, group_by: groupBy } = params;
-  const pairs = relatedPairs(ctx, type, groupBy);
   const groups = fragment`c.type = ${groupBy} and ${embed(visible)}`;
+  const direct = relatedPairs(ctx, type, groupBy);
+  const pairs = params.roll_up ? rolledUp(direct, 'other_id', groups) : direct;
   const placed = fragment`with shown as (select c.id from cards c where c.type = ${type} and ${embed(cards)}),
     related as materialized (
       select ${embed(pairs.once)} e.card_id, e.other_id as group_id, g.name_key as group_key

@@ -7,6 +7,7 @@ import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
 import { idsIn, MAX_ROWS, nameKeys } from '../../kernel/report.rows.ts';
+import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
@@ -31,7 +32,11 @@ export const matrixReport = defineReport({
   description: `An intersection is a pair of cards with a relation of any type, in either direction. \`filter\` applies to the rows. \`intersections\` are those of the rows of the response; of more than ${MAX_ROWS} columns, \`columns\` has those with intersections.`,
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
-  params: { row_type: typeParam('Application'), col_type: typeParam('BusinessCapability') },
+  params: {
+    row_type: typeParam('Application'),
+    col_type: typeParam('BusinessCapability'),
+    roll_up: rollUpParam,
+  },
   result: Result,
   reads: {
     cards: ['type', 'name', 'name_key', 'parent_id', 'status'],
@@ -41,9 +46,12 @@ export const matrixReport = defineReport({
   typeParams: ['row_type', 'col_type'],
   topics: ({ row_type, col_type }) => ['relations', `cards:${row_type}`, `cards:${col_type}`],
   async compute({ sql, lines, rows, range, ctx, params, cards, visible }) {
-    const pairs = relatedPairs(ctx, params.row_type, params.col_type);
     const ofRows = fragment`c.type = ${params.row_type} and ${embed(cards)}`;
     const ofColumns = fragment`c.type = ${params.col_type} and ${embed(visible)}`;
+    const direct = relatedPairs(ctx, params.row_type, params.col_type);
+    const pairs = params.roll_up
+      ? rolledUp(rolledUp(direct, 'card_id', ofRows), 'other_id', ofColumns)
+      : direct;
     const line = jsonLine({
       id: { id: 'c.id' },
       name: { text: 'c.name' },

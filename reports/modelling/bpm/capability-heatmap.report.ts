@@ -8,6 +8,7 @@ import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
+import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
@@ -53,10 +54,11 @@ export const bpmCapabilityHeatmapReport = defineReport({
   id: 'readBpmCapabilityHeatmap',
   summary: 'Read capabilities with a count of the processes that support each',
   description:
-    'Counts the processes that are linked to the capability itself, not to its descendants. `filter` applies to the processes.',
+    'Counts the processes that are linked to the capability itself, with `roll_up` also to its descendants. `filter` applies to the processes.',
   needs: ['relations.view'],
   types: [PROCESS, CAPABILITY],
   params: {
+    roll_up: rollUpParam,
     metric: Type.Enum(Object.keys(metrics) as [Metric, ...Metric[]], {
       default: 'process_count',
       description:
@@ -67,12 +69,18 @@ export const bpmCapabilityHeatmapReport = defineReport({
   topics: () => ['relations', `cards:${PROCESS}`, `cards:${CAPABILITY}`],
   isPaged: true,
   async compute({ sql, ctx, params, cards, visible, ...page }) {
-    const shown = await cardsOfPage(page, fragment`c.type = ${CAPABILITY} and ${embed(visible)}`);
-    const pairs = relatedTo(ctx, CAPABILITY);
+    const related = relatedTo(ctx, CAPABILITY);
+    const seen = fragment`c.type = ${CAPABILITY} and ${embed(visible)}`;
+    const shown = await cardsOfPage(page, seen);
+    const direct = {
+      ...fragment`select e.process_id as card_id, e.other_id from (${embed(related)}) e`,
+      once: '' as const,
+    };
+    const pairs = params.roll_up ? rolledUp(direct, 'other_id', seen) : direct;
     const items = await query(sql)
       .value<string>`with p as materialized (select c.id, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        counted as (
-         select b.other_id, count(*) as n from (${embed(pairs)}) b join p on p.id = b.process_id
+         select b.other_id, count(distinct b.card_id) as n from (${embed(pairs)}) b join p on p.id = b.card_id
          where ${embed(metrics[params.metric].sql)} group by b.other_id),
        k as (
          select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${embed(literal(LEVEL_FIELD))} as level,

@@ -9,6 +9,8 @@ const MIB = 1024 * 1024;
 const t = closeAfterAll(await createTestApp());
 const cache = t.services.config.redisUrl ? t.services.cache : createMemoryCache(1024 * MIB);
 
+const all = { sql: 'true', bindings: [] };
+
 it('an answer too large to be kept is computed once for all processes that ask for it at once', async () => {
   let computed = 0;
   const report = {
@@ -19,7 +21,7 @@ it('an answer too large to be kept is computed once for all processes that ask f
       return JSON.stringify({ text: 'x'.repeat(33 * MIB) });
     },
   } as unknown as Report;
-  const question = { report, params: {}, cards: { sql: 'true', bindings: [] }, filtered: false };
+  const question = { report, params: {}, cards: all, visible: all, filtered: false };
   const ctx = await t.ctx();
   const processes = [1, 2, 3].map(() => new ReportRunner(cache, true));
   const answers = await Promise.all(
@@ -40,7 +42,7 @@ it('more questions at once than there are connections are all answered', async (
   const runner = new ReportRunner(cache, true);
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, n) => {
-      const question = { report, params: { n }, cards: { sql: 'true', bindings: [] }, filtered: false };
+      const question = { report, params: { n }, cards: all, visible: all, filtered: false };
       return runner.run(ctx, runner.keyFor(ctx, new Map(), question), question);
     }),
   );
