@@ -58,6 +58,7 @@ const RULES = {
   colour: ruled(1, 0),
   edition: ruled(1, 0),
   platform: ruled(1, 0),
+  unit: ruled(1, 0.4),
   vendor: ruled(1, 0),
   series: ruled(0.5, 0),
 };
@@ -311,7 +312,9 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
   });
   const series = new Set(corpus.dictionary.series);
   return [
-    ...(['environment', 'version', 'region', 'part', 'colour', 'edition', 'platform'] as const).map(rule),
+    ...(['environment', 'version', 'region', 'part', 'colour', 'edition', 'platform', 'unit'] as const).map(
+      rule,
+    ),
     ...(field.without
       ? [
           {

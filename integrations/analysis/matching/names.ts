@@ -64,8 +64,14 @@ type Words = Pick<Dictionary, 'joints' | 'acronyms' | 'umlauts'>;
 /** Returns a function that normalises names by a list's dictionary. */
 export function nameReader(dictionary: Words): (text: string) => readonly string[] {
   const read = wordReader(dictionary);
-  return (text) => read(rawNameWords(text));
+  return (text) => read(withRepeated(rawNameWords(text)));
 }
+
+/** Words with a repeated one as a word of its own: `Order Order Desk` is not `Order Desk`. */
+const withRepeated = (words: readonly string[]): readonly string[] =>
+  words.map((word, at) =>
+    at > 0 && word === words[at - 1] && /\p{L}{2}/u.test(word) ? `${word}twice` : word,
+  );
 
 /** Like {@link nameReader}, for the words of rawNameWords. */
 export function wordReader({

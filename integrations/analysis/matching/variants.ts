@@ -27,6 +27,8 @@ export interface Variant {
   edition: string[];
   /** `windows`, `mac` ... */
   platform: string[];
+  /** The business unit that uses an application: `retail`, `leasing` ... */
+  unit: string[];
 }
 
 /** Maximum characters of a name that are parsed. */
@@ -42,6 +44,7 @@ const named = {
   colour: keyByWord(vocabulary.colours),
   edition: keyByWord(vocabulary.editions),
   platform: keyByWord(vocabulary.platforms),
+  unit: keyByWord(vocabulary.businessUnits),
 };
 
 /** Without single letters, which can be initials. */
@@ -70,6 +73,7 @@ export function variantOf(name: string): Variant {
     colour: [],
     edition: [],
     platform: [],
+    unit: [],
   };
   const read = readName(name);
   const { raw, words, tail } = read;

@@ -46,6 +46,17 @@ export function listClasses(): ListClass[] {
         applications({ size: 60, copies: 6, filled }, seed),
       ),
     ),
+    several('60 cards, attributes filled: all, descriptions of their own', 8, (seed) =>
+      applications({ size: 60, copies: 6, filled: 1, described: true }, seed),
+    ),
+    several('300 cards, descriptions of their own', 3, (seed) =>
+      applications({ size: 300, copies: 30, near: 20, described: true }, seed),
+    ),
+    ...[60, 300].map((size) =>
+      several(`${size} cards, and some for business units`, 4, (seed) =>
+        applications({ size, copies: size / 10, units: 6, filled: 0.6 }, seed),
+      ),
+    ),
     ...(
       [
         [60, 15],

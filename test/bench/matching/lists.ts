@@ -87,6 +87,14 @@ function near(random: Random, name: string): string {
     : `${name} ${random.of(units)}`;
 }
 
+/** What a person writes about a card. */
+const described = (random: Random): string =>
+  `${random.of(roles)} for ${random.of(subjects).toLowerCase()} and ${random.word()}, used by ${random.word()} ${random.of(own)}`;
+
+const UNITS = split(
+  'Retail Wholesale Leasing Corporate Commercial Motor Property Reinsurance Iberia Nordics',
+);
+
 interface AppPlan {
   size: number;
   copies: number;
@@ -95,6 +103,10 @@ interface AppPlan {
   differences?: string[];
   /** The share of cards whose attributes are filled: 0 none, 1 all; `one`: a single card. */
   filled?: number | 'one';
+  /** Whether each card is described, in words of its own. */
+  described?: boolean;
+  /** Applications that are there for a business unit, too, with the same attributes. */
+  units?: number;
 }
 
 /** A short or long list of applications. */
@@ -110,6 +122,7 @@ export function applications(plan: AppPlan, seed: number): Judged {
     ...(filled(at) ? { hosting: random.of(split('cloud onPremise saas')) } : {}),
     ...(filled(at) ? { cost: 1_000 * (1 + random.below(200)) } : {}),
     ...(filled(at) ? { subtype: random.of(split('business platform service')) } : {}),
+    ...(plan.described ? { description: described(random) } : {}),
   });
   for (const [at, name] of all.entries()) list.add(`${at}`, values(name, at));
   for (let at = 0; at < plan.copies; at++) {
@@ -118,6 +131,10 @@ export function applications(plan: AppPlan, seed: number): Judged {
   }
   for (let at = 0; at < (plan.near ?? 0); at++)
     list.add(`near ${at}`, values(near(random, all[all.length - 1 - at]!), -1));
+  for (let at = 0; at < (plan.units ?? 0); at++) {
+    const whole = list.records[plan.copies + at]!.values;
+    list.add(`unit ${at}`, { ...whole, name: `${whole.name} ${random.of(UNITS)}` });
+  }
   return list.judged(`applications ${JSON.stringify(plan)}: ${list.records.length}`, APP_FIELDS);
 }
 

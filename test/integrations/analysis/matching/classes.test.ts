@@ -69,6 +69,29 @@ test('fields in which matches agree by chance alone cost little recall', () => {
   expect(all).toBeGreaterThanOrEqual(none! - 0.03);
 });
 
+test('applications are not matches of those of their business units with the same attributes', () => {
+  for (const seed of SEEDS) {
+    const judged = applications({ size: 300, copies: 30, units: 6, filled: 0.6 }, seed);
+    const fields = judged.fields.filter(({ name }) => judged.left.some(({ values }) => values[name]));
+    const { pairs } = findDuplicates(judged.left, { fields });
+    const units = new Set(judged.left.slice(-6).map(({ id }) => id));
+    const matches = pairs.filter((pair) => pair.class === 'match');
+    expect(matches.filter(({ left, right }) => units.has(left) || units.has(right))).toEqual([]);
+    expect(
+      matches.filter(({ left, right }) => judged.truth.has(pairKey(left, right))).length,
+    ).toBeGreaterThan(27);
+  }
+});
+
+test('a list of 1,000 cards without duplicates has at most one certain match', () => {
+  for (const seed of SEEDS) {
+    const judged = applications({ size: 1_000, copies: 0, near: 100, filled: 0.3 }, seed);
+    const fields = judged.fields.filter(({ name }) => judged.left.some(({ values }) => values[name]));
+    const { pairs } = findDuplicates(judged.left, { fields });
+    expect(pairs.filter(({ score }) => score >= 0.95).length).toBeLessThanOrEqual(1);
+  }
+});
+
 test('two lists are matched by their own model if the prior knows no such lists', () => {
   const { two } = offers({ each: 400, both: 260, again: 0.02 }, SEEDS[0]!);
   const kinds = Object.entries(trained.kinds).map(([kind, bits]) => {

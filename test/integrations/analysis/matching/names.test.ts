@@ -108,6 +108,7 @@ test('a name may begin with its vendor, or not', () => {
   const of = (name: string, vendor: string | null) => words({ id: 'a', values: { name, vendor } });
   expect(of('Microsoft Excel', null)).toEqual(['excel']);
   expect(of('Contoso Ledger', 'Contoso Ltd.')).toEqual(['ledger']);
+  expect(of('Order Order Desk', null)).not.toEqual(of('Order Desk', null));
   // a vendor that belongs to another one, but no product
   expect(of('VMware Horizon', null)).toEqual(['horizon']);
   expect(vendorOf(['vmware', 'horizon'])).toEqual({ name: 'Broadcom', length: 1 });

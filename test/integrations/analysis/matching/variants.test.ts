@@ -45,6 +45,8 @@ test.each<[keyof Variant, string, string, number]>([
   ['region', 'North Wind', 'South Wind', Number.NaN],
   ['colour', 'Red Hat Linux', 'Linux', Number.NaN],
   ['edition', 'Ledger', 'Ledger Standard', 0.5],
+  ['unit', 'Claims', 'Claims Retail', 0.5],
+  ['unit', 'Claims Retail', 'Claims Leasing', 0],
   ['region', 'IT Service Desk', 'HR Service Desk', Number.NaN],
   ['region', 'PAYROLL IN USE', 'PAYROLL IT', Number.NaN],
 ])('the %s of %s and %s says %d', (what, a, b, expected) => expect(similarity(what, a, b)).toBe(expected));
