@@ -13,6 +13,12 @@ export interface FieldError {
   field: string;
   code: string;
   message: string;
+  /** The refused value, if it had to be one of a list. */
+  value?: string;
+  /** The list, or its beginning. */
+  allowed?: string[];
+  /** The member of the list that was probably meant. */
+  nearest?: string;
 }
 
 export const fieldError = (field: string, code: string, message: string): FieldError => ({

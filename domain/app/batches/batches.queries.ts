@@ -6,7 +6,7 @@ import { defineList } from '../../kernel/lists/lists.define.ts';
 import { readItem, runList } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams, ListSpec } from '../../kernel/lists/lists.types.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import { TextUpTo, Uuid } from '../../kernel/shapes.ts';
+import { Choice, TextUpTo, Uuid } from '../../kernel/shapes.ts';
 
 /** All batches, newest first. */
 export const batchList = defineList({
@@ -20,6 +20,10 @@ export const batchList = defineList({
     actor_user_id: [Type.String({ ...Uuid, description: 'Whose they are' }), 'b.actor_user_id = ?::uuid'],
     tool_name: [TextUpTo(200, 'What wrote them'), 'b.tool_name = ?'],
     origin: [TextUpTo(20, 'The origin of the writes: api, web, mcp, job or system'), 'b.origin = ?'],
+    state: [
+      Choice(['open', 'closed', 'rolled_back'], 'Only batches in this state'),
+      `case when b.rolled_back_by is not null then 'rolled_back' when b.committed_at is null then 'open' else 'closed' end = ?`,
+    ],
     since: [Type.String({ format: 'date-time' }), 'b.created_at >= ?::timestamptz'],
     until: [Type.String({ format: 'date-time' }), 'b.created_at < ?::timestamptz'],
   },

@@ -5,8 +5,9 @@ import type { CardInput } from '../../inventory/cards/rules/diff.ts';
 import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { RelationInput } from '../../inventory/relations/relations.model.ts';
 import { validateRelationInput } from '../../inventory/relations/relations.rules.ts';
+import { unknownChoice } from '../../kernel/choices.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
+import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { type StagedCost, stageCost } from './imports.costs.stage.ts';
@@ -167,7 +168,7 @@ function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: StageContext): Sta
   if (type && !type.is_hidden) {
     const newErrors = check(ctx, type, values, staged, errors, around);
     staged.new_errors = newErrors.length > 0 ? newErrors : null;
-  } else errors.push(...typeErrors(staged.type, values, errors, 'card'));
+  } else errors.push(...typeErrors(staged.type, values, errors, 'card', ctx.metamodel));
   if (errors.length > 0) {
     staged.errors = errors;
     staged.payload = null;
@@ -320,7 +321,7 @@ function stageRelation(
   if (values.description !== undefined) input.description = values.description;
   if (values.attributes !== undefined) input.attributes = values.attributes;
   if (type) errors.push(...validateRelationInput(type, input));
-  else errors.push(...typeErrors(key, values, errors, 'relation'));
+  else errors.push(...typeErrors(key, values, errors, 'relation', ctx.metamodel));
   return {
     line,
     type: key,
@@ -349,8 +350,12 @@ function typeErrors(
   { id }: { id?: string },
   read: readonly FieldError[],
   noun: 'card' | 'relation',
+  { visibleTypes, visibleRelationTypes }: Metamodel,
 ): FieldError[] {
-  if (key !== null) return [{ field: 'type', code: 'unknown_type', message: `is no ${noun} type` }];
+  if (key !== null) {
+    const error = { field: 'type', code: 'unknown_type', message: `is no ${noun} type` };
+    return [unknownChoice(error, key, noun === 'card' ? visibleTypes : visibleRelationTypes)];
+  }
   const isReported = !id || read.some(({ field }) => field === 'type');
   return isReported ? [] : [{ field: 'id', code: 'unknown_id', message: `is no ${noun}` }];
 }

@@ -10,6 +10,7 @@ import {
   MAX_NAME,
 } from '../../inventory/cards/rules/values.ts';
 import { MAX_AMOUNT, MAX_COST_DESCRIPTION } from '../../inventory/costs/costs.model.ts';
+import { unknownChoice } from '../../kernel/choices.ts';
 import type { CardColumn, CostColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
 import {
   readDay,
@@ -74,7 +75,8 @@ function oneOf(...values: string[]): FieldReader {
     clears: false,
     read(text, field, errors) {
       if (values.includes(text.trim())) return text.trim();
-      errors.push({ field, code: 'unknown_option', message: `is none of ${values.join(', ')}` });
+      const error = { field, code: 'unknown_option', message: `is none of ${values.join(', ')}` };
+      errors.push(unknownChoice(error, text.trim(), values));
     },
   };
 }

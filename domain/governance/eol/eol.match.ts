@@ -1,4 +1,5 @@
-import { editDistance, typosAllowed, wordsOf } from '../../inventory/cards/cards.search.ts';
+import { editDistance } from '../../../platform/edit-distance.ts';
+import { typosAllowed, wordsOf } from '../../inventory/cards/cards.search.ts';
 
 /** The properties of a product that are needed to find it by a name. */
 export interface KnownName {

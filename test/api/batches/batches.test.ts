@@ -131,5 +131,14 @@ it('the list holds also the batches of single writes, by their operation', async
   expect(answer.body.items[0]).toMatchObject({ actor_display_name: 'member', rolled_back_by: null });
   await ok(admin.get(`${url}/${answer.body.items[0].id}`));
   expect((await admin.get(`${url}?since=2999-01-01T00:00:00Z`)).body.total).toBe(0);
+  const { id } = await open(member);
+  const inState = async (state: string) =>
+    pluck((await ok(admin.get(`${url}?state=${state}&page_size=200`))).items, 'id');
+  expect(await inState('open')).toContain(id);
+  await ok(member.post(`${url}/${id}/commit`, {}));
+  expect(await inState('closed')).toContain(id);
+  await ok(admin.post(`${url}/${id}/rollback`, { dry_run: false }));
+  expect(await inState('rolled_back')).toEqual([id]);
+  expect(await inState('closed')).not.toContain(id);
   await expectProblem(member.get(url), 403);
 });

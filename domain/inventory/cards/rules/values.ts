@@ -1,4 +1,5 @@
 import { EstateError, type FieldError, fieldError, invalidFields } from '../../../../platform/errors.ts';
+import { shortened, unknownChoice } from '../../../kernel/choices.ts';
 import { isDay } from '../../../kernel/dates.ts';
 import type { CardType, CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { type LifecyclePhase, lifecyclePhases } from '../../../kernel/metamodel/metamodel.types.ts';
@@ -66,11 +67,10 @@ function wrongType(field: string, expected: string): FieldError {
 /** The maximum number of options that a message lists. */
 const NAMED_OPTIONS = 20;
 
-function unknownOption({ options }: CompiledField, field: string, value: string): FieldError {
-  const given = value.length > 60 ? `${value.slice(0, 60)}…` : value;
+function unknownOption({ options, optionLabels }: CompiledField, field: string, value: string): FieldError {
   const allowed = options.size <= NAMED_OPTIONS ? `: ${[...options].join(', ')}` : '';
-  const message = `"${given}" is none of the options of this field${allowed}`;
-  return { field, code: 'unknown_option', message };
+  const message = `"${shortened(value)}" is none of the options of this field${allowed}`;
+  return unknownChoice({ field, code: 'unknown_option', message }, value, options, optionLabels);
 }
 
 function checkOptions(definition: CompiledField, field: string, value: unknown): FieldError | undefined {
@@ -205,7 +205,8 @@ export function validateCardInput(
 ): FieldError[] {
   const cardType = metamodel.cardTypes.get(type);
   if (!cardType || cardType.is_hidden) {
-    return [{ field: 'type', code: 'unknown_type', message: 'is no card type' }];
+    const error = { field: 'type', code: 'unknown_type', message: 'is no card type' };
+    return [unknownChoice(error, type, metamodel.visibleTypes)];
   }
   return validateForType(cardType, input, checks);
 }
@@ -226,7 +227,9 @@ export function validateForType(
   if (input.external_id) errors.push(checkLine('external_id', input.external_id, MAX_EXTERNAL_ID));
   if (input.description) errors.push(checkText('description', input.description, MAX_DESCRIPTION));
   if (typeof input.subtype === 'string' && !cardType.subtypeKeys.has(input.subtype)) {
-    errors.push({ field: 'subtype', code: 'unknown_subtype', message: `is no subtype of ${cardType.key}` });
+    const message = `is no subtype of ${cardType.key}`;
+    const error = { field: 'subtype', code: 'unknown_subtype', message };
+    errors.push(unknownChoice(error, input.subtype, cardType.subtypeKeys));
   }
   if (input.lifecycle) {
     const wrong = checkLifecycle(input.lifecycle);

@@ -6,7 +6,6 @@ import {
 } from '../../../../domain/inventory/cards/cards.list.ts';
 import {
   type Candidate,
-  editDistance,
   queryWords,
   rankCandidates,
   selectiveWords,
@@ -14,6 +13,7 @@ import {
   typosAllowed,
 } from '../../../../domain/inventory/cards/cards.search.ts';
 import { query } from '../../../../platform/database.ts';
+import { editDistance } from '../../../../platform/edit-distance.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { forAll } from '../../../support/property.ts';
 
