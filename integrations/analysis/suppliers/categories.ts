@@ -14,7 +14,7 @@ export interface SuppliedText {
 }
 
 /** Weight of each kind of evidence. The weight of cards is divided among all cards. */
-const WEIGHTS = { known: 3, name: 2, description: 1.5, cards: 3 };
+const WEIGHTS = { known: 3, varied: 0.5, name: 2, description: 1.5, cards: 3 };
 /** Weights within a card: name and technical categories, subtype, description. */
 const PLACES = { name: 1, subtype: 0.75, description: 0.5 };
 /** Maximum number of examples in a reason. */
@@ -95,7 +95,7 @@ export function addCard(
 }
 
 /**
- * Categorises a supplier by weighted evidence: known vendors 3, its name 2, its description 1.5, and all its cards together 3,
+ * Categorises a supplier by weighted evidence: known vendors 3 (0.5 if they supply many other things), its name 2, its description 1.5, and all its cards together 3,
  * each by name or technical category (1), subtype (0.75) or description (0.5).
  */
 export function categorise(
@@ -112,7 +112,9 @@ export function categorise(
   };
   const known = names.map((name) => knownByKey().get(spellingOf(name)?.key ?? '')).find((found) => found);
   const knownFor = known?.supplies === undefined ? undefined : byName.get(known.supplies);
-  if (knownFor !== undefined) add(knownFor, WEIGHTS.known, `${known!.name} is known for it`);
+  if (knownFor !== undefined) {
+    add(knownFor, known!.varied ? WEIGHTS.varied : WEIGHTS.known, `${known!.name} is known for it`);
+  }
   for (const [sub, phrase] of subCategoriesIn(names.join(' · '))) {
     add(sub, WEIGHTS.name, `its name contains “${phrase}”`);
   }

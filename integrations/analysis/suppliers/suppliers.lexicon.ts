@@ -31,6 +31,8 @@ export interface KnownSupplier {
   product?: boolean;
   /** The sub-category of the lexicon that it is known for. */
   supplies?: string;
+  /** Whether it supplies many other things too, so that the evidence of the cards counts more. */
+  varied?: boolean;
 }
 
 /** Common vendors with many spellings; all others are resolved from the inventory alone. */
