@@ -11,7 +11,15 @@ export interface CostOwner {
 }
 
 /** The columns whose values only users who see costs may read. */
-const costKeys = ['kind', 'period_start', 'period_end', 'amount', 'currency', 'description', 'external_id'];
+export const costKeys = [
+  'kind',
+  'period_start',
+  'period_end',
+  'amount',
+  'currency',
+  'description',
+  'external_id',
+];
 
 /** The event of a written cost, in the history of its card, or of both cards of its relation. */
 export function costEvent(
@@ -28,7 +36,7 @@ export function costEvent(
     card_id: card.id,
     card_type: card.type,
     ...(target ? { peer_card_id: target.id, peer_card_type: target.type } : {}),
-    cost_keys: costKeys,
+    cost_keys: [...costKeys],
   };
 }
 

@@ -6,7 +6,7 @@ import { needs, type UndoneEvent } from '../../kernel/undo/undo.types.ts';
 import { lockCards } from '../cards/cards.load.ts';
 import { EDIT } from '../cards/cards.write.ts';
 import { MANAGE } from '../relations/relations.admit.ts';
-import { deleteCostsOfCards } from './costs.attached.ts';
+import { costKeys, deleteCostsOfCards } from './costs.attached.ts';
 import { costsRefreshJob } from './costs.job.ts';
 import { COSTS_TOPIC, Cost } from './costs.model.ts';
 import { lockEnds, refreshCardCosts, refreshRelationCosts } from './costs.sums.ts';
@@ -58,7 +58,7 @@ export const costsExtension: Extension = {
         settle,
       },
       cardReferences: [{ column: 'card_id' }],
-      transfer: { costs: ['amount'], matches: [['%.external_id']] },
+      transfer: { costs: costKeys, matches: [['%.external_id']] },
       asOf: true,
     },
   ],
