@@ -72,6 +72,10 @@ beforeAll(async () => {
   const db = openDatabase({ url: database.url, name: 'test', poolMax: 2 });
   await restoreFixture(db, '0.1.0');
   [{ id: run }] = await db('itsm_runs').update('mapping', JSON.stringify(runMapping)).returning('id');
+  // a colour that the workspace chose
+  await db.raw(
+    `update card_types set fields_schema = replace(fields_schema::text, '#4caf50', '#123456')::jsonb where key = 'Application'`,
+  );
   rowsBefore = await countRows(db);
   cards = await storedCards(db);
   await prepareDatabase(db);
@@ -188,4 +192,27 @@ it('accepts writes', async () => {
   const { status, body } = await client.patch(`/api/v1/cards/${card!.id}`, { alias: 'After the upgrade' });
   expect(status).toBe(200);
   expect(body).toMatchObject({ name: card!.name, alias: 'After the upgrade' });
+});
+
+it('replaces the default colours of options, and keeps those that were chosen', async () => {
+  const { body } = await client.get('/api/v1/metamodel/types/Application');
+  const options = (key: string): Record<string, string> =>
+    Object.fromEntries(
+      body.fields_schema
+        .flatMap(({ fields }: { fields: { key: string; options?: object[] }[] }) => fields)
+        .find((field: { key: string }) => field.key === key)
+        .options.map(({ key: option, color }: { key: string; color: string }) => [option, color]),
+    );
+  expect(options('timeModel')).toEqual({
+    tolerate: '#7c8aa5',
+    invest: '#123456',
+    migrate: '#2f86e0',
+    eliminate: '#a8321f',
+  });
+  expect(Object.values(options('functionalSuitability'))).toEqual([
+    '#16776a',
+    '#4f9d94',
+    '#c38423',
+    '#ad3f2b',
+  ]);
 });

@@ -33,6 +33,8 @@ export interface CompiledField {
   options: ReadonlySet<string>;
   /** Labels by option key. */
   optionLabels: ReadonlyMap<string, string>;
+  /** Stored colours by option key; options without one are absent. */
+  optionColors: ReadonlyMap<string, string>;
 }
 
 /** A mandatory side of a relation type for some card type. */
@@ -89,6 +91,9 @@ export function compileField(field: Field | RelationAttribute, calculated = fals
     calculated,
     options: new Set((field.options ?? []).map((option) => option.key)),
     optionLabels: new Map((field.options ?? []).map((option) => [option.key, option.label])),
+    optionColors: new Map(
+      (field.options ?? []).flatMap(({ key, color }) => (color === undefined ? [] : [[key, color]])),
+    ),
   };
 }
 
