@@ -1,6 +1,6 @@
 import { visibleCards } from '../../domain/inventory/cards/cards.projection.ts';
 import { prepareFilter } from '../../domain/inventory/filters/filters.prepare.ts';
-import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
+import { isPicture, type ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
@@ -59,7 +59,7 @@ export async function reportRequest(
     ...(range && { range: rangeOf(range, [report.name, params, cards, asOf]) }),
     filtered: Boolean(filter) || scope !== undefined,
     ...(asOf && { asOf }),
-    ...(format === 'svg' && report.stream?.applies(params) && { forPicture: true }),
+    ...(isPicture(format) && report.stream?.applies(params) && { forPicture: true }),
   };
 }
 

@@ -14,6 +14,7 @@ export const fileMediaTypes: Record<ReportFormat, string> = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   svg: 'image/svg+xml; charset=utf-8',
+  png: 'image/png',
 };
 
 /** The formats of tables. */

@@ -1,5 +1,6 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { type ReportPayload, reportJob } from '../../domain/inventory/reports/report.job.ts';
+import { isPicture } from '../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { rightsOfFile, storeContent } from '../../domain/kernel/files/files.store.ts';
 import { type StartedJob, startJob } from '../../domain/kernel/jobs/jobs.enqueue.ts';
@@ -76,11 +77,11 @@ async function openReportFile(
   services: Services,
   ctx: Ctx,
   request: ReportRequest,
-  { format, table }: ReportPayload,
+  { format, table, theme, width }: ReportPayload,
   signal: AbortSignal,
 ): Promise<{ content: Readable; position: string }> {
   const { report, params } = request;
-  if (format !== 'svg' && report.stream?.applies(params)) {
+  if (!isPicture(format) && report.stream?.applies(params)) {
     const { out, position } = await openReportStream(services.db, ctx, request, format, table);
     return { content: addAbortSignal(signal, out), position };
   }
@@ -89,9 +90,9 @@ async function openReportFile(
   const position = positionOf(body);
   if (format === 'json') return { content: Readable.from([body]), position };
   let look: RenderContext | undefined;
-  if (format === 'svg') {
+  if (isPicture(format)) {
     const { values } = await loadSettings(services.db);
-    look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf));
+    look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf), { theme, width });
   }
   const rendering = { report: report.name, params, body, format, table, look };
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });

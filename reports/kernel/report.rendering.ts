@@ -1,3 +1,4 @@
+import type { PictureOptions } from '../../domain/inventory/reports/report.options.ts';
 import type { Metamodel } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import type { SettingValues } from '../../domain/kernel/settings/settings.read.ts';
 import type { ChartWorkspace } from './charts/charts.types.ts';
@@ -17,7 +18,9 @@ export const renderContextOf = (
   settings: SettingValues,
   { cardTypes }: Metamodel,
   today: string,
+  options: PictureOptions,
 ): RenderContext => ({
   context: { metamodel: { cardTypes }, today },
   workspace: chartWorkspaceOf(settings),
+  options,
 });

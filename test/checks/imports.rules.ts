@@ -92,8 +92,19 @@ export function checkFile(file: SourceFile): Violation[] {
   for (const { specifier, line } of file.reExports)
     fault(line, `re-exports ${specifier}: import it from where it is written`);
   checkConnections(file, fault);
+  if (file.path.startsWith(CHARTS)) checkCharts(file, fault);
   if (layer === 'api') checkApi(file, fault);
   return violations;
+}
+
+/** Charts are also drawn by browsers. */
+const CHARTS = 'reports/kernel/charts/';
+
+/** Chart definitions import each other and nothing else: no package, no Node, no other part of the service. */
+function checkCharts(file: SourceFile, fault: (line: number, reason: string) => void): void {
+  for (const { specifier, target, line } of file.imports) {
+    if (!target?.startsWith(CHARTS)) fault(line, `charts may only import other charts, not ${specifier}`);
+  }
 }
 
 /** `api` translates HTTP and nothing else: no SQL, no query building, no queue. */

@@ -166,3 +166,15 @@ test('the command prints a line for each violation and fails, and prints nothing
   const good = tree({ 'domain/a.ts': 'export const a = 1;' });
   expect(execFileSync(process.execPath, [program, good], { encoding: 'utf8' })).toBe('');
 });
+
+test('charts import each other and nothing else', () =>
+  expect(
+    violations({
+      'reports/kernel/charts/a.ts': 'export const a = 1;',
+      'reports/kernel/charts/b.ts': `import path from 'node:path';\nimport { a } from './a.ts';\nimport { c } from '../c.ts';\nexport const b = [a, c, path];`,
+      'reports/kernel/c.ts': 'export const c = 1;',
+    }),
+  ).toEqual([
+    'reports/kernel/charts/b.ts:1 charts may only import other charts, not node:path',
+    'reports/kernel/charts/b.ts:3 charts may only import other charts, not ../c.ts',
+  ]));

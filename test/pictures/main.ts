@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Resvg } from '@resvg/resvg-js';
+import { parseArgs } from 'node:util';
 import { type Service, startService } from '../bench/harness/service.ts';
+import { importFolder } from './inventory.ts';
 import { storeSnapshots } from './snapshots.ts';
 import { drawProcesses, takeOnWork } from './work.ts';
 
@@ -59,41 +60,68 @@ const queries: Record<string, object> = {
   },
 };
 
+/** Sizes and schemes in which pictures are looked at. */
+const looks = ['width=1200', 'width=600', 'width=1200&theme=dark'];
 /** The card in the middle of a picture. */
 const CENTER = 'PolicyDesk';
 
-async function cardNamed({ api }: Service, name: string): Promise<string> {
+/** The id of a card, or of the application with the most relations where none has this name. */
+async function cardInMiddle({ api }: Service, name: string): Promise<string> {
   const { items } = await api.get<{ items: { id: string; name: string }[] }>(
     `/cards?type=Application&search=${encodeURIComponent(name)}`,
   );
   const found = items.find((item) => item.name === name);
-  if (!found) throw new Error(`the demo landscape has no ${name}`);
-  return found.id;
+  if (found) return found.id;
+  const { nodes } = await api.get<{ nodes: { id: string; type: string }[] }>(
+    '/reports/dependencies?type=Application',
+  );
+  const app = nodes.find(({ type }) => type === 'Application') ?? nodes[0];
+  if (!app) throw new Error('the inventory has no cards');
+  return app.id;
+}
+
+interface Asked {
+  /** Folder for PNG of every size and scheme; absent: SVG to docs/pictures. */
+  out: string | undefined;
+  /** Folder of CSV files to import in place of the demo landscape. */
+  data: string | undefined;
 }
 
 /**
- * Writes a picture of each report and of some queries on the demo landscape to docs/pictures; with a folder as argument also as PNG
- * there, to be looked at.
+ * Writes a picture of each report and of some queries: on the demo landscape as SVG to docs/pictures, or, to be looked at, as PNG in
+ * several sizes and both schemes to a folder (`--out <folder>`), also of another inventory (`--data <folder of CSV files>`).
  */
-async function writePictures(pngFolder: string | undefined): Promise<void> {
-  const folder = path.resolve(import.meta.dirname, '../../docs/pictures');
+async function writePictures({ out, data }: Asked): Promise<void> {
+  const folder = out ?? path.resolve(import.meta.dirname, '../../docs/pictures');
   await mkdir(folder, { recursive: true });
-  await using service = await startService({ DEMO: 'true' });
-  await storeSnapshots(service.client);
-  await takeOnWork(service.api);
-  await drawProcesses(service.api);
-  const around = `dependencies?depth=1&center_id=${await cardNamed(service, CENTER)}`;
-  const accept = 'image/svg+xml';
-  const write = async (name: string, answer: Response) => {
-    const svg = await answer.text();
-    await writeFile(path.join(folder, `${name}.svg`), svg);
-    if (pngFolder === undefined) return;
-    await writeFile(path.join(pngFolder, `${name}.png`), new Resvg(svg).render().asPng());
+  await using service = await startService({ DEMO: String(data === undefined) });
+  if (data !== undefined) await importFolder(service, data);
+  else {
+    await storeSnapshots(service.client);
+    await takeOnWork(service.api);
+    await drawProcesses(service.api);
+  }
+  const around = `dependencies?depth=1&center_id=${await cardInMiddle(service, CENTER)}`;
+  const write = async (name: string, pathOf: (look: string) => string, body?: object) => {
+    const ask = async (look: string, accept: string) => {
+      const at = `/reports/${pathOf(look)}`;
+      const answer = body
+        ? await service.api.send('POST', at, body, { accept })
+        : await service.api.fetch(at, { headers: { accept } });
+      return Buffer.from(await answer.arrayBuffer());
+    };
+    if (out === undefined)
+      return await writeFile(path.join(folder, `${name}.svg`), await ask('', 'image/svg+xml'));
+    for (const look of looks) {
+      const file = `${name}-${look.replaceAll(/width=|theme=/g, '').replace('&', '-')}.png`;
+      await writeFile(path.join(folder, file), await ask(look, 'image/png'));
+    }
   };
   for (const [name, report] of Object.entries({ ...pictures, 'dependencies-around': around }))
-    await write(name, await service.api.fetch(`/reports/${report}`, { headers: { accept } }));
+    await write(name, (look) => (look ? `${report}${report.includes('?') ? '&' : '?'}${look}` : report));
   for (const [name, query] of Object.entries(queries))
-    await write(name, await service.api.send('POST', '/reports/query', query, { accept }));
+    await write(name, (look) => (look ? `query?${look}` : 'query'), query);
 }
 
-await writePictures(process.argv[2]);
+const { values } = parseArgs({ options: { out: { type: 'string' }, data: { type: 'string' } } });
+await writePictures({ out: values.out, data: values.data });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { isPicture, pictureOptions } from '../../../domain/inventory/reports/report.options.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
@@ -23,7 +24,14 @@ import { sendJson } from '../../json.ts';
 import { routesOf } from '../../operation.ts';
 import { listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
-import { acceptedFormat, disposition, formats, mediaOf, sendPicture } from './report.file.ts';
+import {
+  acceptedFormat,
+  disposition,
+  formats,
+  mediaOf,
+  pictureOptionsOf,
+  sendPicture,
+} from './report.file.ts';
 
 const KpiSnapshotSchema = itemComponent('KpiSnapshot', {
   slot: Timestamp,
@@ -45,6 +53,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
     headers: ['Accept'],
     errors: ['not_acceptable', 'too_many_requests'],
     query: listQuery(['slot'], 'slot', {
+      ...pictureOptions,
       from: Type.Optional(Type.String({ format: 'date-time' })),
       to: Type.Optional(Type.String({ format: 'date-time', description: 'Not included' })),
       every: Type.Optional(
@@ -66,29 +75,40 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       requirePermission(ctx.caller, 'inventory.view');
       const format = acceptedFormat(request);
       reply.header('vary', 'Accept');
-      if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, query));
-      const { from, to } = query;
-      if (format !== 'svg') {
+      const { theme, width, ...list } = query;
+      const options = pictureOptionsOf({ theme, width }, format);
+      if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, list));
+      const { from, to } = list;
+      if (!isPicture(format)) {
         reply.header('content-type', fileMediaTypes[format]).header('cache-control', 'no-store');
         return reply
           .header('content-disposition', disposition('kpis', format))
-          .send(await streamKpiFile(services, ctx, query, format));
+          .send(await streamKpiFile(services, ctx, list, format));
       }
       const settings = request.topics.get(SETTINGS_TOPIC) ?? 0;
       const { values } = await services.settings.at(settings, services.db);
-      const key = ['kpis', request.topics.get(KPI_TOPIC) ?? 0, settings, from, to].join(':');
-      const svg = await runner.derive(
+      const key = [
+        'kpis',
+        request.topics.get(KPI_TOPIC) ?? 0,
+        settings,
+        from,
+        to,
+        format,
+        options.theme,
+        options.width,
+      ].join(':');
+      const picture = await runner.derive(
         key,
         async (signal) => {
           const chart = kpiChart(await readKpiSeries(ctx, from, to));
           return await render(
-            { chart, workspace: chartWorkspaceOf(values) },
+            { chart, workspace: chartWorkspaceOf(values), format, options },
             { signal, user: ctx.caller.userId },
           );
         },
         clientGone(reply),
       );
-      return sendPicture(reply, 'kpis', svg);
+      return sendPicture(reply, 'kpis', picture, format);
     },
   });
 }

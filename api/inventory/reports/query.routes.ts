@@ -1,4 +1,6 @@
+import { isPicture, pictureOptions } from '../../../domain/inventory/reports/report.options.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { object } from '../../../domain/kernel/shapes.ts';
 import { queryPicture, startQuery, streamQueryFile } from '../../../reports/analysis/query/query.files.ts';
 import { runQuery } from '../../../reports/analysis/query/query.run.ts';
 import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
@@ -9,7 +11,7 @@ import { routesOf } from '../../operation.ts';
 import { preferredJob, prefersAsync, sendPreferredJob } from '../../prefer.ts';
 import type { App } from '../../types.ts';
 import { QueryResultSchema, ReportQueryBody } from './query.schemas.ts';
-import { acceptedFormat, formats, mediaOf, sendPicture } from './report.file.ts';
+import { acceptedFormat, formats, mediaOf, pictureOptionsOf, sendPicture } from './report.file.ts';
 
 /** Ad-hoc queries. */
 export function registerQueryRoutes(app: App, services: Services): void {
@@ -23,6 +25,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
     permissionNote:
       'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
     headers: ['Accept'],
+    query: object(pictureOptions),
     body: ReportQueryBody,
     errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
     responses: {
@@ -34,15 +37,18 @@ export function registerQueryRoutes(app: App, services: Services): void {
       },
       202: preferredJob,
     },
-    handler: async ({ ctx, body, request, reply }) => {
+    handler: async ({ ctx, body, query: given, request, reply }) => {
       const format = acceptedFormat(request);
+      const options = pictureOptionsOf(given, format);
       const { page, page_size, ...query } = body;
-      if (prefersAsync(request)) return sendPreferredJob(reply, await startQuery(ctx, { query, format }));
+      if (prefersAsync(request))
+        return sendPreferredJob(reply, await startQuery(ctx, { query, format, ...given }));
       reply.header('vary', 'Accept').header('cache-control', 'no-store');
       if (format === 'json') return sendJson(reply, await runQuery(ctx, query, { page, page_size }));
-      if (format === 'svg') {
-        const { svg, position } = await queryPicture(services, ctx, query, clientGone(reply));
-        return sendPicture(reply.header('x-position', position), 'query', svg);
+      if (isPicture(format)) {
+        const how = { signal: clientGone(reply), format, options };
+        const { picture, position } = await queryPicture(services, ctx, query, how);
+        return sendPicture(reply.header('x-position', position), 'query', picture, format);
       }
       const started = await streamQueryFile(services, ctx, query, format);
       return sendStream(reply, { ...started, mediaType: fileMediaTypes[format] });

@@ -1,5 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import {
+  isPicture,
+  type PictureFormat,
+  type PictureOptions,
+  type ReportFormat,
+} from '../../../domain/inventory/reports/report.options.ts';
+import { invalidField } from '../../../platform/errors.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
 import type { RenderedReport } from '../../../reports/kernel/rendering/rendering.types.ts';
 import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
@@ -25,16 +31,31 @@ export function acceptedFormat({ headers }: FastifyRequest, offered = formats): 
 }
 
 /**
- * The version of a chart besides its data: labels, currency, date format, and the day.
+ * The version of a picture besides its data: labels, currency, date format, the day, and how it is drawn.
  * @param today `YYYY-MM-DD`
  */
-export const pictureVersion = (topics: ReadonlyMap<string, number>, today: string): string =>
-  `${topics.get('metamodel') ?? 0}-${topics.get('settings') ?? 0}-${today}`;
+export const pictureVersion = (
+  topics: ReadonlyMap<string, number>,
+  today: string,
+  { theme, width }: PictureOptions,
+): string =>
+  [topics.get('metamodel') ?? 0, topics.get('settings') ?? 0, today, theme ?? [], width ?? []]
+    .flat()
+    .join('-');
+
+/** The options of a picture. @throws EstateError 422 if another format has them. */
+export function pictureOptionsOf({ theme, width }: PictureOptions, format: ReportFormat): PictureOptions {
+  const given = Object.entries({ theme, width }).find(([, value]) => value !== undefined)?.[0];
+  if (given !== undefined && !isPicture(format)) {
+    throw invalidField(given, 'not_offered', 'is only supported for image/svg+xml and image/png');
+  }
+  return { theme, width };
+}
 
 /** The value of `Content-Disposition`. */
 export function disposition(report: string, format: FileFormat, table?: string): string {
   const name = `${report}${table === undefined ? '' : `-${table}`}.${format}`;
-  return `${format === 'svg' ? 'inline' : 'attachment'}; filename="${name}"`;
+  return `${isPicture(format) ? 'inline' : 'attachment'}; filename="${name}"`;
 }
 
 /**
@@ -54,18 +75,23 @@ export async function sendFile(
     (signal) => render(rendered, { signal, user }),
     clientGone(reply),
   );
-  if (format === 'svg') return sendPicture(reply, report, made);
+  if (isPicture(format)) return sendPicture(reply, report, made, format);
   return reply
     .header('content-type', fileMediaTypes[format])
     .header('content-disposition', disposition(report, format, table))
     .send(made);
 }
 
-/** Sends a chart with a policy that keeps browsers from running scripts in it. */
-export function sendPicture(reply: FastifyReply, name: string, svg: Buffer): FastifyReply {
+/** Sends a picture with a policy that keeps browsers from running scripts in it. */
+export function sendPicture(
+  reply: FastifyReply,
+  name: string,
+  picture: Buffer,
+  format: PictureFormat,
+): FastifyReply {
   return reply
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-    .header('content-type', fileMediaTypes.svg)
-    .header('content-disposition', disposition(name, 'svg'))
-    .send(svg);
+    .header('content-type', fileMediaTypes[format])
+    .header('content-disposition', disposition(name, format))
+    .send(picture);
 }

@@ -1,6 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import {
+  isPicture,
+  type PictureOptions,
+  pictureOptions,
+  type ReportFormat,
+} from '../../../domain/inventory/reports/report.options.ts';
 import { type Ctx, matchesEtag, parseEtags } from '../../../domain/kernel/context.ts';
 import { POSITION_PATTERN } from '../../../domain/kernel/events/row-changes.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
@@ -28,6 +33,7 @@ import {
   disposition,
   formats,
   mediaOf,
+  pictureOptionsOf,
   pictureVersion,
   REPORT_VARY,
   sendFile,
@@ -35,7 +41,13 @@ import {
 import type { ResponseCache } from './report.response-cache.ts';
 
 /** Suffix of the ETag by format. */
-const suffix: Record<ReportFormat, string> = { json: '', csv: '-csv', xlsx: '-xlsx', svg: '-svg' };
+const suffix: Record<ReportFormat, string> = {
+  json: '',
+  csv: '-csv',
+  xlsx: '-xlsx',
+  svg: '-svg',
+  png: '-png',
+};
 
 /** Query parameters of every report. */
 const common = {
@@ -76,7 +88,7 @@ const past = {
   ),
 };
 
-interface CommonQuery {
+interface CommonQuery extends PictureOptions {
   as_of?: string;
   filter?: string;
   scope?: string;
@@ -86,8 +98,14 @@ interface CommonQuery {
 }
 
 /** The query parameters of a report. */
-const queryOf = ({ params, isPaged, isCurrentOnly }: Report) =>
-  object({ ...params, ...(isPaged ? rangeParams : {}), ...common, ...(isCurrentOnly ? {} : past) });
+const queryOf = ({ params, isPaged, isCurrentOnly, chart }: Report) =>
+  object({
+    ...params,
+    ...(isPaged ? rangeParams : {}),
+    ...common,
+    ...(chart ? pictureOptions : {}),
+    ...(isCurrentOnly ? {} : past),
+  });
 
 /** Registers the route of a report from its declaration. */
 export function reportOperation(
@@ -99,7 +117,7 @@ export function reportOperation(
 ): void {
   const routes = routesOf(app, { tag: 'Reports' });
 
-  const offered = formats.filter((format) => format !== 'svg' || report.chart);
+  const offered = formats.filter((format) => !isPicture(format) || report.chart);
   const needs = [...(report.needs ?? []), report.permissionNote ?? []].flat();
   routes.get(report.id, `/api/v1/reports/${pathOf(report)}`, {
     summary: report.summary,
@@ -132,20 +150,12 @@ export function reportOperation(
       if (!responseCache.trySend(request, reply, report)) done();
     },
     handler: async ({ query, request, reply, ...input }) => {
-      const {
-        as_of,
-        filter,
-        scope,
-        table,
-        min_position,
-        max_staleness,
-        cursor,
-        page_size,
-        detail,
-        ...params
-      } = query as CommonQuery & RangeQuery & Record<string, unknown>;
+      const { as_of, filter, scope, table, min_position, max_staleness, theme, width, ...others } =
+        query as CommonQuery & RangeQuery & Record<string, unknown>;
+      const { cursor, page_size, detail, ...params } = others;
       const format = acceptedFormat(request, offered);
       refuseOther(format, { table, cursor, detail });
+      const options = pictureOptionsOf({ theme, width }, format);
       let { ctx } = input;
       let { topics } = request;
       if (min_position !== undefined) {
@@ -160,7 +170,7 @@ export function reportOperation(
       const key = runner.keyFor(ctx, topics, asked);
       const today = dayOf(asOf);
       // what a format's response depends on besides the data
-      const part = format === 'svg' ? pictureVersion(topics, today) : table;
+      const part = isPicture(format) ? pictureVersion(topics, today, options) : table;
       reply.header('vary', REPORT_VARY).header('cache-control', cacheControl(max_staleness));
       if (isKnown(request, key, format, part)) {
         return reply
@@ -169,7 +179,12 @@ export function reportOperation(
           .send();
       }
       if (prefersAsync(request)) {
-        const payload = { report: report.name, params, ...given({ filter, scope, as_of, table }), format };
+        const payload = {
+          report: report.name,
+          params,
+          ...given({ filter, scope, as_of, table, ...options }),
+          format,
+        };
         return sendPreferredJob(reply, await startReport(ctx, payload));
       }
       if ((format === 'csv' || format === 'xlsx') && report.stream?.applies(params)) {
@@ -204,9 +219,9 @@ export function reportOperation(
       const { body } = isComplete(found.body) ? found : await runAll(runner, ctx, topics, asked);
       reply.header('x-position', positionOf(body));
       let look: RenderContext | undefined;
-      if (format === 'svg') {
+      if (isPicture(format)) {
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
-        look = renderContextOf(values, ctx.metamodel, today);
+        look = renderContextOf(values, ctx.metamodel, today, options);
       }
       const rendered = { report: report.name, params, body, format, table, look };
       return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
@@ -273,7 +288,7 @@ function parseTime(text: string): Date {
 }
 
 const cachingNote =
-  'Never stale: a request that is sent after the response of a write includes its changes. `position` is the position in the change feed at which the figures were computed; later changes, up to `min_position`, do not concern them. The same figures as CSV, workbook or chart by `Accept`, with the position as `X-Position`.';
+  'Never stale: a request that is sent after the response of a write includes its changes. `position` is the position in the change feed at which the figures were computed; later changes, up to `min_position`, do not concern them. The same figures as CSV, workbook or picture (SVG, PNG) by `Accept`, with the position as `X-Position`.';
 
 const asyncNote =
   'With `Prefer: respond-async` a job writes the same response to a file, with what the caller may see when the job runs.';

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { Choice, FilledText, NumberIn, object, optional, TypeKeys } from '../../kernel/shapes.ts';
-import { ReportFormat, reportJobOptions } from './report.options.ts';
+import { pictureOptions, ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
   report: Type.String({ minLength: 1, maxLength: 100 }),
@@ -13,6 +13,7 @@ const Payload = object({
   format: ReportFormat,
   /** The table that CSV output contains. */
   table: Type.Optional(Type.String({ maxLength: 100 })),
+  ...pictureOptions,
 });
 
 /** A request for a report, and the format of the output. */
@@ -85,7 +86,7 @@ export type ReportQuery = Static<typeof ReportQuery>;
 export type QueryDimension = Static<typeof Dimension>;
 export type QueryMeasure = Static<typeof Measure>;
 
-const QueryPayload = object({ query: ReportQuery, format: ReportFormat });
+const QueryPayload = object({ query: ReportQuery, format: ReportFormat, ...pictureOptions });
 
 export type ReportQueryPayload = Static<typeof QueryPayload>;
 

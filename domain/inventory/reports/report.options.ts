@@ -1,10 +1,30 @@
-import type { Static } from 'typebox';
-import { Choice } from '../../kernel/shapes.ts';
+import Type, { type Static } from 'typebox';
+import { Choice, optional } from '../../kernel/shapes.ts';
 
 /** The output formats of a report or query. */
-export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg']);
+export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png']);
 
 export type ReportFormat = Static<typeof ReportFormat>;
+
+/** The formats that are pictures. */
+export type PictureFormat = 'svg' | 'png';
+export const isPicture = (format: ReportFormat): format is PictureFormat =>
+  format === 'svg' || format === 'png';
+
+/** How a picture is drawn. */
+export const pictureOptions = optional({
+  theme: Choice(['light', 'dark'], { description: 'Colours of a picture; default: light' }),
+  width: Type.Integer({
+    minimum: 320,
+    maximum: 2_400,
+    description:
+      'Width of a picture in CSS pixels, default 1200; PNG has two pixels for each, or fewer if it is very high',
+  }),
+});
+export interface PictureOptions {
+  theme?: 'light' | 'dark' | undefined;
+  width?: number | undefined;
+}
 
 /** Options of jobs that write a result to a file and can be repeated. */
 export const reportJobOptions = {

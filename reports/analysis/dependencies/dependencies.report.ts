@@ -14,6 +14,7 @@ import { idKey, idsIn } from '../../kernel/report.rows.ts';
 import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
+import { isFlow, layersOfTypes } from './dependencies.layers.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer(), { description: 'The number of all, by type' });
 
@@ -196,7 +197,7 @@ async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
     select json_build_object(
       'nodes', (select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)), '[]')
         from m join cards c on c.id = m.id),
-      'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id)), '[]')
+      'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id, 'type', e.type)), '[]')
         from e where e.source_id in (select id from m) and e.target_id in (select id from m)),
       'total_nodes', (select count(*) from k))::text as answer`;
   return await query(db).value`${embed(statement)}`;
@@ -224,12 +225,12 @@ async function* jsonOf(
 /** The part of the graph in the chart. */
 interface DrawnGraph {
   nodes: Pick<Answer['nodes'][number], 'id' | 'name' | 'type'>[];
-  edges: Pick<Answer['edges'][number], 'source' | 'target'>[];
+  edges: (Pick<Answer['edges'][number], 'source' | 'target'> & { type?: string })[];
   /** Total number of cards, if only some are given. */
   total_nodes?: number;
 }
 
-/** A graph of cards in the colour of their type: those sortNodes to the center, or the most related. */
+/** A graph of cards in the layers of their types: around the center, or the most related ones. */
 function dependenciesChart(
   graph: DrawnGraph,
   { center_id, depth, type }: GraphParams,
@@ -239,19 +240,15 @@ function dependenciesChart(
   const near = sortNodes(graph, center_id);
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
   const hops = counted(depth, 'relation');
-  const of = type === undefined ? '' : ` of ${typeLabel(context, type)}`;
+  const of = type === undefined ? '' : ` of ${typeLabel(context, type)} cards`;
   return {
     kind: 'graph',
     title: center ? `Dependencies${of} around ${center.name}` : `Dependencies${of}`,
-    note: `${center ? `Up to ${hops} away` : 'Most related first'}; arrows lead to the target`,
-    groupAxis: 'Type',
-    nodes: near.map((node) => ({
-      id: node.id,
-      name: node.name,
-      group: typeLabel(context, node.type),
-      ...(node === center ? { centre: true } : {}),
-    })),
-    edges: edges.map(({ source, target }) => ({ source, target })),
+    note: center
+      ? `${counted(near.length - 1, 'card')} up to ${hops} away`
+      : `${counted(total_nodes ?? near.length, 'card')}; arrows show the flow of data`,
+    ...layersOfTypes(near, edges, center, context),
+    edges: edges.map(({ source, target, type: key }) => ({ source, target, flow: isFlow(key) })),
     ...(total_nodes === undefined ? {} : { total: total_nodes }),
   };
 }

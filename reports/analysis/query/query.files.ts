@@ -5,7 +5,12 @@ import {
   type ReportQueryPayload,
   reportQueryJob,
 } from '../../../domain/inventory/reports/report.job.ts';
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import {
+  isPicture,
+  type PictureFormat,
+  type PictureOptions,
+  type ReportFormat,
+} from '../../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { snapshotPosition } from '../../../domain/kernel/events/changes.ts';
 import {
@@ -68,9 +73,9 @@ export async function queryPicture(
   services: Services,
   ctx: Ctx,
   query: ReportQuery,
-  signal: AbortSignal,
+  how: { signal: AbortSignal; format: PictureFormat; options: PictureOptions },
 ): Promise<DrawnQuery> {
-  return await drawQuery(services, ctx, query, await planQuery(ctx, query), { signal, forJob: false });
+  return await drawQuery(services, ctx, query, await planQuery(ctx, query), { ...how, forJob: false });
 }
 
 /** Writes the result of a query job to a file and stores it as the job's result. */
@@ -88,8 +93,8 @@ export async function runQueryJob(
     'relations.view',
     'stakeholders.view',
   );
-  const { content, groups, position } = await (format === 'svg'
-    ? storePicture(job, services, plan)
+  const { content, groups, position } = await (isPicture(format)
+    ? storePicture(job, services, plan, format)
     : storeGroups(job, services, plan, format));
   const mediaType = fileMediaTypes[format];
   const facts = { ...rights, name: fileName(format), mediaType, withCosts: plan.costs };
@@ -116,9 +121,12 @@ async function storePicture(
   { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
   services: Services,
   plan: QueryPlan,
+  format: PictureFormat,
 ): Promise<StoredResponse> {
-  const { svg, ...about } = await drawQuery(services, ctx, payload.query, plan, { signal, forJob: true });
-  return { content: await storeContent(services.blobs, Readable.from([svg])), ...about };
+  const { theme, width, query } = payload;
+  const how = { signal, format, options: { theme, width }, forJob: true };
+  const { picture, ...about } = await drawQuery(services, ctx, query, plan, how);
+  return { content: await storeContent(services.blobs, Readable.from([picture])), ...about };
 }
 
 async function storeGroups(

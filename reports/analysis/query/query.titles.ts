@@ -1,7 +1,9 @@
 import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/reports/report.job.ts';
 import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
+import { phaseKeys, phaseLabel } from '../../kernel/charts/charts.labels.ts';
+import type { PhaseKey } from '../../kernel/charts/charts.tokens.ts';
+import type { Paint } from '../../kernel/charts/charts.types.ts';
 import type { ShownField } from './query.fields.ts';
 import type { QueryColumn } from './query.plan.ts';
 
@@ -119,4 +121,18 @@ export function valueOrder(metamodel: Named, { shows }: QueryColumn, value: unkn
   const keys = shows.isPhase ? lifecyclePhases : [...(fieldOf(metamodel, shows)?.optionLabels.keys() ?? [])];
   const place = keys.indexOf(String(value) as never);
   return place < 0 ? keys.length : place;
+}
+
+/** What a value stands for in charts: an option, a phase or a type; undefined for others. */
+export function valuePaint(metamodel: Named, { shows }: QueryColumn, value: unknown): Paint | undefined {
+  if (value === null || value === undefined || value === '') return 'others';
+  const key = String(value);
+  if (!shows) return undefined;
+  if (shows.isPhase) return phaseKeys.some((phase) => phase === key) ? { phase: key as PhaseKey } : undefined;
+  const { target } = shows;
+  const option = target?.kind === 'attribute' ? fieldOf(metamodel, shows)?.optionColors.get(key) : undefined;
+  if (option !== undefined) return { option };
+  const color =
+    target?.kind === 'column' && target.column === 'type' ? metamodel.cardTypes.get(key)?.color : undefined;
+  return color === undefined ? undefined : { type: color };
 }

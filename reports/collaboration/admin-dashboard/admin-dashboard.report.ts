@@ -177,29 +177,32 @@ export const adminDashboardReport = defineReport({
   ],
 });
 
-const labels: Partial<Record<keyof Result['kpis'], string>> = {
-  total_users: 'Users',
-  active_users_30d: 'Active in 30 days',
-  pending_sso_invitations: 'Never logged in by SSO',
-  cards_without_stakeholders: 'Cards without stakeholders',
-  broken_total: 'Broken approvals',
-  stuck_approvals: 'Drafts left lying',
-  overdue_todos_total: 'Overdue todos',
-  unassigned_todo_count: 'Unassigned todos',
+const labels: Partial<Record<keyof Result['kpis'], { name: string; hint: string }>> = {
+  total_users: { name: 'Users', hint: 'active accounts of persons' },
+  active_users_30d: { name: 'Active in 30 days', hint: 'have logged in' },
+  pending_sso_invitations: { name: 'Invited by SSO', hint: 'have never logged in' },
+  cards_without_stakeholders: { name: 'Cards without stakeholders', hint: 'nobody is responsible' },
+  broken_total: { name: 'Broken approvals', hint: 'changed after approval' },
+  stuck_approvals: { name: 'Stuck drafts', hint: `unchanged for ${ACTIVE_DAYS} days` },
+  overdue_todos_total: { name: 'Overdue to-dos', hint: 'past their due date' },
+  unassigned_todo_count: { name: 'Unassigned to-dos', hint: 'nobody does them' },
 };
 
 /** Key figures, cards with and without stakeholders, and approval statuses. */
 function adminDashboardChart(result: Result, context: ChartContext): Chart {
-  const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count' } as const;
+  const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count', parts: true } as const;
+  const coverage = result.stakeholder_coverage.toSorted((a, b) => b.missing - a.missing);
+  const approvals = result.approval_pipeline.toSorted((a, b) => b.broken - a.broken || b.draft - a.draft);
   return {
     kind: 'panels',
     title: 'Administration',
     panels: [
       {
         kind: 'figures',
-        title: 'Neglected work',
-        items: Object.entries(labels).map(([key, name]) => ({
+        title: 'Users and neglected work',
+        items: Object.entries(labels).map(([key, { name, hint }]) => ({
           name,
+          hint,
           value: result.kpis[key as keyof Result['kpis']],
           unit: 'count',
         })),
@@ -208,7 +211,8 @@ function adminDashboardChart(result: Result, context: ChartContext): Chart {
         ...bars,
         title: 'Cards with and without stakeholders',
         series: ['With', 'Without'],
-        items: result.stakeholder_coverage.map((row) => ({
+        paints: ['accent', 'others'],
+        items: coverage.map((row) => ({
           name: typeLabel(context, row.type),
           values: [row.with_stakeholders, row.missing],
         })),
@@ -216,10 +220,11 @@ function adminDashboardChart(result: Result, context: ChartContext): Chart {
       {
         ...bars,
         title: 'Approvals',
-        series: ['Draft', 'Approved', 'Rejected', 'Broken'],
-        items: result.approval_pipeline.map((row) => ({
+        series: ['Approved', 'Draft', 'Broken', 'Rejected'],
+        paints: [{ tone: 'ok' }, 'others', { quality: 1 }, { tone: 'bad' }],
+        items: approvals.map((row) => ({
           name: typeLabel(context, row.type),
-          values: [row.draft, row.approved, row.rejected, row.broken],
+          values: [row.approved, row.draft, row.broken, row.rejected],
         })),
       },
     ],

@@ -3,20 +3,6 @@ import { embed, fragment, query } from '../../../platform/database.ts';
 import { figuresTable } from '../../kernel/report.formats.ts';
 import { defineReport, reportSchema } from '../../kernel/report.ts';
 
-/** The counts with their chart labels. */
-const labels = {
-  attention_count: 'Need attention',
-  open_todo_count: 'Open todos',
-  overdue_todo_count: 'Overdue todos',
-  pending_survey_count: 'Questions to result',
-  broken_card_count: 'Broken approvals',
-  stakeholder_card_count: 'Cards with a role',
-  favorite_count: 'Favourites',
-  created_count: 'Cards made',
-};
-type Figure = keyof typeof labels;
-
-const Count = Type.Integer({ minimum: 0 });
 const figures = [
   'favorite_count',
   'stakeholder_card_count',
@@ -26,7 +12,22 @@ const figures = [
   'overdue_todo_count',
   'broken_card_count',
   'created_count',
-] as const satisfies Figure[];
+] as const;
+type Figure = (typeof figures)[number];
+
+/** The counts with their chart labels. */
+const labels: Record<(typeof figures)[number], { name: string; hint: string; tone?: 'bad' | 'warn' }> = {
+  attention_count: { name: 'Needs attention', hint: 'overdue, unanswered or broken', tone: 'warn' },
+  open_todo_count: { name: 'Open to-dos', hint: 'assigned to you' },
+  overdue_todo_count: { name: 'Overdue to-dos', hint: 'past their due date', tone: 'bad' },
+  pending_survey_count: { name: 'Survey questions', hint: 'not answered yet' },
+  broken_card_count: { name: 'Broken approvals', hint: 'on cards with a role of yours', tone: 'warn' },
+  stakeholder_card_count: { name: 'Cards with a role', hint: 'on which you are a stakeholder' },
+  favorite_count: { name: 'Favourites', hint: 'cards that you marked' },
+  created_count: { name: 'Cards created', hint: 'by you' },
+};
+
+const Count = Type.Integer({ minimum: 0 });
 const Result = reportSchema(
   'MyWorkspace',
   Object.fromEntries(figures.map((name) => [name, Count])) as Record<Figure, typeof Count>,
@@ -76,11 +77,10 @@ export const myWorkspaceReport = defineReport({
   chart: (result) => ({
     kind: 'figures',
     title: 'My workspace',
-    items: Object.entries(labels).map(([key, name]) => ({
-      name,
-      value: result[key as Figure],
-      unit: 'count',
-    })),
+    items: Object.entries(labels).map(([key, { name, hint, tone }]) => {
+      const value = result[key as Figure];
+      return { name, value, unit: 'count', hint, ...(tone && value > 0 ? { tone } : {}) };
+    }),
   }),
   tables: ({ position: _, ...result }) => [figuresTable('figures', result)],
 });

@@ -11,6 +11,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -168,23 +169,46 @@ const cardsTable = (result: Result): ReportTable =>
 /** Maximum number of people in the chart. */
 const SHOWN = 50;
 
-/** The people with the most roles on cards. */
+/** The people with the most roles on cards, by role; nobody yet: the roles that wait for people. */
 function stakeholderDirectoryChart(result: Result): Chart {
-  const people = new Map<string, { name: string; roles: number }>();
-  for (const { user_id, display_name, card_count } of holdersOf(result)) {
-    const person = people.get(user_id) ?? { name: display_name, roles: 0 };
-    person.roles += card_count;
+  const people = new Map<string, { name: string; roles: Map<string, number> }>();
+  for (const { user_id, display_name, role, card_count } of holdersOf(result)) {
+    const person = people.get(user_id) ?? { name: display_name, roles: new Map<string, number>() };
+    person.roles.set(role, (person.roles.get(role) ?? 0) + card_count);
     people.set(user_id, person);
   }
-  const most = [...people.values()].sort((a, b) => b.roles - a.roles).slice(0, SHOWN);
+  const roles = new Map(
+    result.card_types.flatMap(({ roles: own }) =>
+      own.map(({ role_key, role_label }) => [role_key, role_label]),
+    ),
+  );
+  const used = [...roles]
+    .filter(([key]) => [...people.values()].some((person) => person.roles.has(key)))
+    .slice(0, 7);
+  const sum = (person: { roles: Map<string, number> }) =>
+    [...person.roles.values()].reduce((total, count) => total + count, 0);
+  const most = [...people.values()].sort((a, b) => sum(b) - sum(a)).slice(0, SHOWN);
+  const unheld = result.card_types.filter(({ holders_count }) => holders_count === 0);
   return {
     kind: 'bars',
     title: 'Stakeholders',
-    ...(people.size > SHOWN ? { note: `The ${SHOWN} of ${people.size} people with the most roles` } : {}),
+    note: [
+      people.size > SHOWN
+        ? `The ${SHOWN} of ${people.size} people with the most roles`
+        : counted(people.size, 'person', 'people'),
+      unheld.length > 0
+        ? `without stakeholders: ${unheld.map(({ type_label }) => type_label).join(', ')}`
+        : '',
+    ]
+      .filter(Boolean)
+      .join('; '),
     itemAxis: 'Person',
     valueAxis: 'Roles on cards',
     unit: 'count',
-    series: ['Roles'],
-    items: most.map(({ name, roles }) => ({ name, values: [roles] })),
+    series: used.length > 0 ? used.map(([, label]) => label) : ['Roles'],
+    items: most.map((person) => ({
+      name: person.name,
+      values: used.map(([key]) => person.roles.get(key) ?? 0),
+    })),
   };
 }

@@ -17,8 +17,10 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
-import type { Chart } from '../../kernel/charts/charts.types.ts';
+import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
+import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
+import { formatSpan, spanAfter } from '../../kernel/charts/charts.time.ts';
+import type { Chart, ListChart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
 import { jsonLine } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/report.ts';
@@ -248,29 +250,97 @@ const appsTable = ({ items }: Result): ReportTable =>
     ),
   );
 
-const statusOrder = ['eol', 'approaching', 'supported', 'unknown'];
+/** Number of quarters before today and from today on that have their own column. */
+const QUARTERS = { past: 2, ahead: 16 };
+/** Number of listed cards. */
+const LISTED = 12;
 
-/** Bars per product, stacked by status; cards without a product are grouped by type. */
-function eolChart({ items, summary }: Result, { metamodel }: ChartContext): Chart {
-  const rows = new Map<string, number[]>();
-  for (const { type, eol_product, eol_label, status, source } of items) {
-    const label = metamodel.cardTypes.get(type)?.label ?? type;
-    const name = source === 'manual' || !eol_product ? `${label} by lifecycle` : (eol_label ?? eol_product);
-    const values = rows.get(name) ?? statusOrder.map(() => 0);
-    values[statusOrder.indexOf(status)]! += 1;
-    rows.set(name, values);
+/** Cards by the quarter in which they end, by type, and the next ends with the number of applications that depend on them. */
+function eolChart({ items, summary }: Result, context: ChartContext): Chart {
+  const now = Date.parse(context.today);
+  const types = [...new Set(items.map(({ type }) => type))];
+  const first = spanAfter(now, 'quarter', -QUARTERS.past);
+  const count = QUARTERS.past + QUARTERS.ahead;
+  const starts = Array.from({ length: count }, (_, at) => spanAfter(first, 'quarter', at));
+  const end = spanAfter(first, 'quarter', count);
+  const spans: { name: string; apart?: boolean }[] = [
+    { name: 'Earlier', apart: true },
+    ...starts.map((start) => ({ name: formatSpan(start, 'quarter') })),
+    { name: 'Later', apart: true },
+    { name: 'No date', apart: true },
+  ];
+  const columns = spans.map((span) => ({ ...span, values: types.map(() => 0) }));
+  for (const { type, ends_on, status } of items) {
+    const time = ends_on === null ? undefined : Date.parse(ends_on);
+    const quarter = time === undefined ? -1 : starts.findLastIndex((start) => start <= time);
+    const past = status === 'eol' ? 0 : columns.length - 1;
+    const at = time === undefined ? past : time >= end ? columns.length - 2 : quarter + 1;
+    columns[at]!.values[types.indexOf(type)]! += 1;
   }
-  const urgency = ([ended, soon]: number[]) => ended! + soon!;
+  const shown = columns.filter(({ apart, values }) => !apart || values.some((value) => value > 0));
   return {
-    kind: 'bars',
-    title: 'End of life by product',
-    note: `${summary.eol} past the end, used by ${summary.impacted_apps} applications; ${summary.approaching} approaching, used by ${summary.approaching_impacted_apps}`,
-    itemAxis: 'Product',
-    valueAxis: 'Cards',
-    unit: 'count',
-    series: ['Ended', 'Approaching', 'Supported', 'Unknown'],
-    items: [...rows]
-      .map(([name, values]) => ({ name, values }))
-      .sort((a, b) => urgency(b.values) - urgency(a.values) || (a.name < b.name ? -1 : 1)),
+    kind: 'panels',
+    title: 'End of life',
+    note: `${counted(items.length, 'card')}: ${formatCount(summary.eol)} past the end, used by ${counted(summary.impacted_apps, 'application')}; ${formatCount(summary.approaching)} approaching, used by ${formatCount(summary.approaching_impacted_apps)}`,
+    panels: [
+      {
+        kind: 'columns',
+        wide: true,
+        title: 'Ends by quarter',
+        valueAxis: 'Cards',
+        unit: 'count',
+        series: types.map((type) => ({ name: typeLabel(context, type), paint: typePaint(context, type) })),
+        items: shown,
+        today: formatSpan(now, 'quarter'),
+      },
+      {
+        ...endsList(
+          'Next ends',
+          items.filter(({ ends_on }) => ends_on !== null && ends_on > context.today),
+          context,
+        ),
+        wide: true,
+      },
+      {
+        ...endsList(
+          'Past the end and still used',
+          items
+            .filter(({ status, affected_apps }) => status === 'eol' && affected_apps.length > 0)
+            .toSorted((a, b) => b.affected_apps.length - a.affected_apps.length),
+          context,
+        ),
+        wide: true,
+      },
+    ],
   };
 }
+
+/** Cards with their end and what depends on them. */
+function endsList(title: string, items: Result['items'], context: ChartContext): ListChart {
+  return {
+    kind: 'list',
+    title,
+    columns: [
+      { name: 'Card', share: 34 },
+      { name: 'Product or type', share: 18 },
+      { name: 'Quarter', share: 14 },
+      { name: 'Applications that depend on it', share: 34 },
+    ],
+    rows: items.slice(0, LISTED).map(({ name, type, eol_label, eol_cycle, ends_on, affected_apps }) => ({
+      cells: [
+        name,
+        eol_label === null ? typeLabel(context, type) : [eol_label, eol_cycle ?? ''].join(' ').trim(),
+        ends_on === null ? '–' : formatSpan(Date.parse(ends_on), 'quarter'),
+        affected_apps.length === 0 ? '–' : dependents(affected_apps.map((app) => app.name)),
+      ],
+      paint: typePaint(context, type),
+    })),
+    total: items.length,
+  };
+}
+
+/** The first names and the number of the others. */
+const dependents = (names: string[]): string =>
+  names.length <= 3
+    ? names.join(', ')
+    : `${names.slice(0, 2).join(', ')} and ${formatCount(names.length - 2)} more`;

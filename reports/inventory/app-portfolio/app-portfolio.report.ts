@@ -6,7 +6,8 @@ import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shap
 import { embed, fragment } from '../../../platform/database.ts';
 import { literal } from '../../../platform/literals.ts';
 import { entireTable, type Snapshot, snapshotOn } from '../../../platform/snapshot.ts';
-import { type ChartContext, phaseLabels, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, phaseLegend, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -233,9 +234,11 @@ const NONE = 'No organization';
 
 /** One bar per organization with its related cards, stacked by lifecycle phase. */
 function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
-  const phases = [...phaseLabels, 'Not started', 'No lifecycle'];
+  const phases = phaseLegend.map(({ name }) => name);
   const bars = new Map<string, { name: string; values: number[] }>();
+  let cards = 0;
   for (const { lifecycle, organizations } of items) {
+    cards += 1;
     const phase = phases.indexOf(phaseOn(lifecycle, context.today));
     for (const { id, name } of organizations.length > 0 ? organizations : [{ id: NONE, name: NONE }]) {
       const bar = bars.get(id) ?? { name, values: phases.map(() => 0) };
@@ -247,13 +250,16 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
   const size = ({ values }: { values: number[] }) => values.reduce((sum, value) => sum + value, 0);
   return {
     kind: 'bars',
-    title: `${typeLabel(context, type)}: by organization and phase`,
+    title: `${typeLabel(context, type)} by organization and phase`,
+    note: `${counted(cards, 'card')}; a card counts with each of its organizations`,
+    paints: phaseLegend.filter((_, phase) => used[phase]).map(({ paint }) => paint),
+    most: 60,
     itemAxis: 'Organization',
     valueAxis: 'Cards',
     unit: 'count',
     series: phases.filter((_, phase) => used[phase]),
     items: [...bars.values()]
-      .sort((a, b) => size(b) - size(a))
+      .sort((a, b) => Number(a.name === NONE) - Number(b.name === NONE) || size(b) - size(a))
       .map(({ name, values }) => ({ name, values: values.filter((_, phase) => used[phase]) })),
   };
 }

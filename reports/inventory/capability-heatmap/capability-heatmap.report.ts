@@ -3,9 +3,16 @@ import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { areaTiles } from '../../kernel/charts/charts.areas.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import type { Chart, ChartUnit } from '../../kernel/charts/charts.types.ts';
+import {
+  type ChartContext,
+  fieldLabel,
+  NO_VALUE,
+  optionLegend,
+  typeLabel,
+  worstOption,
+} from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
+import type { Box, Chart, ChartUnit, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { ID } from '../../kernel/report.ids.ts';
 import { eachLine } from '../../kernel/report.lines.ts';
@@ -138,20 +145,58 @@ const meanings: Record<Params['metric'], { name: string; unit: ChartUnit }> = {
   risk_count: { name: 'Risks', unit: 'count' },
 };
 
-/** One tile per capability in the area of its root, shaded by the metric. */
+const MEMBER: [string, string] = ['application', 'applications'];
+
+/** One box per capability in that of its parent: by the metric, or by the worst fit of its applications. */
 function capabilityHeatmapChart(
   items: Result['items'],
   metric: Params['metric'],
   context: ChartContext,
 ): Chart {
   const { name, unit } = meanings[metric];
+  const apps = new Map(items.flatMap((item) => item.apps.map((app) => [app.id, app])));
+  const note = `${counted(items.length, 'capability', 'capabilities')}, supported by ${counted(apps.size, ...MEMBER)}`;
+  const colour = metric === 'app_count' ? bestFilled(FIT_FIELDS, [...apps.values()]) : undefined;
+  const title = `${typeLabel(context, CAPABILITY)} by ${name.toLowerCase()}`;
+  if (colour === undefined) {
+    const boxes = items.map((item): Box => ({ ...boxOf(item), value: item[metric] ?? 0 }));
+    return { kind: 'boxes', title, note, boxes, member: MEMBER, scale: { name, unit }, gaps: true };
+  }
+  const legend = [
+    ...optionLegend(context, APP, colour.key),
+    { key: '', name: NO_VALUE, paint: 'others' as const },
+  ];
+  const paints = new Map<string, Paint>(legend.map(({ key, paint }) => [key, paint]));
+  const paintOf = (value: unknown): Paint => paints.get(typeof value === 'string' ? value : '') ?? 'others';
+  // the worst ones first, since they decide
+  const worst = worstOption(
+    context,
+    APP,
+    colour.key,
+    legend.map(({ key }) => key),
+  );
+  const direction = worst === legend[0]!.key ? -1 : 1;
+  const rank = (value: unknown) => direction * legend.findIndex(({ key }) => key === value);
+  const label = fieldLabel(context, APP, colour.key);
   return {
-    ...areaTiles(items, (item) => item[metric] ?? 0),
-    title: `${typeLabel(context, 'BusinessCapability')} by ${name.toLowerCase()}`,
-    note: 'Each tile is a capability, in the area of its top-level capability',
-    valueAxis: 'capabilities',
-    shadeAxis: name,
-    shadeUnit: unit,
+    kind: 'boxes',
+    title: `${typeLabel(context, CAPABILITY)} by ${label.toLowerCase()}`,
+    note: `${note}; the worst one counts (${label} is filled for ${colour.filled} of ${apps.size})`,
+    boxes: items.map((item): Box => {
+      const values = item.apps.map(({ attributes }) => attributes[colour.key]);
+      const members = item.apps
+        .toSorted((a, b) => rank(b.attributes[colour.key]) - rank(a.attributes[colour.key]))
+        .map((app) => ({ name: app.name, paint: paintOf(app.attributes[colour.key]) }));
+      if (item.apps.length === 0) return { ...boxOf(item), items: [] };
+      return {
+        ...boxOf(item),
+        items: members,
+        paint: paintOf(worstOption(context, APP, colour.key, values)),
+      };
+    }),
+    member: MEMBER,
+    legend,
+    gaps: true,
   };
 }
 
@@ -166,3 +211,30 @@ const appIds = (rows: ReadonlyMap<string, (string | Buffer)[]>): string[] => [
 ];
 /** The beginning of a row's pieces. */
 const ID_MEMBER = '"id":"';
+
+const boxOf = ({ id, name, parent_id, apps }: Result['items'][number]): Box => ({
+  id,
+  name,
+  parent_id,
+  items: apps.map((app) => ({ name: app.name })),
+});
+
+/** Fields by which applications are judged; the one that is filled most often colours the boxes. */
+const FIT_FIELDS = ['technicalSuitability', 'functionalSuitability', 'businessCriticality'];
+
+/** The field that most cards have, if any has one. */
+function bestFilled(
+  keys: readonly string[],
+  cards: readonly { attributes: Record<string, unknown> }[],
+): { key: string; filled: number } | undefined {
+  return keys
+    .map((key) => ({
+      key,
+      filled: cards.filter(({ attributes }) => typeof attributes[key] === 'string').length,
+    }))
+    .filter(({ filled }) => filled > 0)
+    .reduce<{ key: string; filled: number } | undefined>(
+      (most, one) => (most && most.filled >= one.filled ? most : one),
+      undefined,
+    );
+}

@@ -21,6 +21,7 @@ import {
   fieldLabel,
   typeLabel,
 } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -229,37 +230,60 @@ export const costTreemapReport = defineReport({
   chart: (result, params, context) => costTreemapChart(result, params, context),
 });
 
-/** One area per card by cost, within that of its group. */
-export const costTreemapChart = (
+/** One area per card by cost, within that of its group; without groups, bars with shares. */
+export function costTreemapChart(
   {
-    items,
+    items: all,
     groups,
   }: {
-    items: { name: string; cost: number; group?: string; group_id?: string | null }[];
+    items: Iterable<{ name: string; cost: number; group?: string; group_id?: string | null }>;
     groups: { id: string | null; name: string; parent_name?: string | null }[] | null;
   },
-  { type, cost_field }: { type: string; cost_field: string },
+  { type, cost_field, group_by }: { type: string; cost_field: string; group_by?: string },
   context: ChartContext,
-): Chart => ({
-  ...groupsOf(groups),
-  kind: 'treemap',
-  title: `Cost: ${typeLabel(context, type)}`,
-  valueAxis: fieldLabel(context, type, cost_field),
-  unit: 'currency',
-  // negative costs have no area
-  items: items
-    .filter(({ cost }) => cost > 0)
-    .map(({ name, cost, group, group_id }) => ({
-      name,
-      value: cost,
-      ...(group === undefined ? {} : { group: group_id ?? group }),
-    })),
-});
+): Chart {
+  const label = fieldLabel(context, type, cost_field);
+  const items = [...all];
+  const title = `${label} of ${typeLabel(context, type)} cards`;
+  const note = `${counted(items.length, 'card')} with a cost`;
+  if (!groups) {
+    return {
+      kind: 'bars',
+      title,
+      note,
+      itemAxis: typeLabel(context, type),
+      valueAxis: label,
+      unit: 'currency',
+      series: [label],
+      shares: true,
+      most: 21,
+      items: items.map(({ name, cost }) => ({ name, values: [cost] })),
+    };
+  }
+  return {
+    ...groupsOf(groups),
+    kind: 'treemap',
+    title: group_by === undefined ? title : `${title} by ${groupLabel(context, type, group_by)}`,
+    note,
+    valueAxis: label,
+    unit: 'currency',
+    // negative costs have no area
+    items: items
+      .filter(({ cost }) => cost > 0)
+      .map(({ name, cost, group, group_id }) => ({
+        name,
+        value: cost,
+        ...(group === undefined ? {} : { group: group_id ?? group }),
+      })),
+  };
+}
+
+const groupLabel = (context: ChartContext, type: string, group: string): string =>
+  context.metamodel.cardTypes.has(group) ? typeLabel(context, group) : fieldLabel(context, type, group);
 
 function groupsOf(
-  groups: { id: string | null; name: string; parent_name?: string | null }[] | null,
+  groups: { id: string | null; name: string; parent_name?: string | null }[],
 ): Pick<TreemapChart, 'groups'> {
-  if (!groups) return {};
   const labels = distinctLabels(groups, ({ parent_name }) => (parent_name ? [parent_name] : []));
   return { groups: groups.map(({ id, name }, at) => ({ key: id ?? name, name: labels[at]! })) };
 }

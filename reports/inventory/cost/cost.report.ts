@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
@@ -49,13 +50,23 @@ export const costReport = defineReport({
   chart: ({ items }, { type }, context) => costChart(items, type, context),
 });
 
-/** One bar per card, highest cost first. */
-const costChart = (items: { name: string; cost: number }[], type: string, context: ChartContext): Chart => ({
-  kind: 'bars',
-  title: `Cost: ${typeLabel(context, type)}`,
-  itemAxis: typeLabel(context, type),
-  valueAxis: 'Sum of all costs',
-  unit: 'currency',
-  series: ['Cost'],
-  items: items.map(({ name, cost }) => ({ name, values: [cost] })),
-});
+/** One bar per card with its share and the running sum, highest cost first. */
+function costChart(
+  all: Iterable<{ name: string; cost: number }>,
+  type: string,
+  context: ChartContext,
+): Chart {
+  const items = [...all];
+  return {
+    kind: 'bars',
+    title: `Cost of ${typeLabel(context, type)} cards`,
+    note: `${counted(items.length, 'card')} with a cost; the sum of all cost fields of each`,
+    itemAxis: typeLabel(context, type),
+    valueAxis: 'Sum of all costs',
+    unit: 'currency',
+    series: ['Cost'],
+    shares: true,
+    most: 21,
+    items: items.map(({ name, cost }) => ({ name, values: [cost] })),
+  };
+}

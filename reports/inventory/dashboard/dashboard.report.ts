@@ -1,8 +1,14 @@
 import Type, { type Static } from 'typebox';
-import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { DateOnly, Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { query, type Sql } from '../../../platform/database.ts';
-import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import {
+  type ChartContext,
+  phaseKeys,
+  phaseLegend,
+  typeLabel,
+  typePaint,
+} from '../../kernel/charts/charts.labels.ts';
+import { counted, formatCount, formatShare } from '../../kernel/charts/charts.numbers.ts';
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import { groupedFiguresTable } from '../../kernel/report.formats.ts';
@@ -37,6 +43,7 @@ const COMPARISON_DAYS = 30;
 const RECENT = 10;
 
 type Trend = Static<typeof Trend>;
+type Result = Static<typeof Result>;
 
 type Input = ReportInput<object>;
 
@@ -126,23 +133,38 @@ export const dashboardReport = defineReport({
   chart: (result, _params, context) => dashboardChart(result, context),
 });
 
-const bars = (title: string, itemAxis: string, items: [name: string, count: number][]): BarsChart => ({
-  kind: 'bars',
-  title,
-  itemAxis,
-  valueAxis: 'Cards',
-  unit: 'count',
-  series: ['Cards'],
-  items: items.map(([name, count]) => ({ name, values: [count] })),
-});
+/** What a figure is compared with: its trend, or its share of all cards. */
+function trendHint({ delta_abs }: Trend, { comparison_days }: Result['trends'], otherwise: string): string {
+  if (delta_abs === null) return otherwise;
+  const sign = delta_abs > 0 ? '+' : delta_abs < 0 ? '−' : '±';
+  return `${sign}${formatCount(Math.abs(delta_abs))} in ${counted(comparison_days, 'day')} · ${otherwise}`;
+}
 
 /** The key figures, and distributions of the cards. */
-function dashboardChart(figures: Figures, context: ChartContext): Chart {
-  const approved = figures.approval_statuses.APPROVED ?? 0;
-  const phases = lifecyclePhases.map((phase, index): [string, number] => [
-    phaseLabels[index]!,
-    figures.lifecycle_distribution[phase] ?? 0,
-  ]);
+function dashboardChart(result: Result, context: ChartContext): Chart {
+  const { total_cards, avg_data_quality, approval_statuses, by_type, lifecycle_distribution, trends } =
+    result;
+  const share = (count: number) => `${formatShare(total_cards === 0 ? 0 : count / total_cards)} of the cards`;
+  const approved = approval_statuses.APPROVED ?? 0;
+  const broken = approval_statuses.BROKEN ?? 0;
+  const types = Object.entries(by_type).sort(([, a], [, b]) => b - a);
+  const dated = total_cards - (lifecycle_distribution.none ?? 0);
+  const distribution = Object.entries(result.data_quality_distribution);
+  const bars = (title: string, itemAxis: string, items: BarsChart['items'], note?: string): BarsChart => ({
+    kind: 'bars',
+    title,
+    ...(note === undefined ? {} : { note }),
+    itemAxis,
+    valueAxis: 'Cards',
+    unit: 'count',
+    series: ['Cards'],
+    items,
+  });
+  const phases = phaseKeys.map((phase, at) => ({
+    name: phaseLegend[at]!.name,
+    values: [lifecycle_distribution[phase] ?? 0],
+    paint: phaseLegend[at]!.paint,
+  }));
   return {
     kind: 'panels',
     title: 'Dashboard',
@@ -151,21 +173,57 @@ function dashboardChart(figures: Figures, context: ChartContext): Chart {
         kind: 'figures',
         title: 'Landscape',
         items: [
-          { name: 'Cards', value: figures.total_cards, unit: 'count' },
-          { name: 'Data quality on average', value: figures.avg_data_quality, unit: 'percent' },
-          { name: 'Approved', value: approved, unit: 'count' },
-          { name: 'Approval broken', value: figures.approval_statuses.BROKEN ?? 0, unit: 'count' },
+          {
+            name: 'Cards',
+            value: total_cards,
+            unit: 'count',
+            hint: trendHint(trends.total_cards, trends, `of ${counted(types.length, 'type')}`),
+          },
+          {
+            name: 'Data quality on average',
+            value: avg_data_quality,
+            unit: 'percent',
+            hint: trendHint(trends.avg_data_quality, trends, 'complete from 80 % on'),
+          },
+          {
+            name: 'Approved',
+            value: approved,
+            unit: 'count',
+            hint: trendHint(trends.approved_count, trends, share(approved)),
+          },
+          {
+            name: 'Approval broken',
+            value: broken,
+            unit: 'count',
+            hint: trendHint(trends.broken_count, trends, share(broken)),
+            ...(broken > 0 ? { tone: 'warn' as const } : {}),
+          },
         ],
       },
       bars(
         'Cards by type',
         'Type',
-        Object.entries(figures.by_type)
-          .sort(([, a], [, b]) => b - a)
-          .map(([type, count]) => [typeLabel(context, type), count]),
+        types.map(([type, count]) => ({
+          name: typeLabel(context, type),
+          values: [count],
+          paint: typePaint(context, type),
+        })),
       ),
-      bars('Cards by phase', 'Phase', [...phases, ['None', figures.lifecycle_distribution.none ?? 0]]),
-      bars('Cards by data quality', 'Data quality (%)', Object.entries(figures.data_quality_distribution)),
+      bars(
+        'Cards by phase',
+        'Phase',
+        [...phases, { name: 'No lifecycle', values: [total_cards - dated], paint: 'others' }],
+        `${formatCount(dated)} of ${formatCount(total_cards)} have a lifecycle`,
+      ),
+      bars(
+        'Cards by data quality',
+        'Data quality',
+        distribution.map(([range, count], at) => ({
+          name: `${range.replace('-', '–')} %`,
+          values: [count],
+          paint: { quality: Math.min(3, at) as 0 | 1 | 2 | 3 },
+        })),
+      ),
     ],
   };
 }

@@ -1,7 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { arrayOf, IntegerIn, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
+import { counted, formatShare } from '../../kernel/charts/charts.numbers.ts';
+import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
 import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
@@ -100,22 +102,89 @@ export const dataQualityReport = defineReport({
     resultTable(Result, result, 'worst_items'),
     totalsTable(result),
   ],
-  chart: (result, _params, context) => ({
-    kind: 'bars',
-    title: 'Data quality by type',
-    note: `${result.overall_data_quality} % on average over ${result.total_items} cards`,
-    itemAxis: 'Type',
-    valueAxis: 'Cards',
-    unit: 'count',
-    series: ['Complete', 'Partial', 'Minimal'],
-    items: result.by_type
-      .toSorted((a, b) => b.total - a.total)
-      .map(({ type, complete, partial, minimal }) => ({
-        name: typeLabel(context, type),
-        values: [complete, partial, minimal],
-      })),
-  }),
+  chart: (result, _params, context) => dataQualityChart(result, context),
 });
+
+/** Number of listed cards. */
+const LISTED = 12;
+
+/** The parts of each type in the colours of quality, worst type first, and what to fill first. */
+function dataQualityChart(result: Result, context: ChartContext): Chart {
+  const { by_type, worst_items, overall_data_quality, total_items, orphaned, stale, with_lifecycle } = result;
+  const share = (count: number) => (total_items === 0 ? 0 : count / total_items);
+  const empty = [...context.metamodel.cardTypes].filter(
+    ([key, { is_hidden }]) => !is_hidden && by_type.every(({ type }) => type !== key),
+  );
+  const left =
+    empty.length === 0 || by_type.length === 0
+      ? ''
+      : `; without cards: ${empty.map(([, { label }]) => label).join(', ')}`;
+  return {
+    kind: 'panels',
+    title: 'Data quality',
+    note: `${counted(total_items, 'card')}; complete from 80 % on, partial from 40 %`,
+    panels: [
+      {
+        kind: 'figures',
+        title: 'At a glance',
+        items: [
+          {
+            name: 'Average',
+            value: overall_data_quality,
+            unit: 'percent',
+            hint: `of ${counted(total_items, 'card')}`,
+          },
+          {
+            name: 'With a lifecycle',
+            value: with_lifecycle,
+            unit: 'count',
+            hint: formatShare(share(with_lifecycle)),
+          },
+          { name: 'Without relations', value: orphaned, unit: 'count', hint: formatShare(share(orphaned)) },
+          {
+            name: `Unchanged for ${STALE_DAYS} days`,
+            value: stale,
+            unit: 'count',
+            hint: formatShare(share(stale)),
+          },
+        ],
+      },
+      {
+        kind: 'bars',
+        wide: true,
+        title: 'By type, lowest quality first',
+        note: `Number of cards at the right${left}`,
+        itemAxis: 'Type and average',
+        valueAxis: 'Cards',
+        unit: 'count',
+        series: ['Minimal', 'Partial', 'Complete'],
+        paints: [{ quality: 0 }, { quality: 1 }, { quality: 3 }],
+        parts: true,
+        items: by_type
+          .toSorted((a, b) => a.avg_data_quality - b.avg_data_quality || b.total - a.total)
+          .map(({ type, complete, partial, minimal, avg_data_quality }) => ({
+            name: typeLabel(context, type),
+            hint: formatShare(avg_data_quality / 100),
+            values: [minimal, partial, complete],
+          })),
+      },
+      {
+        kind: 'list',
+        wide: true,
+        title: 'Fill these first',
+        columns: [
+          { name: 'Card', share: 50 },
+          { name: 'Type', share: 30 },
+          { name: 'Data quality', share: 20, right: true },
+        ],
+        rows: worst_items.slice(0, LISTED).map(({ name, type, data_quality }) => ({
+          cells: [name, typeLabel(context, type), formatShare(data_quality / 100)],
+          paint: typePaint(context, type),
+        })),
+      },
+    ],
+  };
+}
 
 const totalsTable = (result: Result): ReportTable => {
   const { overall_data_quality, total_items, with_lifecycle, orphaned, stale } = result;

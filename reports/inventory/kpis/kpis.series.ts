@@ -54,10 +54,10 @@ export function kpiChart({ points, total }: KpiSeries): Chart {
     valueAxis: string,
     unit: LinesChart['unit'],
     series: Record<string, (figures: Figures) => number | undefined>,
-  ): LinesChart => ({
+  ): LinesChart & { wide: boolean } => ({
     kind: 'lines',
     title,
-    ...(note === undefined ? {} : { note }),
+    wide: true,
     valueAxis,
     unit,
     times: points.map(({ at }) => at),
@@ -69,6 +69,7 @@ export function kpiChart({ points, total }: KpiSeries): Chart {
   return {
     kind: 'panels',
     title: 'Key figures over time',
+    ...(note === undefined ? {} : { note }),
     panels: [
       lines('Cards', 'Cards', 'count', { 'All cards': ({ total_cards }) => total_cards }),
       lines('Data quality on average', 'Data quality', 'percent', {

@@ -3,7 +3,14 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, distinctLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import {
+  type ChartContext,
+  distinctLabels,
+  phaseLegend,
+  phasePaint,
+  typeLabel,
+} from '../../kernel/charts/charts.labels.ts';
+import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -12,7 +19,7 @@ import { rowsByGroup } from '../../kernel/report.nested.ts';
 import { typeParam } from '../../kernel/report.params.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
-import { jsonLine, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
+import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
 
 const Named = { id: Uuid, name: Type.String() };
@@ -160,12 +167,17 @@ function* rowsOf({ groups, ungrouped }: Result) {
   for (const item of ungrouped) yield { ...withPhases(item), group_id: null, group_name: null };
 }
 
-const UNGROUPED = { key: '', name: 'Ungrouped' };
+const UNGROUPED = { id: 'ungrouped', name: 'Ungrouped', parent_id: null };
 
-/** One tile per card in the area of its group; a group without cards is an empty area. */
+interface Drawn {
+  name: string;
+  lifecycle?: Lifecycle;
+}
+
+/** One box per group in that of its parent, with its cards by phase; groups of one name show what lies above. */
 export function landscapeChart(
-  groups: { id: string; name: string; parent_id: string | null; items: { name: string }[] }[],
-  ungrouped: { name: string }[],
+  groups: { id: string; name: string; parent_id: string | null; items: Drawn[] }[],
+  ungrouped: Drawn[],
   { type, group_by }: { type: string; group_by: string },
   context: ChartContext,
 ): Chart {
@@ -177,21 +189,25 @@ export function landscapeChart(
     }
     return names;
   });
+  const itemsOf = (items: Drawn[]) =>
+    items.map(({ name, lifecycle }) => ({ name, paint: phasePaint(lifecycle ?? null, context.today) }));
+  const label = typeLabel(context, type);
+  const empty = groups.filter(({ items }) => items.length === 0).length;
   return {
-    kind: 'treemap',
-    title: `${typeLabel(context, type)} by ${typeLabel(context, group_by)}`,
-    note: `Each tile is a card of type ${typeLabel(context, type)}, shown in every related group`,
-    valueAxis: 'cards',
-    unit: 'count',
-    even: true,
-    items: [
-      ...groups.flatMap(({ id, items }) => items.map(({ name }) => ({ name, value: 1, group: id }))),
-      ...ungrouped.map(({ name }) => ({ name, value: 1, group: UNGROUPED.key })),
+    kind: 'boxes',
+    title: `${label} by ${typeLabel(context, group_by)}`,
+    note: `${counted(groups.length, 'group')}, ${formatCount(empty)} without cards of their own; a card is in every group to which it is related`,
+    boxes: [
+      ...groups.map(({ id, parent_id, items }, at) => ({
+        id,
+        name: labels[at]!,
+        parent_id,
+        items: itemsOf(items),
+      })),
+      ...(ungrouped.length > 0 ? [{ ...UNGROUPED, items: itemsOf(ungrouped) }] : []),
     ],
-    groups: [
-      ...groups.map(({ id }, at) => ({ key: id, name: labels[at]! })),
-      ...(ungrouped.length > 0 ? [UNGROUPED] : []),
-    ],
-    memberName: typeLabel(context, type),
+    member: [label, label],
+    legend: phaseLegend,
+    gaps: true,
   };
 }

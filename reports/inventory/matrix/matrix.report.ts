@@ -2,7 +2,8 @@ import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import type { Chart } from '../../kernel/charts/charts.types.ts';
+import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
+import type { Chart, MatrixLine } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
@@ -103,31 +104,29 @@ function* named(rows: Line[], columns: Line[], pairs: Result['intersections']) {
   for (const pair of pairs) yield { ...pair, row: names.get(pair.row_id), column: names.get(pair.col_id) };
 }
 
-type Named = Pick<Line, 'id' | 'name'>;
+type Named = Pick<Line, 'id' | 'name'> & { parent_id?: string | null };
 
-/** One cell per related pair; rows and columns with the most relations first. */
+/** One cell per related pair; the lines are grouped by what lies above them. */
 export function matrixChart(
   result: { rows: Named[]; columns: Named[]; intersections: { row_id: string; col_id: string }[] },
   { row_type, col_type }: { row_type: string; col_type: string },
   context: ChartContext,
 ): Chart {
-  const rowIds = result.intersections.map(({ row_id }) => row_id);
-  const rows = ranked(result.rows, rowIds);
-  const columnIds = result.intersections.map(({ col_id }) => col_id);
-  const columns = ranked(result.columns, columnIds);
+  const { rows, columns, intersections } = result;
   const rowAt = new Map(rows.map(({ id }, index) => [id, index]));
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
+  const [row, column] = [typeLabel(context, row_type), typeLabel(context, col_type)];
   return {
     kind: 'matrix',
-    title: `${typeLabel(context, row_type)} by ${typeLabel(context, col_type)}`,
-    note: 'A filled cell is a related pair; rows and columns with the most relations come first',
-    rowAxis: typeLabel(context, row_type),
-    columnAxis: typeLabel(context, col_type),
+    title: `${row} by ${column}`,
+    note: `${counted(intersections.length, 'related pair')} of ${formatCount(rows.length)} × ${formatCount(columns.length)} cards`,
+    rowAxis: row,
+    columnAxis: column,
     valueAxis: 'Related',
     unit: 'count',
-    rows: rows.map(({ name }) => name),
-    columns: columns.map(({ name }) => name),
-    cells: result.intersections.map(({ row_id, col_id }): [number, number, number] => [
+    rows: linesOf(rows),
+    columns: linesOf(columns),
+    cells: intersections.map(({ row_id, col_id }): [number, number, number] => [
       rowAt.get(row_id)!,
       columnAt.get(col_id)!,
       1,
@@ -135,9 +134,18 @@ export function matrixChart(
   };
 }
 
-/** Lines by the number of their relations, the most first. */
-function ranked(lines: Named[], ends: string[]): Named[] {
-  const counts = new Map<string, number>();
-  for (const id of ends) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return lines.toSorted((a, b) => (counts.get(b.id) ?? 0) - (counts.get(a.id) ?? 0));
+/** Lines with what lies above each, nearest first. */
+function linesOf(lines: Named[]): MatrixLine[] {
+  const byId = new Map(lines.map((one) => [one.id, one]));
+  return lines.map((one) => {
+    const above: { key: string; name: string }[] = [];
+    const seen = new Set([one.id]);
+    let parent = byId.get(one.parent_id ?? '');
+    while (parent && !seen.has(parent.id)) {
+      seen.add(parent.id);
+      above.push({ key: parent.id, name: parent.name });
+      parent = byId.get(parent.parent_id ?? '');
+    }
+    return { name: one.name, above };
+  });
 }

@@ -8,9 +8,13 @@ import {
   fieldAxis,
   fieldLabel,
   fieldUnit,
+  NO_VALUE,
   optionLabel,
+  optionLegend,
   positionOnAxis,
+  typeLabel,
 } from '../../kernel/charts/charts.labels.ts';
+import { formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -106,28 +110,32 @@ export const portfolioReport = defineReport({
 
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
 function portfolioChart(items: Result['items'], params: Params, context: ChartContext): Chart {
-  const { type } = params;
+  const { type, x_axis, y_axis } = params;
   const placed = items.flatMap((item): BubblesChart['items'] => {
-    const x = positionOnAxis(context, type, params.x_axis, item.x);
-    const y = positionOnAxis(context, type, params.y_axis, item.y);
+    const x = positionOnAxis(context, type, x_axis, item.x);
+    const y = positionOnAxis(context, type, y_axis, item.y);
     if (x === undefined || y === undefined) return [];
     const group =
-      typeof item.color === 'string' ? optionLabel(context, type, params.color_field, item.color) : 'Not set';
+      typeof item.color === 'string' ? optionLabel(context, type, params.color_field, item.color) : NO_VALUE;
     return [{ name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) }];
   });
+  const missing = items.length - placed.length;
+  const isFit = [x_axis, y_axis].every((key) => /suitability/i.test(key));
   return {
     kind: 'bubbles',
-    title: `Portfolio: ${context.metamodel.cardTypes.get(type)?.label ?? type}`,
-    ...(placed.length < items.length
-      ? { note: `Not drawn: ${items.length - placed.length} that lack a value on an axis` }
-      : {}),
-    x: fieldAxis(context, type, params.x_axis),
-    y: fieldAxis(context, type, params.y_axis),
+    title: `${typeLabel(context, type)} portfolio`,
+    note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}`,
+    x: fieldAxis(context, type, x_axis),
+    y: fieldAxis(context, type, y_axis),
     size: {
       name: fieldLabel(context, type, params.size_field),
       unit: fieldUnit(context, type, params.size_field),
     },
     groupAxis: fieldLabel(context, type, params.color_field),
+    groups: [...optionLegend(context, type, params.color_field), { name: NO_VALUE, paint: 'others' }],
+    corners: isFit
+      ? { best: 'Keep and invest', worst: 'Replace first' }
+      : { best: 'Best on both', worst: 'Worst on both' },
     items: placed.sort((a, b) => (b.size ?? 0) - (a.size ?? 0)),
   };
 }

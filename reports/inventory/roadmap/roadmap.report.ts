@@ -1,10 +1,18 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
-import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment } from '../../../platform/database.ts';
-import { type ChartContext, phaseLabels, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import type { Chart } from '../../kernel/charts/charts.types.ts';
+import {
+  type ChartContext,
+  NO_VALUE,
+  optionLegend,
+  phaseKeys,
+  phaseLegend,
+  typeLabel,
+  typePaint,
+} from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
+import type { Chart, RoadmapChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { idKey } from '../../kernel/report.rows.ts';
@@ -66,23 +74,75 @@ export const roadmapReport = defineReport({
   chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
 });
 
-/** One row of phases per card, in order of the first date. */
-function roadmapChart(
-  items: { name: string; lifecycle: Lifecycle }[],
-  type: string | undefined,
-  context: ChartContext,
-): Chart {
-  const rows = items.map(({ name, lifecycle }) => ({
-    name,
-    dates: lifecyclePhases.map((phase) => lifecycle?.[phase] ?? null),
-  }));
-  const begin = ({ dates }: (typeof rows)[number]) => dates.find((date) => date !== null) ?? '';
+interface Drawn {
+  name: string;
+  type: string;
+  subtype: string | null;
+  lifecycle: Lifecycle;
+  attributes: Record<string, unknown>;
+}
+
+/** One row of phases per card, by type; the cards of one type by the select field that groups them best. */
+function roadmapChart(items: Iterable<Drawn>, type: string | undefined, context: ChartContext): Chart {
+  const cards = [...items];
+  const grouping = type === undefined ? byType(cards, context) : byField(cards, type, context);
   return {
     kind: 'roadmap',
-    title: type === undefined ? 'Roadmap' : `Roadmap: ${typeLabel(context, type)}`,
+    title: type === undefined ? 'Roadmap' : `${typeLabel(context, type)} roadmap`,
+    note: `${counted(cards.length, 'card')} with a date, next change first${grouping ? `; grouped by ${grouping.name}` : ''}`,
     itemAxis: type === undefined ? 'Card' : typeLabel(context, type),
-    phases: phaseLabels,
+    phases: phaseLegend.slice(0, phaseKeys.length),
     today: context.today,
-    items: rows.sort((a, b) => (begin(a) < begin(b) ? -1 : begin(a) > begin(b) ? 1 : 0)),
+    items: cards.map((card) => ({
+      name: card.name,
+      dates: phaseKeys.map((phase) => card.lifecycle?.[phase] ?? null),
+      ...(grouping ? { group: grouping.of(card) } : {}),
+    })),
+    ...(grouping ? { groups: grouping.groups } : {}),
+  };
+}
+
+interface Grouping {
+  name: string;
+  of(card: Drawn): string;
+  groups: NonNullable<RoadmapChart['groups']>;
+}
+
+function byType(cards: Drawn[], context: ChartContext): Grouping {
+  const keys = new Set(cards.map(({ type }) => type));
+  const groups = [...context.metamodel.cardTypes.keys()]
+    .filter((key) => keys.has(key))
+    .map((key) => ({ key, name: typeLabel(context, key), paint: typePaint(context, key) }));
+  return { name: 'type', of: ({ type }) => type, groups };
+}
+
+/** Fields by which a roadmap is grouped, in this order. */
+const GROUP_FIELDS = ['timeModel', 'businessCriticality', 'resourceClassification', 'initiativeStatus'];
+/** Share of the cards that must have the field. */
+const LEAST_FILLED = 0.3;
+
+function byField(cards: Drawn[], type: string, context: ChartContext): Grouping | undefined {
+  const field = GROUP_FIELDS.find(
+    (key) =>
+      cards.filter(({ attributes }) => typeof attributes[key] === 'string').length >
+      cards.length * LEAST_FILLED,
+  );
+  if (field === undefined) return bySubtype(cards, type, context);
+  const options = optionLegend(context, type, field);
+  const known = new Set(options.map(({ key }) => key));
+  return {
+    name: context.metamodel.cardTypes.get(type)?.fields.get(field)?.label ?? field,
+    of: ({ attributes }) => (known.has(String(attributes[field])) ? String(attributes[field]) : ''),
+    groups: [...options, { key: '', name: NO_VALUE, paint: 'others' }],
+  };
+}
+
+function bySubtype(cards: Drawn[], type: string, { metamodel }: ChartContext): Grouping | undefined {
+  if (new Set(cards.map(({ subtype }) => subtype)).size < 2) return undefined;
+  const subtypes = metamodel.cardTypes.get(type)?.subtypes ?? [];
+  return {
+    name: 'subtype',
+    of: ({ subtype }) => subtype ?? '',
+    groups: [...subtypes.map(({ key, label }) => ({ key, name: label })), { key: '', name: NO_VALUE }],
   };
 }

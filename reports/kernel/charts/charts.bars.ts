@@ -1,91 +1,310 @@
+import { textOn } from './charts.colours.ts';
+import { fillOf, isNarrow } from './charts.look.ts';
+import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { axisTitle, formatCount, formatShare, numberWriter } from './charts.numbers.ts';
 import {
-  axis,
-  groupColour,
   heading,
-  namesAxis,
+  LABEL,
+  type LegendEntry,
+  label,
+  labelAt,
+  nothing,
   omittedNote,
-  textBorder,
-  widthOfNames,
+  type Scale,
+  scaleOf,
+  seriesPaint,
+  sumOf,
+  valueAxisBelow,
   withNote,
 } from './charts.parts.ts';
-import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
-import { FONT_SIZE, MARGIN, WIDTH } from './charts.theme.ts';
-import type { BarsChart, ChartWorkspace, Layout } from './charts.types.ts';
+import { plain, shorten } from './charts.text.ts';
+import { weight } from './charts.tokens.ts';
+import type { BarsChart, Paint } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
 
 const MOST = 200;
-const ROW = 24;
-/** Height of a bar in a grouped row. */
-const BESIDE = 15;
-const LABEL = 280;
-/** Space for the axis titles. */
-const ITEM_AXIS = 260;
-const VALUE_AXIS = 440;
+const ROW = 26;
+const BAR = 16;
+/** Height of a bar beside others in a row. */
+const BESIDE = 14;
+/** Rows from which the axis is drawn, since values stand beside the bars. */
+const AXIS_FROM = 2;
+
+type Item = BarsChart['items'][number] & { isRest?: boolean };
+
+interface Columns {
+  /** Right edges of the columns of share and running sum. */
+  share: number;
+  running: number;
+}
+
+interface Frame {
+  look: Look;
+  chart: BarsChart;
+  items: Item[];
+  paints: Paint[];
+  write: (value: number) => string;
+  left: number;
+  right: number;
+  top: number;
+  row: number;
+  scale: Scale;
+  columns: Columns | undefined;
+}
 
 /** One row per item; the height follows from the number of rows, so that labels do not overlap. */
-export function layoutBars(chart: BarsChart, workspace: ChartWorkspace): Layout {
-  const labels = new Labels();
-  const items = chart.items.slice(0, MOST);
+export function layoutBars(chart: BarsChart, look: Look): Picture {
+  const { width, margin, scheme } = look;
+  const items = shownItems(chart);
   const several = chart.series.length > 1;
-  const beside = several && chart.beside === true;
-  const last = chart.series.length - 1;
-  const colourOf = (at: number) => groupColour(at, chart.rest ? last : chart.series.length);
-  const head = heading(
-    { title: chart.title, note: withNote(chart.note, omittedNote(items.length, chart.items.length)) },
-    several ? chart.series.map((name, index) => ({ name, color: colourOf(index) })) : [],
-    labels,
-    WIDTH,
+  const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
+  const paints = chart.series.map((_, at) => chart.paints?.[at] ?? seriesPaint(at, kept));
+  const totals = chart.series.map((_, at) => sumOf(chart.items.map(({ values }) => values[at])));
+  const writeTotal = numberWriter(totals, chart.unit, look.workspace);
+  const legend = chart.series.map(
+    (name, at): LegendEntry => ({
+      name,
+      paint: paints[at]!,
+      ...(chart.beside || totals[at] === null ? {} : { extra: writeTotal(totals[at]!) }),
+    }),
   );
-  const names = items.map(({ name }) => labels.fit(name, LABEL, FONT_SIZE));
-  const written = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : formatValue(value, chart.unit, workspace);
-  // a bar is labelled with its value, a stack with its total
-  const ends = chart.series.map((_, at) =>
-    items.map(({ values }) => (beside ? written(values[at]) : at === last ? written(sum(values)) : '')),
-  );
-  const left = widthOfNames(names);
-  const right = MARGIN + 8 + Math.max(20, ...ends.flat().map((text) => textWidth(text, FONT_SIZE)));
-  const row = beside ? Math.max(ROW, chart.series.length * BESIDE + 10) : ROW;
-  const itemAxis = labels.fit(chart.itemAxis, ITEM_AXIS, FONT_SIZE);
-  // the title of the rows is rotated
-  const plot = Math.max(Math.max(1, items.length) * row, textWidth(itemAxis, FONT_SIZE) - 20);
+  const note = withNote(chart.note, chart.shares ? undefined : omittedNote(items.length, chart.items.length));
+  const head = heading(look, { title: chart.title, note }, several ? legend : []);
+  if (items.length === 0) {
+    return {
+      width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description: chart.title,
+    };
+  }
+  const ends = items.flatMap((item) => endsOf(chart, item));
+  const write = numberWriter(ends, chart.unit, look.workspace);
+  const columns = chart.shares
+    ? { running: width - margin, share: width - margin - (isNarrow(look) ? 62 : 96) }
+    : undefined;
+  const valueRoom = Math.max(...ends.map((value) => textWidth(value === null ? '–' : write(value), LABEL)));
+  const names = Math.min(width * (isNarrow(look) ? 0.36 : 0.27), Math.max(60, ...items.map(nameWidth)));
+  const right = (columns ? columns.share - 56 : width - margin) - valueRoom - 10;
+  const lanes = chart.beside && several ? chart.series.length : 1;
+  const frame: Frame = {
+    look,
+    chart,
+    items,
+    paints,
+    write,
+    left: margin + names + 14,
+    right,
+    top: head.bottom + (columns || chart.itemAxis ? 22 : 0),
+    row: Math.max(ROW, lanes * BESIDE + 12),
+    scale: scaleFor(chart, items),
+    columns,
+  };
+  const bottom = frame.top + items.length * frame.row;
+  const isExact = !several && items.length < AXIS_FROM;
+  const axis =
+    chart.parts || isExact
+      ? []
+      : valueAxisBelow(look, frame.scale, chart.unit, { left: frame.left, right, top: frame.top, bottom });
+  const title = chart.parts
+    ? []
+    : [
+        label(
+          look,
+          frame.left,
+          bottom + (isExact ? 16 : 34),
+          axisTitle(chart.valueAxis, chart.unit, look.workspace),
+          {
+            fill: scheme.text2,
+            room: right - frame.left,
+          },
+        ),
+      ];
   return {
-    width: WIDTH,
-    height: head.bottom + plot + 56,
-    shortened: labels.shortened,
-    description: `Bars of ${chart.valueAxis} for ${items.length} of ${chart.items.length} items`,
-    option: {
-      ...head.option,
-      grid: { outerBoundsMode: 'none', left, right, top: head.bottom, bottom: 56 },
-      xAxis: axis(axisTitle(labels.fit(chart.valueAxis, VALUE_AXIS, FONT_SIZE), chart.unit, workspace), 30, {
-        type: 'value',
-        ...(chart.unit === 'count' ? { minInterval: 1 } : {}),
-        splitNumber: 5,
-        axisLabel: {
-          formatter: (value: number) => formatValue(value, chart.unit, workspace),
-          hideOverlap: true,
-        },
-      }),
-      yAxis: namesAxis(itemAxis, names, left),
-      series: chart.series.map((name, at) => ({
-        name,
-        type: 'bar',
-        ...(beside ? { barGap: 0 } : { stack: 'all' }),
-        barMaxWidth: beside ? BESIDE - 1 : 16,
-        itemStyle: { color: colourOf(at) },
-        data: items.map(({ values }) => values[at] ?? 0),
-        label: {
-          ...textBorder,
-          show: beside || at === last,
-          position: 'right',
-          fontSize: FONT_SIZE,
-          fontFamily: 'sans-serif',
-          formatter: ({ dataIndex }: { dataIndex: number }) => ends[at]![dataIndex],
-        },
-      })),
-    },
+    width,
+    height: bottom + (chart.parts ? margin : 34 + margin),
+    marks: [...head.marks, ...headersOf(frame), ...axis, ...rowsOf(frame), ...title],
+    description: descriptionOf(frame),
   };
 }
 
-/** The sum of the known values; null if none is known. */
-const sum = (values: (number | null)[]): number | null =>
-  values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);
+const nameWidth = ({ name, hint }: Item): number =>
+  textWidth(plain(name), LABEL) + (hint ? 8 + textWidth(hint, LABEL) : 0);
+
+/** The items in rows; with shares, those beyond the bound are combined. */
+function shownItems(chart: BarsChart): Item[] {
+  const most = chart.most ?? MOST;
+  if (chart.items.length <= most || !chart.shares) return chart.items.slice(0, most);
+  const rest = chart.items.slice(most - 1);
+  const values = chart.series.map((_, at) => sumOf(rest.map((item) => item.values[at])));
+  return [
+    ...chart.items.slice(0, most - 1),
+    { isRest: true, name: `Other (${formatCount(rest.length)})`, values, paint: 'others' },
+  ];
+}
+
+/** The numbers written in a row: of each bar, or of the stack. */
+const endsOf = ({ beside, series }: BarsChart, { values }: Item): (number | null)[] =>
+  beside ? series.map((_, at) => values[at] ?? null) : [sumOf(values)];
+
+function scaleFor(chart: BarsChart, items: Item[]): Scale {
+  if (chart.parts) return { min: 0, max: 1, interval: 0.25 };
+  // stacks of mixed signs grow in both directions
+  const lengths = items.flatMap(({ values, isRest }) =>
+    isRest
+      ? []
+      : chart.beside
+        ? values.map((value) => value ?? 0)
+        : [
+            sumOf(values.map((value) => Math.max(0, value ?? 0)))!,
+            sumOf(values.map((value) => Math.min(0, value ?? 0)))!,
+          ],
+  );
+  return scaleOf(lengths, { zero: true, padded: false, whole: chart.unit === 'count', steps: 5 });
+}
+
+function headersOf({ look, chart, left, top, columns }: Frame): Mark[] {
+  const fill = look.scheme.text2;
+  const y = top - 10;
+  const names = label(look, look.margin, y, chart.itemAxis, {
+    fill,
+    room: Math.max(220, left - look.margin - 8),
+  });
+  if (!columns) return [names];
+  return [
+    names,
+    label(look, columns.share, y, 'Share', { fill, anchor: 'end' }),
+    label(look, columns.running, y, isNarrow(look) ? 'Sum' : 'Running sum', { fill, anchor: 'end' }),
+  ];
+}
+
+function rowsOf(frame: Frame): Mark[] {
+  const { look, chart, items, left, right, top, row, scale, columns } = frame;
+  const { scheme, margin } = look;
+  const total = chart.items.reduce((sum, { values }) => sum + (sumOf(values) ?? 0), 0);
+  const xOf = (value: number) => left + ((value - scale.min) / (scale.max - scale.min)) * (right - left);
+  let running = 0;
+  const marks = items.flatMap((item, at) => {
+    const y = top + at * row + row / 2;
+    const sum = sumOf(item.values);
+    running += sum ?? 0;
+    const hint = item.hint ? textWidth(item.hint, LABEL) + 8 : 0;
+    const name = labelAt(look, margin, y, item.name, { room: left - margin - 14 - hint });
+    const hints = item.hint
+      ? [labelAt(look, margin + textWidth(name.text, LABEL) + 8, y, item.hint, { fill: scheme.text2 })]
+      : [];
+    const shares: Mark[] =
+      columns && sum !== null && total > 0
+        ? [
+            labelAt(look, columns.share, y, formatShare(sum / total), { anchor: 'end', fill: scheme.text2 }),
+            labelAt(look, columns.running, y, formatShare(running / total), {
+              anchor: 'end',
+              fill: scheme.text2,
+            }),
+          ]
+        : [];
+    // the sum of many has no bar, which would make all others short
+    const bars = item.isRest
+      ? [labelAt(look, xOf(0) + 6, y, frame.write(sum ?? 0))]
+      : chart.beside && chart.series.length > 1
+        ? lanesOf(frame, item, y, xOf)
+        : stackOf(frame, item, y, xOf);
+    return [name, ...hints, ...bars, ...shares];
+  });
+  const zero = xOf(0);
+  return [...marks, line([zero, top], [zero, top + items.length * row], scheme.border)];
+}
+
+/** The bars of a row one below the other, each with its value. */
+function lanesOf(
+  { look, chart, paints, write }: Frame,
+  { name, values }: Item,
+  y: number,
+  xOf: (value: number) => number,
+): Mark[] {
+  const zero = xOf(0);
+  const first = y - (chart.series.length * BESIDE) / 2;
+  return chart.series.flatMap((series, at) => {
+    const value = values[at] ?? null;
+    const center = first + (at + 0.5) * BESIDE;
+    const end = xOf(value ?? 0);
+    const text = labelAt(look, Math.max(zero, end) + 6, center, value === null ? '–' : write(value), {
+      fill: value === null ? look.scheme.text3 : look.scheme.text,
+    });
+    if (!value) return [text];
+    const bar: Mark = {
+      kind: 'rect',
+      x: Math.min(zero, end),
+      y: center - (BESIDE - 3) / 2,
+      width: Math.max(1, Math.abs(end - zero)),
+      height: BESIDE - 3,
+      fill: fillOf(paints[at]!, look),
+      title: `${name}, ${series}: ${write(value)}`,
+    };
+    return [bar, text];
+  });
+}
+
+/** The parts of a row one after the other, and their sum. */
+function stackOf(
+  frame: Frame,
+  { name, values, paint }: Item,
+  y: number,
+  xOf: (value: number) => number,
+): Mark[] {
+  const { look, chart, paints, write } = frame;
+  const sum = sumOf(values);
+  const all = values.reduce<number>((size, value) => size + Math.abs(value ?? 0), 0);
+  const several = chart.series.length > 1;
+  const at = { up: 0, down: 0 };
+  const marks: Mark[] = [];
+  for (const [part, series] of chart.series.entries()) {
+    const given = values[part] ?? 0;
+    if (given === 0) continue;
+    const value = chart.parts && all > 0 ? given / all : given;
+    const side = value > 0 ? 'up' : 'down';
+    const [from, to] = [xOf(at[side]), xOf(at[side] + value)];
+    at[side] += value;
+    const fill = fillOf((several ? undefined : paint) ?? paints[part]!, look);
+    const wide = Math.abs(to - from);
+    const gap = several && wide > 3 ? 1 : 0;
+    marks.push({
+      kind: 'rect',
+      x: Math.min(from, to),
+      y: y - BAR / 2,
+      width: Math.max(1, wide - gap),
+      height: BAR,
+      fill,
+      ...(several ? {} : { radius: 2 }),
+      title: several ? `${name}, ${series}: ${write(given)}` : `${name}: ${write(given)}`,
+    });
+    const text = write(given);
+    if (several && wide > textWidth(text, 11) + 10) {
+      marks.push(
+        labelAt(look, (from + to) / 2, y, text, {
+          anchor: 'middle',
+          size: 11,
+          fill: textOn(fill, look.scheme),
+        }),
+      );
+    }
+  }
+  const end = chart.parts ? frame.right : xOf(at.up);
+  marks.push(
+    labelAt(look, end + 6, y, sum === null ? '–' : write(sum), {
+      fill: sum === null ? look.scheme.text3 : look.scheme.text,
+      weight: several ? weight.emphasis : weight.regular,
+    }),
+  );
+  return marks;
+}
+
+function descriptionOf({ chart, items, write }: Frame): string {
+  const [first] = items;
+  const value = first && sumOf(first.values);
+  const most =
+    first && value !== null && value !== undefined
+      ? `; ${shorten(first.name, 400, LABEL)} has ${write(value)}`
+      : '';
+  return `${chart.valueAxis} of ${items.length} of ${chart.items.length} rows by ${chart.itemAxis}${most}.`;
+}

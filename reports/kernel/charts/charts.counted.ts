@@ -1,19 +1,23 @@
-import { type ChartContext, fieldLabel, optionLabel, typeLabel } from './charts.labels.ts';
-import type { BarsChart } from './charts.types.ts';
+import { type ChartContext, fieldLabel, NO_VALUE, optionLegend, typeLabel } from './charts.labels.ts';
+import type { BarsChart, Paint } from './charts.types.ts';
 
-/** Bars of the cards of a type by the options of a field, in the order of the options; other values come last. */
+/** Bars of the cards of a type by the options of a field, in their order and colours; other values come last. */
 export function countedBars(
   context: ChartContext,
   type: string,
   key: string,
   counts: Record<string, number>,
 ): BarsChart {
-  const options = [...(context.metamodel.cardTypes.get(type)?.fields.get(key)?.optionLabels.keys() ?? [])];
-  const place = (value: string) => (options.includes(value) ? options.indexOf(value) : options.length);
+  const options = optionLegend(context, type, key);
+  const place = (value: string) => {
+    const at = options.findIndex((option) => option.key === value);
+    return value === 'unknown' ? options.length + 1 : at < 0 ? options.length : at;
+  };
+  const paintOf = (value: string): Paint => options.find((option) => option.key === value)?.paint ?? 'others';
   const label = fieldLabel(context, type, key);
   return {
     kind: 'bars',
-    title: `${typeLabel(context, type)} by ${label}`,
+    title: `${typeLabel(context, type)} by ${label.toLowerCase()}`,
     itemAxis: label,
     valueAxis: 'Cards',
     unit: 'count',
@@ -21,8 +25,10 @@ export function countedBars(
     items: Object.entries(counts)
       .sort(([one], [other]) => place(one) - place(other))
       .map(([value, count]) => ({
-        name: value === 'unknown' ? 'not set' : optionLabel(context, type, key, value),
+        name:
+          options.find((option) => option.key === value)?.name ?? (value === 'unknown' ? NO_VALUE : value),
         values: [count],
+        paint: paintOf(value),
       })),
   };
 }

@@ -1,45 +1,71 @@
-import { heading } from './charts.parts.ts';
-import { formatValue, Labels } from './charts.text.ts';
-import { FONT_SIZE, MARGIN, TEXT_COLOR, WIDTH } from './charts.theme.ts';
-import type { ChartWorkspace, FiguresChart, Layout } from './charts.types.ts';
+import { isNarrow } from './charts.look.ts';
+import type { Look, Mark, Picture } from './charts.marks.ts';
+import { formatValue } from './charts.numbers.ts';
+import { heading, label, nothing } from './charts.parts.ts';
+import { radius, type, weight } from './charts.tokens.ts';
+import type { FiguresChart } from './charts.types.ts';
 
-const IN_ROW = 4;
-const HEIGHT = 84;
-const DIGITS = 26;
+const GAP = 12;
+const PAD = 14;
 
-/** Large numbers with a label below each. */
-export function layoutFigures(chart: FiguresChart, workspace: ChartWorkspace): Layout {
-  const labels = new Labels();
-  const head = heading(chart, [], labels, WIDTH);
-  const width = (WIDTH - 2 * MARGIN) / IN_ROW;
-  const elements = chart.items.flatMap(({ name, value, unit, text: words }, index) => {
-    const x = MARGIN + (index % IN_ROW) * width;
-    const y = head.bottom + Math.floor(index / IN_ROW) * HEIGHT;
-    const written = words ?? (value === null ? 'not known' : formatValue(value, unit, workspace));
+/** Large numbers, each with its label and what it is compared with. */
+export function layoutFigures(chart: FiguresChart, look: Look): Picture {
+  const { margin, scheme, workspace } = look;
+  const head = heading(look, chart);
+  const description = chart.items
+    .slice(0, 8)
+    .map(
+      ({ name, value, unit, text }) =>
+        `${name}: ${text ?? (value === null ? 'unknown' : formatValue(value, unit, workspace))}`,
+    )
+    .join('; ');
+  if (chart.items.length === 0) {
+    return {
+      width: look.width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description: chart.title,
+    };
+  }
+  const inRow = Math.min(isNarrow(look) ? 2 : 4, Math.max(1, chart.items.length));
+  const width = (look.width - 2 * margin - (inRow - 1) * GAP) / inRow;
+  const hasHints = chart.items.some(({ hint }) => hint !== undefined);
+  const height = hasHints ? 94 : 76;
+  const marks = chart.items.flatMap(({ name, value, unit, text, hint, tone }, at): Mark[] => {
+    const x = margin + (at % inRow) * (width + GAP);
+    const y = head.bottom + 4 + Math.floor(at / inRow) * (height + GAP);
+    const room = width - 2 * PAD;
+    const written = text ?? (value === null ? 'Unknown' : formatValue(value, unit, workspace));
     return [
-      text(x, y, labels.fit(written, width - 12, DIGITS), DIGITS),
-      text(x, y + DIGITS + 10, labels.fit(name, width - 12, FONT_SIZE), FONT_SIZE),
+      {
+        kind: 'rect',
+        x,
+        y,
+        width,
+        height,
+        radius: radius.panel,
+        fill: scheme.panel,
+        stroke: scheme.hairlineStrong,
+      },
+      label(look, x + PAD, y + 24, name, { fill: scheme.text2, room }),
+      label(look, x + PAD, y + 56, written, {
+        size: type.greeting.size,
+        weight: weight.title,
+        room,
+        fill: tone
+          ? scheme.tones[tone].ink
+          : value === null && text === undefined
+            ? scheme.text3
+            : scheme.text,
+      }),
+      ...(hint === undefined ? [] : [label(look, x + PAD, y + 78, hint, { fill: scheme.text2, room })]),
     ];
   });
+  const rows = Math.ceil(chart.items.length / inRow);
   return {
-    width: WIDTH,
-    height: head.bottom + Math.ceil(chart.items.length / IN_ROW) * HEIGHT,
-    shortened: labels.shortened,
-    description: `${chart.items.length} figures`,
-    option: { ...head.option, graphic: { elements } },
+    width: look.width,
+    height: head.bottom + 4 + rows * (height + GAP) - GAP + margin,
+    marks: [...head.marks, ...marks],
+    description: `${description}.`,
   };
 }
-
-const text = (x: number, y: number, words: string, fontSize: number) => ({
-  type: 'text',
-  silent: true,
-  x,
-  y,
-  style: {
-    text: words,
-    fill: TEXT_COLOR,
-    fontFamily: 'sans-serif',
-    fontSize,
-    fontWeight: fontSize === DIGITS ? 'bold' : 'normal',
-  },
-});

@@ -1,155 +1,214 @@
-import {
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationNodeDatum,
-} from 'd3-force';
-import { NAME_GAP, placeNames } from './charts.names.ts';
-import { groupColour, groupNames, heading, omittedNote, textBorder, withNote } from './charts.parts.ts';
-import { Labels, plain, shorten, textWidth } from './charts.text.ts';
-import { BACKGROUND_COLOR, FONT_SIZE, MARGIN, PALETTE, WIDTH } from './charts.theme.ts';
-import type { GraphChart, Layout } from './charts.types.ts';
+import { typeColours } from './charts.colours.ts';
+import { bundleNote, type LayerEdge, type LayerNode, layersOf } from './charts.layers.ts';
+import { fillOf, isNarrow } from './charts.look.ts';
+import { type Look, type Mark, type Picture, px } from './charts.marks.ts';
+import { counted, formatCount } from './charts.numbers.ts';
+import { heading, LABEL, type LegendEntry, label, nothing, withNote } from './charts.parts.ts';
+import { plain, wrap } from './charts.text.ts';
+import { radius, weight } from './charts.tokens.ts';
+import type { GraphChart, Paint } from './charts.types.ts';
 
-const MOST_NODES = 300;
-/** Maximum width of a name, in pixels. */
-const NAME_WIDTH = 140;
-/** Diameters of nodes, in pixels. */
-const SIZE = { centre: 22, other: 12 };
+const GAP = 8;
+const LINE = 15;
+/** Space between columns for lines. */
+const BETWEEN = { wide: 76, narrow: 22 };
+const NODE = { most: 230, pad: 9 };
+const EDGE = 3;
 
-/** A force-directed graph. Names without free space are omitted. */
-export function layoutGraph(chart: GraphChart): Layout {
-  const labels = new Labels();
-  const nodes = chart.nodes.slice(0, MOST_NODES);
+interface Placed extends LayerNode {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  lines: string[];
+}
+
+/** Boxes in layers from left to right, joined by lines; many nodes of one group are one box. */
+export function layoutGraph(chart: GraphChart, look: Look): Picture {
+  const { width, margin, scheme } = look;
+  const { names, columns, edges, bundled } = layersOf(chart);
   const all = chart.total ?? chart.nodes.length;
-  const at = new Map(nodes.map(({ id }, index) => [id, index]));
-  const edges = chart.edges.filter(
-    ({ source, target }) => at.has(source) && at.has(target) && source !== target,
+  const counts = new Map<string, number>();
+  for (const { group } of chart.nodes) counts.set(group, (counts.get(group) ?? 0) + 1);
+  const legend = chart.groups.flatMap(({ key, name, paint }): LegendEntry[] => {
+    const count = counts.get(key) ?? 0;
+    return count > 0 ? [{ name, paint, extra: formatCount(count) }] : [];
+  });
+  const note = [
+    chart.note,
+    chart.nodes.length < all
+      ? `The ${formatCount(chart.nodes.length)} most related of ${formatCount(all)}`
+      : undefined,
+    bundled > 0 ? `Types of more than 12 are one box` : undefined,
+  ].reduce(withNote, undefined);
+  const head = heading(look, { title: chart.title, note }, legend);
+  const description = `${counted(chart.nodes.length, 'card')} in ${counted(columns.length, 'layer')}, joined by ${counted(chart.edges.length, 'relation')}.`;
+  if (chart.nodes.length === 0) {
+    return {
+      width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description,
+    };
+  }
+  const between = isNarrow(look) ? BETWEEN.narrow : BETWEEN.wide;
+  const room = width - 2 * margin;
+  const wide = Math.min(NODE.most, (room - (columns.length - 1) * between) / columns.length);
+  const step = columns.length > 1 ? (room - wide) / (columns.length - 1) : 0;
+  const top = head.bottom + 30;
+  const placed = columns.map((column, at) => columnOf(column, margin + at * step, wide));
+  const height = Math.max(...placed.map((column) => column.at(-1)!.y + column.at(-1)!.height));
+  const nodes = placed.flatMap((column) => {
+    const free = height - (column.at(-1)!.y + column.at(-1)!.height);
+    // spread evenly, so that lines are short
+    const extra = column.length > 1 ? Math.min(free / (column.length + 1), 26) : free / 2;
+    const shift = column.length > 1 ? (free - extra * (column.length - 1)) / 2 : extra;
+    return column.map((node, at) => ({
+      ...node,
+      y: node.y + top + shift + (column.length > 1 ? at * extra : 0),
+    }));
+  });
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const centre = nodes.find(({ isCentre }) => isCentre)?.id;
+  const titles = names.map((name, at) =>
+    label(look, margin + at * step, top - 12, name, { fill: scheme.text2, room: wide }),
   );
-  const groups = groupNames(
-    nodes.map(({ group }) => group),
-    PALETTE.length,
-  );
-  const head = heading(
-    {
-      title: chart.title,
-      note: withNote(withNote(chart.note, `Colour: ${chart.groupAxis}`), omittedNote(nodes.length, all)),
-    },
-    groups.all.map((name, index) => ({ name, color: groupColour(index, groups.kept) })),
-    labels,
-    WIDTH,
-  );
-  const height = Math.round(Math.min(1_400, 420 + nodes.length * 4));
-  const width = WIDTH - 2 * (MARGIN + 60);
-  const room = { left: MARGIN + 60, top: head.bottom + 16, width, height: height - MARGIN - 40 };
-  const places = placeNodes(
-    nodes.length,
-    edges.map(({ source, target }) => [at.get(source)!, at.get(target)!]),
-    room,
-  );
-  const names = nodes.map(({ name }) => shorten(plain(name), NAME_WIDTH, FONT_SIZE));
-  const named = placeNames(
-    nodes.map(({ centre }, index) => ({
-      x: room.left + places[index]![0],
-      y: room.top + places[index]![1],
-      radius: (centre ? SIZE.centre : SIZE.other) / 2,
-      width: textWidth(names[index]!, FONT_SIZE),
-    })),
-    { left: 2, top: head.bottom, right: WIDTH - 2, bottom: head.bottom + height - 2 },
-    ['bottom', 'top', 'right', 'left'],
-  );
+  // the lines of the centre lie above the others
+  const lines = edges.toSorted((a, b) => Number(isAt(a, centre)) - Number(isAt(b, centre)));
   return {
-    width: WIDTH,
-    height: head.bottom + height,
-    shortened: labels.shortened,
-    description: `${nodes.length} of ${all} nodes joined by ${edges.length} lines`,
-    option: {
-      ...head.option,
-      series: [
-        {
-          type: 'graph',
-          // the library's layout is slower and places nodes outside of the chart
-          layout: 'none',
-          coordinateSystem: 'view',
-          left: room.left,
-          top: room.top,
-          width: room.width,
-          height: room.height,
-          preserveAspect: false,
-          roam: false,
-          edgeSymbol: ['none', 'arrow'],
-          edgeSymbolSize: 5,
-          lineStyle: { color: '#8a919c', width: 1, opacity: 1, curveness: 0 },
-          data: nodes.map(({ id, name, group, centre }, index) => ({
-            x: places[index]![0],
-            y: places[index]![1],
-            id,
-            name: named[index] ? labels.fit(name, NAME_WIDTH, FONT_SIZE) : '',
-            symbolSize: centre ? SIZE.centre : SIZE.other,
-            itemStyle: {
-              color: groupColour(groups.of(group), groups.kept),
-              borderColor: BACKGROUND_COLOR,
-              borderWidth: 1,
-            },
-            label: {
-              show: named[index] !== undefined,
-              position: named[index]?.side,
-              offset: [named[index]?.shift ?? 0, 0],
-              ...(centre ? { fontWeight: 'bold' } : {}),
-            },
-          })),
-          links: edges.map(({ source, target }) => ({ source: at.get(source), target: at.get(target) })),
-          label: {
-            ...textBorder,
-            distance: NAME_GAP,
-            fontFamily: 'sans-serif',
-            fontSize: FONT_SIZE,
-            formatter: ({ name }: { name: string }) => name,
-          },
-        },
-      ],
-    },
+    width,
+    height: top + height + margin,
+    marks: [
+      ...head.marks,
+      ...titles,
+      ...lines.flatMap((edge) => edgeMarks(look, edge, byId, isAt(edge, centre), between)),
+      ...nodes.flatMap((node) => nodeMarks(look, node)),
+    ],
+    description,
   };
 }
 
-/** Number of iterations, after which the nodes hardly move. */
-const STEPS = 120;
+const isAt = ({ source, target }: LayerEdge, id: string | undefined): boolean =>
+  id !== undefined && (source === id || target === id);
 
-/**
- * Computes a force-directed layout, which is deterministic.
- * @param edges pairs of indexes.
- * @returns x and y of each node, fitted into the size.
- */
-function placeNodes(
-  count: number,
-  edges: readonly (readonly [number, number])[],
-  size: { width: number; height: number },
-): [x: number, y: number][] {
-  const nodes = Array.from({ length: count }, (): SimulationNodeDatum => ({}));
-  forceSimulation(nodes)
-    .alphaDecay(1 - 0.001 ** (1 / STEPS))
-    .force('repulsion', forceManyBody())
-    .force('edges', forceLink(edges.map(([source, target]) => ({ source, target }))))
-    // keeps unconnected components together
-    .force('x', forceX())
-    .force('y', forceY())
-    .stop()
-    .tick(STEPS);
-  const xs = spread(
-    nodes.map(({ x }) => x!),
-    size.width,
-  );
-  const ys = spread(
-    nodes.map(({ y }) => y!),
-    size.height,
-  );
-  return xs.map((x, node) => [x, ys[node]!]);
+/** The nodes of a layer from top to bottom, from 0 on. */
+function columnOf(column: LayerNode[], x: number, width: number): Placed[] {
+  let y = 0;
+  return column.map((node, at) => {
+    if (at > 0 && column[at - 1]!.group !== node.group) y += GAP;
+    const lines = wrap(plain(node.name), width - 2 * NODE.pad - EDGE, LABEL, 2, weight.emphasis);
+    const listed = node.names ? node.names.length + (bundleNote(node) ? 1 : 0) : 0;
+    const height = lines.length * LINE + listed * LINE + 13;
+    const placed = { ...node, x, y, width, height, lines };
+    y += height + GAP;
+    return placed;
+  });
 }
 
-/** Scales values to the range from 0 to `room`. */
-function spread(values: number[], room: number): number[] {
-  const least = Math.min(...values);
-  const span = Math.max(...values) - least;
-  return values.map((value) => (span > 0 ? ((value - least) / span) * room : room / 2));
+function nodeMarks(look: Look, node: Placed): Mark[] {
+  const { scheme } = look;
+  const { x, y, width, height, lines, names, isCentre, count } = node;
+  const stored = storedColour(node.paint);
+  const { tint, ink } =
+    stored === undefined
+      ? { tint: scheme.canvas, ink: fillOf(node.paint, look) }
+      : typeColours(stored, scheme);
+  const title = names ? `${node.group}: ${counted(count, 'card')}` : `${node.name}, ${node.group}`;
+  const left = x + NODE.pad + EDGE;
+  const room = width - 2 * NODE.pad - EDGE;
+  const marks: Mark[] = [];
+  if (names) {
+    for (const by of [6, 3])
+      marks.push({
+        kind: 'rect',
+        x: x + by,
+        y: y + by,
+        width,
+        height,
+        radius: radius.control,
+        fill: scheme.panel,
+        stroke: scheme.hairlineStrong,
+      });
+  }
+  marks.push(
+    {
+      kind: 'rect',
+      x,
+      y,
+      width,
+      height,
+      radius: radius.control,
+      fill: isCentre ? ink : tint,
+      stroke: isCentre ? ink : scheme.hairlineStrong,
+      title,
+    },
+    { kind: 'rect', x: x + 1, y: y + 5, width: EDGE, height: height - 10, radius: 1, fill: ink },
+  );
+  const fill = isCentre ? scheme.panel : scheme.text;
+  const whole = plain(node.name);
+  for (const [at, text] of lines.entries()) {
+    const words = names && at === 0 ? `${formatCount(count)} × ${text}` : text;
+    const mark = label(look, left, y + 18 + at * LINE, words, { weight: weight.emphasis, fill, room });
+    marks.push(at === lines.length - 1 && !whole.endsWith(text) ? { ...mark, whole } : mark);
+  }
+  for (const [at, name] of (names ?? []).entries()) {
+    marks.push(
+      label(look, left, y + 18 + (lines.length + at) * LINE, name, { size: 11, fill: scheme.text2, room }),
+    );
+  }
+  const rest = names ? bundleNote(node) : '';
+  if (rest)
+    marks.push(
+      label(look, left, y + 18 + (lines.length + names!.length) * LINE, rest, {
+        size: 11,
+        fill: scheme.text3,
+        room,
+      }),
+    );
+  return marks;
 }
+
+const storedColour = (paint: Paint): string | undefined =>
+  typeof paint === 'object' && 'type' in paint
+    ? paint.type
+    : typeof paint === 'object' && 'option' in paint
+      ? paint.option
+      : undefined;
+
+/** A curve between the facing sides; within a layer beside it. */
+function edgeMarks(
+  look: Look,
+  { source, target, count, flow }: LayerEdge,
+  nodes: Map<string, Placed>,
+  isStrong: boolean,
+  between: number,
+): Mark[] {
+  const { scheme } = look;
+  const [from, to] = [nodes.get(source)!, nodes.get(target)!];
+  const stroke = isStrong ? scheme.border : scheme.hairlineStrong;
+  const width = Math.min(4, 1 + Math.log2(count) * 0.6);
+  const middleOf = ({ y, height }: Placed) => y + height / 2;
+  const title = `${from.name} – ${to.name}${count > 1 ? `: ${formatCount(count)}` : ''}`;
+  if (from.x === to.x) {
+    const x = from.x + from.width;
+    const bend = Math.min(between * 0.8, 14 + Math.abs(middleOf(from) - middleOf(to)) / 12);
+    const [y1, y2] = [middleOf(from), middleOf(to)];
+    const d = `M${px(x)} ${px(y1)}C${px(x + bend)} ${px(y1)} ${px(x + bend)} ${px(y2)} ${px(x)} ${px(y2)}`;
+    return [{ kind: 'path', d, stroke, width, title }, ...(flow ? [arrow(x, y2, -1, stroke)] : [])];
+  }
+  const isRight = from.x < to.x;
+  const [x1, x2] = isRight ? [from.x + from.width, to.x] : [from.x, to.x + to.width];
+  const [y1, y2] = [middleOf(from), middleOf(to)];
+  const bend = (x2 - x1) / 2;
+  const d = `M${px(x1)} ${px(y1)}C${px(x1 + bend)} ${px(y1)} ${px(x2 - bend)} ${px(y2)} ${px(x2)} ${px(y2)}`;
+  return [
+    { kind: 'path', d, stroke, width, title },
+    ...(flow ? [arrow(x2, y2, isRight ? 1 : -1, stroke)] : []),
+  ];
+}
+
+const arrow = (x: number, y: number, towards: 1 | -1, fill: string): Mark => ({
+  kind: 'path',
+  d: `M${px(x)} ${px(y)}L${px(x - 7 * towards)} ${px(y - 3.5)}L${px(x - 7 * towards)} ${px(y + 3.5)}Z`,
+  fill,
+});

@@ -1,15 +1,36 @@
-import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import type { BubbleAxis, ChartUnit } from './charts.types.ts';
+import { judgement } from './charts.colours.ts';
+import type { PhaseKey } from './charts.tokens.ts';
+import type { BubbleAxis, ChartUnit, Paint } from './charts.types.ts';
 
-/** The metamodel and day for the labels of a chart. */
+/** A field of a card type, as far as charts need it. */
+interface ChartField {
+  label: string;
+  type: string;
+  optionLabels: ReadonlyMap<string, string>;
+  optionColors: ReadonlyMap<string, string>;
+}
+
+/** A card type, as far as charts need it. */
+interface ChartType {
+  label: string;
+  color: string;
+  category: string | null;
+  is_hidden: boolean;
+  fields: ReadonlyMap<string, ChartField>;
+  subtypes: readonly { key: string; label: string }[];
+}
+
+/** The metamodel and day for the labels and colours of a chart. */
 export interface ChartContext {
-  metamodel: Pick<Metamodel, 'cardTypes'>;
+  metamodel: { cardTypes: ReadonlyMap<string, ChartType> };
   /** `YYYY-MM-DD`: the day of the data. */
   today: string;
 }
 
-const phaseNames: Record<LifecyclePhase, string> = {
+/** The lifecycle phases in order. */
+export const phaseKeys: readonly PhaseKey[] = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'];
+
+const phaseNames: Record<PhaseKey, string> = {
   plan: 'Plan',
   phaseIn: 'Phase in',
   active: 'Active',
@@ -17,17 +38,25 @@ const phaseNames: Record<LifecyclePhase, string> = {
   endOfLife: 'End of life',
 };
 
-/** The labels of the lifecycle phases, in order. */
-export const phaseLabels: string[] = lifecyclePhases.map((phase) => phaseNames[phase]);
-
 /** The label of a phase; an unknown key is returned unchanged. */
-export const phaseLabel = (key: string): string => phaseNames[key as LifecyclePhase] ?? key;
+export const phaseLabel = (key: string): string => phaseNames[key as PhaseKey] ?? key;
+
+/** Names and paints of the phases, and of cards before the first one and without any. */
+export const phaseLegend: { name: string; paint: Paint }[] = [
+  ...phaseKeys.map((phase) => ({ name: phaseNames[phase], paint: { phase } })),
+  { name: 'Not started', paint: 'others' },
+  { name: 'No lifecycle', paint: 'none' },
+];
+
+/** The paint of a lifecycle on a day. */
+export const phasePaint = (lifecycle: Partial<Record<string, string>> | null, today: string): Paint =>
+  phaseLegend.find(({ name }) => name === phaseOn(lifecycle, today))!.paint;
 
 /** The label of a lifecycle's phase on a day. */
-export function phaseOn(lifecycle: Partial<Record<LifecyclePhase, string>> | null, today: string): string {
-  const current = lifecyclePhases.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
+export function phaseOn(lifecycle: Partial<Record<string, string>> | null, today: string): string {
+  const current = phaseKeys.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
   if (current) return phaseNames[current];
-  return lifecyclePhases.some((phase) => lifecycle?.[phase]) ? 'Not started' : 'No lifecycle';
+  return phaseKeys.some((phase) => lifecycle?.[phase]) ? 'Not started' : 'No lifecycle';
 }
 
 /** The label of a card type, its key if it is unknown. */
@@ -48,27 +77,90 @@ export function fieldUnit({ metamodel }: ChartContext, type: string, key: string
 export const optionLabel = ({ metamodel }: ChartContext, type: string, key: string, option: string): string =>
   metamodel.cardTypes.get(type)?.fields.get(key)?.optionLabels.get(option) ?? option;
 
-/** The axis of a field: a category axis for select fields, otherwise a numeric axis. */
+/** A field of a card type. */
+const fieldIn = ({ metamodel }: ChartContext, type: string, key: string): ChartField | undefined =>
+  metamodel.cardTypes.get(type)?.fields.get(key);
+
+/** The paint of a card type. */
+export const typePaint = ({ metamodel }: ChartContext, key: string): Paint => {
+  const color = metamodel.cardTypes.get(key)?.color;
+  return color === undefined ? 'others' : { type: color };
+};
+
+/** The options of a field in the order of the metamodel, with their stored colours, else those of categories. */
+export function optionLegend(
+  context: ChartContext,
+  type: string,
+  key: string,
+): { key: string; name: string; paint: Paint }[] {
+  const field = fieldIn(context, type, key);
+  return [...(field?.optionLabels ?? [])].map(([option, name], at) => {
+    const color = field!.optionColors.get(option);
+    return { key: option, name, paint: color === undefined ? { category: at } : { option: color } };
+  });
+}
+
+/** The name for cards without a value. */
+export const NO_VALUE = 'No value';
+
+/**
+ * Whether the options of a field are listed from the better or higher one to the worse or lower one, by their colours, and
+ * whether they judge.
+ */
+function orderOf(field: ChartField): { reversed: boolean; judged: boolean } {
+  const keys = [...field.optionLabels.keys()];
+  const [first, last] = [
+    judgement(field.optionColors.get(keys[0] ?? '')),
+    judgement(field.optionColors.get(keys.at(-1) ?? '')),
+  ];
+  const reversed = (first > 0 && last <= 0) || (first < 0 && last === 0);
+  return { reversed, judged: first * last < 0 };
+}
+
+/** The axis of a field: a category axis for select fields, with the better options last, otherwise a numeric axis. */
 export function fieldAxis(context: ChartContext, type: string, key: string): BubbleAxis {
-  const field = context.metamodel.cardTypes.get(type)?.fields.get(key);
+  const field = fieldIn(context, type, key);
   const axis = { name: fieldLabel(context, type, key), unit: fieldUnit(context, type, key) };
-  if (field?.type === 'single_select') return { ...axis, steps: [...field.optionLabels.values()] };
-  return field?.type === 'boolean' ? { ...axis, steps: ['no', 'yes'] } : axis;
+  if (field?.type === 'single_select') {
+    const { reversed, judged } = orderOf(field);
+    const steps = [...field.optionLabels.values()];
+    return { ...axis, steps: reversed ? steps.reverse() : steps, judged };
+  }
+  return field?.type === 'boolean' ? { ...axis, steps: ['No', 'Yes'] } : axis;
 }
 
 /** The position of a value on the axis of its field; undefined if it has none. */
 export function positionOnAxis(
-  { metamodel }: ChartContext,
+  context: ChartContext,
   type: string,
   key: string,
   value: unknown,
 ): number | undefined {
-  const field = metamodel.cardTypes.get(type)?.fields.get(key);
+  const field = fieldIn(context, type, key);
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'number') return value;
   if (field?.type !== 'single_select' || typeof value !== 'string') return undefined;
-  const place = [...field.optionLabels.keys()].indexOf(value);
-  return place < 0 ? undefined : place;
+  const keys = [...field.optionLabels.keys()];
+  const place = keys.indexOf(value);
+  if (place < 0) return undefined;
+  return orderOf(field).reversed ? keys.length - 1 - place : place;
+}
+
+/** The worse one of options of a judging field; undefined without any. */
+export function worstOption(
+  context: ChartContext,
+  type: string,
+  key: string,
+  options: readonly unknown[],
+): string | undefined {
+  const field = fieldIn(context, type, key);
+  if (!field) return undefined;
+  const keys = [...field.optionLabels.keys()];
+  const known = options.filter(
+    (option): option is string => typeof option === 'string' && keys.includes(option),
+  );
+  const { reversed } = orderOf(field);
+  return known.sort((a, b) => (keys.indexOf(a) - keys.indexOf(b)) * (reversed ? -1 : 1))[0];
 }
 
 /**

@@ -1,87 +1,276 @@
-import { axis, heading, namesAxis, omittedNote, widthOfNames, withNote } from './charts.parts.ts';
-import { shadeScale } from './charts.shades.ts';
-import { axisTitle, formatValue, Labels, textWidth } from './charts.text.ts';
-import { FONT_SIZE, MARGIN, textColorOn, WIDTH } from './charts.theme.ts';
-import type { ChartWorkspace, Layout, MatrixChart } from './charts.types.ts';
+import { textOn } from './charts.colours.ts';
+import { clustered, type Group, groupLines } from './charts.grouping.ts';
+import { fillOf, isNarrow } from './charts.look.ts';
+import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { counted, formatCount, numberWriter } from './charts.numbers.ts';
+import { heading, LABEL, type LegendEntry, label, labelAt, nothing, withNote } from './charts.parts.ts';
+import { plain } from './charts.text.ts';
+import { weight } from './charts.tokens.ts';
+import type { MatrixChart } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
 
-const MOST = 200;
-/** Pixels of a cell with and without a number. */
-const CELL = { wide: 56, narrow: 20, height: 22 };
-const LABEL = 240;
+const MOST = 60;
+const ROW = 22;
+/** Height of the name of a group of rows. */
+const GROUP = 24;
+const LABELS = { rows: 240, columns: 170 };
+const COLUMN = { least: 18, numbers: 34, most: 56 };
+const STEPS = 5;
 
-/** One cell per pair; column names are rotated to fit above narrow columns. */
-export function layoutMatrix(chart: MatrixChart, workspace: ChartWorkspace): Layout {
-  const labels = new Labels();
-  const rows = chart.rows.slice(0, MOST).map((name) => labels.fit(name, LABEL, FONT_SIZE));
-  const columns = chart.columns.slice(0, MOST).map((name) => labels.fit(name, LABEL, FONT_SIZE));
-  const cells = chart.cells.filter(([row, column]) => row < rows.length && column < columns.length);
-  const numbers = columns.length <= 14 && new Set(cells.map(([, , value]) => value)).size > 1;
-  const shades = shadeScale(
-    cells.map(([, , value]) => value),
-    (value) => formatValue(value, chart.unit, workspace),
-    chart.unit === 'count',
+interface Frame {
+  look: Look;
+  chart: MatrixChart;
+  rows: Group[];
+  columns: Group[];
+  cells: Map<string, number>;
+  left: number;
+  top: number;
+  wide: number;
+  /** Top of each row. */
+  tops: number[];
+  bottom: number;
+  isDots: boolean;
+  stepOf(value: number): number;
+}
+
+/** A cell per pair: a dot for a single relation, else a shade with its number; long axes are grouped one level up. */
+export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
+  const { width, margin } = look;
+  const counts = { rows: chart.rows.map(() => 0), columns: chart.columns.map(() => 0) };
+  for (const [row, column] of chart.cells) {
+    counts.rows[row]! += 1;
+    counts.columns[column]! += 1;
+  }
+  const names = nameRoom(look, chart.rows);
+  const most = Math.max(6, Math.min(MOST, Math.floor((width - 2 * margin - names - 12) / COLUMN.least)));
+  const grouped = {
+    rows: groupLines(chart.rows, counts.rows, MOST),
+    columns: groupLines(chart.columns, counts.columns, most),
+  };
+  const cells = sumCells(chart, grouped.rows.groups, grouped.columns.groups);
+  const pairs = [...cells].map(([key, value]): [number, number, number] => [
+    ...(key.split(' ').map(Number) as [number, number]),
+    value,
+  ]);
+  const isGrouped =
+    grouped.rows.level + grouped.columns.level > 0 ||
+    [...grouped.rows.groups, ...grouped.columns.groups].some(({ members }) => members.length > 1);
+  const order =
+    chart.ordered && !isGrouped ? undefined : clustered(grouped.rows.groups, grouped.columns.groups, pairs);
+  const rows = order ? order.rows.map((at) => grouped.rows.groups[at]!) : grouped.rows.groups;
+  const columns = order ? order.columns.map((at) => grouped.columns.groups[at]!) : grouped.columns.groups;
+  const placed = new Map(
+    pairs.map(([row, column, value]) => [
+      `${order ? order.rows.indexOf(row) : row} ${order ? order.columns.indexOf(column) : column}`,
+      value,
+    ]),
   );
-  const left = widthOfNames(rows);
-  const upright = 36 + Math.max(20, ...columns.map((name) => textWidth(name, FONT_SIZE)));
-  const wanted = columns.length * (numbers ? CELL.wide : CELL.narrow);
-  const width = Math.max(WIDTH, left + wanted + MARGIN);
-  const note = withNote(
-    chart.note ?? `Shade: ${axisTitle(chart.valueAxis, chart.unit, workspace)}`,
-    withNote(omittedNote(rows.length, chart.rows.length), omittedNote(columns.length, chart.columns.length)),
+  const values = [...cells.values()];
+  const largest = values.reduce((max, value) => Math.max(max, value), 0);
+  const isDots = largest <= 1 && !isGrouped;
+  const step = Math.max(1, Math.ceil(largest / STEPS));
+  const stepOf = (value: number) =>
+    largest <= STEPS
+      ? Math.round(1 + ((value - 1) * 5) / Math.max(1, largest - 1))
+      : Math.min(6, 1 + Math.ceil(value / step) - 1);
+  const note = [chart.note, noteOf(chart, grouped, isGrouped)].reduce(withNote, undefined);
+  const head = heading(
+    look,
+    { title: chart.title, note },
+    isDots || largest <= 1 ? [] : legendOf(chart, look, largest, step, stepOf),
   );
-  const legend = numbers || shades.legend.length > 1 ? shades.legend : [];
-  const head = heading({ title: chart.title, note }, legend, labels, width);
-  const top = head.bottom + upright;
-  // without rows or columns one empty cell is drawn to show the axes
-  const body = Math.max(1, rows.length) * CELL.height;
+  const description = `${counted(chart.cells.length, 'pair')} of ${formatCount(chart.rows.length)} rows and ${formatCount(chart.columns.length)} columns.`;
+  if (rows.length === 0 || columns.length === 0) {
+    return {
+      width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description,
+    };
+  }
+  const frame = frameOf({ look, chart, rows, columns, cells: placed, isDots, stepOf }, head.bottom);
   return {
     width,
-    height: top + body + MARGIN,
-    shortened: labels.shortened,
-    description: `Cells of ${chart.valueAxis} for ${chart.rows.length} rows and ${chart.columns.length} columns`,
-    option: {
-      ...head.option,
-      grid: {
-        outerBoundsMode: 'none',
-        left,
-        top,
-        width: Math.max(wanted, Math.min(width - left - MARGIN, columns.length * CELL.wide)),
-        height: body,
-      },
-      xAxis: axis(chart.columnAxis, upright - 16, {
-        type: 'category',
-        position: 'top',
-        data: columns,
-        axisLabel: { interval: 0, rotate: 90 },
-      }),
-      yAxis: namesAxis(chart.rowAxis, rows, left),
-      series: [
-        {
-          type: 'heatmap',
-          data: cells.map(([row, column, value]) => {
-            const color = shades.of(value);
-            return {
-              value: [column, row, value],
-              itemStyle: { color, borderColor: '#ffffff', borderWidth: 1 },
-              label: {
-                show: numbers,
-                color: textColorOn(color),
-                fontFamily: 'sans-serif',
-                fontSize: FONT_SIZE,
-                formatter: () => formatValue(value, chart.unit, workspace),
-              },
-            };
-          }),
-        },
-      ],
-      // the data contains the colours, but a heat map requires a visual map
-      visualMap: {
-        show: false,
-        min: 0,
-        max: Number.MAX_SAFE_INTEGER,
-        inRange: { opacity: [1, 1] },
-        dimension: 2,
-      },
-    },
+    height: frame.bottom + margin,
+    marks: [...head.marks, ...columnNames(frame), ...rowNames(frame), ...cellMarks(frame)],
+    description,
   };
+}
+
+function sumCells({ cells }: MatrixChart, rows: Group[], columns: Group[]): Map<string, number> {
+  const rowOf = new Map(rows.flatMap(({ members }, at) => members.map((member) => [member, at])));
+  const columnOf = new Map(columns.flatMap(({ members }, at) => members.map((member) => [member, at])));
+  const sums = new Map<string, number>();
+  for (const [row, column, value] of cells) {
+    const [r, c] = [rowOf.get(row), columnOf.get(column)];
+    if (r === undefined || c === undefined) continue;
+    sums.set(`${r} ${c}`, (sums.get(`${r} ${c}`) ?? 0) + value);
+  }
+  return sums;
+}
+
+function noteOf(
+  chart: MatrixChart,
+  grouped: { rows: { groups: Group[]; level: number }; columns: { groups: Group[]; level: number } },
+  isGrouped: boolean,
+): string | undefined {
+  const shown = ({ groups }: { groups: Group[] }) =>
+    groups.reduce((sum, { members }) => sum + members.length, 0);
+  const empty = (all: number, of: { groups: Group[] }, axis: string) =>
+    all > shown(of) ? `${plain(axis)}: ${formatCount(all - shown(of))} without a pair left out` : undefined;
+  const parts = [
+    isGrouped
+      ? `Grouped; a number counts the pairs of ${formatCount(chart.rows.length)} × ${formatCount(chart.columns.length)}`
+      : undefined,
+    empty(chart.rows.length, grouped.rows, chart.rowAxis),
+    empty(chart.columns.length, grouped.columns, chart.columnAxis),
+  ];
+  return parts.reduce(withNote, undefined);
+}
+
+function legendOf(
+  chart: MatrixChart,
+  look: Look,
+  largest: number,
+  step: number,
+  stepOf: (value: number) => number,
+): LegendEntry[] {
+  const write = numberWriter([largest], chart.unit, look.workspace);
+  const limits =
+    largest <= STEPS
+      ? Array.from({ length: largest }, (_, at) => at + 1)
+      : Array.from({ length: Math.ceil(largest / step) }, (_, at) => Math.min(largest, (at + 1) * step));
+  return limits.map((limit, at) => {
+    const from = at === 0 ? 1 : limits[at - 1]! + 1;
+    return {
+      name: from === limit ? write(limit) : `${write(from)} – ${write(limit)}`,
+      paint: { step: stepOf(limit) },
+    };
+  });
+}
+
+function frameOf(of: Omit<Frame, 'left' | 'top' | 'wide' | 'tops' | 'bottom'>, headBottom: number): Frame {
+  const { look, rows, columns } = of;
+  const narrow = isNarrow(look);
+  const left = look.margin + nameRoom(look, rows) + 12;
+  const upright =
+    Math.min(
+      narrow ? 130 : LABELS.columns,
+      Math.max(30, ...columns.map(({ name }) => textWidth(plain(name), LABEL))),
+    ) + 8;
+  const top = headBottom + upright + 26;
+  const wide = Math.min(
+    of.isDots ? 34 : COLUMN.most,
+    Math.max(COLUMN.least, (look.width - look.margin - left) / columns.length),
+  );
+  const tops: number[] = [];
+  let y = top;
+  for (const at of rows.keys()) {
+    if (hasHeading(rows, at)) y += GROUP;
+    tops.push(y);
+    y += ROW;
+  }
+  return { ...of, left, top, wide, tops, bottom: y };
+}
+
+/** The width of the names of rows. */
+const nameRoom = (look: Look, rows: readonly { name: string }[]): number =>
+  Math.min(
+    isNarrow(look) ? 170 : LABELS.rows,
+    rows.reduce((most, { name }) => Math.max(most, textWidth(plain(name), LABEL)), 60),
+  );
+
+/** Whether a row begins a group with a name, where there are several groups of more than one row. */
+function hasHeading(rows: Group[], at: number): boolean {
+  const above = rows[at]!.above;
+  if (!above || (at > 0 && rows[at - 1]!.above?.key === above.key)) return false;
+  const keys = new Set(rows.map((row) => row.above?.key));
+  return isNested(rows) && keys.size > 1 && keys.size <= rows.length * 0.6;
+}
+
+/** Whether most lines have something above them, so that the others are not read as part of a group. */
+const isNested = (lines: readonly Group[]): boolean =>
+  lines.filter(({ above }) => above).length > lines.length * 0.6;
+
+function columnNames({ look, chart, columns, left, top, wide, bottom }: Frame): Mark[] {
+  const { scheme } = look;
+  const first = top - 8;
+  const room = isNarrow(look) ? 130 : LABELS.columns;
+  return [
+    label(look, look.margin, first, `${plain(chart.rowAxis)} ↓`, {
+      fill: scheme.text2,
+      room: left - look.margin - 14,
+    }),
+    label(look, look.margin, first - 16, `${plain(chart.columnAxis)} →`, {
+      fill: scheme.text2,
+      room: left - look.margin - 14,
+    }),
+    ...columns.flatMap(({ name, above }, at): Mark[] => {
+      const x = left + at * wide;
+      const isNew = at > 0 && isNested(columns) && columns[at - 1]!.above?.key !== above?.key;
+      return [
+        label(look, x + wide / 2 + 4, first, name, { turned: true, room }),
+        line([x, top], [x, bottom], isNew ? scheme.border : scheme.hairline),
+      ];
+    }),
+    line([left + columns.length * wide, top], [left + columns.length * wide, bottom], scheme.hairline),
+  ];
+}
+
+function rowNames({ look, rows, columns, left, wide, tops, bottom }: Frame): Mark[] {
+  const { scheme, margin } = look;
+  const right = left + columns.length * wide;
+  const marks = rows.flatMap(({ name, above }, at): Mark[] => {
+    const y = tops[at]!;
+    return [
+      ...(hasHeading(rows, at)
+        ? [
+            labelAt(look, margin, y - GROUP / 2 + 2, above!.name, {
+              weight: weight.title,
+              size: 11,
+              fill: scheme.text2,
+              room: left - margin - 14,
+            }),
+          ]
+        : []),
+      labelAt(look, left - 10, y + ROW / 2, name, { anchor: 'end', room: left - margin - 12 }),
+      line([left, y], [right, y], scheme.hairline),
+    ];
+  });
+  return [...marks, line([left, bottom], [right, bottom], scheme.hairline)];
+}
+
+function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots, stepOf }: Frame): Mark[] {
+  const { scheme } = look;
+  const write = numberWriter(cells.values(), chart.unit, look.workspace);
+  const widest = Math.max(0, ...[...cells.values()].map((value) => textWidth(write(value), 11)));
+  return [...cells].flatMap(([key, value]): Mark[] => {
+    const [row, column] = key.split(' ').map(Number) as [number, number];
+    const [x, y] = [left + column * wide, tops[row]!];
+    const title = `${rows[row]!.name}, ${columns[column]!.name}: ${write(value)}`;
+    if (isDots)
+      return [
+        { kind: 'circle', x: x + wide / 2, y: y + ROW / 2, radius: 5, fill: scheme.categorical[0]!, title },
+      ];
+    const fill = fillOf({ step: stepOf(value) }, look);
+    const rect: Mark = {
+      kind: 'rect',
+      x: x + 1,
+      y: y + 1,
+      width: wide - 2,
+      height: ROW - 2,
+      fill,
+      radius: 2,
+      title,
+    };
+    if (widest + 4 > wide) return [rect];
+    return [
+      rect,
+      labelAt(look, x + wide / 2, y + ROW / 2, write(value), {
+        anchor: 'middle',
+        size: 11,
+        fill: textOn(fill, scheme),
+      }),
+    ];
+  });
 }

@@ -1,4 +1,4 @@
-import { FONT_SIZE } from './charts.theme.ts';
+import { LABEL } from './charts.parts.ts';
 
 /** The side of a mark on which its name is placed. */
 export type Side = 'top' | 'bottom' | 'left' | 'right';
@@ -15,7 +15,7 @@ export interface Mark {
 /** The position of a name. */
 export interface NamePosition {
   side: Side;
-  /** Horizontal shift in pixels to stay isWithin the bounds. */
+  /** Horizontal shift in pixels to stay within the bounds. */
   shift: number;
 }
 
@@ -29,10 +29,10 @@ export interface Box {
 
 /** Distance between a mark and its name, in pixels. */
 export const NAME_GAP = 3;
-const LINE = FONT_SIZE + 2;
+const LINE = LABEL + 2;
 
 /**
- * Places names next to their marks, without overlaps with other names and marks and isWithin the bounds; earlier marks have
+ * Places names next to their marks, without overlaps with other names and marks and within the bounds; earlier marks have
  * priority. A name without free space is undefined.
  * @param sides in the order in which they are tried.
  * @param most maximum number of names.

@@ -1,131 +1,260 @@
-import { formatCount, type Labels, plain, textWidth } from './charts.text.ts';
-import {
-  AXIS,
-  BACKGROUND_COLOR,
-  colour,
-  FAINT,
-  FONT_SIZE,
-  MARGIN,
-  OTHERS,
-  TEXT_COLOR,
-  TITLE_SIZE,
-} from './charts.theme.ts';
+import { fillOf } from './charts.look.ts';
+import { type Look, line, type Mark, middle, type TextMark } from './charts.marks.ts';
+import { formatCount, tickWriter } from './charts.numbers.ts';
+import { plain, shorten, wrap } from './charts.text.ts';
+import { type, weight } from './charts.tokens.ts';
+import type { ChartUnit, Paint } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
 
-/** Height of one line of a legend, in pixels. */
-const LEGEND_LINE = 24;
+/** Size of labels in pixels. */
+export const LABEL = type.secondary.size;
+/** Height of a row of a legend. */
+const LEGEND_ROW = 20;
 
-/** Style of all labels, with a font family that exists everywhere. */
-const textStyle = { fontFamily: 'sans-serif', fontSize: FONT_SIZE, color: TEXT_COLOR };
+/** An entry of a legend. */
+export interface LegendEntry {
+  name: string;
+  paint: Paint;
+  /** Written after the name, such as a count. */
+  extra?: string | undefined;
+  shape?: 'dot' | 'square' | 'diamond' | 'hollow' | 'hatch' | 'empty';
+}
 
-/** A border that makes text readable on marks of any colour. */
-export const textBorder = { color: TEXT_COLOR, textBorderColor: BACKGROUND_COLOR, textBorderWidth: 3 };
+/** Style of a text besides its place. */
+export type TextStyle = Partial<Pick<TextMark, 'size' | 'weight' | 'fill' | 'anchor' | 'halo' | 'turned'>> & {
+  /** Width to which it is truncated. */
+  room?: number | undefined;
+};
+
+/** A text at its baseline, truncated to its room. */
+export function label(look: Look, x: number, y: number, words: string, style: TextStyle = {}): TextMark {
+  const { room, size = LABEL, fill = look.scheme.text, ...others } = style;
+  const whole = plain(words);
+  const short = room === undefined ? whole : shorten(whole, room, size, others.weight);
+  const mark: TextMark = { kind: 'text', x, y, text: short, size, fill, ...others };
+  return short === whole ? mark : { ...mark, whole };
+}
+
+/** A text centred around `y`. */
+export const labelAt = (look: Look, x: number, y: number, words: string, style: TextStyle = {}): TextMark =>
+  label(look, x, middle(y, style.size ?? LABEL), words, style);
+
+/** Lines of a text from the first baseline on. */
+export function paragraph(
+  look: Look,
+  x: number,
+  y: number,
+  words: string,
+  { room, most, ...style }: TextStyle & { room: number; most: number },
+): Mark[] {
+  const size = style.size ?? LABEL;
+  const whole = plain(words);
+  const lines = wrap(whole, room, size, most, style.weight);
+  return lines.map((text, at) => {
+    const mark = label(look, x, y + at * lineOf(size), text, style);
+    return at === lines.length - 1 && !whole.endsWith(text) ? { ...mark, whole } : mark;
+  });
+}
+
+/** The height of a line of text. */
+const lineOf = (size: number): number =>
+  size <= LABEL ? 16 : size <= type.panel.size ? 20 : Math.round(size * 1.27);
 
 /** The heading of a chart: title, note, legend. */
 export interface Heading {
-  option: Record<string, unknown>;
+  marks: Mark[];
   /** Bottom of the heading, in pixels from the top. */
   bottom: number;
 }
 
 /**
  * Lays out title, note and legend.
- * @param legend names with their colours, in order; empty for none.
+ * @param legend empty for none.
  */
 export function heading(
-  head: { title: string; note?: string | undefined },
-  legend: { name: string; color: string }[],
-  labels: Labels,
-  width: number,
+  look: Look,
+  { title, note }: { title: string; note?: string | undefined },
+  legend: readonly LegendEntry[] = [],
 ): Heading {
-  const space = width - 2 * MARGIN;
-  const note = head.note ? labels.fit(head.note, space, FONT_SIZE) : '';
-  const top = MARGIN + TITLE_SIZE + (note ? 12 + FONT_SIZE : 0) + 16;
-  const title = {
-    text: labels.fit(head.title, space, TITLE_SIZE),
-    subtext: note,
-    left: MARGIN - 5,
-    top: MARGIN - 8,
-    itemGap: 8,
-    textStyle: { ...textStyle, fontSize: TITLE_SIZE, fontWeight: 'bold' },
-    subtextStyle: { ...textStyle },
-  };
-  if (legend.length === 0) return { option: { title }, bottom: top };
-  const { elements, lines } = legendElements(legend, labels, space, top);
-  return { option: { title, graphic: { elements } }, bottom: top + lines * LEGEND_LINE + 4 };
-}
-
-/** Lays out legend entries from left to right, in several lines if necessary. */
-function legendElements(
-  legend: { name: string; color: string }[],
-  labels: Labels,
-  space: number,
-  top: number,
-): { elements: unknown[]; lines: number } {
-  let x = 0;
-  let line = 0;
-  const elements: unknown[] = [];
-  for (const { name, color } of legend) {
-    const text = labels.fit(name, 200, FONT_SIZE);
-    const width = 20 + textWidth(text, FONT_SIZE) + 18;
-    if (x > 0 && x + width > space) {
-      x = 0;
-      line += 1;
-    }
-    const y = top + line * LEGEND_LINE;
-    elements.push(
-      {
-        type: 'rect',
-        silent: true,
-        shape: { x: MARGIN + x, y, width: 14, height: 14 },
-        style: { fill: color },
-      },
-      {
-        type: 'text',
-        silent: true,
-        x: MARGIN + x + 20,
-        y: y + 7,
-        style: { text, fill: TEXT_COLOR, font: `${FONT_SIZE}px sans-serif`, textVerticalAlign: 'middle' },
-      },
-    );
-    x += width;
+  const { scheme, margin, width } = look;
+  const room = width - 2 * margin;
+  const size = look.isPanel ? type.reading.size : type.title.size;
+  const marks: Mark[] = [];
+  let y = margin + size * 0.8;
+  const titles = paragraph(look, margin, y, title, { size, weight: weight.title, room, most: 2 });
+  marks.push(...titles);
+  y += (titles.length - 1) * lineOf(size);
+  if (note) {
+    const notes = paragraph(look, margin, y + 22, note, {
+      size: type.base.size,
+      fill: scheme.text2,
+      room,
+      most: 4,
+    });
+    marks.push(...notes);
+    y += 22 + (notes.length - 1) * lineOf(type.base.size);
   }
-  return { elements, lines: line + 1 };
+  y += 14;
+  if (legend.length > 0) {
+    const drawn = legendMarks(look, legend, y + 6);
+    marks.push(...drawn.marks);
+    y = drawn.bottom;
+  }
+  return { marks, bottom: y + 10 };
 }
 
-/** The style of an axis; `name` is its title. */
-export function axis(
-  name: string,
-  gap: number,
-  extra: Record<string, unknown> = {},
-): Record<string, unknown> {
-  const { axisLabel, ...others } = extra;
-  return {
-    name: plain(name),
-    nameLocation: 'middle',
-    nameGap: gap,
-    nameMoveOverlap: false,
-    nameTextStyle: { ...textStyle, fontWeight: 'bold' },
-    axisLine: { show: true, onZero: false, lineStyle: { color: AXIS } },
-    axisTick: { show: false },
-    splitLine: { show: true, lineStyle: { color: FAINT } },
-    axisLabel: { ...textStyle, ...(axisLabel as object) },
-    ...others,
-  };
+/** Legend entries from left to right, in several rows if necessary. */
+function legendMarks(look: Look, legend: readonly LegendEntry[], top: number): Heading {
+  const { scheme, margin, width } = look;
+  const marks: Mark[] = [];
+  let x = margin;
+  let y = top;
+  for (const { name, paint, extra, shape } of legend) {
+    const text = shorten(plain(name), 220, LABEL);
+    const wide = textWidth(text, LABEL);
+    const needed = 18 + wide + (extra ? 6 + textWidth(extra, LABEL) : 0);
+    if (x > margin && x + needed > width - margin) {
+      x = margin;
+      y += LEGEND_ROW;
+    }
+    marks.push(swatch(look, x + 5, y + 8, paint, shape ?? 'square'));
+    marks.push({
+      ...labelAt(look, x + 16, y + 8, text),
+      ...(text === plain(name) ? {} : { whole: plain(name) }),
+    });
+    if (extra) marks.push(labelAt(look, x + 16 + wide + 6, y + 8, extra, { fill: scheme.text2 }));
+    x += needed + 18;
+  }
+  return { marks, bottom: y + LEGEND_ROW };
 }
 
-/** The width left of a plot with these names of rows, including the title of their axis. */
-export const widthOfNames = (names: readonly string[]): number =>
-  MARGIN + 28 + Math.max(40, ...names.map((name) => textWidth(name, FONT_SIZE)));
+/** The mark of a legend entry, centred. */
+export function swatch(look: Look, x: number, y: number, paint: Paint, shape: LegendEntry['shape']): Mark {
+  const { scheme } = look;
+  const fill = fillOf(paint, look);
+  if (shape === 'hollow' || (shape === 'dot' && paint === 'none')) {
+    return { kind: 'circle', x, y, radius: 4.5, fill: scheme.panel, stroke: scheme.border };
+  }
+  if (shape === 'dot') return { kind: 'circle', x, y, radius: 5, fill };
+  if (shape === 'diamond') return diamond(x, y, 5.5, fill);
+  if (shape === 'empty') {
+    return {
+      kind: 'rect',
+      x: x - 5,
+      y: y - 5,
+      width: 10,
+      height: 10,
+      radius: 2,
+      fill: scheme.panel,
+      stroke: scheme.border,
+    };
+  }
+  if (shape === 'hatch') {
+    return {
+      kind: 'rect',
+      x: x - 5,
+      y: y - 5,
+      width: 10,
+      height: 10,
+      radius: 2,
+      fill: scheme.panel,
+      stroke: fill,
+      hatch: fill,
+    };
+  }
+  if (paint === 'none') {
+    return { kind: 'rect', x: x - 5, y: y - 5, width: 10, height: 10, radius: 2, ...emptyStyle(look) };
+  }
+  return { kind: 'rect', x: x - 5, y: y - 5, width: 10, height: 10, radius: 2, fill };
+}
 
-/** The axis of rows with names, from top to bottom. @param left {@link widthOfNames} */
-export const namesAxis = (title: string, names: readonly string[], left: number): Record<string, unknown> =>
-  axis(title, left - MARGIN - 8, {
-    type: 'category',
-    inverse: true,
-    data: names,
-    splitLine: { show: false },
-    axisLabel: { interval: 0 },
+/** Fill and border of what has no value. */
+export const emptyStyle = ({ scheme }: Look) => ({
+  fill: scheme.panel,
+  stroke: scheme.border,
+  hatch: scheme.hairlineStrong,
+});
+
+/** A diamond, centred. */
+export const diamond = (x: number, y: number, half: number, fill: string, title?: string): Mark => ({
+  kind: 'path',
+  d: `M${x} ${y - half}L${x + half} ${y}L${x} ${y + half}L${x - half} ${y}Z`,
+  fill,
+  title,
+});
+
+/** A numeric axis with round limits. */
+export interface Scale {
+  min: number;
+  max: number;
+  /** Distance between two ticks. */
+  interval: number;
+}
+
+/** Smaller values are treated as zero. */
+const LEAST = 1e-99;
+
+/**
+ * An axis that contains all values, with ticks at 1, 2 or 5 times a power of ten. It begins at zero if the values are near
+ * zero, or if `zero` demands it.
+ */
+export function scaleOf(
+  values: readonly number[],
+  { steps = 6, zero = false, padded = true, whole = false } = {},
+): Scale {
+  const known = values.filter(Number.isFinite);
+  if (known.length === 0) return { min: 0, max: 1, interval: 1 };
+  const least = known.reduce((min, value) => Math.min(min, value), Infinity);
+  const most = known.reduce((max, value) => Math.max(max, value), -Infinity);
+  const low = least > 0 && (zero || least < most / 2) ? 0 : least;
+  const high = most < 0 && (zero || most > least / 2) ? 0 : most;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  // (nearly) equal values are centred
+  const span = size < LEAST ? 1 : high - low > size * 1e-9 ? high - low : size;
+  const interval = Math.max(whole ? 1 : 0, roundStep(span / steps));
+  const room = padded ? span / 25 : 0;
+  const from = low === 0 ? 0 : low - room;
+  const to = high === 0 && low < 0 ? 0 : high + room;
+  const min = exact(Math.floor(from / interval) * interval);
+  const max = exact(Math.ceil(to / interval - 1e-9) * interval);
+  return { min, max: max > min ? max : exact(min + interval), interval };
+}
+
+/** Rounds up to 1, 2 or 5 times a power of ten. */
+function roundStep(step: number): number {
+  const power = 10 ** Math.floor(Math.log10(step));
+  const times = [1, 2, 5, 10].find((factor) => factor * power >= step * 0.999) ?? 10;
+  return exact(times * power);
+}
+
+/** Removes floating-point errors. */
+const exact = (value: number): number => Number(value.toPrecision(12));
+
+/** The values of an axis' ticks. */
+export const ticksOf = ({ min, max, interval }: Scale): number[] =>
+  Array.from({ length: Math.round((max - min) / interval) + 1 }, (_, at) => exact(min + at * interval));
+
+/** Vertical grid lines with numbers below, of a horizontal axis. */
+export function valueAxisBelow(
+  look: Look,
+  scale: Scale,
+  unit: ChartUnit,
+  area: { left: number; right: number; top: number; bottom: number },
+): Mark[] {
+  const { scheme } = look;
+  const ticks = ticksOf(scale);
+  const write = tickWriter(ticks, unit, look.workspace);
+  let last = -Infinity;
+  return ticks.flatMap((tick) => {
+    const x = area.left + ((tick - scale.min) / (scale.max - scale.min)) * (area.right - area.left);
+    const text = write(tick);
+    const half = textWidth(text, LABEL) / 2;
+    const grid = line([x, area.top], [x, area.bottom], tick === 0 ? scheme.hairlineStrong : scheme.hairline);
+    if (x - half < last + 8) return [grid];
+    last = x + half;
+    return [grid, label(look, x, area.bottom + 16, text, { anchor: 'middle', fill: scheme.text2 })];
   });
+}
 
 /** Appends a sentence to the note. */
 export const withNote = (note: string | undefined, more: string | undefined): string | undefined =>
@@ -137,21 +266,17 @@ export const omittedNote = (drawn: number, all: number): string | undefined =>
     ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; all are in the tables`
     : undefined;
 
-/** The most frequent group names up to the bound; the others are combined into one, drawn in grey. */
-export function groupNames(
-  names: Iterable<string>,
-  bound: number,
-  known: readonly string[] = [],
-): { of(name: string): number; all: string[]; kept: number } {
-  const counts = new Map<string, number>(known.map((name) => [name, 0]));
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const ranked = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-  const kept = ranked.length > bound ? ranked.slice(0, bound - 1) : ranked;
-  const index = new Map(kept.map((name, at) => [name, at]));
-  const rest = ranked.length - kept.length;
-  const all = rest > 0 ? [...kept, `${formatCount(rest)} others`] : kept;
-  return { of: (name) => index.get(name) ?? kept.length, all, kept: kept.length };
-}
+/** The paint of the n-th of several series; the combined ones are grey. */
+export const seriesPaint = (index: number, kept: number): Paint =>
+  index >= kept ? 'others' : { category: index };
 
-/** The colour of the n-th group, grey for the combined ones. */
-export const groupColour = (index: number, kept: number): string => (index >= kept ? OTHERS : colour(index));
+/** A message in place of an empty chart. */
+export const nothing = (look: Look, y: number): Mark =>
+  label(look, look.margin, y + 12, 'Nothing to show', { fill: look.scheme.text2, size: type.base.size });
+
+/** A sum that ignores unknown values; null if none is known. */
+export const sumOf = (values: readonly (number | null | undefined)[]): number | null =>
+  values.reduce<number | null>(
+    (total, value) => (value === null || value === undefined ? total : (total ?? 0) + value),
+    null,
+  );

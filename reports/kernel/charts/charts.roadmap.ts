@@ -1,141 +1,265 @@
-import { axis, heading, namesAxis, omittedNote, widthOfNames, withNote } from './charts.parts.ts';
-import { formatDate, Labels } from './charts.text.ts';
-import { colour, FONT_SIZE, MARGIN, TEXT_COLOR, WIDTH } from './charts.theme.ts';
-import type { ChartWorkspace, Layout, RoadmapChart } from './charts.types.ts';
+import { textOn } from './charts.colours.ts';
+import { fillOf, isNarrow } from './charts.look.ts';
+import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { counted, formatCount, formatDate } from './charts.numbers.ts';
+import { diamond, heading, LABEL, type LegendEntry, label, labelAt, nothing } from './charts.parts.ts';
+import { layoutRoadmapCounts } from './charts.quarters.ts';
+import { plain } from './charts.text.ts';
+import { weight } from './charts.tokens.ts';
+import type { RoadmapChart } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
 
+/** Maximum number of rows; more are counted by group and quarter. */
 const MOST = 200;
 const ROW = 24;
-const LABEL = 260;
-const BAR = 14;
-/** Number of rows above which the time axis is also drawn at the bottom. */
-const TALL = 30;
+const GROUP = 30;
+const BAR = 12;
 const DAY = 86_400_000;
+const YEAR = 365.25 * DAY;
+/** The drawn time around today in years; later and earlier dates are cut. */
+const SPAN = { before: 3, after: 5 };
 
-/** The used part of the library's interface for custom series. */
-interface DrawApi {
-  value(dimension: number): number;
-  coord(point: [number, number]): [number, number];
+type Item = RoadmapChart['items'][number];
+
+/** The drawn period in milliseconds since 1970. */
+interface Period {
+  from: number;
+  to: number;
+  today: number;
 }
 
-/** One row per item with one bar per phase, up to the next phase. */
-export function layoutRoadmap(chart: RoadmapChart, workspace: ChartWorkspace): Layout {
-  const labels = new Labels();
-  const items = chart.items.slice(0, MOST);
-  const head = heading(
-    { title: chart.title, note: withNote(chart.note, omittedNote(items.length, chart.items.length)) },
-    chart.phases.map((name, index) => ({ name, color: colour(index) })),
-    labels,
-    WIDTH,
+interface Frame extends Period {
+  look: Look;
+  chart: RoadmapChart;
+  left: number;
+  right: number;
+}
+
+/** One row per item with one bar per phase, up to the next phase, in groups; many items are counted instead. */
+export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
+  if (chart.items.length > MOST) return layoutRoadmapCounts(chart, look, periodOf(chart));
+  const { width, margin } = look;
+  const counts = chart.phases.map(
+    (_, phase) => chart.items.filter(({ dates }) => phaseOf(dates, chart.today) === phase).length,
   );
-  const names = items.map(({ name }) => labels.fit(name, LABEL, FONT_SIZE));
-  const left = widthOfNames(names);
-  const { from, to } = rangeOf(chart);
-  const tall = items.length > TALL;
-  const top = head.bottom + (tall ? 42 : 22);
-  const dates = {
-    type: 'time',
-    min: from,
-    max: to,
-    splitNumber: 5,
-    axisLabel: {
-      hideOverlap: true,
-      showMinLabel: false,
-      showMaxLabel: false,
-      formatter: (time: number) => formatDate(time, workspace),
-    },
-  };
-  return {
-    width: WIDTH,
-    height: top + Math.max(1, items.length) * ROW + 60,
-    shortened: labels.shortened,
-    description: `Phases over time of ${items.length} of ${chart.items.length} items`,
-    option: {
-      ...head.option,
-      useUTC: true,
-      grid: { outerBoundsMode: 'none', left, right: MARGIN + 40, top, bottom: 60 },
-      xAxis: [
-        axis('Date', 32, dates),
-        ...(tall ? [axis('', 0, { ...dates, position: 'top', splitLine: { show: false } })] : []),
-      ],
-      yAxis: namesAxis(chart.itemAxis, names, left),
-      series: [
-        {
-          type: 'custom',
-          renderItem: (_: unknown, api: DrawApi) => shape(api, chart.phases.length),
-          encode: { x: [1, 2], y: 0 },
-          data: items.flatMap((item, row) =>
-            spansOf(item.dates, to).map(([phase, begin, end]) => [row, begin, end, phase]),
-          ),
-        },
-        {
-          type: 'line',
-          data: [],
-          markLine: {
-            symbol: 'none',
-            silent: true,
-            animation: false,
-            lineStyle: { color: TEXT_COLOR, type: 'dashed', width: 1 },
-            label: {
-              formatter: `Today, ${formatDate(Date.parse(chart.today), workspace)}`,
-              position: 'start',
-              distance: tall ? 24 : 5,
-              color: TEXT_COLOR,
-              fontFamily: 'sans-serif',
-              fontSize: FONT_SIZE,
-            },
-            data: [{ xAxis: Date.parse(chart.today) }],
-          },
-        },
-      ],
-    },
-  };
-}
-
-/** A bar for a phase, a diamond for the last one. */
-function shape(api: DrawApi, phases: number): Record<string, unknown> {
-  const row = api.value(0);
-  const phase = api.value(3);
-  const [begin, y] = api.coord([api.value(1), row]);
-  const [end] = api.coord([api.value(2), row]);
-  const style = { fill: colour(phase) };
-  if (phase === phases - 1) {
-    const half = BAR / 2;
+  const legend = chart.phases.map(
+    ({ name, paint }, at): LegendEntry => ({
+      name,
+      paint,
+      ...(counts[at]! > 0 ? { extra: formatCount(counts[at]!) } : {}),
+      ...(at === chart.phases.length - 1
+        ? { shape: 'diamond' }
+        : isPlanned(chart, at)
+          ? { shape: 'hatch' }
+          : {}),
+    }),
+  );
+  const head = heading(look, chart, legend);
+  const description = `Phases of ${counted(chart.items.length, 'row')} over time.`;
+  if (chart.items.length === 0) {
     return {
-      type: 'polygon',
-      shape: {
-        points: [
-          [begin, y - half],
-          [begin + half, y],
-          [begin, y + half],
-          [begin - half, y],
-        ],
-      },
-      style,
+      width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description,
     };
   }
-  const width = Math.max(2, end - begin);
-  return { type: 'rect', shape: { x: begin, y: y - BAR / 2, width, height: BAR }, style };
+  const names = Math.min(
+    width * (isNarrow(look) ? 0.34 : 0.24),
+    Math.max(80, ...chart.items.map(({ name }) => textWidth(plain(name), LABEL))),
+  );
+  const frame: Frame = {
+    ...periodOf(chart),
+    look,
+    chart,
+    left: margin + names + 14,
+    right: width - margin - 34,
+  };
+  const top = head.bottom + 24;
+  const marks: Mark[] = [];
+  let y = top;
+  for (const { name, paint, items } of groupsOf(chart)) {
+    if (name !== undefined) {
+      marks.push(...groupMarks(frame, name, paint, items.length, y));
+      y += GROUP;
+    }
+    for (const item of items) {
+      marks.push(
+        labelAt(look, margin, y + ROW / 2, item.name, { room: names }),
+        ...barsOf(frame, item, y + ROW / 2),
+      );
+      y += ROW;
+    }
+  }
+  return {
+    width,
+    height: y + 24 + margin,
+    marks: [...head.marks, ...axisMarks(frame, top, y), ...marks, ...todayMarks(frame, top, y)],
+    description,
+  };
 }
 
-/** The phases with a date, each until the next one; the last until the edge of the chart. */
-function spansOf(dates: (string | null)[], edge: number): [phase: number, from: number, to: number][] {
+/** Whether a phase is only planned, which is drawn hatched. */
+const isPlanned = ({ phases }: RoadmapChart, phase: number): boolean => phase === 0 && phases.length > 2;
+
+/** The phase on a day; -1 before the first. */
+const phaseOf = (dates: readonly (string | null)[], today: string): number =>
+  dates.findLastIndex((date) => date !== null && date <= today);
+
+/** From three years before today to five after, less if no dates are there. */
+function periodOf({ items, today }: RoadmapChart): Period {
+  const now = Date.parse(today);
+  const times = items.flatMap(({ dates }) =>
+    dates.flatMap((date) => (date === null ? [] : [Date.parse(date)])),
+  );
+  const first = times.reduce((least, time) => Math.min(least, time), now);
+  const last = times.reduce((most, time) => Math.max(most, time), now);
+  const from = Math.max(now - SPAN.before * YEAR, Math.min(first - 60 * DAY, now - 0.5 * YEAR));
+  const to = Math.min(now + SPAN.after * YEAR, Math.max(last + 120 * DAY, now + 1.5 * YEAR));
+  return { from, to, today: now };
+}
+
+/** The groups in order, their items by next change; without groups one of all items. */
+function groupsOf({ groups, items, today }: RoadmapChart) {
+  const next = ({ dates }: Item) => dates.find((date) => date !== null && date > today) ?? '9999';
+  const last = ({ dates }: Item) => dates.findLast((date) => date !== null) ?? '';
+  const sorted = items.toSorted((a, b) => {
+    const [one, other] = [next(a), next(b)];
+    if (one !== other) return one < other ? -1 : 1;
+    return last(a) > last(b) ? -1 : 1;
+  });
+  if (!groups) return [{ name: undefined, paint: undefined, items: sorted }];
+  return groups
+    .map(({ key, name, paint }) => ({ name, paint, items: sorted.filter(({ group }) => group === key) }))
+    .filter((group) => group.items.length > 0);
+}
+
+function groupMarks(
+  { look, right }: Frame,
+  name: string,
+  paint: RoadmapChart['phases'][number]['paint'] | undefined,
+  count: number,
+  y: number,
+): Mark[] {
+  const { scheme, margin } = look;
+  const center = y + GROUP / 2 + 3;
+  const words = labelAt(look, margin + (paint ? 16 : 0), center, name, {
+    weight: weight.title,
+    room: right - margin - 60,
+  });
+  return [
+    line([margin, y + 3], [right, y + 3], scheme.hairlineStrong),
+    ...(paint
+      ? [{ kind: 'circle', x: margin + 5, y: center, radius: 5, fill: fillOf(paint, look) } as const]
+      : []),
+    words,
+    labelAt(look, words.x + textWidth(words.text, LABEL, weight.title) + 8, center, formatCount(count), {
+      fill: scheme.text2,
+    }),
+  ];
+}
+
+const xOf = ({ from, to, left, right }: Frame, time: number): number =>
+  left + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (right - left);
+
+/** Years above and below, quarters as faint lines. */
+function axisMarks(frame: Frame, top: number, bottom: number): Mark[] {
+  const { look, from, to } = frame;
+  const { scheme } = look;
+  const marks: Mark[] = [];
+  let free = -Infinity;
+  for (let year = new Date(from).getUTCFullYear(); year <= new Date(to).getUTCFullYear(); year += 1) {
+    for (let quarter = 0; quarter < 4; quarter += 1) {
+      const time = Date.UTC(year, quarter * 3);
+      if (time < from || time > to) continue;
+      const x = xOf(frame, time);
+      if (quarter === 0 || to - from < 4 * YEAR)
+        marks.push(line([x, top], [x, bottom], quarter === 0 ? scheme.hairlineStrong : scheme.hairline));
+      if (quarter > 0 || x > frame.right - 24 || x < free) continue;
+      free = x + 36;
+      for (const y of [top - 8, bottom + 18])
+        marks.push(label(look, x + 3, y, String(year), { fill: scheme.text2 }));
+    }
+  }
+  return marks;
+}
+
+function todayMarks(frame: Frame, top: number, bottom: number): Mark[] {
+  const { look, today } = frame;
+  const x = xOf(frame, today);
+  const text = `Today, ${formatDate(today, look.workspace)}`;
+  const half = textWidth(text, 11) / 2;
+  return [
+    line([x, top - 2], [x, bottom + 4], look.scheme.accent, { dashed: true, width: 1.5 }),
+    label(
+      look,
+      Math.max(look.margin + half, Math.min(x, look.width - look.margin - half)),
+      bottom + 32,
+      text,
+      { anchor: 'middle', fill: look.scheme.accent, size: 11 },
+    ),
+  ];
+}
+
+/** The phases of a row within the period; what begins before or ends after it is cut, with the year. */
+function barsOf(frame: Frame, { name, dates }: Item, y: number): Mark[] {
+  const { look, chart, from, to, left, right } = frame;
   const known = dates.flatMap((date, phase): [number, number][] =>
     date === null ? [] : [[phase, Date.parse(date)]],
   );
-  const point = dates.length - 1;
-  return known.map(([phase, from], at) => {
-    const next = known[at + 1]?.[1];
-    return [phase, from, phase === point ? from : Math.max(from, next ?? edge)];
-  });
-}
-
-/** The range of all dates and today, with some padding. */
-function rangeOf({ items, today }: RoadmapChart): { from: number; to: number } {
-  const times = items
-    .slice(0, MOST)
-    .flatMap(({ dates }) => dates.flatMap((date) => (date === null ? [] : [Date.parse(date)])));
-  const from = Math.min(Date.parse(today), ...times);
-  const to = Math.max(Date.parse(today), ...times);
-  const room = Math.max(30 * DAY, (to - from) * 0.04);
-  return { from: from - room, to: to + room };
+  const point = chart.phases.length - 1;
+  const marks: Mark[] = [];
+  for (const [at, [phase, begin]] of known.entries()) {
+    if (phase === point) continue;
+    const end = known[at + 1]?.[1] ?? to;
+    if (end <= from || begin >= to || end < begin) continue;
+    const [x, edge] = [xOf(frame, begin), xOf(frame, end)];
+    const { name: phaseName, paint } = chart.phases[phase]!;
+    const fill = fillOf(paint, look);
+    const planned = isPlanned(chart, phase);
+    marks.push({
+      kind: 'rect',
+      x,
+      y: y - BAR / 2,
+      width: Math.max(2, edge - x - (at < known.length - 1 ? 1 : 0)),
+      height: BAR,
+      radius: 2,
+      title: `${name}, ${phaseName}: ${formatDate(begin, look.workspace)}`,
+      ...(planned ? { fill: look.scheme.panel, stroke: fill, hatch: fill } : { fill }),
+    });
+    const year = String(new Date(begin).getUTCFullYear());
+    if (begin < from && edge - x > textWidth(`← ${year}`, 10) + 8) {
+      marks.push(
+        labelAt(look, x + 4, y, `← ${year}`, {
+          size: 10,
+          fill: planned ? look.scheme.text : textOn(fill, look.scheme),
+          ...(planned ? { halo: look.scheme.panel } : {}),
+        }),
+      );
+    }
+  }
+  const last = known.find(([phase]) => phase === point)?.[1];
+  const fill = fillOf(chart.phases[point]!.paint, look);
+  const year = (time: number) => String(new Date(time).getUTCFullYear());
+  if (last !== undefined && last >= from && last <= to)
+    marks.push(
+      diamond(
+        xOf(frame, last),
+        y,
+        BAR / 2 + 1,
+        fill,
+        `${name}, ${chart.phases[point]!.name}: ${formatDate(last, look.workspace)}`,
+      ),
+    );
+  if (last !== undefined && last < from)
+    marks.push(
+      diamond(left + 7, y, 5, fill),
+      labelAt(look, left + 16, y, `← ended ${year(last)}`, { size: 11, fill: look.scheme.text2 }),
+    );
+  if (last !== undefined && last > to)
+    marks.push(labelAt(look, right + 4, y, `→ ${year(last)}`, { size: 10, fill: look.scheme.text2 }));
+  const firstTime = known[0]?.[1];
+  if (firstTime !== undefined && firstTime > to && last === undefined)
+    marks.push(labelAt(look, right + 4, y, `→ ${year(firstTime)}`, { size: 10, fill: look.scheme.text2 }));
+  return marks;
 }

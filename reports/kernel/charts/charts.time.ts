@@ -27,11 +27,11 @@ export function spanStarts(
   return Array.from({ length: Math.ceil(spans / each) }, (_, n) => spanAfter(first, step, n * each));
 }
 
-/** The label of a span: `2026`, `2026 Q3`, `2026-07`. */
+/** The label of a span: `2026`, `Q3 2026`, `2026-07`. */
 export function formatSpan(time: number, step: TimeStep): string {
   const date = new Date(time);
   const year = String(date.getUTCFullYear()).padStart(4, '0');
   if (step === 'year') return year;
-  if (step === 'quarter') return `${year} Q${Math.floor(date.getUTCMonth() / 3) + 1}`;
+  if (step === 'quarter') return `Q${Math.floor(date.getUTCMonth() / 3) + 1} ${year}`;
   return `${year}-${String(date.getUTCMonth() + 1).padStart(2, '0')}`;
 }

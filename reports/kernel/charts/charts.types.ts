@@ -1,3 +1,5 @@
+import type { PhaseKey, ThemeName, ToneName } from './charts.tokens.ts';
+
 /** The unit of a number, which determines its format. */
 export type ChartUnit = 'count' | 'percent' | 'currency' | 'number';
 
@@ -12,9 +14,36 @@ export interface ChartWorkspace {
   dateFormat: string;
 }
 
+/** How a chart is drawn, apart from its data. */
+export interface ChartOptions {
+  /** Default: light. */
+  theme?: ThemeName | undefined;
+  /** In pixels; default 1200. */
+  width?: number | undefined;
+}
+
+/** What a mark stands for; its colour follows from the scheme. */
+export type Paint =
+  | { phase: PhaseKey }
+  /** A stored colour of an option, as a fill of at least 3:1. */
+  | { option: string }
+  /** The stored colour of a card type. */
+  | { type: string }
+  /** 0 (bad) to 3 (good). */
+  | { quality: 0 | 1 | 2 | 3 }
+  | { tone: ToneName }
+  /** The n-th category; beyond the palette grey. */
+  | { category: number }
+  /** 0 (low) to 6 (high). */
+  | { step: number }
+  | 'accent'
+  | 'others'
+  /** Drawn hatched. */
+  | 'none';
+
 interface Head {
   title: string;
-  /** One line below the title. */
+  /** What is shown and how much of it, below the title. */
   note?: string;
 }
 
@@ -28,12 +57,61 @@ export interface BarsChart extends Head {
   unit: ChartUnit;
   /** Names of the parts of a bar; one for plain bars. */
   series: string[];
+  /** Of each series; default: the categories. */
+  paints?: Paint[];
   /** Whether the series are drawn next to each other instead of stacked. */
   beside?: boolean;
   /** Whether the last series is what others hold together. */
   rest?: boolean;
+  /** Whether share and running sum of the total are written beside each bar, and items beyond `most` are combined. */
+  shares?: boolean;
+  /** Whether each bar fills the row, so that only the parts are compared. */
+  parts?: boolean;
+  /** Largest number of rows; default 200. */
+  most?: number;
   /** In the order to be drawn; a value for each series, null where it is not known. */
-  items: { name: string; values: (number | null)[] }[];
+  items: { name: string; values: (number | null)[]; paint?: Paint; hint?: string }[];
+}
+
+/** Stacked columns over consecutive spans. */
+export interface ColumnsChart extends Head {
+  kind: 'columns';
+  valueAxis: string;
+  unit: ChartUnit;
+  series: { name: string; paint: Paint }[];
+  /** In order; `apart` ones stand beside the axis, such as unknown dates. */
+  items: { name: string; values: number[]; apart?: boolean }[];
+  /** Name before which today lies. */
+  today?: string;
+}
+
+/** A box in boxes: a capability with what supports it, a group with its members. */
+export interface Box {
+  id: string;
+  name: string;
+  parent_id: string | null;
+  /** What a leaf stands for; without it the box is neutral. */
+  paint?: Paint;
+  /** Number for a scale; absent without one. */
+  value?: number;
+  /** What lies in the box itself. */
+  items?: { name: string; paint?: Paint }[];
+}
+
+/** Nested boxes by level. */
+export interface BoxesChart extends Head {
+  kind: 'boxes';
+  boxes: Box[];
+  /** Names of an item: `application`, `applications`. */
+  member: [one: string, several: string];
+  /** Meaning of paints, in order; the spread of a subtree follows this order. */
+  legend?: { name: string; paint: Paint }[];
+  /** Meaning of `value`; boxes are filled by it. */
+  scale?: { name: string; unit: ChartUnit };
+  /** How the values of a subtree are combined. */
+  rollUp?: 'sum' | 'worst';
+  /** Whether boxes without items in their subtree are marked as gaps. */
+  gaps?: boolean;
 }
 
 /** Areas within areas. */
@@ -42,17 +120,17 @@ export interface TreemapChart extends Head {
   /** Meaning of the areas. */
   valueAxis: string;
   unit: ChartUnit;
-  /** Whether all areas have the same size, so that only shade and position have a meaning. */
-  even?: boolean;
-  /** Meaning of the shade; without it each group has its own colour. */
-  shadeAxis?: string;
-  shadeUnit?: ChartUnit;
   /** `group` is the name of a group, or its key if `groups` is given. */
-  items: { name: string; value: number; group?: string; shade?: number }[];
-  /** Groups by key: names can be equal, and an even map also shows groups without items. */
+  items: { name: string; value: number; group?: string }[];
+  /** Groups by key: names can be equal. */
   groups?: { key: string; name: string }[];
-  /** Plural name of the items, for an even map that states how many groups have none. */
-  memberName?: string;
+}
+
+/** A row or column of a matrix. */
+export interface MatrixLine {
+  name: string;
+  /** Keys of the groups above, nearest first. */
+  above?: { key: string; name: string }[];
 }
 
 /** A table of coloured cells. */
@@ -62,8 +140,10 @@ export interface MatrixChart extends Head {
   columnAxis: string;
   valueAxis: string;
   unit: ChartUnit;
-  rows: string[];
-  columns: string[];
+  rows: MatrixLine[];
+  columns: MatrixLine[];
+  /** Whether the order has a meaning; else lines with the most cells come first. */
+  ordered?: boolean;
   /** Row index, column index, value; other cells are empty. */
   cells: [row: number, column: number, value: number][];
 }
@@ -72,8 +152,10 @@ export interface MatrixChart extends Head {
 export interface BubbleAxis {
   name: string;
   unit: ChartUnit;
-  /** Category names; values are their indexes. */
+  /** Category names in the order to be drawn, the better ones last; values are their indexes. */
   steps?: string[];
+  /** Whether the last step is good and the first one bad. */
+  judged?: boolean;
 }
 
 /** Circles at two values, sized by a third. */
@@ -84,6 +166,10 @@ export interface BubblesChart extends Head {
   size?: { name: string; unit: ChartUnit };
   /** Meaning of the colours, which show the items' groups. */
   groupAxis?: string;
+  /** In order, with their colours. */
+  groups?: { name: string; paint: Paint }[];
+  /** Names of the top right and the bottom left corner, if both axes are judged. */
+  corners?: { best: string; worst: string };
   items: { name: string; x: number; y: number; size?: number; group?: string }[];
 }
 
@@ -91,20 +177,24 @@ export interface BubblesChart extends Head {
 export interface RoadmapChart extends Head {
   kind: 'roadmap';
   itemAxis: string;
-  /** Names of the phases in their order; the last is a point in time. */
-  phases: string[];
-  /** The date (`YYYY-MM-DD`) at which each phase begins, null if unknown. */
-  items: { name: string; dates: (string | null)[] }[];
+  /** The phases in their order; the last is a point in time. */
+  phases: { name: string; paint: Paint }[];
+  /** The date (`YYYY-MM-DD`) at which each phase begins, null if unknown. `group` is a key of `groups`. */
+  items: { name: string; dates: (string | null)[]; group?: string }[];
+  groups?: { key: string; name: string; paint?: Paint }[];
   /** The date of the line for today, `YYYY-MM-DD`. */
   today: string;
 }
 
-/** Nodes joined by lines. */
+/** Nodes in layers, joined by lines. */
 export interface GraphChart extends Head {
   kind: 'graph';
-  groupAxis: string;
+  /** From left to right. */
+  layers: { key: string; name: string }[];
+  /** In order. */
+  groups: { key: string; name: string; paint: Paint; layer: string }[];
   nodes: { id: string; name: string; group: string; centre?: boolean }[];
-  edges: { source: string; target: string }[];
+  edges: { source: string; target: string; flow?: boolean }[];
   /** Total number of nodes, if only some are given. */
   total?: number;
 }
@@ -122,43 +212,52 @@ export interface LinesChart extends Head {
   rest?: boolean;
   /** RFC 3339, ascending. */
   times: string[];
-  series: { name: string; values: (number | null)[] }[];
+  series: { name: string; values: (number | null)[]; paint?: Paint }[];
 }
 
 /** A few labelled numbers. */
 export interface FiguresChart extends Head {
   kind: 'figures';
-  /** A text is shown instead of the number. */
-  items: { name: string; value: number | null; unit: ChartUnit; text?: string }[];
+  /** A text is shown instead of the number; the hint compares it. */
+  items: {
+    name: string;
+    value: number | null;
+    unit: ChartUnit;
+    text?: string;
+    hint?: string;
+    tone?: ToneName;
+  }[];
+}
+
+/** A short table beside other charts. */
+export interface ListChart extends Head {
+  kind: 'list';
+  columns: { name: string; right?: boolean; share: number }[];
+  rows: { cells: string[]; paint?: Paint }[];
+  /** Total number of rows, if only some are given. */
+  total?: number;
 }
 
 /** A chart without panels. */
 export type SingleChart =
   | BarsChart
+  | ColumnsChart
+  | BoxesChart
   | TreemapChart
   | MatrixChart
   | BubblesChart
   | RoadmapChart
   | GraphChart
   | LinesChart
-  | FiguresChart;
+  | FiguresChart
+  | ListChart;
 
-/** Several charts below each other. */
+/** Several charts, next to each other where there is room. */
 interface PanelsChart extends Head {
   kind: 'panels';
-  panels: SingleChart[];
+  /** `wide` panels take the complete width. */
+  panels: (SingleChart & { wide?: boolean })[];
 }
 
 /** The data of a chart, without its appearance. */
 export type Chart = SingleChart | PanelsChart;
-
-/** Options of the charting library with the size of the chart, in pixels. */
-export interface Layout {
-  width: number;
-  height: number;
-  option: Record<string, unknown>;
-  /** Complete texts by truncated label; those of equal labels in the order of drawing. */
-  shortened: Map<string, string[]>;
-  /** One sentence that describes the chart. */
-  description: string;
-}

@@ -1,4 +1,8 @@
-import type { ReportFormat } from '../../../domain/inventory/reports/report.options.ts';
+import type {
+  PictureFormat,
+  PictureOptions,
+  ReportFormat,
+} from '../../../domain/inventory/reports/report.options.ts';
 import type { ChartContext } from '../charts/charts.labels.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
@@ -7,6 +11,7 @@ import type { DocumentFormat, PrintDocument } from '../documents/document.types.
 export interface RenderContext {
   context: ChartContext;
   workspace: ChartWorkspace;
+  options: PictureOptions;
 }
 
 /** A file or chart of a report's result. */
@@ -26,7 +31,7 @@ export interface RenderedReport {
 /** A rendering in a worker thread. */
 export type Rendering =
   | RenderedReport
-  | { chart: Chart; workspace: ChartWorkspace }
+  | { chart: Chart; workspace: ChartWorkspace; format: PictureFormat; options: PictureOptions }
   | { make: DocumentFormat; paper: PrintDocument };
 
 /** The result of the thread: the file or an error. */

@@ -1,8 +1,14 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import {
+  isPicture,
+  type PictureFormat,
+  type PictureOptions,
+} from '../../../domain/inventory/reports/report.options.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { answerRequests } from '../../../platform/worker-threads.ts';
 import { reportNamed } from '../../reports.catalogue.ts';
+import { drawChart } from '../charts/charts.draw.ts';
 import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 import { rowsTable, tablesOf, writeTables } from '../report.formats.ts';
@@ -18,25 +24,34 @@ const MOST_BYTES = 128 * 1024 * 1024;
  */
 async function makeRendering(rendering: Rendering): Promise<Buffer> {
   if ('paper' in rendering) return await renderDocument(rendering.make, rendering.paper);
-  if ('chart' in rendering) return await draw(rendering.chart, rendering.workspace);
+  if ('chart' in rendering) return await draw(rendering.chart, rendering);
   const { params, format, table, look } = rendering;
   const report = reportNamed(rendering.report);
   const body = Buffer.from(rendering.body.buffer, rendering.body.byteOffset, rendering.body.byteLength);
-  const isWhole = format === 'svg' || report.long === undefined;
+  const isWhole = isPicture(format) || report.long === undefined;
   if (isWhole && body.length > MOST_BYTES) {
     throw new EstateError('query_too_heavy', 'The report is too large for this format; use a filter.');
   }
-  if (format === 'svg') {
-    return await draw(report.chart!(JSON.parse(body.toString()), params, look!.context), look!.workspace);
+  if (isPicture(format)) {
+    const chart = report.chart!(JSON.parse(body.toString()), params, look!.context);
+    return await draw(chart, { ...look!, format });
   }
   const tables = tablesOf(format, report.tables(parseReport(report, body), params), table);
   return await collect((out) => writeTables(format, tables.map(rowsTable), out));
 }
 
-/** Loads the charting library with the first chart. */
-async function draw(chart: Chart, workspace: ChartWorkspace): Promise<Buffer> {
-  const { drawChart } = await import('../charts/charts.draw.ts');
-  return Buffer.from(drawChart(chart, workspace));
+/** Draws a chart; the library for PNG is loaded with the first one. */
+async function draw(
+  chart: Chart,
+  {
+    workspace,
+    options,
+    format,
+  }: { workspace: ChartWorkspace; options: PictureOptions; format: PictureFormat },
+): Promise<Buffer> {
+  const svg = drawChart(chart, workspace, options);
+  if (format === 'svg') return Buffer.from(svg);
+  return (await import('./rendering.png.ts')).pngOf(svg);
 }
 
 /** Loads the document libraries with the first document of each format. */

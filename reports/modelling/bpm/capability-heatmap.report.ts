@@ -3,8 +3,8 @@ import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { areaTiles } from '../../kernel/charts/charts.areas.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
@@ -96,12 +96,17 @@ export const bpmCapabilityHeatmapReport = defineReport({
     return `{"metric":${JSON.stringify(params.metric)},"items":${items}}`;
   },
   chart: ({ items }, { metric }, context) => ({
-    ...areaTiles(items, ({ metric_value }) => metric_value),
+    kind: 'boxes',
     title: `${typeLabel(context, CAPABILITY)} by ${metrics[metric].name.toLowerCase()}`,
-    note: 'Each tile is a capability, in the area of its top-level capability',
-    valueAxis: 'capabilities',
-    shadeAxis: metrics[metric].name,
-    shadeUnit: 'count',
+    note: counted(items.length, 'capability', 'capabilities'),
+    boxes: items.map(({ id, name, parent_id, metric_value }) => ({
+      id,
+      name,
+      parent_id,
+      value: metric_value,
+    })),
+    member: ['', ''],
+    scale: { name: metrics[metric].name, unit: 'count' },
   }),
   tables: ({ items }) => [
     reportTable(

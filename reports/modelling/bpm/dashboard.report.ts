@@ -4,6 +4,7 @@ import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable, resultTable } from '../../kernel/report.formats.ts';
 import { defineReport, reportSchema } from '../../kernel/report.ts';
@@ -95,6 +96,7 @@ function bpmDashboardChart(result: Result, context: ChartContext): Chart {
     ['automationLevel', result.by_automation],
     ['riskLevel', result.by_risk],
   ];
+  const { total_processes } = result;
   const { with_diagram, percentage } = result.diagram_coverage;
   return {
     kind: 'panels',
@@ -104,9 +106,19 @@ function bpmDashboardChart(result: Result, context: ChartContext): Chart {
         kind: 'figures',
         title: typeLabel(context, PROCESS),
         items: [
-          { name: 'Cards', value: result.total_processes, unit: 'count' },
-          { name: 'With a diagram', value: with_diagram, unit: 'count' },
-          { name: 'Covered by diagrams', value: percentage, unit: 'percent' },
+          {
+            name: 'Processes',
+            value: total_processes,
+            unit: 'count',
+            hint: `${formatCount(result.top_risk_processes.length)} listed with a high risk`,
+          },
+          {
+            name: 'With a diagram',
+            value: with_diagram,
+            unit: 'count',
+            hint: `${formatCount(total_processes - with_diagram)} without`,
+          },
+          { name: 'Covered by diagrams', value: percentage, unit: 'percent', hint: 'of all processes' },
         ],
       },
       ...fields.map(([key, counts]) => countedBars(context, PROCESS, key, counts)),

@@ -2,7 +2,8 @@ import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, NO_VALUE, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -63,27 +64,54 @@ export const processDependenciesReport = defineReport({
   ],
 });
 
-/** A graph of processes and their dependencies, those with the most dependencies first. */
+/** Maximum number of layers of processes. */
+const LAYERS = 5;
+
+/** Processes from left to right along their dependencies. */
 function processDependenciesChart(result: Result, context: ChartContext): Chart {
+  const joined = new Set(result.edges.flatMap(({ source, target }) => [source, target]));
+  const nodes = result.nodes.filter(({ id }) => joined.has(id));
+  const alone = result.nodes.length - nodes.length;
+  const levels = levelsOf(nodes, result.edges);
   const subtypes = context.metamodel.cardTypes.get(PROCESS)?.subtypes ?? [];
-  const counts = new Map<string, number>();
-  for (const { source, target } of result.edges) {
-    for (const id of [source, target]) counts.set(id, (counts.get(id) ?? 0) + 1);
-  }
-  const joined = result.nodes.filter(({ id }) => counts.has(id));
-  const alone = result.nodes.length - joined.length;
+  const names = new Map<string, string>([
+    ...subtypes.map(({ key, label }): [string, string] => [key, label]),
+    ['', NO_VALUE],
+  ]);
+  const label = typeLabel(context, PROCESS);
   return {
     kind: 'graph',
-    title: `Dependencies of ${typeLabel(context, PROCESS)}`,
-    note: `Arrows lead to the process that is depended on${alone > 0 ? ` · Not drawn: ${alone} without dependencies` : ''}`,
-    groupAxis: 'Subtype',
-    nodes: joined
-      .toSorted((a, b) => counts.get(b.id)! - counts.get(a.id)!)
-      .map(({ id, name, subtype }) => ({
-        id,
+    title: `Dependencies of ${label} cards`,
+    note: `Each is left of those on which it depends${alone > 0 ? ` · ${counted(alone, 'card')} without dependencies left out` : ''}`,
+    layers: Array.from({ length: LAYERS }, (_, level) => ({
+      key: String(level),
+      name: level === 0 ? 'Depends on others' : `Level ${level + 1}`,
+    })),
+    groups: Array.from({ length: LAYERS }, (_, level) =>
+      [...names].map(([key, name]) => ({
+        key: `${level} ${key}`,
         name,
-        group: subtypes.find(({ key }) => key === subtype)?.label ?? subtype ?? 'not set',
+        paint: typePaint(context, PROCESS),
+        layer: String(level),
       })),
-    edges: result.edges,
+    ).flat(),
+    nodes: nodes.map(({ id, name, subtype }) => ({
+      id,
+      name,
+      group: `${levels.get(id)!} ${subtype !== null && names.has(subtype) ? subtype : ''}`,
+    })),
+    edges: result.edges.map(({ source, target }) => ({ source, target, flow: true })),
   };
+}
+
+/** The longest way from a node on which none depends; loops are cut. */
+function levelsOf(nodes: Result['nodes'], edges: Result['edges']): Map<string, number> {
+  const levels = new Map(nodes.map(({ id }) => [id, 0]));
+  for (let round = 1; round < LAYERS; round += 1) {
+    for (const { source, target } of edges) {
+      const level = Math.min(LAYERS - 1, levels.get(source)! + 1);
+      if (level === round && levels.get(target)! < level) levels.set(target, level);
+    }
+  }
+  return levels;
 }

@@ -67,7 +67,9 @@ export const elementApplicationMapReport = defineReport({
   },
   chart: ({ items }, _params, context) => ({
     kind: 'bars',
-    title: `${typeLabel(context, APPLICATION)} in diagrams of processes`,
+    title: `${typeLabel(context, APPLICATION)} in process diagrams`,
+    note: 'Elements of diagrams that are linked to each',
+    most: 60,
     itemAxis: typeLabel(context, APPLICATION),
     valueAxis: 'Elements of diagrams',
     unit: 'count',

@@ -5,8 +5,8 @@ import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Count, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { areaTiles } from '../../kernel/charts/charts.areas.ts';
-import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { phaseLegend, phasePaint, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
@@ -107,12 +107,18 @@ export const processMapReport = defineReport({
        || '}' as result`;
   },
   chart: ({ items }, _params, context) => ({
-    ...areaTiles(items, ({ app_count }) => app_count),
-    title: `${typeLabel(context, PROCESS)} by applications`,
-    note: 'Each tile is a process, in the area of its top-level process',
-    valueAxis: 'processes',
-    shadeAxis: 'Applications',
-    shadeUnit: 'count',
+    kind: 'boxes',
+    title: `${typeLabel(context, PROCESS)} map`,
+    note: `${counted(items.length, 'process', 'processes')} with their applications, by the phase of each`,
+    boxes: items.map(({ id, name, parent_id, apps }) => ({
+      id,
+      name,
+      parent_id,
+      items: apps.map((app) => ({ name: app.name, paint: phasePaint(app.lifecycle, context.today) })),
+    })),
+    member: ['application', 'applications'],
+    legend: phaseLegend,
+    gaps: true,
   }),
   tables: ({ items }) => [
     reportTable(

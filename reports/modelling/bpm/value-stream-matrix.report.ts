@@ -4,7 +4,8 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, NO_VALUE, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -143,19 +144,20 @@ export const valueStreamMatrixReport = defineReport({
 function valueStreamChart(result: Result, context: ChartContext): MatrixChart {
   const rows = result.organizations.filter(({ id }) => result.cells[id]);
   const used = Object.values(result.cells).some((cells) => cells[NO_CONTEXT]);
-  const columns = [...result.contexts, ...(used ? [{ id: NO_CONTEXT, name: 'No context' }] : [])];
+  const columns = [...result.contexts, ...(used ? [{ id: NO_CONTEXT, name: NO_VALUE }] : [])];
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
   const left = result.unassigned.length;
   return {
     kind: 'matrix',
     title: `${typeLabel(context, PROCESS)} along value streams`,
-    ...(left > 0 ? { note: `Not drawn: ${left} without an organization` } : {}),
+    note: `Processes by organization and context${left > 0 ? `; ${counted(left, 'process', 'processes')} without an organization left out` : ''}`,
+    ordered: true,
     rowAxis: typeLabel(context, 'Organization'),
     columnAxis: typeLabel(context, 'BusinessContext'),
     valueAxis: 'Processes',
     unit: 'count',
-    rows: rows.map(({ name }) => name),
-    columns: columns.map(({ name }) => name),
+    rows: rows.map(({ name }) => ({ name })),
+    columns: columns.map(({ name }) => ({ name })),
     cells: rows.flatMap(({ id }, row) =>
       Object.entries(result.cells[id]!).map(([column, found]): [number, number, number] => [
         row,

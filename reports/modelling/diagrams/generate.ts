@@ -6,7 +6,8 @@ import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
 import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import { xmlAttribute } from '../../../platform/xml.ts';
-import { textColorOn } from '../../kernel/charts/charts.theme.ts';
+import { normalised, textOn } from '../../kernel/charts/charts.colours.ts';
+import { schemes } from '../../kernel/charts/charts.tokens.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -175,7 +176,7 @@ const geometry = ({ x, y, width, height }: Box): string =>
   `<mxGeometry x="${x}" y="${y}" width="${width}" height="${height}" as="geometry"/>`;
 
 function styleOf(color: string): string {
-  return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${textColorOn(color)};spacing=6;`;
+  return `rounded=1;whiteSpace=wrap;html=1;arcSize=12;fillColor=${color};strokeColor=none;fontColor=${textOn(normalised(color) ?? schemes.light.others, schemes.light)};spacing=6;`;
 }
 
 interface DependenciesRequest {

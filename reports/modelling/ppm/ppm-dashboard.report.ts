@@ -6,7 +6,8 @@ import { NEWEST_FIRST } from '../../../domain/modelling/ppm/initiative.kinds.ts'
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
+import { counted, formatCount, formatShare } from '../../kernel/charts/charts.numbers.ts';
 import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';
 import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
@@ -136,25 +137,44 @@ const yearsTable = ({ by_fiscal_year }: Result): ReportTable =>
 
 /** Status and health of the initiatives and, if costs are visible, the amounts of each year. */
 function ppmDashboardChart(result: Result, context: ChartContext): Chart {
+  const { total_initiatives, total_budget, total_actual, health_schedule } = result;
+  const reported = total_initiatives - health_schedule.noReport;
+  const spent = total_budget
+    ? `${formatShare((total_actual ?? 0) / total_budget)} of the budget`
+    : 'no budget is set';
   const money: FiguresChart['items'] =
-    result.total_budget === null
+    total_budget === null
       ? []
       : [
-          { name: 'Budget', value: result.total_budget, unit: 'currency' },
-          { name: 'Actual', value: result.total_actual, unit: 'currency' },
+          { name: 'Budget', value: total_budget, unit: 'currency', hint: 'of all initiatives' },
+          { name: 'Actual', value: total_actual, unit: 'currency', hint: spent },
         ];
   return {
     kind: 'panels',
-    title: 'Answer of initiatives',
+    title: 'Initiatives',
     panels: [
       {
         kind: 'figures',
-        title: typeLabel(context, INITIATIVE),
-        items: [{ name: 'Cards', value: result.total_initiatives, unit: 'count' }, ...money],
+        title: 'Portfolio',
+        items: [
+          {
+            name: 'Initiatives',
+            value: total_initiatives,
+            unit: 'count',
+            hint: counted(Object.keys(result.by_subtype).length, 'subtype'),
+          },
+          {
+            name: 'With a status report',
+            value: reported,
+            unit: 'count',
+            hint: `${formatCount(health_schedule.noReport)} without`,
+          },
+          ...money,
+        ],
       },
       countedBars(context, INITIATIVE, 'initiativeStatus', result.by_status),
       healthBars(result),
-      ...(result.by_fiscal_year ? [yearBars(result.by_fiscal_year)] : []),
+      ...(result.by_fiscal_year?.length ? [yearBars(result.by_fiscal_year)] : []),
     ],
   };
 }
@@ -166,6 +186,7 @@ const healthBars = ({ health_schedule, health_cost, health_scope }: Result): Bar
   valueAxis: 'Initiatives',
   unit: 'count',
   series: ['On track', 'At risk', 'Off track', 'No report'],
+  paints: [{ quality: 3 }, { quality: 1 }, { quality: 0 }, 'others'],
   items: [
     { name: 'Schedule', of: health_schedule },
     { name: 'Cost', of: health_cost },

@@ -7,7 +7,8 @@ import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, NO_VALUE, optionLegend, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -238,23 +239,32 @@ const peopleTable = (items: Item[]): ReportTable =>
     ),
   );
 
-/** The initiatives over time by start date, within their groups. */
+/** The initiatives over time, within their groups or below their parents, in the colour of their status. */
 function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): Chart {
   const dated = items.filter(({ start_date, end_date }) => start_date ?? end_date);
-  const order = grouped
-    ? dated
-    : dated.toSorted((a, b) => ((a.start_date ?? a.end_date)! < (b.start_date ?? b.end_date)! ? -1 : 1));
   const left = items.length - dated.length;
+  const label = typeLabel(context, INITIATIVE);
+  const options = optionLegend(context, INITIATIVE, 'initiativeStatus');
+  const groupOf = ({ group_id, status }: Item) => (grouped ? (group_id ?? '') : (status ?? ''));
+  const named = new Map(dated.map((item) => [groupOf(item), item.group_name ?? NO_VALUE]));
+  const groups = grouped
+    ? [...named].map(([key, name]) => ({ key, name }))
+    : [...options, { key: '', name: NO_VALUE, paint: 'others' as const }];
   return {
     kind: 'roadmap',
-    title: `${typeLabel(context, INITIATIVE)} over time`,
-    ...(left > 0 ? { note: `Not drawn: ${left} without a start or an end` } : {}),
-    itemAxis: typeLabel(context, INITIATIVE),
-    phases: ['From start to end', 'End'],
+    title: `${label} plan`,
+    note: `${counted(dated.length, 'initiative')} with dates, next start or end first${left > 0 ? `; ${formatCount(left)} without a date left out` : ''}`,
+    itemAxis: label,
+    phases: [
+      { name: 'From start to end', paint: 'accent' },
+      { name: 'End', paint: { phase: 'phaseOut' } },
+    ],
     today: context.today,
-    items: order.map(({ name, start_date, end_date, group_name }) => ({
-      name: grouped ? `${group_name ?? 'Ungrouped'}: ${name}` : name,
-      dates: [start_date, end_date],
+    items: dated.map((item) => ({
+      name: item.name,
+      dates: [item.start_date, item.end_date],
+      group: groups.some(({ key }) => key === groupOf(item)) ? groupOf(item) : '',
     })),
+    groups,
   };
 }

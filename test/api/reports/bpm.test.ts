@@ -169,14 +169,19 @@ it('value-stream-matrix', async () => {
 
 it('are drawn, each with its texts', async () => {
   const drawn: [name: string, ...texts: string[]][] = [
-    ['dashboard', 'Covered by diagrams', '33.3 %', 'Business Process by Risk Level', 'Critical', 'not set'],
+    ['dashboard', 'Covered by diagrams', '33 %', 'Business Process by risk level', 'Critical', 'No value'],
     ['capability-process-matrix', 'Business Process by Business Capability', 'Invoicing', 'Bill'],
     ['process-application-matrix', 'Business Process by Application', 'CRM', 'ERP'],
-    ['process-dependencies', 'Dependencies of Business Process', 'Collect', '1 without dependencies'],
+    [
+      'process-dependencies',
+      'Dependencies of Business Process',
+      'Collect',
+      '1 card without dependencies left out',
+    ],
     ['capability-heatmap?metric=high_risk_count', 'Processes of high or critical risk', 'Selling'],
-    ['element-application-map', 'Application in diagrams of processes', 'ERP'],
-    ['process-map', 'Business Process by applications', 'Rest'],
-    ['value-stream-matrix', 'Finance', 'Stream', 'No context', 'Not drawn: 1 without an organization'],
+    ['element-application-map', 'Application in process diagrams', 'ERP'],
+    ['process-map', 'Business Process map', 'Rest'],
+    ['value-stream-matrix', 'Finance', 'Stream', 'No value', '1 process without an organization left out'],
   ];
   for (const [name, ...told] of drawn) {
     const svg = await viewer.get(`/api/v1/reports/bpm/${name}`, { accept: 'image/svg+xml' });

@@ -162,7 +162,13 @@ it('gives the same numbers as tables, and shows new facts at once', async () => 
     'manual,3',
   ]);
   const picture = await answered(viewer.get(url, { accept: 'image/svg+xml' }));
-  for (const text of ['Thing', 'IT Component by lifecycle', 'Ended', 'Approaching'])
+  for (const text of [
+    'Thing',
+    'Ends by quarter',
+    'Next ends',
+    'Past the end and still used',
+    '5 past the end',
+  ])
     expect(picture.text).toContain(text);
   const apps = await viewer.get(`${url}?table=affected_apps`, { accept: 'text/csv' });
   expect(apps.text.trim().split('\r\n')).toHaveLength(1 + 6);

@@ -154,7 +154,7 @@ it('shows the past, and streams what is too large to be held', async () => {
   const names = namesIn((await download(member, past)).file.raw).sort();
   expect(names).toEqual(["'=Two", 'One', 'Server', 'Three']);
   expect(JSON.parse((await download(member, whole)).file.raw.toString()).nodes).toHaveLength(5);
-  expect((await download(member, drawn)).file.raw.toString()).toContain('5 of 5 nodes');
+  expect((await download(member, drawn)).file.raw.toString()).toContain('5 cards in ');
   const book = await readWorkbook((await download(member, around)).file.raw);
   expect(book.worksheets.map(({ name, rowCount }) => [name, rowCount])).toEqual([
     ['edges', 2],

@@ -47,7 +47,7 @@ it('draws the key figures over time, with gaps where nothing was stored', async 
   ]);
   const { text, headers } = await viewer.get('/api/v1/reports/kpis', SVG);
   expect(headers.vary).toBe('Accept');
-  const [line] = /<path d="([^"]*)" fill="none"[^>]*stroke="#0067a5"/.exec(text)!.slice(1);
+  const [line] = /<path d="([^"]*)" fill="none" stroke="#3557b8" stroke-width="2"/.exec(text)!.slice(1);
   expect(line!.match(/M/g)).toHaveLength(2);
   const part = await viewer.get(
     '/api/v1/reports/kpis?from=2020-01-02T00:00:00Z&to=2020-01-04T00:00:00Z',
@@ -143,10 +143,45 @@ it('draws the cards around one, nearest first, and of the whole graph the most r
   );
   await db.raw(`update topic_versions set version = version + 1`);
   const whole = await answered(viewer.get('/api/v1/reports/dependencies', SVG));
-  expect(whole.text).toContain('80 of 200 nodes joined by 3 lines');
-  expect(whole.text).toContain('The first 80 of 200 are drawn');
+  expect(whole.text).toContain('80 cards in 1 layer, joined by 3 relations.');
+  expect(whole.text).toContain('The 80 most related of 200');
+  expect(whole.text).toContain('80 × Application');
   expect(whole.text).toContain('App 1<');
   const around = await viewer.get(`/api/v1/reports/dependencies?center_id=${id(2)}&depth=1`, SVG);
-  expect(around.text).toContain('2 of 2 nodes joined by 1 lines');
+  expect(around.text).toContain('2 cards in 1 layer, joined by 1 relation.');
   expect(around.text).toContain('around App 2');
+});
+
+it('draws in the theme, width and format that are asked for', async () => {
+  const path = '/api/v1/reports/data-quality';
+  const light = await answered(viewer.get(path, SVG));
+  expect(light.text).toContain('width="1200"');
+  const dark = await answered(viewer.get(`${path}?theme=dark&width=600`, SVG));
+  expect(dark.text).toContain('fill="#17181b"');
+  expect(dark.text).toContain('width="600"');
+  expect(dark.headers.etag).not.toBe(light.headers.etag);
+  const png = await answered(viewer.get(`${path}?width=500`, { accept: 'image/png' }));
+  expect(png.headers['content-type']).toBe('image/png');
+  expect(png.headers['content-disposition']).toBe('inline; filename="data-quality.png"');
+  expect([png.raw.toString('latin1', 1, 4), png.raw.readUInt32BE(16)]).toEqual(['PNG', 1_000]);
+  const known = { accept: 'image/png', 'if-none-match': png.headers.etag! };
+  expect((await viewer.get(`${path}?width=500`, known)).status).toBe(304);
+  for (const [query, field] of [
+    ['width=100', 'width'],
+    ['width=99999', 'width'],
+    ['theme=blue', 'theme'],
+  ] as const)
+    await expectProblem(viewer.get(`${path}?${query}`, SVG), 422, undefined, field);
+  await expectProblem(viewer.get(`${path}?theme=dark`), 422, 'validation_failed', 'theme');
+  expect(
+    (await answered(viewer.get('/api/v1/reports/kpis?width=400', { accept: 'image/png' }))).raw.readUInt32BE(
+      16,
+    ),
+  ).toBe(800);
+  const asked = await viewer.post(
+    '/api/v1/reports/query?theme=dark&width=700',
+    { from: ['Application'] },
+    SVG,
+  );
+  expect([asked.status, asked.text.includes('width="700"')]).toEqual([200, true]);
 });

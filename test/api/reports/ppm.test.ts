@@ -97,7 +97,7 @@ it('is drawn: figures, health, money of those who may see it, and initiatives ov
   const seen = await textsOf('dashboard', viewer);
   for (const text of ['Budget', '$500', 'Money']) expect(seen).not.toContain(text);
   const gantt = await textsOf('gantt?group_by=Application');
-  for (const text of ['Anchor: Harbour', 'Not drawn: 2 without a start or an end', 'From start to end'])
+  for (const text of ['Anchor', 'Harbour', '2 without a date left out', 'From start to end'])
     expect(gantt).toContain(text);
   await expectProblem(viewer.get(at('group-options'), { accept: 'image/svg+xml' }), 406);
 });

@@ -1,9 +1,10 @@
 import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
+import type { PictureFormat, PictureOptions } from '../../../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { snapshotPosition } from '../../../../domain/kernel/events/changes.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../../domain/kernel/settings/settings.read.ts';
-import { formatCount, formatDate, formatValue } from '../../../kernel/charts/charts.text.ts';
+import { formatCount, formatDate, formatValue } from '../../../kernel/charts/charts.numbers.ts';
 import { spanAfter } from '../../../kernel/charts/charts.time.ts';
 import type {
   BarsChart,
@@ -12,14 +13,15 @@ import type {
   ChartWorkspace,
   FiguresChart,
   LinesChart,
+  Paint,
   SingleChart,
 } from '../../../kernel/charts/charts.types.ts';
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
 import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
-import { valueOrder } from '../query.titles.ts';
-import { readPictureCells } from './picture.read.ts';
+import { valueOrder, valuePaint } from '../query.titles.ts';
+import { readPictureCells, type Value } from './picture.read.ts';
 import { isAdditive, type PictureShape, shapeOf } from './picture.shape.ts';
 import {
   firstOf,
@@ -35,7 +37,7 @@ import {
 
 /** A query's result as a chart. */
 export interface DrawnQuery {
-  svg: Buffer;
+  picture: Buffer;
   /** The feed position of the data. */
   position: string;
   /** Total number of groups. */
@@ -44,6 +46,8 @@ export interface DrawnQuery {
 
 export interface DrawOptions {
   signal?: AbortSignal | undefined;
+  format: PictureFormat;
+  options: PictureOptions;
   /** Whether a job draws it, with a longer time limit. */
   forJob: boolean;
 }
@@ -60,7 +64,7 @@ export async function drawQuery(
   ctx: Ctx,
   query: ReportQuery,
   plan: QueryPlan,
-  { signal, forJob }: DrawOptions,
+  { signal, forJob, format, options }: DrawOptions,
 ): Promise<DrawnQuery> {
   const shape = shapeOf(query, plan);
   const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.inRequest;
@@ -76,11 +80,11 @@ export async function drawQuery(
   const { values } = await loadSettings(services.db);
   const workspace = chartWorkspaceOf(values);
   const chart = queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });
-  const svg = await render(
-    { chart, workspace },
+  const drawn = await render(
+    { chart, workspace, format, options },
     { user: ctx.caller.userId, ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
   );
-  return { svg, position, groups: read.groups };
+  return { picture: drawn, position, groups: read.groups };
 }
 
 /** The chart of a query's result. */
@@ -150,16 +154,30 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
     valueAxis: (parted ? measures.slice(0, 1) : measures).map((n) => titleOfMeasure(picture, n)).join(', '),
     unit,
     series: series.names,
+    ...(series.paints ? { paints: series.paints } : {}),
     beside: parted ? !additive[0] : true,
     rest: series.rest,
     items: [
       ...drawnGroups.map((row) => ({
         name: nameOf(picture, shape.axis, names.get(row)!),
         values: valuesOf(row),
+        ...paintOfRow(picture, names.get(row)!, parted),
       })),
       ...(together ? [{ name: othersOf(others), values: rest }] : []),
     ],
   };
+}
+
+/** The paint of a row of one value, if it has one; the parts of stacks have their own. */
+function paintOfRow(
+  { shape, metamodel, plan }: QueryPicture,
+  names: Value[],
+  parted: boolean,
+): { paint?: Paint } {
+  const [axis, ...more] = shape.axis;
+  if (parted || axis === undefined || more.length > 0) return {};
+  const paint = valuePaint(metamodel, plan.columns[axis]!, names[axis]);
+  return paint === undefined ? {} : { paint };
 }
 
 const combinedNote = ({ shape, rows }: QueryPicture, drawn: number): string =>
@@ -213,6 +231,7 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
     times: times.map((time) => new Date(time).toISOString()),
     series: series.names.map((name, at) => ({
       name,
+      ...(series.paints ? { paint: series.paints[at]! } : {}),
       values: times.map((time) => {
         const row = rowsByTime.get(time);
         const value = row === undefined ? undefined : series.rows.get(row)?.[at];
@@ -247,6 +266,8 @@ function withGapEnds(times: number[], step: PictureShape['step']): number[] {
 /** The series of a chart, with their values by row. */
 interface PictureSeries {
   names: string[];
+  /** What the series stand for; absent if any is not known. */
+  paints?: Paint[];
   /** Whether the last series combines others. */
   rest: boolean;
   /** The note about omitted series. */
@@ -287,7 +308,16 @@ function seriesOfGroups(picture: QueryPicture): PictureSeries {
     known[at] = numberOf(values[0]);
     rows.set(row, known);
   }
+  const [only, ...more] = shape.series;
+  const paints = shown.map((series): Paint | undefined =>
+    series === null
+      ? 'others'
+      : more.length === 0
+        ? valuePaint(metamodel, plan.columns[only!]!, names.get(series)![only!])
+        : undefined,
+  );
   return {
+    ...(paints.every((paint) => paint !== undefined) ? { paints } : {}),
     names: [
       ...drawnGroups.map((series) => nameOf(picture, shape.series, names.get(series)!)),
       ...(rest ? [othersOf(others)] : []),

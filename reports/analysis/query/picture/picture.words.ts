@@ -1,7 +1,7 @@
 import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { Metamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { formatCount, formatDate } from '../../../kernel/charts/charts.numbers.ts';
 import { withNote } from '../../../kernel/charts/charts.parts.ts';
-import { formatCount, formatDate } from '../../../kernel/charts/charts.text.ts';
 import type { ChartUnit, ChartWorkspace } from '../../../kernel/charts/charts.types.ts';
 import type { QueryColumn, QueryPlan } from '../query.plan.ts';
 import { dimensionTitle, measureTitle, valueTitle } from '../query.titles.ts';

@@ -83,42 +83,34 @@ export function readPicture(svg: string): {
 }
 
 function boxOf(at: Record<string, string>, text: string, title: string | undefined, offset: number): TextBox {
-  const size = Number(/font-size:(\d+)px/.exec(at.style ?? '')?.[1] ?? 12);
+  const size = Number(at['font-size']);
   const width = widthOf(text, size);
-  const matrix = /matrix\(([^)]*)\)/
-    .exec(at.transform ?? '')?.[1]
-    ?.split(/[ ,]+/)
-    .map(Number);
-  const move = /translate\(([-\d.]+)[ ,]+([-\d.]+)\)/.exec(at.transform ?? '');
-  const turned = matrix ? Math.abs(matrix[1]!) > 0.9 : /rotate\(-?90/.test(at.transform ?? '');
+  const turned = /rotate\(-90/.test(at.transform ?? '');
   const x = Number(at.x ?? 0);
   const y = Number(at.y ?? 0);
-  const origin = matrix ? [matrix[4]!, matrix[5]!] : move ? [Number(move[1]), Number(move[2])] : [0, 0];
   const along = at['text-anchor'] === 'end' ? -width : at['text-anchor'] === 'middle' ? -width / 2 : 0;
-  const across = at['dominant-baseline'] === 'central' ? -size / 2 : -size * 0.8;
+  const across = -size * 0.8;
   const common = { text, title, fill: at.fill ?? '#000000' };
   if (turned) {
-    const up = matrix ? matrix[1]! < 0 : /rotate\(-90/.test(at.transform ?? '');
+    // from bottom to top around its own place
     return {
       ...common,
-      x: origin[0]! + across + y,
-      y: origin[1]! + offset + (up ? -(along + x) - width : along + x),
+      x: x + across,
+      y: y + offset - along - width,
       width: size,
       height: width,
     };
   }
-  return { ...common, x: origin[0]! + x + along, y: origin[1]! + offset + y + across, width, height: size };
+  return { ...common, x: x + along, y: offset + y + across, width, height: size };
 }
 
 /** The circles of a picture, each with its box. */
 export function circlesOf(svg: string): TextBox[] {
-  const drawn = svg.matchAll(
-    /<path d="M1 0A1 1[^"]*" transform="(?:matrix|translate)\(([^)]*)\)" fill="(#[0-9a-f]{6})"/g,
-  );
-  return [...drawn].map(([, numbers, fill]) => {
-    const [radius, , , , x, y] = numbers!.split(/[ ,]+/).map(Number);
-    const box = { x: x! - radius!, y: y! - radius!, width: 2 * radius!, height: 2 * radius! };
-    return { text: 'circle', title: undefined, fill: fill!, ...box };
+  const drawn = svg.matchAll(/<circle cx="([^"]*)" cy="([^"]*)" r="([^"]*)" fill="(#[0-9a-f]{6})"/g);
+  return [...drawn].map(([, ...all]) => {
+    const [x, y, radius] = all.map(Number) as [number, number, number];
+    const box = { x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius };
+    return { text: 'circle', title: undefined, fill: all[3]!, ...box };
   });
 }
 

@@ -31,7 +31,9 @@ const value = (index: number) => ((index * 7919) % 1000) + 1;
 const steps = ['Insufficient', 'Partial', 'Appropriate', 'Perfect'];
 
 /** A chart of each kind with as many items. */
-export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 'spans' | 'amounts', Chart> {
+export function samples(
+  count: number,
+): Record<SingleChart['kind'] | 'beside' | 'spans' | 'amounts' | 'scaled' | 'shares', Chart> {
   const all = names(count);
   const groups = names(6);
   return {
@@ -72,8 +74,8 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
       columnAxis: 'Business capability',
       valueAxis: 'Relations',
       unit: 'count',
-      rows: all,
-      columns: all,
+      rows: all.map((name, at) => ({ name, above: [{ key: `g${at % 7}`, name: groups[at % 6]! }] })),
+      columns: all.map((name) => ({ name })),
       cells: all.flatMap((_, row): [number, number, number][] => [
         [row, (row * 7) % count, 1 + (row % 4)],
         [row, (row * 3 + 1) % count, 1 + (row % 9)],
@@ -82,10 +84,16 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
     bubbles: {
       kind: 'bubbles',
       title: 'Application portfolio',
-      x: { name: 'Functional suitability', unit: 'number', steps },
-      y: { name: 'Technical suitability', unit: 'number', steps },
+      x: { name: 'Functional suitability', unit: 'number', steps, judged: true },
+      y: { name: 'Technical suitability', unit: 'number', steps, judged: true },
       size: { name: 'Annual cost', unit: 'currency' },
       groupAxis: 'Business criticality',
+      groups: [
+        { name: 'Mission critical', paint: { option: '#8c1d18' } },
+        { name: 'Business critical', paint: { option: 'orange' } },
+        { name: 'Administrative', paint: { category: 3 } },
+      ],
+      corners: { best: 'Best', worst: 'Worst' },
       items: all.map((name, index) => ({
         name,
         x: index % 4,
@@ -112,10 +120,18 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
       kind: 'roadmap',
       title: 'Roadmap',
       itemAxis: 'Card',
-      phases: ['Plan', 'Phase in', 'Active', 'Phase out', 'End of life'],
+      phases: [
+        { name: 'Plan', paint: { phase: 'plan' } },
+        { name: 'Phase in', paint: { phase: 'phaseIn' } },
+        { name: 'Active', paint: { phase: 'active' } },
+        { name: 'Phase out', paint: { phase: 'phaseOut' } },
+        { name: 'End of life', paint: { phase: 'endOfLife' } },
+      ],
+      groups: groups.map((name, at) => ({ key: String(at), name })),
       today: '2026-06-30',
       items: all.map((name, index) => ({
         name,
+        group: String(index % 6),
         dates: [0, 1, 2, 5, 7].map((years, phase) =>
           (index + phase) % 5 === 0 ? null : `${2018 + (index % 6) + years}-0${1 + (index % 9)}-01`,
         ),
@@ -124,11 +140,17 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
     graph: {
       kind: 'graph',
       title: 'Dependencies',
-      groupAxis: 'Type',
+      layers: ['a', 'b', 'c'].map((key) => ({ key, name: `Layer ${key}` })),
+      groups: Array.from({ length: 9 }, (_, at) => ({
+        key: String(at),
+        name: names(9)[at]!,
+        paint: { type: '#0f7eb5' },
+        layer: ['a', 'b', 'c'][at % 3]!,
+      })),
       nodes: all.map((name, index) => ({
         id: String(index),
         name,
-        group: ['Application', 'IT Component', 'Interface'][index % 3]!,
+        group: String(index % 9),
         centre: index === 0,
       })),
       edges: all
@@ -159,6 +181,72 @@ export function samples(count: number): Record<SingleChart['kind'] | 'beside' | 
         { name: 'Mission critical', values: all.map((_, index) => value(index) * 1000) },
         { name: '20 others', values: all.map((_, index) => (index % 7 === 3 ? null : index)) },
       ],
+    },
+    boxes: {
+      kind: 'boxes',
+      title: 'Capability map',
+      member: ['application', 'applications'],
+      gaps: true,
+      legend: [
+        { name: 'Good', paint: { quality: 3 } },
+        { name: 'Bad', paint: { quality: 0 } },
+      ],
+      boxes: all.map((name, index) => ({
+        id: String(index),
+        name,
+        parent_id: index < 4 ? null : String(Math.floor(index / 4)),
+        ...(index % 5 === 0
+          ? { items: [] }
+          : {
+              paint: { quality: index % 2 === 0 ? 3 : 0 } as const,
+              items: names(index % 7).map((item) => ({ name: item, paint: { quality: 3 } as const })),
+            }),
+      })),
+    },
+    scaled: {
+      kind: 'boxes',
+      title: 'Costs of capabilities',
+      member: ['application', 'applications'],
+      scale: { name: 'Costs', unit: 'currency' },
+      boxes: all.map((name, index) => ({
+        id: String(index),
+        name,
+        parent_id: null,
+        value: index * 1_234_567,
+      })),
+    },
+    columns: {
+      kind: 'columns',
+      title: 'Ends by quarter',
+      valueAxis: 'Cards',
+      unit: 'count',
+      series: groups.slice(0, 3).map((name, at) => ({ name, paint: { category: at } })),
+      today: 'Q3 2021',
+      items: all.slice(0, 40).map((_, index) => ({
+        name: `Q${(index % 4) + 1} ${2021 + Math.floor(index / 4)}`,
+        values: [value(index), value(index + 3) % 17, 0],
+        apart: index > 37,
+      })),
+    },
+    list: {
+      kind: 'list',
+      title: 'Next ends',
+      columns: [
+        { name: 'Card', share: 60 },
+        { name: 'Data quality', share: 40, right: true },
+      ],
+      rows: all.map((name, index) => ({ cells: [name, String(index)], paint: { type: '#ffa31f' } })),
+    },
+    shares: {
+      kind: 'bars',
+      title: 'Cost of applications',
+      itemAxis: 'Application',
+      valueAxis: 'Cost',
+      unit: 'currency',
+      series: ['Cost'],
+      shares: true,
+      most: 21,
+      items: all.map((name, index) => ({ name, values: [value(index) * 10_000] })),
     },
     figures: {
       kind: 'figures',

@@ -7,7 +7,7 @@ import { samples } from '../charts/samples.ts';
 
 const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
 const chart = samples(3).bars;
-const picture: Rendering = { chart, workspace };
+const picture: Rendering = { chart, workspace, format: 'svg', options: {} };
 
 /** An answer with as many applications, as the report on costs gives it. */
 const costs = (count: number) => {
@@ -38,8 +38,22 @@ it('makes files and pictures in another thread, the same as here', async () => {
   expect((await readWorkbook(xlsx)).worksheets[0]!.rowCount).toBe(3);
 });
 
+it('draws PNG of two pixels for each, within bounds of its size', async () => {
+  const png = async (count: number, width: number) => {
+    const made = await render({ chart: samples(count).bars, workspace, format: 'png', options: { width } });
+    expect(made.subarray(1, 4).toString()).toBe('PNG');
+    return [made.readUInt32BE(16), made.readUInt32BE(20)] as const;
+  };
+  expect((await png(3, 600))[0]).toBe(1200);
+  const [width, height] = await png(200, 2_400);
+  expect(width * height).toBeLessThanOrEqual(24_100_000);
+  const names = [{ name: '財務会計システム نظام', values: [1, 1] }];
+  const other = { ...samples(1).bars, items: names } as typeof chart;
+  expect((await render({ ...picture, chart: other, format: 'png' })).length).toBeGreaterThan(1_000);
+});
+
 it('survives what fails, and hands refusals on as they are', async () => {
-  await expect(render({ chart: { kind: 'bars' } as never, workspace })).rejects.toThrow('rendering failed');
+  await expect(render({ ...picture, chart: { kind: 'bars' } as never })).rejects.toThrow('rendering failed');
   await expect(render({ format: 'csv', ...costs(1), table: 'nothing' })).rejects.toMatchObject({
     code: 'validation_failed',
     errors: [expect.objectContaining({ field: 'table', code: 'unknown_value' })],
@@ -48,7 +62,7 @@ it('survives what fails, and hands refusals on as they are', async () => {
   const { report, params } = costs(1);
   const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
   await expect(
-    render({ format: 'svg', report, params, body, look: { context, workspace } }),
+    render({ format: 'svg', report, params, body, look: { context, workspace, options: {} } }),
   ).rejects.toMatchObject({ code: 'query_too_heavy' });
   expect((await render(picture)).toString()).toContain('<svg');
 });

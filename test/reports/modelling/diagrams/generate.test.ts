@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { cardsOf, readDrawing } from '../../../../domain/modelling/diagrams/drawing.work.ts';
-import { textColorOn } from '../../../../reports/kernel/charts/charts.theme.ts';
+import { textOn } from '../../../../reports/kernel/charts/charts.colours.ts';
+import { schemes } from '../../../../reports/kernel/charts/charts.tokens.ts';
 import { layoutLayers } from '../../../../reports/modelling/diagrams/generate.layers.ts';
 import { layoutGroups } from '../../../../reports/modelling/diagrams/generate.shelves.ts';
 import { drawnXml } from '../../../../reports/modelling/diagrams/generate.ts';
@@ -103,8 +104,8 @@ it('is refused as a drawing where it would not open', () => {
 
 it('is written in the ink that is read best', () =>
   expect([
-    textColorOn('#ffffff'),
-    textColorOn('#000000'),
-    textColorOn('#fbc02d'),
-    textColorOn('#1a237e'),
-  ]).toEqual(['#000000', '#ffffff', '#000000', '#ffffff']));
+    textOn('#ffffff', schemes.light),
+    textOn('#000000', schemes.light),
+    textOn('#fbc02d', schemes.light),
+    textOn('#1a237e', schemes.light),
+  ]).toEqual(['#1a1b1f', '#ffffff', '#1a1b1f', '#ffffff']));

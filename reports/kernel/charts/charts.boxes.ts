@@ -1,0 +1,303 @@
+import { fillOf, isNarrow } from './charts.look.ts';
+import { type Look, type Mark, moved, type Picture } from './charts.marks.ts';
+import { counted, formatCount, numberWriter, tickWriter } from './charts.numbers.ts';
+import { heading, LABEL, type LegendEntry, labelAt, nothing, withNote } from './charts.parts.ts';
+import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile } from './charts.tiles.ts';
+import { radius, type, weight } from './charts.tokens.ts';
+import { countTo, type Node, paintKey, treesOf } from './charts.tree.ts';
+import type { BoxesChart } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
+
+/** Maximum number of boxes; of more, lower levels are folded. */
+const MOST = 420;
+/** Maximum number of boxes without lower levels. */
+const MOST_FOLDED = 160;
+/** Maximum number of levels. */
+const LEVELS = 3;
+const GAP = 12;
+const PAD = 10;
+const INNER = 6;
+/** Minimum width of a box of the first level, and of a tile. */
+const LEAST = { root: 340, tile: 150 };
+const HEADER = { root: 34, inner: 28 };
+
+/** Boxes in boxes by level, in columns. */
+export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
+  const { width, margin } = look;
+  const roots = treesOf(chart);
+  const levels = levelsFor(roots);
+  const shown = levels === 1 ? largestFirst(roots).slice(0, MOST_FOLDED) : roots;
+  const hasItems = roots.some(({ items }) => items.size > 0);
+  const frame: BoxFrame = {
+    look,
+    chart,
+    steps: scaleSteps(chart, shown, levels),
+    write: numberWriter(valuesOf(roots), chart.scale?.unit ?? 'number', look.workspace),
+    marksGaps: chart.gaps === true && hasItems,
+  };
+  const note = withNote(chart.note, noteOf(frame, roots, shown, levels, hasItems));
+  const head = heading(look, { title: chart.title, note }, legendOf(frame, roots, levels));
+  const description = `${counted(chart.boxes.length, 'box', 'boxes')} in ${counted(roots.length, 'area')}.`;
+  if (roots.length === 0) {
+    return {
+      width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description,
+    };
+  }
+  const room = width - 2 * margin;
+  const isFlat = shown.every(({ children }) => levels === 1 || children.length === 0);
+  const least = isFlat ? LEAST.tile + 40 : isNarrow(look) ? 250 : LEAST.root;
+  const columns = Math.max(1, Math.min(shown.length, Math.floor((room + GAP) / (least + GAP))));
+  const column = (room - (columns - 1) * GAP) / columns;
+  const bottoms = Array.from({ length: columns }, () => head.bottom + 4);
+  const marks: Mark[] = [];
+  if (isFlat) {
+    const rows = gridOf(frame, shown, room, columns, levels === 1);
+    marks.push(...rows.marks.map((mark) => moved(mark, margin, bottoms[0]!)));
+    bottoms[0]! += rows.height;
+  } else {
+    for (const root of shown) {
+      const at = bottoms.indexOf(Math.min(...bottoms));
+      const box = boxOf(frame, root, column, 1, levels);
+      marks.push(...box.marks.map((mark) => moved(mark, margin + at * (column + GAP), bottoms[at]!)));
+      bottoms[at]! += box.height + GAP;
+    }
+  }
+  return {
+    width,
+    height: Math.max(...bottoms) + margin - GAP + 4,
+    marks: [...head.marks, ...marks],
+    description,
+  };
+}
+
+const valuesOf = (nodes: Node[]): (number | undefined)[] =>
+  nodes.flatMap(({ value, children }) => [value, ...valuesOf(children)]);
+
+/** How many levels fit; the first one always does. */
+function levelsFor(roots: Node[]): number {
+  for (let levels = LEVELS; levels > 1; levels -= 1) if (countTo(roots, levels) <= MOST) return levels;
+  return 1;
+}
+
+const largestFirst = (nodes: Node[]): Node[] =>
+  nodes.toSorted(
+    (a, b) => b.items.size - a.items.size || (b.value ?? 0) - (a.value ?? 0) || b.below - a.below,
+  );
+
+function noteOf(
+  { chart }: BoxFrame,
+  roots: Node[],
+  shown: Node[],
+  levels: number,
+  hasItems: boolean,
+): string | undefined {
+  const hidden = roots.length - shown.length;
+  const depth = levels === LEVELS && countTo(roots, LEVELS + 1) === countTo(roots, LEVELS);
+  const folded =
+    depth || chart.boxes.length === countTo(roots, levels)
+      ? undefined
+      : levels === 1
+        ? 'Only the first level is drawn, with what lies below each'
+        : `The first ${levels} levels are drawn; +n counts those below`;
+  const empty =
+    chart.gaps && !hasItems
+      ? `None has ${/^[aeiou]/i.test(chart.member[0]) ? 'an' : 'a'} ${chart.member[0]} yet`
+      : undefined;
+  const left = hidden > 0 ? `${formatCount(hidden)} smaller ones are left out` : undefined;
+  const shade = chart.scale ? `Shade: ${chart.scale.name}` : undefined;
+  return [shade, empty, folded, left].reduce(withNote, undefined);
+}
+
+function legendOf(frame: BoxFrame, roots: Node[], levels: number): LegendEntry[] {
+  const { chart, look, steps, marksGaps } = frame;
+  const gaps = roots.reduce((sum, node) => sum + node.gaps, 0);
+  const gap: LegendEntry[] =
+    marksGaps && gaps > 0 ? [{ name: `No ${chart.member[0]}`, paint: 'none', extra: formatCount(gaps) }] : [];
+  if (chart.scale && steps) {
+    const write = tickWriter(steps.limits, chart.scale.unit, look.workspace);
+    const zero: LegendEntry[] = steps.hasZero ? [{ name: write(0), paint: 'none', shape: 'empty' }] : [];
+    return [
+      ...zero,
+      ...steps.limits.slice(1).map((limit, at): LegendEntry => {
+        const from = chart.scale!.unit === 'count' ? steps.limits[at]! + 1 : steps.limits[at]!;
+        return {
+          name: from === limit ? write(limit) : `${write(from)} – ${write(limit)}`,
+          paint: { step: stepOf(at, steps.limits.length - 1) },
+        };
+      }),
+      ...(levels > 0 ? [] : gap),
+    ];
+  }
+  const isSpread = roots.some(({ spread }) => spread.size > 0);
+  const counts = isSpread ? sumMaps(roots.map(({ spread }) => spread)) : itemCounts(roots);
+  const entries = (chart.legend ?? []).flatMap(({ name, paint }): LegendEntry[] => {
+    const count = counts.get(paintKey(paint)) ?? 0;
+    return count > 0 ? [{ name, paint, extra: formatCount(count), shape: isSpread ? 'square' : 'dot' }] : [];
+  });
+  return [...entries, ...gap];
+}
+
+function sumMaps(maps: ReadonlyMap<string, number>[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const map of maps) for (const [key, count] of map) sums.set(key, (sums.get(key) ?? 0) + count);
+  return sums;
+}
+
+/** Distinct items by paint. */
+function itemCounts(roots: Node[]): Map<string, number> {
+  const all = new Map(roots.flatMap(({ items }) => [...items]));
+  const counts = new Map<string, number>();
+  for (const paint of all.values()) {
+    if (paint !== undefined) counts.set(paintKey(paint), (counts.get(paintKey(paint)) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** A box with its header and content, from (0, 0) on. */
+function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels: number): Drawn {
+  const { look } = frame;
+  const { scheme } = look;
+  if (level >= levels || node.children.length === 0) {
+    return tile(frame, node, width, level >= levels);
+  }
+  const isRoot = level === 1;
+  const pad = isRoot ? PAD : INNER;
+  const header = isRoot ? HEADER.root : HEADER.inner;
+  const marks: Mark[] = [];
+  let y = header;
+  const inner = width - 2 * pad;
+  const branches = level + 1 < levels ? node.children.filter(({ children }) => children.length > 0) : [];
+  for (const child of branches) {
+    const box = boxOf(frame, child, inner, level + 1, levels);
+    marks.push(...box.marks.map((mark) => moved(mark, pad, y)));
+    y += box.height + INNER;
+  }
+  const leaves = node.children.filter((child) => !branches.includes(child));
+  const columns = Math.max(1, Math.floor((inner + INNER) / (LEAST.tile - 20 + INNER)));
+  const own = node.box.items?.length && frame.chart.member[0] !== '' ? [ownOf(node)] : [];
+  const grid = gridOf(
+    frame,
+    [...own, ...leaves],
+    inner,
+    Math.min(columns, isNarrow(look) ? 2 : 3),
+    level + 1 >= levels,
+  );
+  marks.push(...grid.marks.map((mark) => moved(mark, pad, y)));
+  y += grid.height + pad - INNER;
+  const ground: Mark = {
+    kind: 'rect',
+    x: 0,
+    y: 0,
+    width,
+    height: y,
+    radius: isRoot ? radius.panel : radius.control,
+    fill: isRoot ? scheme.panel : scheme.canvas,
+    stroke: isRoot ? scheme.hairlineStrong : scheme.hairline,
+  };
+  return { marks: [ground, ...headerOf(frame, node, width, pad, header, isRoot), ...marks], height: y };
+}
+
+/** What a parent has itself, as one of its leaves. */
+const ownOf = (node: Node): Node => ({
+  ...node,
+  children: [],
+  below: 0,
+  gaps: 0,
+  items: new Map((node.box.items ?? []).map(({ name, paint }) => [name, paint])),
+  box: { ...node.box, name: `${node.box.name} (itself)` },
+});
+
+/** Tiles in rows of equal height. */
+function gridOf(frame: BoxFrame, nodes: Node[], width: number, columns: number, folded: boolean): Drawn {
+  const count = Math.max(1, Math.min(columns, nodes.length));
+  const wide = (width - (columns - 1) * INNER) / columns;
+  const marks: Mark[] = [];
+  let y = 0;
+  for (let at = 0; at < nodes.length; at += count) {
+    const row = nodes.slice(at, at + count);
+    const first = row.map((node) => tile(frame, node, wide, folded));
+    const height = Math.max(...first.map((one) => one.height));
+    for (const [index, node] of row.entries()) {
+      const drawn = tile(frame, node, wide, folded, height);
+      marks.push(...drawn.marks.map((mark) => moved(mark, index * (wide + INNER), y)));
+    }
+    y += height + INNER;
+  }
+  return { marks, height: y };
+}
+
+/** Name, spread of the subtree, gaps and count. */
+function headerOf(
+  frame: BoxFrame,
+  node: Node,
+  width: number,
+  pad: number,
+  height: number,
+  isRoot: boolean,
+): Mark[] {
+  const { look, chart, marksGaps } = frame;
+  const { scheme } = look;
+  const size = isRoot ? type.panel.size : LABEL;
+  const y = height / 2 + (isRoot ? 1 : 0);
+  const marks: Mark[] = [];
+  let right = width - pad;
+  const figure =
+    chart.scale && node.value !== undefined
+      ? frame.write(node.value)
+      : chart.member[0] === ''
+        ? ''
+        : formatCount(node.items.size);
+  marks.push(labelAt(look, right, y, figure, { anchor: 'end', fill: scheme.text2 }));
+  right -= textWidth(figure, LABEL) + 6;
+  const spread = [...node.spread].filter(([, count]) => count > 0);
+  const order = (chart.legend ?? []).map(({ paint }) => paintKey(paint));
+  const total = spread.reduce((sum, [, count]) => sum + count, 0);
+  if (total > 0 && width > 190) {
+    const bar = isRoot ? 60 : 46;
+    let x = right - bar;
+    for (const [key, count] of spread.toSorted(([a], [b]) => order.indexOf(b) - order.indexOf(a))) {
+      const part = (count / total) * bar;
+      marks.push({
+        kind: 'rect',
+        x,
+        y: y - 3,
+        width: Math.max(1, part - 1),
+        height: 6,
+        radius: 1,
+        fill: fillOf(JSON.parse(key), look),
+      });
+      x += part;
+    }
+    right -= bar + 8;
+  }
+  if (marksGaps && node.gaps > 0) {
+    const text = counted(node.gaps, 'gap');
+    const wide = textWidth(text, 11) + 12;
+    if (right - wide > pad + 80) {
+      marks.push({
+        kind: 'rect',
+        x: right - wide,
+        y: y - 9,
+        width: wide,
+        height: 18,
+        radius: 9,
+        fill: scheme.tones.warn.tint,
+      });
+      marks.push(
+        labelAt(look, right - wide / 2, y, text, { anchor: 'middle', size: 11, fill: scheme.tones.warn.ink }),
+      );
+      right -= wide + 8;
+    }
+  }
+  marks.push(
+    labelAt(look, pad + 2, y, node.box.name, {
+      size,
+      weight: isRoot ? weight.title : weight.emphasis,
+      room: right - pad - 6,
+    }),
+  );
+  return marks;
+}

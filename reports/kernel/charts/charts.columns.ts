@@ -1,0 +1,174 @@
+import { textOn } from './charts.colours.ts';
+import { fillOf } from './charts.look.ts';
+import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { axisTitle, numberWriter, tickWriter } from './charts.numbers.ts';
+import { heading, LABEL, label, labelAt, nothing, scaleOf, ticksOf } from './charts.parts.ts';
+import { weight } from './charts.tokens.ts';
+import type { ColumnsChart } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
+
+const PLOT = 280;
+/** Gap before and after columns that stand beside the axis. */
+const APART = 28;
+
+/** Stacked columns from left to right; those apart are separated by a gap. */
+export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
+  const { scheme, margin, width, workspace } = look;
+  const totals = chart.items.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
+  const bySeries = chart.series.map((_, at) => chart.items.reduce((sum, { values }) => sum + values[at]!, 0));
+  const write = numberWriter(bySeries, chart.unit, workspace);
+  const legend = chart.series.map(({ name, paint }, at) => ({ name, paint, extra: write(bySeries[at]!) }));
+  const head = heading(look, chart, legend);
+  if (totals.every((total) => total === 0)) {
+    return {
+      width,
+      height: head.bottom + 40,
+      marks: [...head.marks, nothing(look, head.bottom)],
+      description: chart.title,
+    };
+  }
+  const scale = scaleOf(totals, { zero: true, padded: false, whole: chart.unit === 'count', steps: 5 });
+  const ticks = ticksOf(scale);
+  const writeTick = tickWriter(ticks, chart.unit, workspace);
+  const left = margin + Math.max(...ticks.map((tick) => textWidth(writeTick(tick), LABEL))) + 10;
+  const top = head.bottom + 22;
+  const bottom = top + PLOT;
+  const yOf = (value: number) => bottom - ((value - scale.min) / (scale.max - scale.min)) * PLOT;
+  const grid = ticks.flatMap((tick): Mark[] => [
+    line([left, yOf(tick)], [width - margin, yOf(tick)], tick === 0 ? scheme.border : scheme.hairline),
+    labelAt(look, left - 8, yOf(tick), writeTick(tick), { anchor: 'end', fill: scheme.text2 }),
+  ]);
+  const lefts = leftsOf(chart, left + 6, width - margin - 6);
+  const inset = Math.min(lefts.step * 0.15, 10);
+  const stacks = chart.items.flatMap((item, at) =>
+    stackOf(chart, look, item, lefts.at[at]! + inset, lefts.step - 2 * inset, yOf),
+  );
+  const sums = chart.items.flatMap((_, at) =>
+    totals[at]! > 0 && lefts.step > textWidth(write(totals[at]!), LABEL) + 2
+      ? [
+          label(look, lefts.at[at]! + lefts.step / 2, yOf(totals[at]!) - 5, write(totals[at]!), {
+            anchor: 'middle',
+            weight: weight.emphasis,
+          }),
+        ]
+      : [],
+  );
+  return {
+    width,
+    height: bottom + 44 + margin - 8,
+    marks: [
+      ...head.marks,
+      label(look, margin, top - 10, axisTitle(chart.valueAxis, chart.unit, workspace), {
+        fill: scheme.text2,
+      }),
+      ...grid,
+      ...stacks,
+      ...sums,
+      ...names(chart, look, lefts, bottom),
+      ...today(chart, look, lefts, top, bottom),
+    ],
+    description: `${chart.valueAxis} in ${chart.items.length} columns, ${write(totals.reduce((a, b) => a + b, 0))} in total.`,
+  };
+}
+
+interface Places {
+  at: number[];
+  step: number;
+}
+
+/** The left edges of the columns. */
+function leftsOf({ items }: ColumnsChart, left: number, right: number): Places {
+  const breaks = items.filter(
+    ({ apart }, at) => at > 0 && Boolean(apart) !== Boolean(items[at - 1]!.apart),
+  ).length;
+  const step = Math.min(72, (right - left - breaks * APART) / items.length);
+  let x = left;
+  const at = items.map(({ apart }, index) => {
+    if (index > 0 && Boolean(apart) !== Boolean(items[index - 1]!.apart)) x += APART;
+    const from = x;
+    x += step;
+    return from;
+  });
+  return { at, step };
+}
+
+function stackOf(
+  chart: ColumnsChart,
+  look: Look,
+  { name, values }: ColumnsChart['items'][number],
+  x: number,
+  width: number,
+  yOf: (value: number) => number,
+): Mark[] {
+  const write = numberWriter(values, chart.unit, look.workspace);
+  let sum = 0;
+  return values.flatMap((value, at): Mark[] => {
+    if (value <= 0) return [];
+    const from = yOf(sum);
+    sum += value;
+    const height = from - yOf(sum);
+    const { name: series, paint } = chart.series[at]!;
+    const fill = fillOf(paint, look);
+    const rect: Mark = {
+      kind: 'rect',
+      x,
+      y: yOf(sum),
+      width,
+      height: Math.max(1, height - (height > 3 ? 1 : 0)),
+      fill,
+      title: `${name}, ${series}: ${write(value)}`,
+    };
+    const isShown =
+      values.filter((one) => one > 0).length > 1 && height > 18 && width > textWidth(write(value), 11) + 4;
+    return isShown
+      ? [
+          rect,
+          labelAt(look, x + width / 2, yOf(sum) + height / 2, write(value), {
+            size: 11,
+            anchor: 'middle',
+            fill: textOn(fill, look.scheme),
+          }),
+        ]
+      : [rect];
+  });
+}
+
+/** Names below the columns: `Q1 2027` as quarter and year; where there is no room, only some. */
+function names({ items }: ColumnsChart, look: Look, { at, step }: Places, bottom: number): Mark[] {
+  const fill = look.scheme.text2;
+  let year = '';
+  const free = { name: -Infinity, year: -Infinity };
+  return items.flatMap(({ name }, index) => {
+    const center = at[index]! + step / 2;
+    const quarter = /^(Q\d) (\d{4})$/.exec(name);
+    const marks: Mark[] = [];
+    const upper = quarter ? quarter[1]! : name;
+    const half = textWidth(upper, LABEL) / 2;
+    if (center - half > free.name) {
+      marks.push(label(look, center, bottom + 17, upper, { anchor: 'middle', fill }));
+      free.name = center + half + 4;
+    }
+    if (quarter && quarter[2] !== year && center - 16 > free.year) {
+      year = quarter[2]!;
+      free.year = center + 20;
+      marks.push(label(look, center, bottom + 34, year, { anchor: 'middle', weight: weight.emphasis }));
+    }
+    return marks;
+  });
+}
+
+function today(
+  { items, today: name }: ColumnsChart,
+  look: Look,
+  { at }: Places,
+  top: number,
+  bottom: number,
+): Mark[] {
+  const index = items.findIndex((item) => item.name === name);
+  if (index < 0) return [];
+  const x = at[index]! - 1;
+  return [
+    line([x, top - 6], [x, bottom], look.scheme.accent, { dashed: true }),
+    label(look, x + 4, top - 8, 'Today', { fill: look.scheme.accent, size: 11 }),
+  ];
+}

@@ -1,0 +1,138 @@
+import { plain } from './charts.text.ts';
+import type { ChartUnit, ChartWorkspace } from './charts.types.ts';
+
+const formats = new Map<string, Intl.NumberFormat>();
+/** Maximum number of cached formats; currencies are few. */
+const MOST_FORMATS = 200;
+
+function numberFormat(digits: number, currency: string | undefined, fixed: boolean): Intl.NumberFormat {
+  const key = `${digits} ${currency} ${fixed}`;
+  let format = formats.get(key);
+  if (!format) {
+    if (formats.size >= MOST_FORMATS) formats.clear();
+    format = new Intl.NumberFormat('en', {
+      ...(currency === undefined ? {} : { style: 'currency', currency }),
+      minimumFractionDigits: fixed ? digits : 0,
+      maximumFractionDigits: digits,
+    });
+    formats.set(key, format);
+  }
+  return format;
+}
+
+/** Abbreviations by their factor, and the number from which each is used: counts are exact for longer. */
+const scales = [
+  { factor: 1e12, letter: 'T', from: 1e12 },
+  { factor: 1e9, letter: 'B', from: 1e9 },
+  { factor: 1e6, letter: 'M', from: 1e6 },
+  { factor: 1e3, letter: 'K', from: 1e3, count: 1e5 },
+];
+
+/** Digits of a number before the decimal point. */
+const wholeDigits = (value: number): number => (value < 1 ? 0 : Math.floor(Math.log10(value) + 1e-9) + 1);
+
+/**
+ * Formats the numbers of one axis or column alike: the largest one decides the abbreviation and the decimals, so that it has
+ * three significant digits.
+ * @param fewer number of decimals to leave out.
+ */
+export function numberWriter(
+  values: Iterable<number | null | undefined>,
+  unit: ChartUnit,
+  { currency }: ChartWorkspace,
+  fewer = 0,
+): (value: number) => string {
+  let most = 0;
+  let whole = true;
+  for (const value of values) {
+    if (typeof value !== 'number' || !Number.isFinite(value)) continue;
+    most = Math.max(most, Math.abs(value));
+    whole &&= Number.isInteger(value);
+  }
+  const scale =
+    unit === 'percent'
+      ? undefined
+      : scales.find(({ from, count }) => most >= (unit === 'currency' ? from : (count ?? from)));
+  const factor = scale?.factor ?? 1;
+  const digits = Math.max(0, decimalsOf(most / factor, unit, scale !== undefined, whole) - fewer);
+  const format = numberFormat(digits, unit === 'currency' ? currency : undefined, digits > 0);
+  const suffix = `${scale?.letter ?? ''}${unit === 'percent' ? ' %' : ''}`;
+  const least = 0.5 * 10 ** -digits;
+  const zero = unit === 'currency' ? numberFormat(0, currency, false).format(0) : '0';
+  return (value) => {
+    if (value === 0) return unit === 'percent' ? '0 %' : zero;
+    const size = Math.abs(value) / factor;
+    const sign = value < 0 ? '−' : '';
+    if (scale && size < least) return `<${signless(format, 10 ** -digits)}${suffix}`;
+    return `${sign}${signless(format, size)}${suffix}`;
+  };
+}
+
+function decimalsOf(most: number, unit: ChartUnit, scaled: boolean, whole: boolean): number {
+  if (unit === 'percent') return most >= 10 || whole ? 0 : 1;
+  if (!scaled && (whole || unit === 'count' || (unit === 'currency' && most >= 10))) return 0;
+  return Math.min(6, Math.max(scaled ? 1 : 0, 3 - wholeDigits(most)));
+}
+
+const signless = (format: Intl.NumberFormat, size: number): string => format.format(size);
+
+/** One number with its unit, with three significant digits. */
+export const formatValue = (value: number, unit: ChartUnit, workspace: ChartWorkspace): string =>
+  numberWriter([value], unit, workspace)(value);
+
+/** The ticks of an axis with as few decimals as they need. */
+export function tickWriter(
+  ticks: readonly number[],
+  unit: ChartUnit,
+  workspace: ChartWorkspace,
+): (value: number) => string {
+  let write = numberWriter(ticks, unit, workspace);
+  for (let fewer = 1; fewer <= 6; fewer += 1) {
+    const written = ticks.map(write);
+    if (
+      written.some((text) => /\.\d*[1-9]\D*$|</.test(text)) ||
+      !written.some((text) => text.includes('.'))
+    ) {
+      return write;
+    }
+    write = numberWriter(ticks, unit, workspace, fewer);
+  }
+  return write;
+}
+
+/** A share from 0 to 1 as a percentage: without decimals from 10 % on. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent > 0 && percent < 0.1) return '<0.1 %';
+  return `${percent.toFixed(percent >= 9.95 || percent === 0 ? 0 : 1)} %`;
+}
+
+/** The name of an axis with its unit. */
+export function axisTitle(name: string, unit: ChartUnit, { currency }: ChartWorkspace): string {
+  const written = plain(name);
+  if (unit === 'currency') return `${written} (${currency})`;
+  return unit === 'percent' ? `${written} (%)` : written;
+}
+
+const monthFormat = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' });
+
+/** A day in UTC as the workspace writes dates. */
+export function formatDate(time: number, { dateFormat }: ChartWorkspace): string {
+  const date = new Date(time);
+  const day = date.getUTCDate();
+  const month = date.getUTCMonth();
+  const year = String(date.getUTCFullYear()).padStart(4, '0');
+  return dateFormat.replace(/D{1,2}|M{1,4}|YYYY|YY/g, (part) => {
+    if (part[0] === 'D') return part === 'D' ? String(day) : String(day).padStart(2, '0');
+    if (part[0] === 'Y') return part === 'YY' ? year.slice(-2) : year;
+    if (part.startsWith('MMM')) return monthFormat.format(date).slice(0, part === 'MMM' ? 3 : undefined);
+    return part === 'M' ? String(month + 1) : String(month + 1).padStart(2, '0');
+  });
+}
+
+/** An integer with separators. */
+export const formatCount = (count: number): string => count.toLocaleString('en').replace('-', '−');
+
+/** A count with its noun. */
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : several}`;
