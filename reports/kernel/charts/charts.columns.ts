@@ -27,13 +27,21 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
       description: chart.title,
     };
   }
-  const scale = scaleOf(totals, { zero: true, padded: false, whole: chart.unit === 'count', steps: 5 });
+  // columns beside the axis are cut rather than flatten the others
+  const inner = totals.filter((total, at) => total > 0 && !chart.items[at]!.apart);
+  const scale = scaleOf(inner.length > 0 ? inner : totals, {
+    zero: true,
+    padded: false,
+    whole: chart.unit === 'count',
+    steps: 5,
+  });
   const ticks = ticksOf(scale);
   const writeTick = tickWriter(ticks, chart.unit, workspace);
   const left = margin + Math.max(...ticks.map((tick) => textWidth(writeTick(tick), LABEL))) + 10;
   const top = head.bottom + 22;
   const bottom = top + PLOT;
-  const yOf = (value: number) => bottom - ((value - scale.min) / (scale.max - scale.min)) * PLOT;
+  const yOf = (value: number) =>
+    bottom - ((Math.min(value, scale.max) - scale.min) / (scale.max - scale.min)) * PLOT;
   const grid = ticks.flatMap((tick): Mark[] => [
     line([left, yOf(tick)], [width - margin, yOf(tick)], tick === 0 ? scheme.border : scheme.hairline),
     labelAt(look, left - 8, yOf(tick), writeTick(tick), { anchor: 'end', fill: scheme.text2 }),
@@ -64,6 +72,18 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
       ...grid,
       ...stacks,
       ...sums,
+      ...chart.items.flatMap((_, at) =>
+        totals[at]! > scale.max
+          ? [
+              line(
+                [lefts.at[at]! + inset - 2, top + 18],
+                [lefts.at[at]! + lefts.step - inset + 2, top + 10],
+                scheme.panel,
+                { width: 4 },
+              ),
+            ]
+          : [],
+      ),
       ...names(chart, look, lefts, bottom),
       ...today(chart, look, lefts, top, bottom),
     ],

@@ -7,6 +7,8 @@ export interface Group {
   /** The group above, for headings and separators. */
   above: { key: string; name: string } | undefined;
   members: number[];
+  /** Whether it combines what does not fit. */
+  isRest?: boolean;
 }
 
 /** At most `most` groups of lines: the lines themselves, else grouped one or more levels up, else the fullest ones. */
@@ -36,6 +38,7 @@ export function groupLines(
   const others = {
     name: `Other (${formatCount(rest.length)})`,
     above: undefined,
+    isRest: true,
     members: rest.flatMap(({ members }) => members),
   };
   return { groups: [...ranked.slice(0, most - 1), others], level: deepest };
@@ -87,6 +90,8 @@ export function clustered(
     );
     const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
     return order.toSorted((a, b) => {
+      const rest = Number(groups[a]!.isRest ?? false) - Number(groups[b]!.isRest ?? false);
+      if (rest !== 0) return rest;
       const [one, other] = [groups[a]!.above?.key, groups[b]!.above?.key];
       if (one !== other)
         return (

@@ -65,7 +65,11 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
       value,
     ]),
   );
-  const values = [...cells.values()];
+  // the combined lines would make all others pale
+  const own = pairs.filter(
+    ([row, column]) => !grouped.rows.groups[row]!.isRest && !grouped.columns.groups[column]!.isRest,
+  );
+  const values = (own.length > 0 ? own : pairs).map(([, , value]) => value);
   const largest = values.reduce((max, value) => Math.max(max, value), 0);
   const isDots = largest <= 1 && !isGrouped;
   const step = Math.max(1, Math.ceil(largest / STEPS));

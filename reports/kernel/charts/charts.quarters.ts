@@ -44,10 +44,10 @@ export function layoutRoadmapCounts(
     quarters.push(time);
   const end = spanAfter(quarters.at(-1)!, 'quarter', 1);
   const rows = rowsOf(chart, quarters, end);
-  const note = [
-    chart.note,
-    `${formatCount(chart.items.length)} rows: a number counts the cards that enter a phase in the quarter`,
-  ].reduce(withNote, undefined);
+  const note = [chart.note, 'a number counts the cards that enter a phase in the quarter'].reduce(
+    withNote,
+    undefined,
+  );
   const head = heading(look, { title: chart.title, note });
   const names = Math.min(
     width * 0.3,
