@@ -24,7 +24,8 @@ function importedEvent(
   after: StoredRow,
   types: ReadonlyMap<string, string>,
 ): EventDraft | undefined {
-  const event_type = before === null ? table.events?.created : (table.events?.updated ?? undefined);
+  const events = after.relation_id ? (table.ofRelations ?? table.events) : table.events;
+  const event_type = before === null ? events?.created : events?.updated;
   if (!event_type) return undefined;
   const id = after.id ?? table.key.map((column) => after[column]).join('/');
   const named = Object.fromEntries(

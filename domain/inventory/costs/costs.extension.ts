@@ -58,7 +58,11 @@ export const costsExtension: Extension = {
         settle,
       },
       cardReferences: [{ column: 'card_id' }],
-      transfer: { costs: costKeys, matches: [['%.external_id']] },
+      transfer: {
+        costs: costKeys,
+        matches: [['%.external_id']],
+        ofRelations: { created: 'relation_cost.created', updated: 'relation_cost.updated' },
+      },
       asOf: true,
     },
   ],

@@ -31,6 +31,8 @@ export interface Transfer {
   insertOnly?: true;
   /** A write replaces the whole row, with the event of a created one. */
   replaced?: true;
+  /** The events of rows with a `relation_id`, if they differ from those of others. */
+  ofRelations?: { created: EventType; updated: EventType };
   /** The column with the one user who receives the event. */
   recipient?: string;
   /** Columns that may contain costs. */

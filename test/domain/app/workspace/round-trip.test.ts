@@ -80,6 +80,14 @@ it('goes into an empty service and comes out of it as it was', async () => {
   expect(
     Object.fromEntries(rows.map(({ event_type, n }: { event_type: string; n: number }) => [event_type, n])),
   ).toEqual({ 'card.created': cards!.create, 'relation.created': relations!.create });
+  // only callers with relations.view see the events of relations' costs
+  const costsOf = (event_type: string) => db('events').where({ event_type }).pluck('data');
+  const ids = async (event_type: string) => (await costsOf(event_type)).map(({ id }) => id).sort();
+  const costs = db('costs').orderBy('id');
+  expect(await ids('cost.created')).toEqual(await costs.clone().whereNotNull('card_id').pluck('id'));
+  expect(await ids('relation_cost.created')).toEqual(
+    await costs.clone().whereNotNull('relation_id').pluck('id'),
+  );
   const people = await db('users').where({ is_active: false }).select('password_hash', 'role');
   expect(new Set(people.map(({ password_hash }) => password_hash))).toEqual(new Set([null]));
   expect(await db('workspace_transfer_rows').count('* as n')).toEqual([{ n: 0 }]);
