@@ -108,6 +108,9 @@ export const portfolioReport = defineReport({
   chart: ({ items }, params, context) => portfolioChart(items, params, context),
 });
 
+/** Share of placed cards below which the filter for the others is written. */
+const LEAST_FILLED = 0.3;
+
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
 function portfolioChart(items: Result['items'], params: Params, context: ChartContext): Chart {
   const { type, x_axis, y_axis } = params;
@@ -120,11 +123,13 @@ function portfolioChart(items: Result['items'], params: Params, context: ChartCo
     return [{ name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) }];
   });
   const missing = items.length - placed.length;
+  const isSparse = placed.length < items.length * LEAST_FILLED;
+  const lacking = [x_axis, y_axis].map((key) => `attributes.${key} is empty`).join(' or ');
   const isFit = [x_axis, y_axis].every((key) => /suitability/i.test(key));
   return {
     kind: 'bubbles',
     title: `${typeLabel(context, type)} portfolio`,
-    note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}`,
+    note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}${isSparse ? ` (filter: ${lacking})` : ''}`,
     x: fieldAxis(context, type, x_axis),
     y: fieldAxis(context, type, y_axis),
     size: {
