@@ -24,7 +24,12 @@ const onRun = (status: string) => async (w: World) => {
 export const findDuplicates = async (w: World) => {
   const { db } = w.t.services;
   const ids = [await w.card(), await w.card()].sort();
-  const model = { id: 'm', card_type: 'Application', fields: '[]', weights: '{"order": [], "priorBits": -8}' };
+  const model = {
+    id: 'm',
+    card_type: 'Application',
+    fields: '[]',
+    weights: '{"order": [], "priorBits": -8}',
+  };
   await db('duplicate_models').insert(model).onConflict('id').ignore();
   const scores = { cohesion: 0.9, least_score: 0.9, most_score: 0.9 };
   const cluster = { id: randomUUID(), card_type: 'Application', card_ids: ids, run_id: randomUUID() };
