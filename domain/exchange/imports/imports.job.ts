@@ -7,7 +7,9 @@ const flag = (description: string, value: boolean) => Type.Boolean({ default: va
 /** How a FOCUS file is read as costs. */
 export const focusOptions = {
   profile: Type.Optional(
-    Choice(['focus'], 'The file is a cost and usage file of FOCUS 1.x as CSV; only for costs'),
+    Type.Enum(['focus'], {
+      description: 'The file is a cost and usage file of FOCUS 1.x as CSV; only for costs',
+    }),
   ),
   card_column: OptionalText(
     200,
