@@ -72,7 +72,6 @@ export const schemaNames: Record<string, string> = {
   ListScimUsersResponse: 'ScimUserList',
   MatrixReportColumn: 'MatrixReportCard',
   MetamodelImpactChangedFieldFrom: 'FieldType',
-  MigrationRecordLeftOut: 'FieldError',
   MitigationTaskRecurrenceUnit: 'RecurrenceUnit',
   ModernizationModernizationType: 'ModernizationType',
   MySurveySurveyStatus: 'SurveyStatus',

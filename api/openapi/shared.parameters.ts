@@ -11,9 +11,10 @@ export function shareParameters(document: OpenApiDocument): void {
   const declared = operations.flatMap(({ parameters = [] }) => parameters).filter((one) => !('$ref' in one));
   const uses = Map.groupBy(declared, (parameter) => JSON.stringify(parameter));
   const names = new Map<string, string>();
-  // the most frequent one gets the name
+  // the most frequent one gets the name, the next one the name with a number
   for (const [text, same] of [...uses].sort((a, b) => b[1].length - a[1].length)) {
-    const name = nameOf(same[0]!);
+    const own = nameOf(same[0]!);
+    const name = shared[own] ? `${own}2` : own;
     if (same.length < USES || shared[name]) continue;
     shared[name] = same[0]!;
     names.set(text, name);

@@ -117,9 +117,11 @@ export const cardRows: CardRow[] = [
   row('POST /cards/{id}/approval-status', (_, id) => ({ path: { id }, query: 'action=reject' })),
 
   row('PATCH /cards/bulk', (_, id) => ({ body: { ids: [id], updates: { alias: 'Changed' } } })),
+  row('POST /cards/bulk-approval', (_, id) => ({ body: { card_ids: [id], action: 'reject' } })),
   row('POST /cards/bulk-archive', cardIds),
   row('POST /cards/bulk-delete', archived(cardIds)),
   row('POST /cards/bulk-restore', archived(cardIds)),
+  row('POST /cards/bulk-tags', async (w, id) => ({ body: { card_ids: [id], add: [await tag(w)] } })),
   row('POST /cards/merge', async (w, id) => ({
     body: { survivor_id: await twin(w, id), merged_ids: [id] },
   })),

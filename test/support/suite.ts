@@ -20,18 +20,23 @@ export const redisTests = 'test/**/*.redis.test.ts';
 
 /**
  * Processes are started, killed and frozen, disks are filled, remotes fail in every way, and limits of time and size are
- * reached: these mostly wait, and `npm run test:processes` runs them, with the tests of programs that only development uses.
+ * reached: these mostly wait. Random sequences of writes take long. `npm run test:processes` runs both, with the tests of
+ * programs that only development uses.
  */
 export const processTests = [
   'test/checks/{bench-harness,contributing,openapi*}.test.ts',
   'test/api/{events/stream.bounds,itsm/itsm-secrets,mcp/mcp}.test.ts',
   'test/api/requests/{bodies,protocol,uploads}.test.ts',
+  'test/**/*.{property,fuzz,replay}.test.ts',
+  'test/domain/app/workspace/{faults,limits}.test.ts',
+  'test/domain/exchange/imports/dry-run.test.ts',
+  'test/integrations/analysis/matching/parts-of-lists.test.ts',
   'test/integrations/collaboration/mail/mail.test.ts',
   'test/reports/kernel/rendering/rendering.test.ts',
   'test/{processes,resilience}/**/*.test.ts',
   'test/**/*.{kill,kills,killed}.test.ts',
   'test/docs/examples.test.ts',
-  'test/integrations/exchange/itsm/runs.faults.test.ts',
+  'test/integrations/exchange/itsm/{connectors,runs}.faults.test.ts',
   'test/platform/{embedded-postgres*,lifecycle,startup,warnings,worker-threads}.test.ts',
   'test/workers/{crashes,jobs.recovery,relay,runtime}.test.ts',
 ];

@@ -121,7 +121,7 @@ export function reportOperation(
   const needs = [...(report.needs ?? []), report.permissionNote ?? []].flat();
   routes.get(report.id, `/api/v1/reports/${pathOf(report)}`, {
     summary: report.summary,
-    description: [report.description, cachingNote, asyncNote].filter(Boolean).join('\n\n'),
+    ...(report.description ? { description: report.description } : {}),
     permission: report.permission,
     ...(report.scope ? { scope: report.scope } : {}),
     ...(report.module ? { module: report.module } : {}),
@@ -286,12 +286,6 @@ function parseTime(text: string): Date {
   if (Number.isNaN(time.getTime())) throw invalidField('as_of', 'format', 'is not a valid time');
   return time;
 }
-
-const cachingNote =
-  'Never stale: a request that is sent after the response of a write includes its changes. `position` is the position in the change feed at which the figures were computed; later changes, up to `min_position`, do not concern them. The same figures as CSV, workbook or picture (SVG, PNG) by `Accept`, with the position as `X-Position`.';
-
-const asyncNote =
-  'With `Prefer: respond-async` a job writes the same response to a file, with what the caller may see when the job runs.';
 
 function cacheControl(maxStaleness: number | undefined): string {
   return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment } from '../../../platform/database.ts';
+import { arrayOf, Nullable, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import {
   type ChartContext,
   fieldAxis,
@@ -18,10 +19,17 @@ import { formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { column } from '../../kernel/report.formats.ts';
-import { fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { fieldOf, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
+import {
+  ChosenField,
+  chooseFields,
+  countFilled,
+  portfolioFields,
+  portfolioGroups,
+} from './portfolio.fields.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null if it is empty' }),
@@ -37,66 +45,94 @@ const Result = pagedReportSchema('PortfolioReport', {
     color: FieldValue,
     lifecycle: Nullable(CardLifecycle),
   }),
-  x_axis: Type.String(),
-  y_axis: Type.String(),
+  x_axis: Nullable(Type.String()),
+  y_axis: Nullable(Type.String()),
+  fields: object({
+    x_axis: ChosenField,
+    y_axis: ChosenField,
+    size_field: ChosenField,
+    color_field: ChosenField,
+  }),
+  groups: Nullable(
+    arrayOf({ x: FieldValue, y: FieldValue, color: FieldValue, count: Type.Integer(), size: Type.Number() }),
+  ),
 });
 
 type Result = Static<typeof Result>;
-type Params = Record<'type' | (typeof fields)[number], string>;
-
-const fields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
-
 /** Cards by four of their fields, for a bubble chart. */
 export const portfolioReport = defineReport({
   name: 'portfolio',
   id: 'readPortfolioReport',
   summary: 'Read the cards of a type by four of their fields',
-  description: 'Each parameter names a field of the type; `size` is null if the value is not a number.',
+  description:
+    'Each parameter names a field of the type; `size` is null if the value is not a number. Of those that are not named, the report chooses a field: functional and technical suitability, annual cost and business criticality if these are filled for 30 % of the cards, else the best-filled field of the kind. `groups` counts all cards by axes and colour, and sums their sizes; null if an axis or the colour is not a select field or a boolean.',
   permission: 'reports.portfolio',
   permissionNote: 'costs.view for cost fields',
   params: {
     type: typeParam('Application'),
-    x_axis: fieldParam('functionalSuitability', 'Field of the horizontal axis'),
-    y_axis: fieldParam('technicalSuitability', 'Field of the vertical axis'),
-    size_field: fieldParam('costTotalAnnual', 'Field for the size'),
-    color_field: fieldParam('businessCriticality', 'Field for the colour'),
+    x_axis: OptionalText(100, 'Field of the horizontal axis'),
+    y_axis: OptionalText(100, 'Field of the vertical axis'),
+    size_field: OptionalText(100, 'Field for the size'),
+    color_field: OptionalText(100, 'Field for the colour'),
   },
   result: Result,
   reads: { cards: 'any', others: false },
   check(ctx, params) {
     const type = typeOf(ctx, 'type', params.type);
-    for (const param of fields) fieldOf(ctx, param, type, params[param]);
+    for (const param of portfolioFields) {
+      if (params[param] !== undefined) fieldOf(ctx, param, type, params[param]);
+    }
   },
   topics: ({ type }) => [`cards:${type}`],
-  async compute({ rows, params, cards }) {
-    const value = (key: string) => `c.attributes -> ${literal(key)}`;
-    const size = value(params.size_field);
+  async compute({ sql, rows, ctx, params, cards }) {
+    const type = typeOf(ctx, 'type', params.type);
+    const ofType = fragment`c.type = ${params.type} and ${embed(cards)}`;
+    const { type: _, ...given } = params;
+    const chosen = await chooseFields(sql, ctx, type, ofType, given);
+    const value = (key: string | null) => (key === null ? 'null::jsonb' : `c.attributes -> ${literal(key)}`);
+    const size = value(chosen.size_field);
     const item = jsonLine({
       id: { id: 'c.id' },
       name: { text: 'c.name' },
-      x: { json: value(params.x_axis) },
-      y: { json: value(params.y_axis) },
+      x: { json: value(chosen.x_axis) },
+      y: { json: value(chosen.y_axis) },
       size: { json: `case when jsonb_typeof(${size}) = 'number' then ${size} end` },
-      color: { json: value(params.color_field) },
+      color: { json: value(chosen.color_field) },
       lifecycle: { json: 'c.lifecycle' },
     });
-    const items = await rows({
-      from: fragment`cards c where c.type = ${params.type} and ${embed(cards)}`,
-      keys: [idKey],
-      line: item,
-    });
-    const { x_axis, y_axis } = params;
-    return ['{"items":[\n', items, `\n],${JSON.stringify({ x_axis, y_axis }).slice(1)}`];
+    const items = await rows({ from: fragment`cards c where ${embed(ofType)}`, keys: [idKey], line: item });
+    const { x_axis, y_axis, color_field } = chosen;
+    const keys = portfolioFields.map((param) => chosen[param]);
+    const filled = await countFilled(
+      sql,
+      ofType,
+      keys.map((key) => key ?? ''),
+      null,
+    );
+    const fields = Object.fromEntries(
+      portfolioFields.map((param, n) => [
+        param,
+        { field: chosen[param], filled: filled[n + 1], is_default: given[param] === undefined },
+      ]),
+    );
+    const isGrouped = [x_axis, y_axis, color_field].every((key) => key === null || isDiscrete(type, key));
+    const groups: string = isGrouped
+      ? await query(sql).value`${embed(portfolioGroups(ofType, chosen))}`
+      : 'null';
+    const rest = JSON.stringify({ x_axis, y_axis, fields });
+    return ['{"items":[\n', items, `\n],${rest.slice(1, -1)},"groups":${groups}}`];
   },
   isPaged: true,
   long: 'items',
-  tables: ({ items }, params) => [
+  tables: ({ items, fields }) => [
     {
       name: 'items',
       columns: [
         column('id', 'key'),
         column('name'),
-        ...fields.map((param) => column(params[param], param === 'size_field' ? 'number' : 'text')),
+        ...portfolioFields.map((param) =>
+          column(fields[param].field ?? param, param === 'size_field' ? 'number' : 'text'),
+        ),
         ...lifecyclePhases.map((phase) => column(phase, 'date')),
       ],
       rows: items.map(({ id, name, x, y, size, color, lifecycle }) => [
@@ -105,21 +141,29 @@ export const portfolioReport = defineReport({
       ]),
     },
   ],
-  chart: ({ items }, params, context) => portfolioChart(items, params, context),
+  chart: (result, { type }, context) => portfolioChart(result, type, context),
 });
+
+/** Whether a field has few values. */
+const isDiscrete = (type: CardType, key: string): boolean =>
+  ['single_select', 'boolean'].includes(type.fields.get(key)!.type);
 
 /** Share of placed cards below which the filter for the others is written. */
 const LEAST_FILLED = 0.3;
 
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
-function portfolioChart(items: Result['items'], params: Params, context: ChartContext): Chart {
-  const { type, x_axis, y_axis } = params;
+function portfolioChart({ items, fields }: Result, type: string, context: ChartContext): Chart {
+  // a field that the type does not have is one that no card has a value of
+  const [x_axis, y_axis] = [fields.x_axis.field ?? '', fields.y_axis.field ?? ''];
+  const [size_field, color_field] = [fields.size_field.field, fields.color_field.field];
   const placed = items.flatMap((item): BubblesChart['items'] => {
     const x = positionOnAxis(context, type, x_axis, item.x);
     const y = positionOnAxis(context, type, y_axis, item.y);
     if (x === undefined || y === undefined) return [];
     const group =
-      typeof item.color === 'string' ? optionLabel(context, type, params.color_field, item.color) : NO_VALUE;
+      color_field !== null && typeof item.color === 'string'
+        ? optionLabel(context, type, color_field, item.color)
+        : NO_VALUE;
     return [{ name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) }];
   });
   const missing = items.length - placed.length;
@@ -132,12 +176,13 @@ function portfolioChart(items: Result['items'], params: Params, context: ChartCo
     note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}${isSparse ? ` (filter: ${lacking})` : ''}`,
     x: fieldAxis(context, type, x_axis),
     y: fieldAxis(context, type, y_axis),
-    size: {
-      name: fieldLabel(context, type, params.size_field),
-      unit: fieldUnit(context, type, params.size_field),
-    },
-    groupAxis: fieldLabel(context, type, params.color_field),
-    groups: [...optionLegend(context, type, params.color_field), { name: NO_VALUE, paint: 'others' }],
+    ...(size_field !== null && {
+      size: { name: fieldLabel(context, type, size_field), unit: fieldUnit(context, type, size_field) },
+    }),
+    ...(color_field !== null && {
+      groupAxis: fieldLabel(context, type, color_field),
+      groups: [...optionLegend(context, type, color_field), { name: NO_VALUE, paint: 'others' as const }],
+    }),
     corners: isFit
       ? { best: 'Keep and invest', worst: 'Replace first' }
       : { best: 'Best on both', worst: 'Worst on both' },

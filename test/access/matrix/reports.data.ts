@@ -8,9 +8,9 @@ export const reportRows: Row[] = [
   row('GET /reports/admin-dashboard', '+ - - - - - 0'),
   row('GET /reports/stakeholder-directory', '+ - - - - - 0'),
   row('GET /reports/data-quality', '+ + + + - - 0'),
-  row('GET /reports/portfolio', '+ + + - - - 0'),
-  row('GET /reports/portfolio (no costs)', '+ + + + - - 0', () => ({
-    query: 'size_field=numberOfUsers',
+  row('GET /reports/portfolio', '+ + + + - - 0'),
+  row('GET /reports/portfolio (costs)', '+ + + - - - 0', () => ({
+    query: 'size_field=costTotalAnnual',
   })),
   row('GET /reports/roadmap', '+ + + + - - 0'),
   row('GET /reports/cost', '+ + + - - - 0'),

@@ -41,7 +41,7 @@ it('frees jobs and tickets of nothing', async () => {
   expect(rights.permissions).not.toContain('costs.view');
   await t.anonymous.create('/api/v1/events/ticket', undefined, seen);
   const stored = await db('one_time_tokens').where({ purpose: 'stream' }).first();
-  expect(stored.data.impersonated_role).toBe('viewer');
+  expect(stored.data.credential.impersonated_role).toBe('viewer');
 });
 
 it('does not reach passwords, tokens and second factors', async () => {

@@ -93,7 +93,7 @@ describe('cost', () => {
   });
 
   it('is refused without costs.view, and for what is no type', async () => {
-    for (const path of ['cost', 'cost-treemap', 'portfolio', 'portfolio?size_field=costTotalAnnual'])
+    for (const path of ['cost', 'cost-treemap', 'portfolio?size_field=costTotalAnnual'])
       await expectProblem(noCosts.get(at(path)), 403, 'costs.view');
     for (const path of ['cost?type=Nothing', 'cost-treemap?cost_field=alias', 'roadmap?type=Nothing'])
       await expectProblem(admin.get(at(path)), 422);
@@ -235,6 +235,29 @@ it('portfolio places the cards of a type by its fields', async () => {
   expect([other.status, other.body.items[0].size]).toEqual([200, null]);
   const unknown = await admin.get(at('portfolio?x_axis=functionalFit'));
   expect([unknown.status, unknown.body.errors[0].field]).toEqual([422, 'x_axis']);
+});
+
+it('portfolio chooses fields that are filled, and says so', async () => {
+  const cards = 3;
+  const { fields, groups } = await ok(admin.get(at('portfolio')));
+  expect(fields).toEqual({
+    x_axis: { field: 'functionalSuitability', filled: 1, is_default: true },
+    y_axis: { field: 'technicalSuitability', filled: 0, is_default: true },
+    size_field: { field: 'costTotalAnnual', filled: 2, is_default: true },
+    color_field: { field: 'businessCriticality', filled: 3, is_default: true },
+  });
+  expect(groups.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(cards);
+  // a field of less than 30 % gives way to one that is filled better
+  const named = await ok(admin.get(at('portfolio?y_axis=timeModel&size_field=numberOfUsers')));
+  expect(named.fields.y_axis).toEqual({ field: 'timeModel', filled: 0, is_default: false });
+  // costs are never a default without costs.view, and another type has other fields
+  const cut = await ok(noCosts.get(at('portfolio')));
+  expect(cut.fields.size_field.field).not.toBe('costTotalAnnual');
+  expect(JSON.stringify(cut)).not.toContain('100.5');
+  const components = await ok(admin.get(at('portfolio?type=ITComponent')));
+  expect(components.x_axis).not.toBe('functionalSuitability');
+  for (const type of ['ITComponent', 'Organization', 'Objective'])
+    await ok(admin.get(at(`portfolio?type=${type}`), { accept: 'image/svg+xml' }));
 });
 
 describe('freshness and single flight', () => {

@@ -23,6 +23,9 @@ const left = new Set([
   'duplicate_clusters.card_ids',
   // drawings are never changed: whoever reads one is led on from the old id
   'diagram_drawings.card_ids',
+  // rows of a running import, whose card is checked when they are written
+  'import_cost_plan.card_id',
+  'import_cost_rows.card_id',
   // the synchronisation goes on from the old id to where its redirect leads, and asks anew with each run
   'itsm_decisions.card_id',
   'itsm_pairs.card_id',

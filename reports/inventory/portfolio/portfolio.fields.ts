@@ -1,0 +1,107 @@
+import Type, { type Static } from 'typebox';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import type { CardType, CompiledField } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
+import { Nullable, object } from '../../../domain/kernel/shapes.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { literal } from '../../kernel/report.sql.ts';
+
+export const portfolioFields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
+export type PortfolioField = (typeof portfolioFields)[number];
+
+/** A field of the portfolio. */
+export const ChosenField = object({
+  field: Nullable(Type.String({ description: 'Null if the type has no such field' })),
+  filled: Type.Integer({ description: 'The number of cards with a value' }),
+  is_default: Type.Boolean({ description: 'Whether the report chose it, since the request names none' }),
+});
+export type ChosenFields = Record<PortfolioField, Static<typeof ChosenField>>;
+
+/** The keys of the chosen fields. */
+type ChosenKeys = Record<PortfolioField, string | null>;
+
+/** The fields that are used where they are filled well enough. */
+const preferred: Record<PortfolioField, string> = {
+  x_axis: 'functionalSuitability',
+  y_axis: 'technicalSuitability',
+  size_field: 'costTotalAnnual',
+  color_field: 'businessCriticality',
+};
+
+/** Share of cards from which a preferred field is used. */
+const WELL_FILLED = 0.3;
+/** Number of cards by which the fields of a type are compared. */
+const SAMPLE = 5_000;
+
+const isOption = ({ type }: CompiledField): boolean => type === 'single_select';
+
+/** Whether a field can be used as each parameter by default. */
+const fits: Record<PortfolioField, (field: CompiledField) => boolean> = {
+  x_axis: isOption,
+  y_axis: isOption,
+  size_field: ({ type }) => type === 'cost' || type === 'number',
+  color_field: isOption,
+};
+
+/**
+ * Chooses the fields that a request does not name: the preferred one if it is filled for 30 % of the cards, else the
+ * best-filled one of the kind.
+ * @param cards the condition of the cards. @param given the fields of the request.
+ */
+export async function chooseFields(
+  sql: Sql,
+  ctx: Ctx,
+  type: CardType,
+  cards: Fragment,
+  given: Partial<Record<PortfolioField, string>>,
+): Promise<ChosenKeys> {
+  const isComplete = portfolioFields.every((param) => given[param] !== undefined);
+  const seesCosts = may(ctx.caller, 'costs.view');
+  const fields = [...type.fields].filter(([, field]) => seesCosts || field.type !== 'cost');
+  const keys = fields.map(([key]) => key);
+  const counts = isComplete ? [] : await countFilled(sql, cards, keys, SAMPLE);
+  const filled = new Map(keys.map((key, n) => [key, counts[n + 1] ?? 0]));
+  const enough = (counts[0] ?? 0) * WELL_FILLED;
+  const chosen: Partial<ChosenKeys> = { ...given };
+  const isFree = (key: string) => !Object.values(chosen).includes(key);
+  const candidates = (param: PortfolioField) =>
+    fields.filter(([key, field]) => fits[param](field) && isFree(key)).map(([key]) => key);
+  const open = () => portfolioFields.filter((param) => chosen[param] === undefined);
+  for (const param of open()) {
+    const key = preferred[param];
+    if (candidates(param).includes(key) && filled.get(key)! >= enough) chosen[param] = key;
+  }
+  for (const param of open()) {
+    const rank = (key: string) => filled.get(key)! + (key === preferred[param] ? 0.5 : 0);
+    chosen[param] = candidates(param).toSorted((a, b) => rank(b) - rank(a))[0] ?? null;
+  }
+  return chosen as ChosenKeys;
+}
+
+/** The number of cards, and of those with a value of each field. @param limit maximum number of cards that are read. */
+export async function countFilled(
+  sql: Sql,
+  cards: Fragment,
+  keys: readonly string[],
+  limit: number | null,
+): Promise<number[]> {
+  const counts = keys.map((key) => `count(c.attributes -> ${literal(key)})`);
+  return (
+    await query(sql).value<string[]>`select array[${embed(['count(*)', ...counts].join(', '))}]
+      from (select c.attributes from cards c where ${embed(cards)} order by c.id limit ${limit}::int) c`
+  ).map(Number);
+}
+
+/** Groups of the cards by three fields, with their number and sizes, as the text of an array. */
+export const portfolioGroups = (
+  cards: Fragment,
+  { x_axis, y_axis, size_field, color_field }: ChosenKeys,
+): Fragment => {
+  const value = (key: string | null) => (key === null ? 'null::jsonb' : `c.attributes -> ${literal(key)}`);
+  const size = value(size_field);
+  return fragment`select coalesce(jsonb_agg(g order by g.count desc, g.x, g.y, g.color), '[]')::text from (
+    select ${embed(value(x_axis))} as x, ${embed(value(y_axis))} as y, ${embed(value(color_field))} as color,
+      count(*) as count, coalesce(sum(case when jsonb_typeof(${embed(size)}) = 'number' then (${embed(size)})::numeric end), 0) as size
+    from cards c where ${embed(cards)} group by 1, 2, 3) g`;
+};
