@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType, CompiledField } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
@@ -16,7 +16,6 @@ export const ChosenField = object({
   filled: Type.Integer({ description: 'The number of cards with a value' }),
   is_default: Type.Boolean({ description: 'Whether the report chose it, since the request names none' }),
 });
-export type ChosenFields = Record<PortfolioField, Static<typeof ChosenField>>;
 
 /** The keys of the chosen fields. */
 type ChosenKeys = Record<PortfolioField, string | null>;
