@@ -69,8 +69,8 @@ const MAX_UNSHARED_BYTES = 4 * 1024 * 1024;
 const LOCK_TIMEOUT = '10min';
 /** Maximum number of concurrent locks: each occupies a connection while the computation needs another one. */
 const MAX_LOCKS = 4;
-/** Maximum number of concurrent computations of all rows of a paged report, since each occupies memory. */
-const MAX_LARGE = 1;
+/** Maximum number of concurrent computations of paged reports: of a page, and of all rows, each of which occupies memory. */
+const MAX_PAGED = { page: 2, all: 1 };
 /** Results cached in this process, so that a repeated request needs no round trip. */
 const CACHED_BYTES = 64 * 1024 * 1024;
 /** Maximum bytes of the cached keys for one set of topic versions, and bytes of one key. */
@@ -91,7 +91,8 @@ export class ReportRunner {
   readonly #shared: boolean;
   readonly #cached = createLru<Buffer>(CACHED_BYTES, (body) => body.length);
   readonly #withSemaphore = createSemaphore(MAX_LOCKS);
-  readonly #withLarge = createSemaphore(MAX_LARGE);
+  readonly #ofPage = createSemaphore(MAX_PAGED.page);
+  readonly #ofAll = createSemaphore(MAX_PAGED.all);
   readonly #share = createShared();
   /** By the map of topic versions, which is the same object until a version changes. */
   readonly #keys = new WeakMap<ReadonlyMap<string, number>, Lru<ReportKey>>();
@@ -223,8 +224,8 @@ export class ReportRunner {
   async #compute(ctx: Ctx, request: ReportRequest): Promise<Buffer> {
     const start = performance.now();
     const compute = () => computeReport(ctx, request, this.#cache);
-    const isLarge = request.report.isPaged === true && request.range === undefined;
-    const body = isLarge ? await this.#withLarge(compute) : await compute();
+    const limited = request.range === undefined ? this.#ofAll : this.#ofPage;
+    const body = request.report.isPaged ? await limited(compute) : await compute();
     const figure = this.figures.of(request.report.name);
     figure.computed += 1;
     figure.seconds += (performance.now() - start) / 1000;
