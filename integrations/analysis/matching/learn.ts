@@ -5,6 +5,7 @@ import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
 import { reliabilitiesOf, withReliabilities } from './reliability.ts';
 import { oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
+import { decisiveness, sizeTrust, trustIn } from './trust.ts';
 
 /** The similarities of the candidate pairs by aspect, NaN if missing. */
 export interface Compared {
@@ -175,50 +176,6 @@ function shiftedPrior(compared: Compared, known: Prior): Pick<Learned, 'aspects'
     shift = weight * (bits((matches + pairs * share * part) / (odds.length + pairs)) - bits(share));
   }
   return { ...model, priorBits: model.priorBits + shift };
-}
-
-/** The mean probability by the prior of what the list's own model takes for matches, without and with full trust in it. */
-const CONFIRMED = { least: 0.45, most: 0.7 };
-/** Number of matches for half trust. */
-const TRUSTED = 50;
-
-/**
- * The weight of a list's own model in relation to the prior, 0..1: without matches, a model learns to separate what is only
- * similar, which the prior does not confirm.
- */
-function trustIn(own: Float64Array, prior: Float64Array): number {
-  let [matches, confirmed] = [0, 0];
-  for (const [at, probability] of own.entries()) {
-    matches += probability;
-    confirmed += probability * prior[at]!;
-  }
-  if (matches === 0) return 0;
-  const { least, most } = CONFIRMED;
-  const trust = Math.min(1, Math.max(0, (confirmed / matches - least) / (most - least)));
-  return (trust * matches) / (matches + TRUSTED);
-}
-
-/** The weight of a list's own model by its number of matches alone. */
-function sizeTrust(own: Float64Array): number {
-  const matches = own.reduce((sum, probability) => sum + probability, 0);
-  return matches / (matches + TRUSTED);
-}
-
-/** The share of certain matches, without and with full trust in a model that the prior does not confirm. */
-const DECISIVE = { certain: 0.9, least: 0.66, most: 0.86 };
-
-/**
- * How far a model of one-to-one matches can be trusted without the prior, 0..1: between records that only resemble each other,
- * rivals make matches uncertain.
- */
-function decisiveness(probabilities: Float64Array): number {
-  let [matches, certain] = [0, 0];
-  for (const probability of probabilities) {
-    matches += probability;
-    if (probability >= DECISIVE.certain) certain += probability;
-  }
-  const { least, most } = DECISIVE;
-  return matches === 0 ? 0 : Math.min(1, Math.max(0, (certain / matches - least) / (most - least)));
 }
 
 /** The weighted mean of two models of the same aspects. */
