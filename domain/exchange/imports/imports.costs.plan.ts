@@ -46,8 +46,6 @@ export const costPlan: PlanSpec = {
     await checkOwners(planning);
     await checkIdentity(planning);
   },
-  readErrors: `coalesce(r.errors, '[]')`,
-  planned: 'select * from plan_rows where not failed',
   order: 'line',
   columns: 'line, cost_id, is_new, card_id, relation_id',
 };

@@ -25,10 +25,10 @@ export interface PlanSpec {
   indexes: string[];
   /** Fails rows that cannot be written. */
   settle(planning: Planning): Promise<void>;
-  /** SQL of the errors that a staged row `r` of the plan's row `p` has from reading. */
-  readErrors: string;
-  /** The query of what is stored in the plan, with `bytes`, and its order. */
-  planned: string;
+  /** SQL of the errors that a staged row `r` of the plan's row `p` has from reading; default: its `errors`. */
+  readErrors?: string;
+  /** The query of what is stored in the plan, with `bytes`; default: the rows that have not failed. */
+  planned?: string;
   order: string;
   columns: string;
 }
@@ -141,7 +141,14 @@ export interface Planned {
 
 async function storePlan(
   { sql, jobId, leveled, mode, batchRows, pulse }: Planning,
-  { rowsTable, planTable, readErrors, planned, order, columns }: PlanSpec,
+  {
+    rowsTable,
+    planTable,
+    readErrors = `coalesce(r.errors, '[]')`,
+    planned = 'select * from plan_rows where not failed',
+    order,
+    columns,
+  }: PlanSpec,
 ): Promise<Planned> {
   pulse();
   const failed = await query(sql).count`insert into import_outcomes (job_id, line, outcome, errors)

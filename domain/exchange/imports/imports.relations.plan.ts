@@ -43,8 +43,6 @@ export const relationPlan: PlanSpec = {
     await checkIdentity(planning);
     await checkCardinality(planning);
   },
-  readErrors: `coalesce(r.errors, '[]')`,
-  planned: 'select * from plan_rows where not failed',
   order: 'line',
   columns: 'line, relation_id, is_new, type, source_id, target_id',
 };
