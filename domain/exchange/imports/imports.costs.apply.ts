@@ -2,7 +2,7 @@ import { query } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
 import { loadCards, lockCards } from '../../inventory/cards/cards.load.ts';
 import { EDIT } from '../../inventory/cards/cards.write.ts';
-import { type CostOwner, costEvent } from '../../inventory/costs/costs.attached.ts';
+import { type CostOwner, costEvent, costKeys } from '../../inventory/costs/costs.attached.ts';
 import {
   COSTS_TOPIC,
   Cost,
@@ -194,15 +194,7 @@ async function write(
   );
   // all rows have the same columns, so that one statement writes them
   const updates = changed.map(({ before, values }) => ({ ...before!, ...values }));
-  await updateRows(sql, Cost, updates, [
-    'kind',
-    'period_start',
-    'period_end',
-    'amount',
-    'currency',
-    'description',
-    'external_id',
-  ]);
+  await updateRows(sql, Cost, updates, costKeys);
   const byId = new Map([...rows, ...updates].map((row) => [row.id!, row as CostRow]));
   const ownerIds = (column: 'card_id' | 'relation_id') =>
     new Set(steps.flatMap(({ row }) => row[column] ?? []));

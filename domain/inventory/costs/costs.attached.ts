@@ -10,7 +10,7 @@ export interface CostOwner {
   target?: DeletedCard;
 }
 
-/** The columns whose values only users who see costs may read. */
+/** The columns that clients write, whose values only users who see costs may read. */
 export const costKeys = [
   'kind',
   'period_start',
@@ -19,7 +19,7 @@ export const costKeys = [
   'currency',
   'description',
   'external_id',
-];
+] as const;
 
 /** The event of a written cost, in the history of its card, or of both cards of its relation. */
 export function costEvent(
