@@ -26,7 +26,7 @@ describe('numbers of ids', () => {
     expect(numbers.count).toBe(2);
   });
 
-  it('are told from thousands of others', () => {
+  it('differ from thousands of others', () => {
     const id = Buffer.alloc(16, 7);
     const numbers = new IdNumbers(5_000);
     for (let n = 0; n < 5_000; n += 1) {

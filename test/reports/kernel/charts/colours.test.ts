@@ -95,7 +95,7 @@ it('has scales of distances, corners, sizes and weights', () => {
 });
 
 describe('colours of options', () => {
-  it.each(chosen)('of %s are told apart and seen on the panel', (field) => {
+  it.each(chosen)('of %s differ for colour-blind readers and stand out from the panel', (field) => {
     const colours = optionColours(field);
     expect(smallestDistance(colours)).toBeGreaterThanOrEqual(LEAST_DISTANCE);
     for (const color of colours) expect(markColour(color, schemes.light)).toBe(color);
