@@ -1,6 +1,7 @@
 import { openSearch } from '../../../../integrations/analysis/duplicates/find.ts';
 import type { SearchLimits } from '../../../../integrations/analysis/duplicates/find.types.ts';
 import type { MatchField } from '../../../../integrations/analysis/matching/matching.types.ts';
+import { unpack } from '../../../../platform/pack.ts';
 
 const fields: MatchField[] = [
   { name: 'name', kind: 'name', without: 'vendor' },
@@ -34,7 +35,12 @@ test('more cards than fit in memory are compared in parts, with the same result'
   const whole = (await found())!;
   const parts = (await found({ atOnce: 100, part: 40 }))!;
   expect(whole.pairs.length).toBeGreaterThanOrEqual(70);
-  expect(parts).toEqual({ ...whole, snapshot: expect.anything() });
+  expect({ ...parts, base: unpack(parts.base) }).toEqual({
+    ...whole,
+    // the same numbers can be packed as integers or as floats, whichever the engine holds
+    base: unpack(whole.base),
+    snapshot: expect.anything(),
+  });
   const last = { base: Buffer.from(parts.base), snapshot: Buffer.from(parts.snapshot) };
   // nothing has changed
   expect(await found({ atOnce: 100, part: 40 }, last)).toBeNull();
