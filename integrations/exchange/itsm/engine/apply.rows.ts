@@ -225,10 +225,12 @@ export function stateChanges(mapping: Mapping, row: PlanRow, written: WriteEffec
 
 /**
  * Whether a row writes another value than it sets as the base. This is so if a resolved conflict is undone: both sides had
- * changed, so the row restores the value of its side, while the former base differs from both values.
+ * changed, so the row restores the value of its side, while the former base differs from both values. A field that a created
+ * object has no value for is written empty.
  */
-export function writesAnotherValue({ side, diff, agreed }: PlanRow, path: Path): boolean {
-  const [written, base] = [diff[path], agreed[path]];
+export function writesAnotherValue({ action, side, diff, agreed }: PlanRow, path: Path): boolean {
+  const written = diff[path] ?? (action === 'create' ? { new: null } : undefined);
+  const base = agreed[path];
   return (
     side !== null &&
     written !== undefined &&
@@ -304,7 +306,8 @@ export function describeDifference(
 /** How the record has changed since the row was planned; null if it has not. */
 export function remoteStaleReason(mapping: Mapping, row: PlanRow, state: RecordLookup): string | null {
   const { record } = row.expects;
-  if (!record || (state.kind === 'unknown' && isProvedByFullReads(row))) return null;
+  if (!record) return null;
+  if (state.kind === 'unknown' && (row.action === 'restore' || isProvedByFullReads(row))) return null;
   return recordStaleReason(mapping, record, state);
 }
 

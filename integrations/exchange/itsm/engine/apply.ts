@@ -170,7 +170,9 @@ function findDifference(
   if (state.kind === 'gone') return 'The record does not exist.';
   // if the remote has stored another form than it was sent, the base contains that form
   const expected = mapValues(row.agreed, (agreed, path) =>
-    writesAnotherValue(row, path) ? canonical(row.diff[path]!.new) : (base[path]?.remote ?? agreed.remote),
+    writesAnotherValue(row, path)
+      ? canonical(row.diff[path]?.new ?? null)
+      : (base[path]?.remote ?? agreed.remote),
   );
   return describeDifference(expected, remoteFields(mapping, state.record));
 }

@@ -88,7 +88,7 @@ function wasAgreedLater({ side, agreed, before }: PlanRow, path: Path, now: Agre
 function valuesAfter(row: PlanRow, remoteId: string | null, pairs: Pairs, side: Side): Record<Path, Value> {
   const base = baseAfter(row, remoteId, pairs);
   const agreed = mapValues(row.agreed, (both, path) =>
-    writesAnotherValue(row, path) ? canonical(row.diff[path]!.new) : (base[path] ?? both)[side],
+    writesAnotherValue(row, path) ? canonical(row.diff[path]?.new ?? null) : (base[path] ?? both)[side],
   );
   // values that were written without a base
   const withoutBase = row.forgets.flatMap((path) =>
@@ -157,7 +157,9 @@ function inverseOfDelete(row: PlanRow, pairs: Pairs, runId: string): Inverse {
   const common = { agreed, origin: row.origin, side: row.side, state, was: row.state };
   if (row.side === 'local') {
     const pair = row.remoteId !== null && pairs.has(row.remoteId) ? 'removed' : 'none';
-    return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} } } };
+    // a card that the undone run had created of a record is restored only beside that record
+    const record = state.kind === 'linked' && { record: { there: true, fields: {} } };
+    return { ...common, action: 'restore', expects: { pair, card: { there: false, fields: {} }, ...record } };
   }
   const diff = mapValues(row.diff, ({ old }) =>
     canonical(old) === null ? undefined : { old: null, new: old },

@@ -51,3 +51,49 @@ it('a decision restores an archived card beside a card of the same key, which st
   expect(await landscape.pairs()).toMatchObject([{ cardId: second!.id, state: { kind: 'linked' } }]);
   expect(await landscape.isStaged(first!.id)).toBe(true);
 });
+
+it('the undo of an undone creation does not restore a card whose record is gone', async () => {
+  const run: RunStep = { do: 'run', complete: true, between: null, disruptions: [] };
+  const undo: Step = { do: 'undo', at: 0, disruptions: [] };
+  const create: Step = { do: 'create', side: 'remote', twin: false };
+  const setting: Setting = { ...usualSetting, hasLookups: true };
+  const cardsAfter = async (...steps: Step[]) => {
+    const landscape = createMemory(setting);
+    await expectConvergence({ setting, steps: [create, run, undo, ...steps, undo] }, landscape);
+    return (await landscape.objects('local')).length;
+  };
+  expect(await cardsAfter()).toBe(1);
+  expect(await cardsAfter({ do: 'delete', side: 'remote', at: 0 })).toBe(0);
+});
+
+it('a record that an undo creates again keeps the difference of a field that it had no value of', async () => {
+  const setting: Setting = {
+    ...usualSetting,
+    rules: ['remote_leads', 'remote_leads', 'remote_leads', 'remote_leads'],
+    deletion: 'strict',
+    quarantine: 0,
+    hasTombstones: false,
+    hasLookups: false,
+    hasCorrelationIds: false,
+    batch: 1,
+  };
+  const run: RunStep = { do: 'run', complete: true, between: null, disruptions: [] };
+  const steps: Step[] = [
+    { do: 'create', side: 'remote', twin: false },
+    run,
+    { do: 'edit', side: 'remote', at: 0, field: 1, clear: true },
+    { do: 'delete', side: 'local', at: 0 },
+    run,
+    { do: 'decide', at: 0, winner: 'local' },
+    run,
+    { do: 'undo', at: 0, disruptions: [] },
+    run,
+    { do: 'decide', at: 0, winner: 'remote' },
+    run,
+  ];
+  const landscape = createMemory(setting);
+  await expectConvergence({ setting, steps }, landscape);
+  const [card, ...others] = await landscape.objects('local');
+  expect(others).toEqual([]);
+  expect(card!.fields['attributes.end'] ?? null).toBeNull();
+});

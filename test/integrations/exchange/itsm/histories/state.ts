@@ -10,7 +10,7 @@ export interface HistoryState {
   /** Objects that users have created or removed, by id. */
   createdByUsers: Set<string>;
   removedByUsers: Set<string>;
-  /** Archived cards that a decision restores, also if there is another card with the same key. */
+  /** Archived cards that a decision or an undo restores, also if there is another card with the same key. */
   restoredByDecision: Set<string>;
   /** Keys of objects of which a user has removed or merged a side. */
   touchedKeys: Set<string>;

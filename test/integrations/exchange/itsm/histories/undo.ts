@@ -25,6 +25,8 @@ export async function executeUndo(state: HistoryState, step: UndoStep, people: P
       if (action === 'delete') state.undoneCreations.add((side === 'local' ? cardId : remoteId) ?? '');
       if (action === 'agree' || action === 'unlink') state.restoredBases.add(remoteId ?? '');
       for (const one of drops) state.restoredBases.add(one);
+      // without lookups nobody knows that its record is gone, and that another card has its key since
+      if (action === 'restore' && !state.setting.hasLookups) state.restoredByDecision.add(cardId ?? '');
     }
   }
   await checkChanges(state, before);
