@@ -112,6 +112,11 @@ export const foreignRows: ForeignRow[] = [
     onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId)),
   ),
   foreign(
+    'GET /api/v1/imports/{id}/rows',
+    '? +',
+    onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId, false, 'import')),
+  ),
+  foreign(
     'POST /api/v1/jobs/{id}/ticket',
     '? +',
     onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId)),

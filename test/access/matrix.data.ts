@@ -128,6 +128,11 @@ const firstRows: Row[] = [
     onNew('id', (w) => w.finishedJob()),
   ),
   row(
+    'GET /imports/{id}/rows',
+    '+ ? ? ? ? ? 0',
+    onNew('id', (w) => w.finishedJob(undefined, false, 'import')),
+  ),
+  row(
     'POST /jobs/{id}/ticket',
     '+ ? ? ? ? ? 0',
     onNew('id', (w) => w.finishedJob()),

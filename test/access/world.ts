@@ -38,11 +38,13 @@ export interface World {
   /** A job of the given owner, by default somebody who has no column. */
   job(status: string, owner?: string): Promise<string>;
   /** A job that has made a file. */
-  finishedJob(owner?: string, withCosts?: boolean): Promise<string>;
+  finishedJob(owner?: string, withCosts?: boolean, kind?: string): Promise<string>;
   /** A connection that only looks. */
   watcher: pg.Client;
   close(): Promise<void>;
 }
+
+const importLine = '{"line":2,"external_id":null,"outcome":"failed","errors":[]}\n';
 
 /** What the administrator makes at an address below `/api/v1`. @returns the answer's body. */
 export async function made(
@@ -111,7 +113,7 @@ export async function createWorld(): Promise<World> {
         .returning('id');
       return row.id;
     },
-    async finishedJob(owner = bystander, withCosts = false) {
+    async finishedJob(owner = bystander, withCosts = false, kind) {
       const job = await world.job('succeeded', owner);
       const facts = {
         name: 'cards.csv',
@@ -121,8 +123,14 @@ export async function createWorld(): Promise<World> {
         needs: [],
         expiresAt: null,
       };
-      const file = await storeFile(t.services, Readable.from(['type,name\n']), facts);
-      await db('jobs').where({ id: job }).update({ result_file_id: file.id });
+      const file = await storeFile(
+        t.services,
+        Readable.from([kind === 'import' ? importLine : 'type,name\n']),
+        facts,
+      );
+      await db('jobs')
+        .where({ id: job })
+        .update({ result_file_id: file.id, ...(kind && { kind }) });
       return job;
     },
     watcher,

@@ -1,15 +1,26 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import { importOptions } from '../../../domain/exchange/imports/imports.job.ts';
 import { requireImportRights } from '../../../domain/exchange/imports/imports.rights.ts';
+import { readImportRows } from '../../../domain/exchange/imports/imports.rows.ts';
 import { type ImportOptions, startImport } from '../../../domain/exchange/imports/imports.run.ts';
 import type { StoredContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { object } from '../../../domain/kernel/shapes.ts';
+import {
+  Choice,
+  component,
+  IntegerFrom,
+  NullableText,
+  OpenObject,
+  object,
+  partialObject,
+} from '../../../domain/kernel/shapes.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import { sendJson } from '../../json.ts';
 import { started } from '../../kernel/jobs/jobs.schemas.ts';
-import { routesOf } from '../../operation.ts';
+import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { FORM, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
@@ -81,8 +92,48 @@ Application,APP-1,Payroll,2020-01-01,missionCritical
 `;
 const cardLine = '{"type":"Application","external_id":"APP-1","name":"Payroll"}\n';
 
+const Outcomes = Choice(['created', 'updated', 'unchanged', 'failed', 'skipped']);
+
+const ImportRow = component('ImportRow', {
+  line: IntegerFrom(1, 'In the file'),
+  external_id: NullableText('As in the file'),
+  outcome: Outcomes,
+  errors: Type.Array(OpenObject, { description: 'As in the errors of a response 422' }),
+  warnings: Type.Optional(Type.Array(OpenObject, { description: 'Cards that are probably the same' })),
+  changes: Type.Optional(
+    Type.Record(Type.String(), object({ old: Type.Unknown(), new: Type.Unknown() }), {
+      description: 'By field, in a report with `report=changes`',
+    }),
+  ),
+});
+
+/** The rows of reports by page. */
+function registerRowsRoute(app: App, blobs: BlobStore): void {
+  routesOf(app, { tag: 'Imports and exports' }).get('listImportRows', '/api/v1/imports/:id/rows', {
+    summary: 'Read the rows of an import’s report by page',
+    description:
+      'In the order of the file; those that `report` has selected. A page can have fewer rows than `page_size` if few have the outcome.',
+    permission: 'login',
+    permissionNote:
+      "admin.events and admin.export_workspace for others' imports; inventory.view for changed values; costs.view for changed costs",
+    query: partialObject({
+      outcome: Outcomes,
+      cursor: Type.String({ maxLength: 20, description: '`next_cursor` of the page before' }),
+      page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+    }),
+    responses: ok(
+      'The rows',
+      object({ items: Type.Array(ImportRow), next_cursor: NullableText('Null after the last row') }),
+    ),
+    errors: ['job_result_missing'],
+    handler: async ({ ctx, params, query: { page_size = 50, ...page }, reply }) =>
+      sendJson(reply, await readImportRows(ctx, blobs, params.id, { ...page, page_size })),
+  });
+}
+
 /** The import of files as jobs. */
 export async function registerImportRoutes(app: App, { blobs }: Services): Promise<void> {
+  registerRowsRoute(app, blobs);
   await registerUploads(app, [FORM, ...Object.keys(rawTypes)], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
     routes.post('startImport', '/api/v1/imports', {

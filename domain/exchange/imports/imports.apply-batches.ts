@@ -67,7 +67,7 @@ export async function writeAtOnce<T>(
 }
 
 /** A plan that is applied in one transaction. */
-interface WholePlan extends Pick<Applying, 'work' | 'ctx' | 'jobId' | 'searchTaken'> {
+interface WholePlan extends Pick<Applying, 'work' | 'ctx' | 'jobId' | 'searchTaken' | 'withChanges'> {
   kind: ImportKind;
   batches: number;
   signal: AbortSignal;
@@ -114,6 +114,7 @@ export async function applyBatches(
     const isFirst = batch === 0 && payload.mode === 'upsert' && !payload.dry_run;
     const planned = {
       ...{ ctx, db, kind: payload.kind, jobId, batch, dryRun: payload.dry_run },
+      withChanges: payload.report === 'changes',
       mayReplan: mayReplan && isFirst,
     };
     const after = (rows: RowOutcome[]) => stepAfter(counts, rows, batch + 1, from.batches);
@@ -131,6 +132,7 @@ interface PlannedBatch {
   jobId: string;
   batch: number;
   dryRun: boolean;
+  withChanges?: boolean;
   /** Whether to throw PlanOutdated if rows fail because concurrent writes took their keys. */
   mayReplan?: boolean;
 }
@@ -140,7 +142,7 @@ interface PlannedBatch {
  * @param store stores the outcomes of the rows in the transaction of the batch; of a dry run, in a transaction after it.
  */
 export async function attemptBatch(
-  { ctx, db, kind, jobId, batch, dryRun, mayReplan = false }: PlannedBatch,
+  { ctx, db, kind, jobId, batch, dryRun, withChanges = false, mayReplan = false }: PlannedBatch,
   store: (work: JobTransaction, outcomes: RowOutcome[]) => Promise<void>,
 ): Promise<RowOutcome[]> {
   const keep = async (work: JobTransaction, outcomes: RowOutcome[]) => {
@@ -152,7 +154,8 @@ export async function attemptBatch(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const outcomes = await commandWith(ctx, { dryRun }, async (work) => {
-        const outcomes = await applyBatch(kind, { work, ctx, jobId, dryRun, known, searchTaken }, batch);
+        const applying = { work, ctx, jobId, dryRun, known, searchTaken, withChanges };
+        const outcomes = await applyBatch(kind, applying, batch);
         if (mayReplan && outcomes.some(isTaken)) throw new PlanOutdated();
         if (!dryRun) await keep(work, outcomes);
         return outcomes;

@@ -18,6 +18,7 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mergeCard, newCard } from './imports.cards.merge.ts';
 import { parentColumn } from './imports.cards.stage.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
+import { cardChanges, relationChanges } from './imports.changes.ts';
 import {
   type AttachedCard,
   attachedBy,
@@ -26,7 +27,7 @@ import {
   savePeopleAndTags,
 } from './imports.people.write.ts';
 import { costErrors } from './imports.rights.ts';
-import { type Applying, BatchConflict, type Outcome, type RowOutcome } from './imports.types.ts';
+import { type Applying, BatchConflict, type RowOutcome } from './imports.types.ts';
 
 /** A row of the plan with its write. */
 interface PlannedCard {
@@ -103,7 +104,7 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
   await refuseTaken(applying, steps);
   await write(applying, steps, around);
   if (!applying.dryRun) await verifyPlaces(applying, steps);
-  return outcomesOf(rows, steps, errors);
+  return outcomesOf(applying, rows, steps, errors, around);
 }
 
 async function readBatch({ work, jobId }: Applying, batch: number): Promise<PlannedCard[]> {
@@ -203,9 +204,11 @@ async function verifyPlaces({ work, known }: Applying, steps: CardStep[]): Promi
 }
 
 function outcomesOf(
+  { ctx, withChanges }: Applying,
   rows: PlannedCard[],
   steps: CardStep[],
   errors: ReadonlyMap<number, FieldError[]>,
+  around: PeopleAndTags,
 ): RowOutcome[] {
   const done = new Map(steps.map((step) => [step.row.line, step]));
   return rows.map(({ line }) => {
@@ -213,7 +216,11 @@ function outcomesOf(
     if (!step) return { line, outcome: 'failed', errors: errors.get(line)! };
     const changed = step.changed || step.attached.changes;
     const outcome = step.before === null ? 'created' : changed ? 'updated' : 'unchanged';
-    return { line, outcome, errors: null };
+    const row: RowOutcome = { line, outcome, errors: null };
+    if (withChanges && outcome !== 'unchanged') {
+      row.changes = cardChanges(ctx, step.before, { ...step, card: step.after }, around);
+    }
+    return row;
   });
 }
 
@@ -300,7 +307,7 @@ export async function applyRelations(applying: Applying, batch: number): Promise
     const known = applying.known.get(row.line);
     if (known) return { line: row.line, outcome: 'failed', errors: [known] };
     try {
-      return { line: row.line, outcome: step(applying, relations, row, ends), errors: null };
+      return { line: row.line, errors: null, ...step(applying, relations, row, ends) };
     } catch (error) {
       if (!(error instanceof EstateError)) throw error;
       return { line: row.line, outcome: 'failed', errors: errorsOf(error) };
@@ -312,11 +319,11 @@ export async function applyRelations(applying: Applying, batch: number): Promise
 
 /** Applies one row to the relations as they are after the previous rows. */
 function step(
-  { work, ctx }: Applying,
+  { work, ctx, withChanges }: Applying,
   relations: RelationWorkingSet,
   row: PlannedRelation,
   ends: ReadonlyMap<string, RelationEnd>,
-): Outcome {
+): Pick<RowOutcome, 'outcome' | 'changes'> {
   const type = work.metamodel.relationTypes.get(row.type);
   const source = ends.get(row.source_id);
   const target = ends.get(row.target_id);
@@ -335,16 +342,20 @@ function step(
     if (there) throw new EstateError('duplicate_relation', 'The cards have such a relation already.');
     relations.requireCardinality(type, place);
     const empty = { id: row.relation_id, ...place, attributes: {}, description: null };
-    relations.put(withInput(empty, row.payload));
-    return 'created';
+    const created = withInput(empty, row.payload);
+    relations.put(created);
+    return {
+      outcome: 'created',
+      ...(withChanges && { changes: relationChanges(ctx, type, null, created) }),
+    };
   }
   if (!there || there.id !== row.relation_id) {
     throw new EstateError('not_found', 'The relation was deleted meanwhile.');
   }
   const after = withInput(there, row.payload, sees ? [] : type.costKeys);
-  if (Object.keys(diffRelation(there, after)).length === 0) return 'unchanged';
+  if (Object.keys(diffRelation(there, after)).length === 0) return { outcome: 'unchanged' };
   relations.put(after);
-  return 'updated';
+  return { outcome: 'updated', ...(withChanges && { changes: relationChanges(ctx, type, there, after) }) };
 }
 
 function errorsOf(error: EstateError): FieldError[] {

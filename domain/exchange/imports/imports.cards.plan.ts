@@ -257,6 +257,10 @@ export const cardPlan: PlanSpec = {
     await checkStructuralRows(planning);
     await checkStructure(planning);
   },
+  named: {
+    value: `coalesce(p.parent_external_id, p.given_parent::text, array_to_string(p.parent_path, ' / '))`,
+    type: 'p.type',
+  },
   readErrors: `coalesce(r.errors, '[]') || case when p.is_new then coalesce(r.new_errors, '[]') else '[]' end`,
   planned: `with placed as (
        select p.*, d.depth, d.level as planned_level, maker.line as parent_line,

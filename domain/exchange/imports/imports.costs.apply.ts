@@ -19,6 +19,7 @@ import { differingMembers } from '../../kernel/events/row-changes.ts';
 import { mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
 import { findRows, insertRows, updateRows } from '../../kernel/resources/rows.ts';
 import { loadSettings } from '../../kernel/settings/settings.read.ts';
+import { costChanges } from './imports.changes.ts';
 import { missingPermission } from './imports.rights.ts';
 import type { Applying, RowOutcome } from './imports.types.ts';
 
@@ -142,7 +143,8 @@ export async function applyCosts(applying: Applying, batch: number): Promise<Row
     }
     owners.counts.set(key, count);
     steps.push({ row, owner, before, values });
-    return { line: row.line, outcome: before ? 'updated' : 'created', errors: null };
+    const outcome: RowOutcome = { line: row.line, outcome: before ? 'updated' : 'created', errors: null };
+    return applying.withChanges ? { ...outcome, changes: costChanges(before, values) } : outcome;
   });
   await write(applying, steps, owners.ends);
   return outcomes;

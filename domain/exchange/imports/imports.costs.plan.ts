@@ -21,7 +21,7 @@ const found = (named: string, condition: string) => `left join lateral (
 export const costPlan: PlanSpec = {
   rowsTable: 'import_cost_rows',
   planTable: 'import_cost_plan',
-  rows: `select r.line, 'cost' as type, r.id as given_id, r.external_id, r.missing,
+  rows: `select r.line, 'cost' as type, r.id as given_id, r.external_id, r.missing, r.card_type,
      r.errors is not null or x.line is not null as failed, x.line is not null as repeated,
      null::integer as yields_to, r.bytes,
      case when r.card_id is not null then 'card_id' when r.card_external_id is not null then 'card_external_id'
@@ -46,6 +46,7 @@ export const costPlan: PlanSpec = {
     await checkOwners(planning);
     await checkIdentity(planning);
   },
+  named: { value: 'p.named_card', type: 'p.card_type' },
   order: 'line',
   columns: 'line, cost_id, is_new, card_id, relation_id',
 };

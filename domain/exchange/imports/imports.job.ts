@@ -43,8 +43,8 @@ export const importOptions = {
     ),
   ),
   report: Choice(
-    ['failed', 'warnings', 'all'],
-    'Which rows the report contains; `warnings`: those that failed or have warnings',
+    ['failed', 'warnings', 'changes', 'all'],
+    'Which rows the report contains; `warnings`: those that failed or have warnings; `changes`: those that failed or change something, with the old and new value of each field',
     'failed',
   ),
 };

@@ -1,5 +1,6 @@
 import { query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
+import { shortened, unknownChoice } from '../../kernel/choices.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
 import type { StagedHolder } from './imports.cards.types.ts';
@@ -10,6 +11,8 @@ interface TagGroup {
   types: ReadonlySet<string> | null;
   /** Ids by folded name. */
   tags: ReadonlyMap<string, string>;
+  /** The names of the tags as they are written. */
+  names: readonly string[];
 }
 
 /** The tag groups by folded name. */
@@ -31,10 +34,17 @@ export async function readTagCatalogue(sql: Sql): Promise<TagCatalogue> {
         single: row.mode === 'single',
         types: row.types && new Set(row.types),
         tags: new Map(row.tags.map(([name, id]) => [fold(name), id])),
+        names: row.tags.map(([name]) => name),
       },
     ]),
   );
 }
+
+/** The tags that cards of a type can have, as `Group/Tag`. */
+const tagNames = (catalogue: TagCatalogue, { key }: CardType): string[] =>
+  [...catalogue.values()]
+    .filter(({ types }) => !types || types.has(key))
+    .flatMap(({ name, names }) => names.map((tag) => `${name}/${tag}`));
 
 /** The ids of the tags that a row names, or its errors; names are compared case-insensitively. */
 export function resolveTags(
@@ -46,10 +56,14 @@ export function resolveTags(
   const groups = new Set<TagGroup>();
   const errors: FieldError[] = [];
   const refuse = (code: string, message: string) => errors.push({ field: 'tags', code, message });
+  const unknown = ({ group, name }: TagName) => {
+    const error = { field: 'tags', code: 'unknown_tag', message: `there is no tag ${group}/${name}` };
+    errors.push(unknownChoice(error, `${group}/${name}`, tagNames(catalogue, type)));
+  };
   for (const tag of tags) {
     const group = catalogue.get(fold(tag.group));
     const id = group?.tags.get(fold(tag.name));
-    if (!group || !id) refuse('unknown_tag', `there is no tag ${tag.group}/${tag.name}`);
+    if (!group || !id) unknown(tag);
     else if (group.types && !group.types.has(type.key)) {
       refuse('tag_not_allowed', `the tags of ${group.name} are not for cards of the type ${type.key}`);
     } else if (group.single && groups.has(group) && !ids.has(id)) {
@@ -79,13 +93,17 @@ export function resolveStakeholders(
 ): { holders: StagedHolder[]; errors: FieldError[] } {
   const holders = new Map<string, StagedHolder>();
   const errors: FieldError[] = [];
-  const refuse = (code: string, message: string) => errors.push({ field: 'stakeholders', code, message });
   for (const { role, email } of stakeholders) {
     const user_id = users.get(fold(email));
     if (!type.stakeholderRoles.some((definition) => definition.key === role)) {
-      refuse('unknown_role', `${type.key} has no stakeholder role ${role}`);
-    } else if (!user_id) refuse('unknown_user', `there is no user ${email}`);
-    else holders.set(`${role}/${user_id}`, { user_id, role });
+      const message = `${type.key} has no stakeholder role ${role}`;
+      const error = { field: 'stakeholders', code: 'unknown_role', message };
+      const roles = type.stakeholderRoles.map(({ key }) => key);
+      errors.push(unknownChoice(error, role, roles));
+    } else if (!user_id) {
+      const message = `there is no user ${email}`;
+      errors.push({ field: 'stakeholders', code: 'unknown_user', message, value: shortened(email) });
+    } else holders.set(`${role}/${user_id}`, { user_id, role });
   }
   return { holders: [...holders.values()], errors };
 }

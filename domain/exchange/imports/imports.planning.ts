@@ -1,5 +1,6 @@
 import { embed, fragment, query, type Transaction } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { type Named, nameUnknown } from './imports.nearest.ts';
 
 /** What a plan is created with: one transaction, with the temporary tables `plan_rows` and `plan_errors`. */
 export interface Planning {
@@ -25,6 +26,8 @@ export interface PlanSpec {
   indexes: string[];
   /** Fails rows that cannot be written. */
   settle(planning: Planning): Promise<void>;
+  /** How rows name cards that may not exist. */
+  named?: Named;
   /** SQL of the errors that a staged row `r` of the plan's row `p` has from reading; default: its `errors`. */
   readErrors?: string;
   /** The query of what is stored in the plan, with `bytes`; default: the rows that have not failed. */
@@ -65,7 +68,8 @@ export async function refuseIds(planning: Planning, noun: string): Promise<void>
  * since the database has no statistics of a temporary table.
  */
 const storedErrors = `coalesce((
-  select jsonb_agg(jsonb_build_object('field', f.field, 'code', f.code, 'message', f.message) order by f.n)
+  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('field', f.field, 'code', f.code, 'message', f.message,
+    'value', f.value, 'nearest', f.nearest)) order by f.n)
   from plan_errors f where f.line = p.line
 ), '[]')`;
 
@@ -106,7 +110,8 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
   await query(sql).run`create temp table plan_excluded (line integer, errors jsonb) on commit drop`;
   for (let replans = 0; ; replans += 1) {
     await query(sql).run`create temp table plan_errors (
-         n integer generated always as identity, line integer, field text, code text, message text
+         n integer generated always as identity, line integer, field text, code text, message text,
+         value text, nearest text
        ) on commit drop;
        create index on plan_errors (line)`;
     pulse();
@@ -115,6 +120,7 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
     for (const columns of spec.indexes) await query(sql).run`create index on plan_rows (${embed(columns)})`;
     await query(sql).run`analyze plan_rows`;
     await spec.settle(planning);
+    if (spec.named) await nameUnknown(sql, planning.ctx, spec.named);
     pulse();
     const rowCount = await query(sql).count`insert into plan_excluded (line, errors)
        select p.line, ${embed(storedErrors)}
@@ -123,9 +129,10 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
     await dropPlan(sql, ['plan_excluded']);
   }
   await query(sql).run`delete from plan_errors where line in (select line from plan_excluded);
-     insert into plan_errors (line, field, code, message)
-     select x.line, f.field, f.code, f.message
-     from plan_excluded x cross join jsonb_to_recordset(x.errors) as f(field text, code text, message text)`;
+     insert into plan_errors (line, field, code, message, value, nearest)
+     select x.line, f.field, f.code, f.message, f.value, f.nearest
+     from plan_excluded x cross join jsonb_to_recordset(x.errors)
+       as f(field text, code text, message text, value text, nearest text)`;
   return await storePlan(planning, spec);
 }
 

@@ -1,4 +1,5 @@
 import { invalidField } from '../../../platform/errors.ts';
+import { unknownChoice } from '../../kernel/choices.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
 import {
   type FileColumn,
@@ -143,7 +144,10 @@ function valueReader(
     const type = options.fieldType(typeOf(row), key);
     const value = type ? readAttribute(type, text) : text;
     if (value !== undefined) setMember(row, part, key, value);
-    else row.errors.push({ field: name, ...unreadable[type as keyof typeof unreadable] });
+    else {
+      const error = { field: name, ...unreadable[type as keyof typeof unreadable] };
+      row.errors.push(type === 'boolean' ? unknownChoice(error, text.trim(), ['true', 'false']) : error);
+    }
   };
 }
 

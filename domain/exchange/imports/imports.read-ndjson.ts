@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { unknownChoice } from '../../kernel/choices.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { isObject } from '../../kernel/shapes.ts';
 import { readDay } from '../../kernel/transfer/csv-cells.ts';
@@ -128,7 +129,8 @@ function readMember(row: Draft, key: string, value: unknown, options: ReadOption
   const reader = Object.hasOwn(fieldReaders[options.kind], key) ? fieldReaders[options.kind][key] : undefined;
   if (!reader) {
     const message = 'is no member of this kind of row';
-    row.errors.push({ field: shown(key), code: 'unknown_field', message });
+    const error = { field: shown(key), code: 'unknown_field', message };
+    row.errors.push(unknownChoice(error, shown(key), Object.keys(fieldReaders[options.kind])));
   } else if (isBlank(value)) {
     if (reader.clears) row.values[key] = null;
   } else {
@@ -172,7 +174,8 @@ function readLifecycle(row: Draft, value: Record<string, unknown>): void {
     const field = `lifecycle.${phase}`;
     if (!(lifecyclePhases as readonly string[]).includes(phase)) {
       const message = `is none of ${lifecyclePhases.join(', ')}`;
-      row.errors.push({ field: shown(field), code: 'unknown_phase', message });
+      const error = { field: shown(field), code: 'unknown_phase', message };
+      row.errors.push(unknownChoice(error, shown(phase), lifecyclePhases));
     } else if (isBlank(day)) setMember(row, 'lifecycle', phase, null);
     else if (typeof day !== 'string') row.errors.push(wrongType(field, 'a date as YYYY-MM-DD'));
     else if (readDay(day)) setMember(row, 'lifecycle', phase, readDay(day));
@@ -185,10 +188,27 @@ function readAttributes(row: Draft, value: Record<string, unknown>, options: Rea
     const field = `attributes.${key}`;
     const error = options.attributeKeys.has(key)
       ? attributeError(row, field, key, content, options)
-      : { field: shown(field), code: 'unknown_attribute', message: 'is no attribute of any type' };
+      : unknownAttribute(shown(key), options);
     if (error) row.errors.push(error);
     else setMember(row, 'attributes', key, isBlank(content) ? null : content);
   }
+}
+
+const MOST_UNKNOWN = 1_000;
+/** The errors of unknown attributes by the known ones: rows of one file usually repeat them. */
+const unknownAttributes = new WeakMap<ReadonlySet<string>, Map<string, FieldError>>();
+
+function unknownAttribute(key: string, { attributeKeys }: ReadOptions): FieldError {
+  const before = unknownAttributes.get(attributeKeys);
+  const errors = before && before.size < MOST_UNKNOWN ? before : new Map<string, FieldError>();
+  unknownAttributes.set(attributeKeys, errors);
+  const known = errors.get(key);
+  if (known) return known;
+  const field = `attributes.${key}`;
+  const error = { field, code: 'unknown_attribute', message: 'is no attribute of any type' };
+  const named = unknownChoice(error, key, attributeKeys);
+  errors.set(key, named);
+  return named;
 }
 
 function attributeError(

@@ -43,6 +43,10 @@ export const relationPlan: PlanSpec = {
     await checkIdentity(planning);
     await checkCardinality(planning);
   },
+  named: {
+    value: `case e.field when p.source_field then p.named_source else p.named_target end`,
+    type: 'case e.field when p.source_field then p.source_type_key else p.target_type_key end',
+  },
   order: 'line',
   columns: 'line, relation_id, is_new, type, source_id, target_id',
 };

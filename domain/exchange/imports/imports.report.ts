@@ -9,6 +9,7 @@ import type { JobDefinition } from '../../kernel/jobs/jobs.define.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { RESUME_DAYS, rowsTable } from './imports.cards.stage.ts';
 import type { ImportKind } from './imports.row.ts';
 
@@ -51,14 +52,15 @@ const PAGE = 5_000;
 const reported = {
   failed: "and o.outcome = 'failed'",
   warnings: "and (o.outcome = 'failed' or w.line is not null)",
+  changes: "and (o.outcome = 'failed' or o.changes is not null)",
   all: '',
 };
 /** SQL: the warnings `w` of the outcome `o`, if its row was written. */
 const warnings = `import_warnings w on w.job_id = o.job_id and w.line = o.line and o.outcome in ('created', 'updated')`;
 
 /**
- * The outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`, and `warnings` of rows that
- * have some.
+ * The outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`, and `warnings` and `changes`
+ * of rows that have some.
  */
 export async function* reportLines(
   sql: Sql,
@@ -67,9 +69,8 @@ export async function* reportLines(
   const externalId = kind === 'relations' ? 'null' : 'r.external_id';
   const members = `'line', o.line, 'external_id', ${externalId}, 'outcome', o.outcome, 'errors', coalesce(o.errors, '[]')`;
   for (let line = 0; ; ) {
-    const rows = await query(sql).rows`select o.line, case when w.line is null
-        then json_build_object(${embed(members)})
-        else json_build_object(${embed(members)}, 'warnings', w.warnings) end::text as text
+    const rows = await query(sql).rows`select o.line, left(json_build_object(${embed(members)})::text, -1)
+        || coalesce(', "warnings": ' || w.warnings::text, '') || coalesce(', "changes": ' || o.changes::text, '') || '}' as text
        from import_outcomes o join ${embed(rowsTable[kind])} r on r.job_id = o.job_id and r.line = o.line
        left join ${embed(warnings)}
        where o.job_id = ${jobId} and o.line > ${line} ${embed(reported[wanted])}
@@ -90,8 +91,10 @@ interface ImportEnd {
   error?: JobResult['error'];
   /** Further members of the job's result. */
   facts: Record<string, unknown>;
-  /** Whether the report contains names of other cards. */
-  namesCards?: boolean;
+  /** The permissions that determined the report; none if it contains no values of the inventory. */
+  needs?: readonly AppPermission[];
+  /** Whether the report may contain costs. */
+  withCosts?: boolean;
 }
 
 /** Stores the report of an import as the job's result, in the transaction that ends the job. */
@@ -99,7 +102,7 @@ export async function endImport(
   sql: Transaction,
   job: RunningJob<{ file_id: string; mode: string; dry_run: boolean }>,
   blobs: BlobStore,
-  { name, report, counts, error, facts, namesCards = false }: ImportEnd,
+  { name, report, counts, error, facts, needs = [], withCosts = false }: ImportEnd,
 ): Promise<JobResult> {
   const { payload, ctx } = job;
   const content = await storeContent(blobs, Readable.from(report));
@@ -108,9 +111,8 @@ export async function endImport(
     name: `${name}-report-${endedAt.toISOString().slice(0, 19).replaceAll(':', '-')}.ndjson`,
     mediaType: 'application/x-ndjson',
     ownerId: ctx.caller.userId,
-    // Errors contain no values.
-    withCosts: false,
-    needs: namesCards ? ['inventory.view'] : [],
+    withCosts,
+    needs,
     // Deleted with its job.
     expiresAt: null,
   });
@@ -146,6 +148,20 @@ export async function countOutcomes(sql: Sql, jobId: string): Promise<JobCounts>
     if (outcome !== 'skipped') counts[outcome] = n;
   }
   return counts;
+}
+
+/** Whether changes of the rows contain costs. */
+export async function showsCostChanges(
+  sql: Sql,
+  { id, ctx }: Pick<RunningJob, 'id' | 'ctx'>,
+  kind: ImportKind,
+): Promise<boolean> {
+  if (kind === 'costs') return true;
+  const { cardTypes, relationTypes } = ctx.metamodel;
+  const types = kind === 'cards' ? cardTypes : relationTypes;
+  const keys = [...types.values()].flatMap(({ costKeys }) => costKeys.map((key) => `attributes.${key}`));
+  return await query(sql).value<boolean>`select exists (select from import_outcomes
+    where job_id = ${id} and jsonb_exists_any(changes, ${keys}::text[]))`;
 }
 
 /** The number of written rows with warnings. */

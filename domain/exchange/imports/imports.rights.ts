@@ -1,7 +1,9 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import type { ImportPayload } from './imports.job.ts';
+import type { ImportKind } from './imports.row.ts';
 
 /** The error for a value that the caller may not set. */
 export function missingPermission(field: string, permission: string): FieldError {
@@ -19,11 +21,16 @@ export function costErrors(
     .map((key) => missingPermission(`attributes.${key}`, 'costs.view'));
 }
 
+/** The permissions that show the stored values of rows. */
+export const viewRights = (kind: ImportKind): AppPermission[] =>
+  kind === 'relations' ? ['inventory.view', 'relations.view'] : ['inventory.view'];
+
 /** The permissions that an import needs. @throws EstateError `forbidden` naming the first missing one. */
 export function requireImportRights(
   { caller }: Ctx,
-  { kind, mode }: Pick<ImportPayload, 'kind' | 'mode'>,
+  { kind, mode, report }: Pick<ImportPayload, 'kind' | 'mode' | 'report'>,
 ): void {
+  if (report === 'changes') for (const permission of viewRights(kind)) requirePermission(caller, permission);
   if (kind === 'relations') {
     requirePermission(caller, 'relations.manage');
     return;

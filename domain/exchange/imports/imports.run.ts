@@ -25,9 +25,10 @@ import {
   endImport,
   firstWarned,
   reportLines,
+  showsCostChanges,
   startFileJob,
 } from './imports.report.ts';
-import { requireImportRights } from './imports.rights.ts';
+import { requireImportRights, viewRights } from './imports.rights.ts';
 import { readSource } from './imports.source.ts';
 import {
   type ApplyProgress,
@@ -119,7 +120,8 @@ async function endWithReport(
     counts: { ...counts, ...(warned > 0 && { warnings: warned }) },
     error: atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined,
     facts: { kind, atomic, ...(warned > 0 && { warnings: await firstWarned(sql, job.id, MOST_WARNED) }) },
-    namesCards: warned > 0,
+    needs: report === 'changes' ? viewRights(kind) : warned > 0 ? ['inventory.view'] : [],
+    withCosts: report === 'changes' && (await showsCostChanges(sql, job, kind)),
   });
 }
 
@@ -253,6 +255,7 @@ async function applyAtomically(
       const failed = await applyPlan({
         ...{ work, searchTaken, batches, ctx: job.ctx, jobId: job.id, signal: job.signal },
         kind: job.payload.kind,
+        withChanges: job.payload.report === 'changes',
         async applied(done) {
           await flush();
           job.progress(shares.read + shares.plan + (done / batches) * shares.apply, 'Importing at once');

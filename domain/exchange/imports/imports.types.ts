@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import type { Changes } from '../../inventory/cards/rules/diff.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 
 /** The outcome of a row; `skipped` if another row of an atomic import has failed. */
@@ -9,6 +10,8 @@ export interface RowOutcome {
   line: number;
   outcome: Outcome;
   errors: FieldError[] | null;
+  /** The old and new value of each changed field, if the report contains them. */
+  changes?: Changes;
 }
 
 /** The state of applying a batch. */
@@ -22,6 +25,8 @@ export interface Applying {
   known: ReadonlyMap<number, FieldError>;
   /** Whether an earlier attempt violated a unique index: find the rows concerned. */
   searchTaken: boolean;
+  /** Whether outcomes have their `changes`. */
+  withChanges?: boolean;
 }
 
 /** Concurrent writes have changed the inventory since planning: the batch is retried without these rows. */

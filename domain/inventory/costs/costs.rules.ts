@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { unknownChoice } from '../../kernel/choices.ts';
 import { isDay } from '../../kernel/dates.ts';
 import type { SettingValues } from '../../kernel/settings/settings.read.ts';
 import type { CostInput } from './costs.model.ts';
@@ -27,8 +28,9 @@ export function costErrors(
     errors.push({ field: 'period_end', code: 'before_start', message: 'is before period_start' });
   }
   if (after.kind !== before.kind && !settings.cost_kinds.some(({ key }) => key === after.kind)) {
-    const keys = settings.cost_kinds.map(({ key }) => key).join(', ');
-    errors.push({ field: 'kind', code: 'unknown_option', message: `is none of ${keys}` });
+    const keys = settings.cost_kinds.map(({ key }) => key);
+    const error = { field: 'kind', code: 'unknown_option', message: `is none of ${keys.join(', ')}` };
+    errors.push(unknownChoice(error, after.kind, keys));
   }
   if (after.currency !== before.currency && !isConvertible(settings, after.currency)) {
     const message = `has no exchange rate to ${settings.currency} in the setting exchange-rates`;

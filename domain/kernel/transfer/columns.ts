@@ -1,4 +1,5 @@
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
+import { unknownChoice } from '../choices.ts';
 import { lifecyclePhases } from '../metamodel/metamodel.types.ts';
 
 /** A column of a file of cards or relations. */
@@ -31,6 +32,16 @@ function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefine
   return undefined;
 }
 
+/** Of how many unknown columns the error names those that were probably meant. */
+const MOST_NAMED = 20;
+
+/** All columns of a vocabulary. */
+const namesOf = ({ fields, lifecycle, attributeKeys }: Vocabulary): string[] => [
+  ...fields,
+  ...(lifecycle ? lifecyclePhases.map((phase) => `lifecycle.${phase}`) : []),
+  ...[...attributeKeys].map((key) => `attributes.${key}`),
+];
+
 /** The error for a file that has none of some columns, of which one is required. */
 function missingColumn(...choices: string[]): FieldError {
   const message = `a column ${choices.join(' or ')} is needed`;
@@ -62,7 +73,10 @@ function readHeader(
     if (column) columns.push(column);
     else if (name === '') {
       errors.push({ field: `column ${n + 1}`, code: 'unknown_column', message: 'has no name in the header' });
-    } else errors.push({ field: name, code: 'unknown_column', message: 'is no column of this kind of file' });
+    } else {
+      const error = { field: name, code: 'unknown_column', message: 'is no column of this kind of file' };
+      errors.push(errors.length < MOST_NAMED ? unknownChoice(error, name, namesOf(vocabulary)) : error);
+    }
   }
   for (const name of repeated) {
     errors.push({ field: name, code: 'repeated_column', message: 'stands in the header more than once' });

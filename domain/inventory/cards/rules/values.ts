@@ -132,10 +132,15 @@ export function checkAttributes(
   fields: ReadonlyMap<string, CompiledField>,
   attributes: Record<string, unknown>,
 ): FieldError[] {
+  let unknown = 0;
   return Object.entries(attributes).flatMap(([key, value]) => {
     const field = `attributes.${key}`;
     const definition = fields.get(key);
-    if (!definition) return { field, code: 'unknown_attribute', message: 'is no attribute of this type' };
+    if (!definition) {
+      const error = { field, code: 'unknown_attribute', message: 'is no attribute of this type' };
+      unknown += 1;
+      return unknown > NAMED_OPTIONS ? error : unknownChoice(error, key, fields.keys());
+    }
     return value === null ? [] : (checkValue(definition, field, value) ?? []);
   });
 }
