@@ -67,6 +67,7 @@ import {
 import { registerMetamodelRoutes } from './inventory/metamodel/metamodel.routes.ts';
 import { registerRelationTypeRoutes } from './inventory/metamodel/relation-types.routes.ts';
 import { registerReferenceRoutes } from './inventory/reference/reference.routes.ts';
+import { registerRelationGraphRoutes } from './inventory/relations/relations.graph.routes.ts';
 import { registerRelationRoutes } from './inventory/relations/relations.routes.ts';
 import { registerQueryRoutes } from './inventory/reports/query.routes.ts';
 import { registerReportRoutes } from './inventory/reports/reports.routes.ts';
@@ -107,6 +108,7 @@ export const routeGroups: RouteGroup[] = [
   registerCardBulkRoutes,
   registerCardMergeRoutes,
   registerRelationRoutes,
+  registerRelationGraphRoutes,
   registerCostRoutes,
   registerTagRoutes,
   registerFavoriteRoutes,

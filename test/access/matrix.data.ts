@@ -53,6 +53,11 @@ const firstRows: Row[] = [
   row('GET /cards/{id}/history', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/my-permissions', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/relation-summary', '+ + + + + - 0', onCard),
+  row('GET /cards/{id}/impact', '+ + + + + - 0', onCard),
+  row('GET /cards/{id}/paths', '+ + + + + - 0', async (w) => ({
+    ...(await onCard(w)),
+    query: `to=${await w.card()}`,
+  })),
   row('GET /cards/{id}/archive-impact', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/restore-impact', '+ + + + + - 0', onCard),
   row('POST /cards/{id}/archive', '+ + + - - - 0', onCard),

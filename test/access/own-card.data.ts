@@ -110,6 +110,8 @@ export const cardRows: CardRow[] = [
   row('GET /cards/{id}/history'),
   row('GET /cards/{id}/my-permissions'),
   row('GET /cards/{id}/relation-summary'),
+  row('GET /cards/{id}/impact'),
+  row('GET /cards/{id}/paths', (_, id) => ({ path: { id }, query: `to=${id}` })),
   row('GET /cards/{id}/archive-impact'),
   row('GET /cards/{id}/restore-impact', archived(onIt)),
   row('POST /cards/{id}/archive'),

@@ -1,4 +1,4 @@
-import { type Fragment, sql } from '../../../domain/inventory/filters/filters.sql.ts';
+import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
 import { embed, query, type Sql } from '../../../platform/database.ts';
@@ -12,6 +12,16 @@ interface CardRow {
   name?: string;
 }
 
+/** What is wanted around some centers. */
+interface Around {
+  centers: string[];
+  depth: number;
+  /** How many related cards of one type a card may have; more are counted. */
+  bundle?: number | undefined;
+  /** Whether the relations of all cards below the center count as its own. */
+  roll_up?: boolean | undefined;
+}
+
 /**
  * Finds the cards within `depth` relations of some centers, including the visible centers.
  *
@@ -22,7 +32,7 @@ interface CardRow {
 export async function cardsAround(
   db: Sql,
   ctx: Ctx,
-  { centers, depth }: { centers: string[]; depth: number },
+  { centers, depth, bundle, roll_up }: Around,
   condition: Condition,
   visibleCards: Condition,
 ): Promise<Neighbourhood> {
@@ -39,27 +49,83 @@ export async function cardsAround(
   let last = await read(
     sql`select c.id, c.type, c.parent_id from cards c where c.id = any(${centers}::uuid[]) and ${visible}`,
   );
+  const rolled = roll_up && last.length > 0 ? await read(below(centers, visible)) : [];
+  last = [...last, ...rolled];
+  const bundler = bundle === undefined ? undefined : createBundler(bundle, centers[0]!, rolled);
   for (let hop = 0; hop < depth && last.length > 0; hop += 1) {
     // `r.type || ''` prevents the index that begins with the type, which would be scanned for each type and card
-    const near = await rowsOf<{ id: string }>(
+    const from = (end: string) => raw(bundler ? `, ${end} as from_id` : '');
+    const near = await rowsOf<Pair>(
       db,
-      sql`select r.target_id as id from relations r
+      sql`select r.target_id as id${from('r.source_id')} from relations r
             where r.source_id = any(${last}::uuid[]) and (r.type || '') = any(${types}::text[])
-          union select r.source_id from relations r
+          union select r.source_id${from('r.target_id')} from relations r
             where r.target_id = any(${last}::uuid[]) and (r.type || '') = any(${types}::text[])`,
     );
-    const fresh = near.flatMap(({ id }) => (found.has(id) ? [] : id));
+    const fresh = near.filter(({ id }) => !found.has(id));
+    const ids = [...new Set(fresh.map(({ id }) => id))];
     last = await read(
-      sql`select c.id, c.type, c.parent_id from cards c where c.id = any(${fresh}::uuid[]) and ${cards}`,
+      sql`select c.id, c.type, c.parent_id from cards c where c.id = any(${ids}::uuid[]) and ${cards}`,
     );
+    if (bundler) last = bundler.keep(fresh, found);
   }
   const all = [...found.values()];
   const parents = new Set(all.flatMap(({ parent_id: parent }) => parent ?? []));
   return {
     centers,
+    ...(rolled.length > 0 && { rolled }),
+    ...(bundler && { bundles: bundler.bundles(found) }),
     ids: all.map(({ id }) => id),
     types: all.map(({ type }) => type),
     paths: await readPaths(db, [...parents], visible),
+  };
+}
+
+/** SQL of the visible, active cards below others. */
+const below = (ids: string[], visible: Fragment): Fragment => sql`with recursive below as (
+    select c.id, c.type, c.parent_id, 1 as level from cards c where c.parent_id = any(${ids}::uuid[]) and ${visible}
+    union select c.id, c.type, c.parent_id, below.level + 1
+    from below join cards c on c.parent_id = below.id where below.level < 100 and ${visible})
+  select id, type, parent_id from below`;
+
+/** A related card, and the card to which it is related. */
+interface Pair {
+  id: string;
+  from_id: string;
+}
+
+/** Leaves out the related cards of one type of a card if there are more than `most`. */
+function createBundler(most: number, center: string, rolled: string[]) {
+  const own = new Set(rolled);
+  const large = new Map<string, { card_id: string; type: string; ids: ReadonlySet<string> }>();
+  return {
+    /** Removes the cards of large groups from the found ones. @returns the remaining ones of those pairs. */
+    keep(fresh: readonly Pair[], found: Map<string, CardRow>): string[] {
+      const groups = new Map<string, { card_id: string; type: string; ids: Set<string> }>();
+      for (const { id, from_id } of fresh) {
+        const type = found.get(id)?.type;
+        if (type === undefined) continue;
+        const card_id = own.has(from_id) ? center : from_id;
+        const key = `${card_id} ${type}`;
+        const group = groups.get(key) ?? { card_id, type, ids: new Set() };
+        groups.set(key, group);
+        group.ids.add(id);
+      }
+      const kept = new Set<string>();
+      for (const [key, group] of groups) {
+        if (group.ids.size > most) large.set(key, group);
+        else for (const id of group.ids) kept.add(id);
+      }
+      for (const { id } of fresh) if (!kept.has(id)) found.delete(id);
+      return [...kept];
+    },
+    /** The numbers of cards of large groups that were not found otherwise. */
+    bundles(found: ReadonlyMap<string, CardRow>): Neighbourhood['bundles'] {
+      return [...large.values()].flatMap(({ card_id, type, ids }) => {
+        const count = [...ids].filter((id) => !found.has(id)).length;
+        return count > 0 ? [{ card_id, type, count }] : [];
+      });
+    },
   };
 }
 

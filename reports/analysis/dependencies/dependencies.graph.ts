@@ -1,12 +1,15 @@
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
-import { reportAttributes, withoutCosts } from '../../kernel/report.cards.ts';
+import { edgeJson, nodeJson } from './dependencies.fields.ts';
 
 export interface GraphParams {
   center_id?: string;
   depth: number;
   type?: string;
+  fields?: string;
+  bundle?: number;
+  roll_up?: boolean;
 }
 
 /** The center cards, and the visible cards around them. */
@@ -15,6 +18,10 @@ export interface Neighbourhood {
   ids: string[];
   /** The keys of their types. */
   types: string[];
+  /** Cards below the center whose relations count as its own. */
+  rolled?: string[];
+  /** The related cards of one type that were left out, since a card has too many of them. */
+  bundles?: { card_id: string; type: string; count: number }[];
   /** Names from the root to the parents of the cards, as JSON. */
   paths: { below: string[]; paths: string[] };
 }
@@ -23,6 +30,8 @@ export interface Neighbourhood {
 interface GraphPart extends Pick<GraphParams, 'type'> {
   /** Absent: the complete graph. */
   around?: Neighbourhood;
+  /** The members of nodes and edges besides those that each has; absent: all. */
+  fields?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -55,7 +64,7 @@ export const fragment = ({ sql: text, bindings }: Condition): Fragment => ({
  */
 export function graphOf(
   ctx: Ctx,
-  { around, type }: GraphPart,
+  { around, type, fields }: GraphPart,
   condition: Condition,
   visibleCards: Condition,
 ): GraphSql {
@@ -86,15 +95,20 @@ export function graphOf(
     all = sql`n as not materialized (
       select c.id, c.type from unnest(${around.ids}::uuid[]) as u (id) join cards c on c.id = u.id)`;
   }
+  const rolled = around?.rolled ?? [];
+  const nodes = rolled.length > 0 ? sql`n where not id = any(${rolled}::uuid[])` : raw('n');
   const centers = around === undefined ? raw('') : sql` union select unnest(${around.centers}::uuid[])`;
   const selectedNodes =
     type === undefined
-      ? raw('k as not materialized (select id from n)')
-      : sql`k as (select n.id from n where n.type = ${type}::text
+      ? sql`k as not materialized (select id from ${nodes})`
+      : sql`k as (select id from (select * from ${nodes}) n where n.type = ${type}::text
           union select e.source_id from e union select e.target_id from e${centers})`;
   const tables = sql`with recursive ${all},
-    e as (select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
-      from relations r ${edges}),
+    ${rolledUp(
+      around,
+      sql`select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
+      from relations r ${edges}`,
+    )},
     ${selectedNodes},
     t as (select * from unnest(${types}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
     ${around === undefined ? allPaths(visible) : pathsAround(around)}`;
@@ -105,15 +119,24 @@ export function graphOf(
         ? 'from k join cards c on c.id = k.id left join w on w.id = k.id'
         : 'from k join cards c on c.id = k.id left join w on w.id = c.parent_id',
     edges: 'from e join t on t.key = e.type',
-    // concatenated text takes half the time of json_build_object
-    node: `'{"id":"' || c.id || '","name":' || to_json(c.name)::text || ',"type":"' || c.type
-      || '","lifecycle":' || coalesce(c.lifecycle::text, 'null') || ',"attributes":' || (${reportAttributes(ctx)})::text
-      || ',"parent_id":' || coalesce('"' || c.parent_id || '"', 'null')
-      || ',"path":' || coalesce(to_json(w.path)::text, '[]') || '}'`,
-    edge: `'{"source":"' || e.source_id || '","target":"' || e.target_id || '",' || t.head
-      || ',"description":' || coalesce(to_json(e.description)::text, 'null')
-      || ',"attributes":' || (${withoutCosts(ctx, 'e', ctx.metamodel.relationTypes.values())})::text || '}'`,
+    node: nodeJson(ctx, fields),
+    edge: edgeJson(ctx, fields, rolled.length > 0),
   };
+}
+
+/** The common table `e` of edges, in which the center replaces the cards that are rolled up to it. */
+function rolledUp(around: Neighbourhood | undefined, edges: Fragment): Fragment {
+  const rolled = around?.rolled ?? [];
+  if (rolled.length === 0) return sql`e as (${edges})`;
+  const center = around!.centers[0]!;
+  const own = [center, ...rolled];
+  const isRolled = (end: string) => sql`${raw(end)} = any(${rolled}::uuid[])`;
+  const endOf = (end: string) => sql`case when ${isRolled(end)} then ${center}::uuid else ${raw(end)} end`;
+  return sql`x as (${edges}),
+    e as (select x.id, x.type, ${endOf('x.source_id')} as source_id, ${endOf('x.target_id')} as target_id,
+        x.description, x.attributes,
+        case when ${isRolled('x.source_id')} then x.source_id when ${isRolled('x.target_id')} then x.target_id end as via_id
+      from x where not (x.source_id = any(${own}::uuid[]) and x.target_id = any(${own}::uuid[])))`;
 }
 
 /** The common table `w (id, path)` of the names of all cards' visible ancestors, root first. */

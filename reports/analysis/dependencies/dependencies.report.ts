@@ -2,7 +2,15 @@ import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  IntegerIn,
+  Nullable,
+  OpenObject,
+  OptionalText,
+  optional,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
 import { counted } from '../../../platform/counted.ts';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
@@ -13,6 +21,7 @@ import { streamedItems } from '../../kernel/report.lines.ts';
 import { idKey, idsIn } from '../../kernel/report.rows.ts';
 import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
+import { requestedFields } from './dependencies.fields.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
 import { isFlow, layersOfTypes } from './dependencies.layers.ts';
 
@@ -24,20 +33,31 @@ export const DependenciesResponse = pagedReportSchema('DependenciesReport', {
     id: Uuid,
     name: Type.String(),
     type: Type.String(),
-    lifecycle: Nullable(CardLifecycle),
-    attributes: OpenObject,
-    parent_id: Nullable(Uuid),
-    path: Type.Array(Type.String(), { description: 'Names of the ancestors, root first' }),
+    ...optional({
+      lifecycle: Nullable(CardLifecycle),
+      attributes: OpenObject,
+      parent_id: Nullable(Uuid),
+      path: Type.Array(Type.String(), { description: 'Names of the ancestors, root first' }),
+    }),
   }),
   edges: arrayOf({
     source: Uuid,
     target: Uuid,
     type: Type.String(),
-    label: Type.String(),
-    reverse_label: Nullable(Type.String()),
-    description: Nullable(Type.String()),
-    attributes: OpenObject,
+    ...optional({
+      label: Type.String(),
+      reverse_label: Nullable(Type.String()),
+      description: Nullable(Type.String()),
+      attributes: OpenObject,
+      via_id: Type.String({ ...Uuid, description: 'With `roll_up`: the card below the center' }),
+    }),
   }),
+  bundles: Type.Optional(
+    arrayOf(
+      { card_id: Uuid, type: Type.String(), count: Type.Integer() },
+      { description: 'With `bundle`: cards of a type that are related to a card, and left out' },
+    ),
+  ),
   node_counts: Counts,
   edge_counts: Counts,
 });
@@ -83,21 +103,40 @@ export const dependenciesReport = defineReport({
       description: 'Maximum distance from `center_id` in relations',
     }),
     type: OptionalText(100, 'Key of a card type: only its cards, and the cards related to them'),
+    fields: OptionalText(
+      2000,
+      'Comma-separated members besides `id`, `name`, `type` and the ends: `lifecycle`, `attributes`, `attributes.<key>`, `parent_id`, `path`, `edges.label`, `edges.description`, `edges.attributes`; by default all',
+    ),
+    bundle: Type.Optional(
+      IntegerIn(
+        1,
+        1000,
+        'With `center_id`: if a card has more related cards of a type, they are left out and counted',
+      ),
+    ),
+    roll_up: Type.Boolean({
+      default: false,
+      description: 'With `center_id`: whether relations of the cards below the center count as its own',
+    }),
   },
   result: DependenciesResponse,
   reads: { cards: 'any', relations: 'any', others: false },
-  fewRows: ({ center_id }) => center_id !== undefined,
+  fewRows: ({ center_id, roll_up }) => center_id !== undefined && !roll_up,
+  check(ctx, { fields }) {
+    requestedFields(ctx, fields);
+  },
   typeParams: ['type'],
   topics: () => ['cards', 'relations'],
   async compute({ sql: db, rows, lines, range, ctx, params, cards, visible, forPicture }) {
-    const { center_id, depth, type } = params;
+    const { center_id, depth, type, bundle, roll_up } = params;
     await db.raw(`set local work_mem = '64MB'`);
     const around =
       center_id === undefined
         ? undefined
-        : await cardsAround(db, ctx, { centers: [center_id], depth }, cards, visible);
+        : await cardsAround(db, ctx, { centers: [center_id], depth, bundle, roll_up }, cards, visible);
     if (around?.ids.length === 0) throw notFound('card', center_id!);
-    const graph = graphOf(ctx, { type, around }, cards, visible);
+    const fields = requestedFields(ctx, params.fields);
+    const graph = graphOf(ctx, { type, around, fields }, cards, visible);
     if (forPicture) return await mostRelated(db, graph);
     const read = await rows({
       before: graph.tables,
@@ -111,7 +150,8 @@ export const dependenciesReport = defineReport({
       fragment`${embed(graph.tables)} select ${embed(`${graph.edge} || ','`)} ${embed(graph.edges)} ${embed(onPage)}`,
     );
     const counts: string = await query(db).value`${embed(countsOf(graph))}`;
-    return ['{"nodes":[\n', read, '\n],"edges":[\n', edges, `\n],${counts.slice(1)}`];
+    const bundles = around?.bundles ? `"bundles":${JSON.stringify(around.bundles)},` : '';
+    return ['{"nodes":[\n', read, '\n],"edges":[\n', edges, `\n],${bundles}${counts.slice(1)}`];
   },
   isPaged: true,
   chart: dependenciesChart,
@@ -124,13 +164,15 @@ export const dependenciesReport = defineReport({
     {
       name: 'nodes',
       columns: nodeColumns,
-      rows: nodes.map((node) => [node.id, node.name, node.type, node.parent_id, node.path.join(between)]),
+      rows: nodes.map((node) => [node.id, node.name, node.type, node.parent_id, node.path?.join(between)]),
     },
   ],
   stream: {
     applies: ({ center_id }) => center_id === undefined,
     open(input) {
-      const graph = graphOf(input.ctx, { type: input.params.type }, input.cards, input.visible);
+      const { type, fields } = input.params;
+      const part = { type, fields: requestedFields(input.ctx, fields) };
+      const graph = graphOf(input.ctx, part, input.cards, input.visible);
       const select = (list: string, from: string) => sql`${graph.tables} select ${raw(`${list} ${from}`)}`;
       return {
         json: jsonOf(
