@@ -81,7 +81,11 @@ describe('the paths between two cards', () => {
     const { body } = await paths(erp, alone);
     expect([body.length, body.paths.length]).toEqual([2, 3]);
     expect((await paths(erp, alone, '&limit=2')).body.paths).toHaveLength(2);
-    expect((await paths(erp, alone, '&length=1')).body).toMatchObject({ length: null, paths: [], complete: true });
+    expect((await paths(erp, alone, '&length=1')).body).toMatchObject({
+      length: null,
+      paths: [],
+      complete: true,
+    });
     expect((await paths(erp, erp)).body).toMatchObject({ length: 0, paths: [[]] });
     const nobody = { id: '00000000-0000-4000-8000-000000000000' };
     expect((await paths(erp, nobody)).status).toBe(404);
