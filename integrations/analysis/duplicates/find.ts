@@ -8,6 +8,8 @@ const IDLE_MS = 600_000;
 
 /** Limit of the heap of the thread, beside which it has arrays of numbers; cards that do not fit are in files. */
 const HEAP_MB = 512;
+/** Limit of the heap for new objects: arrays that are not needed any more are freed when it is full, so that few wait for that. */
+const YOUNG_MB = 6;
 
 /** The input of a search. */
 interface SearchInput extends SearchOptions {
@@ -28,7 +30,7 @@ export type Find = (input: SearchInput) => Promise<Found | null>;
 export function openSearch(signal: AbortSignal, memoryMb = HEAP_MB): { find: Find; close(): void } {
   signal.throwIfAborted();
   const module = new URL('./find.worker.ts', import.meta.url);
-  const options = { module, idleMs: IDLE_MS, memoryMb };
+  const options = { module, idleMs: IDLE_MS, memoryMb, youngMb: YOUNG_MB };
   const thread = startThread<SearchRequest, SearchResponse>(options);
   const stop = () => thread.end(signal.reason);
   signal.addEventListener('abort', stop, { once: true });

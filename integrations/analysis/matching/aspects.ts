@@ -14,7 +14,7 @@ import {
 } from './matching.types.ts';
 import { cosineWithSlips } from './misspellings.ts';
 import { plainNameWords } from './names.ts';
-import { mapped, type Paused, type Rows } from './numbers.ts';
+import { mapped, type Paused, type RowSource, type Rows, sourceOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { seriesSimilarity } from './series.ts';
 import {
@@ -74,7 +74,7 @@ export function* aspectsOf(
 ): Paused<Aspects> {
   const used = fields.filter(({ weight = 1 }) => weight > 0);
   const spaces: Space[] = [];
-  const space: MakeSpace = function* (name, terms, left, right) {
+  const space: MakeSpace = function* (name, terms, { left, right }) {
     const made = yield* spaceOf(name, terms, left, right, model?.terms[name]);
     spaces.push(made);
     return made;
@@ -87,8 +87,8 @@ export function* aspectsOf(
   const wordy = used.filter(hasWords);
   if (wordy.length === 0) return { aspects: own, near: sets, spaces };
   const weight = Math.max(...wordy.map(({ weight = 1 }) => weight));
-  const all = yield* wordSpaces(corpus, 'all', yield* joinedFields(corpus, wordy), space);
-  const codes = yield* space('codes', corpus.codes.terms, corpus.codes.left, corpus.codes.right);
+  const all = yield* wordSpaces(corpus, 'all', joinedFields(corpus, wordy), space);
+  const codes = yield* space('codes', corpus.codes.terms, sidesOf(corpus.codes));
   const together: Aspect[] = [
     {
       name: ALL_WORDS,
@@ -115,26 +115,31 @@ export function* aspectsOf(
 const firstName = (fields: readonly MatchField[]): MatchField | undefined =>
   fields.find(({ kind }) => kind === 'name') ?? fields.find(isName);
 
-type MakeSpace = (name: string, terms: readonly string[], left: Rows, right: Rows | null) => Paused<Space>;
+type MakeSpace = (name: string, terms: readonly string[], sides: Sides) => Paused<Space>;
 
 interface Sides {
-  left: Rows;
-  right: Rows | null;
+  left: RowSource;
+  right: RowSource | null;
 }
 
-function* joinedFields(corpus: Corpus, fields: readonly MatchField[]): Paused<Sides> {
+const sidesOf = ({ left, right }: { left: Rows; right: Rows | null }): Sides => ({
+  left: sourceOf(left),
+  right: right && sourceOf(right),
+});
+
+function joinedFields(corpus: Corpus, fields: readonly MatchField[]): Sides {
   const rows = fields.map(({ name }) => corpus.fields.get(name)!);
   return {
-    left: yield* joined(
+    left: joined(
       rows.map(({ left }) => left),
       corpus.left.length,
     ),
     right:
       corpus.right &&
-      (yield* joined(
+      joined(
         rows.map(({ right }) => right!),
         corpus.right.length,
-      )),
+      ),
   };
 }
 
@@ -145,13 +150,11 @@ function* wordSpaces(
   space: MakeSpace,
 ): Paused<{ words: Space; pieces: Space }> {
   return {
-    words: yield* space(`words ${name}`, words, left, right),
-    pieces: yield* space(
-      `pieces ${name}`,
-      pieces.terms,
-      yield* inPieces(left, pieces),
-      right && (yield* inPieces(right, pieces)),
-    ),
+    words: yield* space(`words ${name}`, words, { left, right }),
+    pieces: yield* space(`pieces ${name}`, pieces.terms, {
+      left: inPieces(left, pieces),
+      right: right && inPieces(right, pieces),
+    }),
   };
 }
 
@@ -176,11 +179,7 @@ const RARE_CODE = 0.5;
  * `txsr506s`) name variants: the beginning counts if one row has just that.
  */
 function alikeCodes(codes: Space, isOneList: boolean): Aspect['similarity'] {
-  const places = new Map(isOneList ? codes.terms.map((term, at) => [term, at]) : []);
-  // the term that one of the rows must have: for a beginning, the code that is just that
-  const needed = codes.terms.map((term, at) =>
-    isOneList && term.endsWith(STEM_MARK) ? places.get(term.slice(0, -STEM_MARK.length)) : at,
-  );
+  const needed = isOneList ? neededIn(codes.terms) : codes.terms.map((_, at) => at);
   const similarity = alike([codes]);
   const rare = RARE_CODE * Math.log(codes.rows + 1);
   return (a, b) => {
@@ -196,6 +195,14 @@ function alikeCodes(codes: Space, isOneList: boolean): Aspect['similarity'] {
     }
     return cosine * Math.min(1, rarest / rare);
   };
+}
+
+/** By code, the term that one of the rows must have: for a beginning, the code that is just that. */
+function neededIn(terms: readonly string[]): (number | undefined)[] {
+  const places = new Map(terms.map((term, at) => [term, at]));
+  return terms.map((term, at) =>
+    term.endsWith(STEM_MARK) ? places.get(term.slice(0, -STEM_MARK.length)) : at,
+  );
 }
 
 /** From this similarity of their words on, pieces of names do not count. */
@@ -224,21 +231,19 @@ function* fieldAspects(corpus: Corpus, field: MatchField, space: MakeSpace): Pau
     case 'name':
     case 'text':
     case 'address': {
-      const sides = corpus.fields.get(name)!;
-      if (kind === 'text')
-        return aspect(alike([yield* space(`words ${name}`, corpus.words, sides.left, sides.right)]));
+      const sides = sidesOf(corpus.fields.get(name)!);
+      if (kind === 'text') return aspect(alike([yield* space(`words ${name}`, corpus.words, sides)]));
       const { words, pieces } = yield* wordSpaces(corpus, name, sides, space);
       const named = aspect(alikeWords(words, pieces, agreementOf));
       return kind === 'name' ? named : [...named, yield* numbersAspect(corpus, field)];
     }
     case 'list': {
-      const { left, right } = corpus.fields.get(name)!;
-      const words = yield* space(`words ${name}`, corpus.words, left, right);
+      const words = yield* space(`words ${name}`, corpus.words, sidesOf(corpus.fields.get(name)!));
       return aspect(yield* listSimilarity(corpus, field, words));
     }
     case 'set': {
-      const { terms, left, right } = corpus.sets.get(name)!;
-      return aspect(alike([yield* space(`ids ${name}`, terms, left, right)]));
+      const ids = corpus.sets.get(name)!;
+      return aspect(alike([yield* space(`ids ${name}`, ids.terms, sidesOf(ids))]));
     }
     case 'code':
       return [
@@ -291,6 +296,8 @@ function* numbersAspect(corpus: Corpus, { name, weight = 1 }: MatchField): Pause
 
 /** The variant rules over the first name field, and the rule for series. */
 function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<Aspect[]> {
+  // the aspects must not hold the corpus
+  const { dictionary, vendorOf } = corpus;
   const field = firstName(fields);
   if (!field) return [];
   // many records have the same variant, or none
@@ -310,7 +317,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
     rule: RULES[what],
     similarity: (a, b) => variantSimilarity(what, lefts[a]![what], rights[b]![what]),
   });
-  const series = new Set(corpus.dictionary.series);
+  const series = new Set(dictionary.series);
   return [
     ...(['environment', 'version', 'region', 'part', 'colour', 'edition', 'platform', 'unit'] as const).map(
       rule,
@@ -323,7 +330,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
             rule: RULES.vendor,
             similarity: yield* byValue(
               corpus,
-              (record) => corpus.vendorOf(plainNameWords(textOf(record, field.name)))?.name ?? '',
+              (record) => vendorOf(plainNameWords(textOf(record, field.name)))?.name ?? '',
               (a, b) => (a === b ? 1 : 0),
             ),
           },
@@ -335,7 +342,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
       rule: RULES.series,
       similarity:
         series.size > 0
-          ? yield* byValue(corpus, wordsFor(field, corpus.dictionary, corpus.vendorOf), (a, b) =>
+          ? yield* byValue(corpus, wordsFor(field, dictionary, vendorOf), (a, b) =>
               seriesSimilarity(a, b, series),
             )
           : () => Number.NaN,

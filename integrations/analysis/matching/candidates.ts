@@ -36,13 +36,13 @@ interface Index {
   weights: Float32Array;
 }
 
-/** Builds an inverted index of the rows with each term, or of those that search by it. */
-function indexOf(vectors: Vectors, terms: number, searched?: (row: number, at: number) => boolean): Index {
+/** Builds an inverted index of the rows with each term, as far as it is searched by. */
+function indexOf(vectors: Vectors, terms: number, searched: (row: number, at: number) => boolean): Index {
   const starts = new Uint32Array(terms + 1);
   const each = (found: (row: number, at: number) => void) => {
     for (let row = 0; row < countOf(vectors); row++)
       for (let at = vectors.starts[row]!; at < vectors.starts[row + 1]!; at++)
-        if (!searched || searched(row, at)) found(row, at);
+        if (searched(row, at)) found(row, at);
   };
   each((_, at) => starts[vectors.terms[at]! + 1]!++);
   for (let term = 0; term < terms; term++) starts[term + 1]! += starts[term]!;
@@ -78,7 +78,8 @@ export class Search {
     this.#from = from;
     this.#to = to;
     this.#reach = reach;
-    this.#index = indexOf(to, idf.length);
+    // no row searches by a term of more rows
+    this.#index = indexOf(to, idf.length, (_, at) => counts[to.terms[at]!]! <= reach.postings);
     this.#sums = new Float64Array(Math.max(countOf(to), countOf(from)));
   }
 

@@ -11,7 +11,7 @@ import {
   wordReader,
 } from './names.ts';
 import { memoized } from './normalise.ts';
-import { mapped, type Numbers, type Paused, type Rows, rowsOf } from './numbers.ts';
+import { mapped, Numbers, type Paused, type RowSource, type Rows, rowsOf, sourceOf } from './numbers.ts';
 import { itemsOf, textOf } from './records.ts';
 import { SeriesFinder } from './series.ts';
 import { codesOf, piecesOf, withStems, wordsOf } from './tokens.ts';
@@ -225,25 +225,30 @@ function* pieceRows(words: readonly string[]): Paused<Corpus['pieces']> {
 }
 
 /** Concatenates the rows of several fields. */
-export function joined(rows: readonly Rows[], count: number): Paused<Rows> {
-  return rowsOf(count, (row, items) => {
-    for (const { starts, items: from } of rows) copy(from, starts[row]!, starts[row + 1]!, items);
-  });
+export function joined(rows: readonly Rows[], count: number): RowSource {
+  const sources = rows.map(sourceOf);
+  return {
+    count,
+    fill(row, items) {
+      for (const source of sources) source.fill(row, items);
+    },
+  };
 }
 
-/** Converts rows of words to rows of their pieces. */
-export function inPieces(words: Rows, pieces: Rows): Paused<Rows> {
-  return rowsOf(words.starts.length - 1, (row, items) => {
-    const limit = items.length + MOST_PIECES;
-    for (let at = words.starts[row]!; at < words.starts[row + 1]! && items.length < limit; at++) {
-      const word = words.items[at]!;
-      copy(pieces.items, pieces.starts[word]!, pieces.starts[word + 1]!, items);
-    }
-  });
-}
-
-function copy(from: Uint32Array, start: number, end: number, to: Numbers): void {
-  for (let at = start; at < end; at++) to.push(from[at]!);
+/** The pieces of rows of words. */
+export function inPieces({ count, fill }: RowSource, pieces: Rows): RowSource {
+  const ofWord = sourceOf(pieces);
+  const words = new Numbers();
+  return {
+    count,
+    fill(row, items) {
+      words.length = 0;
+      fill(row, words);
+      const limit = items.length + MOST_PIECES;
+      const read = words.items();
+      for (let at = 0; at < read.length && items.length < limit; at++) ofWord.fill(read[at]!, items);
+    },
+  };
 }
 
 /** Assigns numbers to terms, from 0 in order of first occurrence. */

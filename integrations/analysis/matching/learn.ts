@@ -94,15 +94,19 @@ function* learnFrom(
   trust: (own: Float64Array, prior: Float64Array) => number,
   progress: (share: number) => number,
 ): Generator<number, { model: Learned; probabilities: Float64Array }> {
-  const expected = modelProbabilities(compared, prior);
+  const pairs = compared.graph.left.length;
+  const expected = modelProbabilities(compared, prior, new Float64Array(pairs));
   let probabilities = expected;
+  // of long lists these arrays are large: each is used again
+  let free = new Float64Array(pairs);
   let model = prior;
   for (let step = 0; step < MOST_STEPS; step++) {
     yield progress(step / MOST_STEPS);
     const own = estimate(probabilities);
-    model = between(prior, own, trust(modelProbabilities(compared, own), expected));
-    const next = modelProbabilities(compared, model);
+    model = between(prior, own, trust(modelProbabilities(compared, own, free), expected));
+    const next = modelProbabilities(compared, model, free);
     const change = next.reduce((most, value, at) => Math.max(most, Math.abs(value - probabilities[at]!)), 0);
+    free = probabilities === expected ? new Float64Array(pairs) : probabilities;
     probabilities = next;
     if (change < SETTLED) break;
   }
@@ -115,7 +119,10 @@ export function* learnList(
   known?: Prior,
 ): Generator<number, { learned: Learned; transitivity: number }> {
   const groups = yield* learn(compared, { exclusive: false, degrees: null }, known);
-  const transitivity = transitivityOf(compared.graph, modelProbabilities(compared, groups));
+  const transitivity = transitivityOf(
+    compared.graph,
+    modelProbabilities(compared, groups, new Float64Array(compared.graph.left.length)),
+  );
   if (transitivity >= LEAST_TRANSITIVITY) return { learned: groups, transitivity };
   return { learned: yield* learn(compared, { exclusive: true, degrees: null }, known), transitivity };
 }
@@ -235,12 +242,16 @@ export function withRules(learned: Learned, aspects: readonly AspectTraits[]): L
   return { ...learned, aspects: [...learned.aspects, ...ruled] };
 }
 
-/** The odds of each pair without rivals; 0 without similar names. */
+/**
+ * The odds of each pair without rivals; 0 without similar names.
+ * @param bits the array to which they are written.
+ */
 export function oddsOf(
   { graph, aspects }: Compared,
   model: Pick<Learned, 'aspects' | 'priorBits'>,
-): Float64Array {
-  const bits = new Float64Array(graph.left.length).fill(model.priorBits);
+  bits: Float64Array<ArrayBuffer> = new Float64Array(graph.left.length),
+): Float64Array<ArrayBuffer> {
+  bits.fill(model.priorBits);
   for (const { aspect, bits: learned } of model.aspects) {
     const similarities = aspects.find(({ name }) => name === aspect)?.similarities;
     if (similarities)
@@ -261,14 +272,17 @@ export function oddsOf(
 
 /** Converts odds to probabilities, with or without rivals. */
 export function probabilitiesOf(graph: PairGraph, odds: Float64Array, exclusive: boolean): Float64Array {
-  return exclusive ? oneToOneProbabilities(graph, odds) : odds.map((odd) => odd / (1 + odd));
+  return exclusive ? oneToOneProbabilities(graph, odds.slice()) : odds.map((odd) => odd / (1 + odd));
 }
 
-/** The probabilities of pairs by a model. */
-function modelProbabilities(compared: Compared, model: Learned): Float64Array {
-  const odds = oddsOf(compared, model);
+/** The probabilities of pairs by a model, written to `found`. */
+function modelProbabilities(
+  compared: Compared,
+  model: Learned,
+  found: Float64Array<ArrayBuffer>,
+): Float64Array<ArrayBuffer> {
+  const odds = oddsOf(compared, model, found);
   if (model.exclusive) return oneToOneProbabilities(compared.graph, odds);
-  // in place, since long lists have many pairs
   for (let at = 0; at < odds.length; at++) odds[at]! /= 1 + odds[at]!;
   return odds;
 }

@@ -31,8 +31,12 @@ export function* listSimilarity(
         .map((item) => words({ id: '', values: { [field.name]: item } }).map((word) => places.get(word)!)),
     );
   const left = yield* made(corpus.left);
-  const right = corpus.right ? yield* made(corpus.right) : left;
-  return (a: number, b: number): number => {
+  return mostSimilar(left, corpus.right ? yield* made(corpus.right) : left);
+}
+
+const mostSimilar =
+  (left: Items, right: Items) =>
+  (a: number, b: number): number => {
     const [ends, otherEnds] = [left.starts[a + 1]!, right.starts[b + 1]!];
     if (left.starts[a] === ends || right.starts[b] === otherEnds) return Number.NaN;
     let best = 0;
@@ -41,7 +45,6 @@ export function* listSimilarity(
         best = Math.max(best, cosine(left, one, right, other));
     return best;
   };
-}
 
 function* itemsIn(
   records: readonly MatchRecord[],

@@ -1,3 +1,4 @@
+import { packNumbers, unpackNumbers } from '../../../platform/pack.ts';
 import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
 import { type DecidedPair, withDecisions } from './decisions.ts';
@@ -206,7 +207,7 @@ function pairsOf(
   similarities: readonly Float32Array[],
   decisions?: readonly Decision[],
 ): ComparedPairs {
-  const { left, right, fields, vocabulary, corpus } = comparison;
+  const { left, right, fields, vocabulary, dictionary } = comparison;
   return {
     candidates,
     compared: comparedOf(comparison, candidates, similarities),
@@ -216,7 +217,7 @@ function pairsOf(
       records: right ? [left.length, right.length] : [left.length],
       fields: fields.map(fieldOf),
       vocabulary,
-      dictionary: corpus.dictionary,
+      dictionary,
       terms: termsOf(comparison),
       newWords: newWordsOf(comparison),
     },
@@ -241,15 +242,18 @@ export function* learnModel(
   prior?: Prior,
 ): Generator<Progress, MatchModel> {
   const { records, fields, vocabulary, dictionary, terms, newWords } = facts;
-  const { learned: shape, transitivity } = yield* learnShape(undecided(compared), facts, prior);
+  const seen = new Map(compared.aspects.map(({ name, similarities }) => [name, binShares(similarities)]));
+  const open = undecided(compared);
+  const putBack = setAside(compared, open);
+  const { learned: shape, transitivity } = yield* learnShape(open, facts, prior);
+  putBack();
   const learned = withRules(shape, compared.aspects);
-  const similaritiesBy = new Map(compared.aspects.map(({ name, similarities }) => [name, similarities]));
   return {
     format: MODEL_FORMAT,
     fields,
     aspects: learned.aspects.map((aspect) => ({
       ...aspect,
-      seen: binShares(similaritiesBy.get(aspect.aspect)!),
+      seen: seen.get(aspect.aspect)!,
     })),
     priorBits: learned.priorBits,
     exclusive: learned.exclusive,
@@ -263,6 +267,18 @@ export function* learnModel(
       decisions: 0,
       newWords,
     },
+  };
+}
+
+/** Packs the similarities that are not learned from, which take much memory. @returns what unpacks them. */
+function setAside({ aspects }: Compared, open: Compared): () => void {
+  const used = new Set(open.aspects.map(({ similarities }) => similarities));
+  const unused = aspects.filter(({ similarities }) => !used.has(similarities));
+  const packed = unused.map(({ similarities }) => packNumbers(similarities));
+  for (const aspect of unused) aspect.similarities = new Float32Array();
+  return () => {
+    for (const [at, aspect] of unused.entries())
+      aspect.similarities = unpackNumbers(packed[at]!, Float32Array);
   };
 }
 

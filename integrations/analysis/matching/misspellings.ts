@@ -1,8 +1,23 @@
 import { cosine, type Space, type Vectors } from './vectors.ts';
 
+/** The letters of a word as bits; several letters have the same bit. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+/** Whether two words have so many different letters that their distance is greater: one edit replaces one by another. */
+function isFar(a: string, b: string, most: number): boolean {
+  let different = lettersOf(a) ^ lettersOf(b);
+  let count = 0;
+  for (; different !== 0; count++) different &= different - 1;
+  return count > 2 * most;
+}
+
 /** The Damerau-Levenshtein distance (optimal string alignment); `most + 1` if it is greater than `most`. */
 export function editDistance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return most + 1;
+  if (Math.abs(a.length - b.length) > most || isFar(a, b, most)) return most + 1;
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let row = 1; row <= a.length; row++) {
@@ -29,7 +44,7 @@ const COST = { slip: 0.5, replaced: 0.8, first: 0.5 };
 export function misspelling(a: string, b: string): number {
   const [shorter, longer] = a.length < b.length ? [a.length, b.length] : [b.length, a.length];
   const allowed = shorter >= TWO_WRONG ? 2 : longer >= ONE_WRONG ? 1 : 0;
-  if (allowed === 0 || longer - shorter > allowed || /\p{N}/u.test(a + b)) return 0;
+  if (allowed === 0 || longer - shorter > allowed || isFar(a, b, allowed) || /\p{N}/u.test(a + b)) return 0;
   const wrong = editDistance(a, b, allowed);
   // who mistypes the first letter seldom makes a second mistake: `radiologie` and `kardiologie` are two words
   if (wrong > allowed || (wrong > 1 && a[0] !== b[0])) return 0;

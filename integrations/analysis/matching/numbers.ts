@@ -24,6 +24,21 @@ export interface Rows {
   items: Uint32Array;
 }
 
+/** Rows whose items are made when they are read, since they are larger than what they are made from. */
+export interface RowSource {
+  count: number;
+  /** Pushes the items of a row. */
+  fill(row: number, items: Numbers): void;
+}
+
+/** Reads stored rows. */
+export const sourceOf = (rows: Rows): RowSource => ({
+  count: countOf(rows),
+  fill(row, items) {
+    for (let at = rows.starts[row]!; at < rows.starts[row + 1]!; at++) items.push(rows.items[at]!);
+  },
+});
+
 /** Number of rows. */
 export const countOf = (rows: { starts: Uint32Array }): number => rows.starts.length - 1;
 
@@ -49,7 +64,7 @@ export function* rowsOf(count: number, fill: (row: number, items: Numbers) => vo
     fill(row, items);
     starts[row + 1] = items.length;
   }
-  return { starts, items: items.items() };
+  return { starts, items: items.items().slice() };
 }
 
 /** Maps items, yielding between parts. */

@@ -134,7 +134,7 @@ export class PartedComparison {
       const comparison = yield* within(done, done, this.#comparison(one, other, known));
       for (const side of one === other ? (['left'] as const) : (['left', 'right'] as const)) {
         const [from, to] = side === 'left' ? [one, other] : [other, one];
-        const searches = yield* searchesOf(comparison, side);
+        const searches = searchesOf(comparison, side);
         const near = yield* within(
           done,
           done,

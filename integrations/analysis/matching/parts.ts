@@ -93,32 +93,30 @@ function sampleOf({ parts, pairs, file, count }: Stored, { learned }: PartLimits
   // the share of records of whose pairs, together, there are as many as can be learned from
   const share = count <= learned ? 1 : 1 - Math.sqrt(1 - learned / count);
   const isIn = (row: number) => Math.imul(row + 1, 2_654_435_761) >>> 0 < share * 2 ** 32;
+  const [lefts, rights] = [new Numbers(), new Numbers()];
   const chosen = pairs.map(({ candidates }) => {
     const { left, right } = file.get(candidates);
     const places = new Numbers();
-    for (let at = 0; at < left.length; at++)
-      if (share === 1 || isIn(left[at]!) || isIn(right[at]!)) places.push(at);
-    return { left, right, places: places.items().slice() };
-  });
-  const size = chosen.reduce((sum, { places }) => sum + places.length, 0);
-  const gather = <T extends Uint32Array | Float32Array>(target: T, valuesOf: (part: number) => T): T => {
-    let end = 0;
-    for (const [part, { places }] of chosen.entries()) {
-      const values = valuesOf(part);
-      for (const at of places) target[end++] = values[at]!;
+    for (let at = 0; at < left.length; at++) {
+      if (share !== 1 && !isIn(left[at]!) && !isIn(right[at]!)) continue;
+      lefts.push(left[at]!);
+      rights.push(right[at]!);
+      places.push(at);
     }
-    return target;
+    return places.items().slice();
+  });
+  const valuesOf = (index: number) => {
+    const values = new Float32Array(lefts.length);
+    let end = 0;
+    for (const [part, places] of chosen.entries()) {
+      const all = file.get(pairs[part]!.similarities[index]!);
+      for (const at of places) values[end++] = all[at]!;
+    }
+    return values;
   };
   return {
-    graph: {
-      nodes: parts.records,
-      left: gather(new Uint32Array(size), (part) => chosen[part]!.left),
-      right: gather(new Uint32Array(size), (part) => chosen[part]!.right),
-    },
-    aspects: parts.aspects.map((aspect, index) => ({
-      ...aspect,
-      similarities: gather(new Float32Array(size), (part) => file.get(pairs[part]!.similarities[index]!)),
-    })),
+    graph: { nodes: parts.records, left: lefts.items().slice(), right: rights.items().slice() },
+    aspects: parts.aspects.map((aspect, index) => ({ ...aspect, similarities: valuesOf(index) })),
   };
 }
 
@@ -133,22 +131,24 @@ function* resultsOf(
   const least = Math.min(thresholds.possible, thresholds.match);
   const leastOdds = count > limits.learned ? limits.leastOdds : 0;
   const [lefts, rights, places] = [new Numbers(), new Numbers(), new Numbers()];
-  const kept: number[] = [];
+  const kept: Float64Array[] = [];
   const ends = [0];
   for (const [part, own] of pairs.entries()) {
     yield 0.9 + (0.05 * part) / pairs.length;
     const compared = parts.comparedOf(own);
-    for (const [at, odd] of oddsOf(compared, model).entries()) {
+    const all = oddsOf(compared, model);
+    for (const [at, odd] of all.entries()) {
       if (odd <= leastOdds) continue;
       lefts.push(compared.graph.left[at]!);
       rights.push(compared.graph.right[at]!);
       places.push(at);
-      kept.push(odd);
     }
+    kept.push(all.filter((odd) => odd > leastOdds));
     ends.push(places.length);
   }
   const graph = { nodes: parts.records, left: lefts.items(), right: rights.items() };
-  const odds = Float64Array.from(kept);
+  const odds = new Float64Array(places.length);
+  for (const [part, own] of kept.entries()) odds.set(own, ends[part]!);
   const scores = probabilitiesOf(graph, odds, model.exclusive);
   const found: (MatchPair & { rows: [number, number] })[] = [];
   for (const [part, own] of pairs.entries()) {

@@ -64,8 +64,9 @@ function alliesIn({ nodes, left, right }: PairGraph, odds: Float64Array): Allies
  * The probability of each pair if a record matches at most one other, or several that are the same: the marginals of the
  * monomer-dimer model, in which each matching is weighted by the product of its pairs' odds. Computed by belief propagation,
  * which is exact without cycles. Two pairs of a record exclude each other only as far as their other records differ.
+ * @param odds are replaced by the probabilities.
  */
-export function oneToOneProbabilities(graph: PairGraph, odds: Float64Array): Float64Array {
+export function oneToOneProbabilities<Odds extends Float64Array>(graph: PairGraph, odds: Odds): Odds {
   const { nodes, left, right } = graph;
   const allies = alliesIn(graph, odds);
   const alliedLeft = new Float64Array(odds.length);
@@ -93,10 +94,11 @@ export function oneToOneProbabilities(graph: PairGraph, odds: Float64Array): Flo
       fromRight[at] = Math.sqrt(fromRight[at]! / (1 + byRight));
     }
   }
-  return odds.map((odd, at) => {
-    const weight = odd * fromLeft[at]! * fromRight[at]!;
-    return weight / (1 + weight);
-  });
+  for (let at = 0; at < odds.length; at++) {
+    const weight = odds[at]! * fromLeft[at]! * fromRight[at]!;
+    odds[at] = weight / (1 + weight);
+  }
+  return odds;
 }
 
 /** Minimum probability of a pair for the transitivity. */

@@ -77,17 +77,18 @@ export function* updatedPairs(
   const changed = [...before.keys()].filter((row) => before[row] === NOBODY);
   const reused = previous.neighbours.map((near) => moved(near, previous.ids.length, before, now));
   yield 0.1;
-  const searches = yield* searchesOf(comparison);
   const again = new Set(changed);
-  for (const [space, search] of searches.entries()) {
-    for (const row of reused[space]!.lost) again.add(row);
+  for (const [space, makeSearch] of searchesOf(comparison).entries()) {
+    const { lost, bounds } = reused[space]!;
+    const search = makeSearch();
+    for (const row of lost) again.add(row);
     for (const [at, row] of changed.entries()) {
-      if (at % SOUGHT_PER_YIELD === 0) yield 0.1 + (0.5 * (space + at / changed.length)) / searches.length;
-      for (const other of search.sought(row, reused[space]!.bounds)) again.add(other);
+      if (at % SOUGHT_PER_YIELD === 0) yield 0.1 + (0.5 * (space + at / changed.length)) / reused.length;
+      for (const other of search.sought(row, bounds)) again.add(other);
     }
   }
   const rows = [...again].sort((a, b) => a - b);
-  const found = yield* neighboursOf(searches, Uint32Array.from(rows));
+  const found = yield* neighboursOf(searchesOf(comparison), Uint32Array.from(rows));
   const neighbours = found.map((found, space) =>
     overlaid(reused[space]!, rows, found, comparison.reach.neighbours),
   );

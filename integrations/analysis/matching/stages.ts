@@ -1,6 +1,6 @@
 import { type Aspects, aspectsOf } from './aspects.ts';
 import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './candidates.ts';
-import { type Corpus, corpusOf, isName } from './corpus.ts';
+import { corpusOf, isName } from './corpus.ts';
 import type { Compared } from './learn.ts';
 import type {
   Dictionary,
@@ -33,7 +33,7 @@ export interface Comparison {
   right: readonly MatchRecord[] | null;
   fields: readonly MatchField[];
   vocabulary: Vocabulary | undefined;
-  corpus: Corpus;
+  dictionary: Dictionary;
   aspects: Aspects;
   reach: Reach;
 }
@@ -78,7 +78,7 @@ export function* comparisonOf(
   const { vendorOf } = ownWordsOf(vocabulary);
   const corpus = yield* at(0, corpusOf(lefts, rights, fields, vendorOf, dictionary, isOneList));
   return {
-    ...{ left, right, fields, vocabulary, corpus },
+    ...{ left, right, fields, vocabulary, dictionary: corpus.dictionary },
     aspects: yield* at(0.5, aspectsOf(corpus, fields, terms && { terms })),
     reach: { neighbours, postings: POSTINGS },
   };
@@ -89,8 +89,6 @@ export function withoutValues(comparison: Comparison): void {
   const ids = (records: readonly MatchRecord[]) => records.map(({ id }) => ({ id, values: {} }));
   comparison.left = ids(comparison.left);
   comparison.right &&= ids(comparison.right);
-  comparison.corpus.left = comparison.left;
-  comparison.corpus.right = comparison.right;
 }
 
 type Lists = readonly [left: readonly MatchRecord[], right: readonly MatchRecord[] | null];
@@ -138,22 +136,20 @@ const sameFields = (a: readonly MatchField[], b: readonly MatchField[]): boolean
 export const termsOf = ({ aspects }: Comparison): Record<string, TermCounts> =>
   Object.fromEntries(aspects.spaces.map((space) => [space.name, countsOf(space)]));
 
-/** Creates the searches in each space, for the left or the right rows. */
-export function* searchesOf(
+/** Creates a search, which has a large index. */
+export type MakeSearch = () => Search;
+
+/** The searches in each space, for the left or the right rows. */
+export const searchesOf = (
   { aspects, reach }: Comparison,
   from: 'left' | 'right' = 'left',
-): Generator<Progress, Search[]> {
-  const searches: Search[] = [];
-  for (const space of aspects.near) {
-    yield 0;
-    searches.push(
+): readonly MakeSearch[] =>
+  aspects.near.map(
+    (space) => () =>
       from === 'left'
         ? new Search(space, space.left, space.right, reach)
         : new Search(space, space.right, space.left, reach),
-    );
-  }
-  return searches;
-}
+  );
 
 /** The pairs of one list in which either row is a neighbour of the other. */
 export function pairsIn(neighbours: readonly Neighbours[]): Candidates {
@@ -187,25 +183,34 @@ export function comparedOf(
 
 /** Stage 2 of one list: the neighbours of all rows, by space. */
 export function* allNeighbours(comparison: Comparison): Generator<Progress, Neighbours[]> {
-  return yield* neighboursOf(yield* searchesOf(comparison), rowsBelow(comparison.left.length));
+  return yield* neighboursOf(searchesOf(comparison), rowsBelow(comparison.left.length));
 }
 
 /** All rows. */
 export const rowsBelow = (count: number): Uint32Array => new Uint32Array(count).map((_, row) => row);
 
-/** The neighbours of some rows, by search. */
+/** The neighbours of some rows, by search; only one search is in memory at a time. */
 export function* neighboursOf(
-  searches: readonly Search[],
+  searches: readonly MakeSearch[],
   rows: Uint32Array,
   withSums = false,
 ): Generator<Progress, Neighbours[]> {
-  const found = searches.map((search) => search.noNeighbours(rows.length, withSums));
-  for (let from = 0; from < rows.length; from += ROWS_PER_YIELD) {
-    const part = rows.subarray(from, from + ROWS_PER_YIELD);
-    for (const [space, search] of searches.entries()) search.addNearest(part, found[space]!, from);
-    yield from / rows.length;
+  const found: Neighbours[] = [];
+  for (const [at, make] of searches.entries()) {
+    yield at / searches.length;
+    const [from, to] = [at / searches.length, (at + 1) / searches.length];
+    found.push(yield* within(from, to, nearestOf(make(), rows, withSums)));
   }
   return found;
+}
+
+function* nearestOf(search: Search, rows: Uint32Array, withSums: boolean): Generator<Progress, Neighbours> {
+  const near = search.noNeighbours(rows.length, withSums);
+  for (let from = 0; from < rows.length; from += ROWS_PER_YIELD) {
+    search.addNearest(rows.subarray(from, from + ROWS_PER_YIELD), near, from);
+    yield from / rows.length;
+  }
+  return near;
 }
 
 /** Stage 2 of two lists, from both sides or from the left only. */
@@ -214,10 +219,11 @@ export function* pairsBetween(
   from: 'both' | 'left' = 'both',
 ): Generator<Progress, Candidates> {
   const pairs = new Pairs();
-  for (const side of from === 'left' ? (['left'] as const) : (['left', 'right'] as const)) {
-    const count = (side === 'left' ? comparison.left : comparison.right!).length;
-    const searches = yield* searchesOf(comparison, side);
-    for (const near of yield* neighboursOf(searches, rowsBelow(count)))
+  const sides = from === 'left' ? (['left'] as const) : (['left', 'right'] as const);
+  for (const [at, side] of sides.entries()) {
+    const rows = rowsBelow((side === 'left' ? comparison.left : comparison.right!).length);
+    const found = neighboursOf(searchesOf(comparison, side), rows);
+    for (const near of yield* within(at / sides.length, (at + 1) / sides.length, found))
       pairs.add(near, side === 'left' ? 'given' : 'turned');
   }
   return pairs.distinct();

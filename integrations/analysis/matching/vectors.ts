@@ -1,5 +1,5 @@
 import type { TermCounts } from './matching.types.ts';
-import { countOf, type Paused, ROWS_PER_PAUSE, type Rows } from './numbers.ts';
+import { Numbers, type Paused, ROWS_PER_PAUSE, type RowSource } from './numbers.ts';
 import { weightOf } from './vocabulary.ts';
 
 /**
@@ -35,22 +35,20 @@ export interface Space {
 export function* spaceOf(
   name: string,
   terms: readonly string[],
-  left: Rows,
-  right: Rows | null,
+  left: RowSource,
+  right: RowSource | null,
   known?: TermCounts,
 ): Paused<Space> {
-  const counts = known ? knownCounts(terms, known) : new Uint32Array(terms.length);
-  if (!known) {
-    countRows(left, counts);
-    if (right) countRows(right, counts);
-  }
-  const rows = known?.rows ?? countOf(left) + (right ? countOf(right) : 0);
+  const own = new Uint32Array(terms.length);
+  const sizes = [yield* countRows(left, own), right ? yield* countRows(right, own) : 0] as const;
+  const counts = known ? knownCounts(terms, known) : own;
+  const rows = known?.rows ?? left.count + (right?.count ?? 0);
   const ofWords = name.startsWith('words ');
   const idf = Float64Array.from(
     counts,
     (count, term) => (ofWords ? weightOf(terms[term]!) : 1) * Math.log((rows + 1) / Math.max(1, count)),
   );
-  const leftVectors = yield* vectorsOf(left, idf);
+  const leftVectors = yield* vectorsOf(left, idf, sizes[0]);
   return {
     name,
     terms,
@@ -58,7 +56,7 @@ export function* spaceOf(
     rows,
     idf,
     left: leftVectors,
-    right: right ? yield* vectorsOf(right, idf) : leftVectors,
+    right: right ? yield* vectorsOf(right, idf, sizes[1]) : leftVectors,
   };
 }
 
@@ -81,26 +79,37 @@ function knownCounts(terms: readonly string[], known: TermCounts): Uint32Array {
   });
 }
 
-/** Counts the rows of each term. */
-function countRows({ starts, items }: Rows, counts: Uint32Array): void {
+/** Counts the rows of each term. @returns the number of different terms of all rows. */
+function* countRows({ count, fill }: RowSource, counts: Uint32Array): Paused<number> {
   const last = new Int32Array(counts.length).fill(-1);
-  for (let row = 0; row + 1 < starts.length; row++) {
-    for (let at = starts[row]!; at < starts[row + 1]!; at++) {
-      if (last[items[at]!] === row) continue;
-      last[items[at]!] = row;
-      counts[items[at]!]!++;
+  const items = new Numbers();
+  let size = 0;
+  for (let row = 0; row < count; row++) {
+    if (row % ROWS_PER_PAUSE === 0) yield;
+    items.length = 0;
+    fill(row, items);
+    for (const item of items.items()) {
+      if (last[item] === row) continue;
+      last[item] = row;
+      counts[item]!++;
+      size++;
     }
   }
+  return size;
 }
 
-function* vectorsOf({ starts, items }: Rows, idf: Float64Array): Paused<Vectors> {
-  const ends = new Uint32Array(starts.length);
-  const terms = new Uint32Array(items.length);
-  const weights = new Float32Array(items.length);
+/** @param size the number of different terms of all rows, so that arrays need not grow. */
+function* vectorsOf({ count, fill }: RowSource, idf: Float64Array, size: number): Paused<Vectors> {
+  const ends = new Uint32Array(count + 1);
+  const terms = new Uint32Array(size);
+  const weights = new Float32Array(size);
+  const items = new Numbers();
   let end = 0;
-  for (let row = 0; row + 1 < starts.length; row++) {
+  for (let row = 0; row < count; row++) {
     if (row % ROWS_PER_PAUSE === 0) yield;
-    const sorted = items.slice(starts[row]!, starts[row + 1]!).sort();
+    items.length = 0;
+    fill(row, items);
+    const sorted = items.items().sort();
     const first = end;
     let squares = 0;
     for (let at = 0; at < sorted.length; ) {
@@ -116,7 +125,7 @@ function* vectorsOf({ starts, items }: Rows, idf: Float64Array): Paused<Vectors>
     for (let at = first; at < end; at++) weights[at]! /= length;
     ends[row + 1] = end;
   }
-  return { starts: ends, terms: terms.slice(0, end), weights: weights.slice(0, end) };
+  return { starts: ends, terms, weights };
 }
 
 /** Whether a row has no terms. */

@@ -56,6 +56,7 @@ function entity(random: Random, at: number): Values[] {
 export async function size(count: number, limits?: SearchLimits): Promise<void> {
   const search = openSearch(new AbortController().signal);
   const start = performance.now();
+  const cpu = process.cpuUsage();
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   const before = residentBytes(process.pid);
@@ -81,9 +82,10 @@ export async function size(count: number, limits?: SearchLimits): Promise<void> 
   delay.disable();
   search.close();
   const { pairs, compared, snapshot, base } = found;
+  const used = process.cpuUsage(cpu);
   const print = createHash('sha256').update(JSON.stringify(pairs)).digest('hex').slice(0, 16);
   console.log(
-    `${count} cards: ${seconds(start)} s, at most ${megabytes(most)} MB (${megabytes(before)} MB before); event loop blocked for at most ${(delay.max / 1e6).toFixed(0)} ms`,
+    `${count} cards: ${seconds(start)} s, ${((used.user + used.system) / 1e6).toFixed(1)} s of processors, at most ${megabytes(most)} MB (${megabytes(before)} MB before); event loop blocked for at most ${(delay.max / 1e6).toFixed(0)} ms`,
   );
   console.log(
     `  ${compared} pairs compared, ${pairs.length} of them results (${print}); model ${megabytes(base.length)} MB, snapshot ${megabytes(snapshot.length)} MB`,

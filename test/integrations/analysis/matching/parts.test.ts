@@ -1,6 +1,6 @@
 import { bitsAt, bitsOf } from '../../../../integrations/analysis/matching/bits.ts';
 import { Pairs, Search } from '../../../../integrations/analysis/matching/candidates.ts';
-import { finish, rowsOf } from '../../../../integrations/analysis/matching/numbers.ts';
+import { finish, type RowSource } from '../../../../integrations/analysis/matching/numbers.ts';
 import {
   graphOf,
   oneToOneProbabilities,
@@ -89,12 +89,12 @@ test('a value without a digit is no number', () => {
   expect(numberOf(null)).toBeNaN();
 });
 
-const rows = (lists: number[][]) =>
-  finish(
-    rowsOf(lists.length, (row, items) => {
-      for (const item of lists[row]!) items.push(item);
-    }),
-  );
+const rows = (lists: number[][]): RowSource => ({
+  count: lists.length,
+  fill(row, items) {
+    for (const item of lists[row]!) items.push(item);
+  },
+});
 const spaceOf = (...input: Parameters<typeof spaceInSteps>) => finish(spaceInSteps(...input));
 
 test('rare terms weigh more than frequent ones', () => {
@@ -122,7 +122,7 @@ test('candidates share a term, and are the nearest of those', () => {
   const found = (from: 'both' | 'left') => {
     const pairs = new Pairs();
     const near = (search: Search, rows: number[]) =>
-      finish(neighboursOf([search], Uint32Array.from(rows)))[0]!;
+      finish(neighboursOf([() => search], Uint32Array.from(rows)))[0]!;
     pairs.add(near(new Search(space, space.left, space.right, reach), [0, 1]), 'given');
     if (from === 'both')
       pairs.add(near(new Search(space, space.right, space.left, reach), [0, 1, 2]), 'turned');
