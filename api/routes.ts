@@ -1,5 +1,6 @@
 import type { Services } from '../domain/kernel/services.ts';
 import { registerAuthRoutes, registerPasswordRoutes, registerSsoRoutes } from './access/auth/auth.routes.ts';
+import { registerSessionRoutes } from './access/auth/auth.session.routes.ts';
 import { registerTwoFactorRoutes } from './access/auth/auth.two-factor.routes.ts';
 import { registerRoleRoutes } from './access/roles/roles.routes.ts';
 import { registerScimRoutes } from './access/scim/scim.routes.ts';
@@ -93,6 +94,7 @@ export type RouteGroup = (app: App, services: Services) => void | Promise<void>;
 /** All groups, in the order of the OpenAPI document. */
 export const routeGroups: RouteGroup[] = [
   registerAuthRoutes,
+  registerSessionRoutes,
   registerPasswordRoutes,
   registerTwoFactorRoutes,
   registerSsoRoutes,

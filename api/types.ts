@@ -25,6 +25,8 @@ declare module 'fastify' {
     topics: SessionSnapshot['topics'];
     /** The credential of the request, if it is well-formed. */
     credential: Credential | undefined;
+    /** Whether the web interface sent the request, without an Authorization header. */
+    isWebClient: boolean;
   }
 }
 

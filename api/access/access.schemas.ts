@@ -14,3 +14,14 @@ export const token = {
 };
 
 export const TokenResponse = component('Token', token);
+
+/** What a client of the web interface gets instead of a token. */
+export const cookie = {
+  token_type: Type.Literal('cookie'),
+  expires_in: token.expires_in,
+  two_factor_setup_required: OptionalFlag('Whether the session can only be used to set up the second factor'),
+};
+
+export const CookieResponse = component('SessionCookie', cookie, {
+  description: 'For the web interface: the token of the login is the cookie of the response',
+});

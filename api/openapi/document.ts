@@ -3,6 +3,8 @@ export interface OpenApiDocument {
   openapi: string;
   info: Record<string, unknown>;
   servers: object[];
+  /** Of operations without their own. */
+  security: object[];
   tags: object[];
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: {

@@ -52,7 +52,7 @@ export function describeOperation(
     'x-permission': permissionOf(spec),
     ...(spec.module ? { 'x-module': spec.module } : {}),
     'x-error-codes': codes,
-    security: securityOf(spec),
+    ...securityOf(spec, path),
     parameters: parameters as OpenApiParameter[],
     ...(requestBody ? { requestBody } : {}),
     responses: {
@@ -101,9 +101,13 @@ function descriptionOf(spec: OperationSpec): string {
   return [spec.description, needs, additional.join('\n')].filter(Boolean).join('\n\n');
 }
 
-function securityOf(spec: OperationSpec): object[] {
-  if (spec.permission === 'public') return [];
-  return [{ bearer: [] }, { basic: [] }, ...(spec.ticket ? [{ ticket: [] }] : [])];
+/** The schemes of operations that need a login and declare no other ones. */
+export const loginSecurity = [{ bearer: [] }, { basic: [] }, { cookie: [] }];
+
+function securityOf({ permission, ticket }: OperationSpec, path: string): { security?: object[] } {
+  if (permission === 'public') return { security: [] };
+  if (!path.startsWith('/api/v1/')) return { security: loginSecurity.slice(0, 2) };
+  return ticket ? { security: [...loginSecurity, { ticket: [] }] } : {};
 }
 
 /** Whether the response of a GET has an ETag derived from its body. */

@@ -5,7 +5,7 @@ import type { App } from '../types.ts';
 import type { OpenApiDocument } from './document.ts';
 import { commonCodes, otherResponse, problemExamples } from './errors.ts';
 import { headerComponents } from './headers.ts';
-import { describeOperation } from './operations.ts';
+import { describeOperation, loginSecurity } from './operations.ts';
 import { plainSchemas } from './plain-schemas.ts';
 import { shareParameters } from './shared.parameters.ts';
 import { shareResponses } from './shared.responses.ts';
@@ -49,6 +49,13 @@ export async function registerOpenApi(app: App): Promise<void> {
             type: 'http',
             scheme: 'basic',
             description: 'A personal or service token as the password, with any user name.',
+          },
+          cookie: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-estate',
+            description:
+              'The session of the web interface. It is accepted together with the header `X-Estate-Client: web` and `Sec-Fetch-Site: same-origin`, or the `Origin` of the service if the browser does not send the former, and without an Authorization header.',
           },
           ticket: {
             type: 'apiKey',
@@ -95,6 +102,7 @@ function complete(
     openapi,
     info,
     servers,
+    security: loginSecurity,
     tags: tags.filter(({ name }) => tagsUsed.has(name)),
     paths: described,
     components: {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fastifyJwt from '@fastify/jwt';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { API_TOKEN_PREFIX } from '../../domain/access/api-tokens.ts';
+import { continuesWebSession } from '../../domain/access/web-sessions.ts';
 import { anonymousCaller, type Caller } from '../../domain/kernel/context.ts';
 import { redeemTicket } from '../../domain/kernel/events/tickets.ts';
 import { type AppPermission, appPermissions } from '../../domain/kernel/permissions/permissions.data.ts';
@@ -14,16 +15,14 @@ import { EstateError } from '../../platform/errors.ts';
 import { createLru } from '../../platform/lru.ts';
 import { plainId } from '../schemas.ts';
 import type { App, RoutePermission } from '../types.ts';
+import { clearCookie, cookieOf, isWebClient, renewCookie } from './web-session.ts';
 
 /** Life of an access token in seconds: 24 hours. */
 export const TOKEN_SECONDS = 24 * 60 * 60;
 
-/** Time after a login in which tokens can be refreshed, in seconds: 30 days. */
-export const LOGIN_SECONDS = 30 * 24 * 60 * 60;
-
 declare module '@fastify/jwt' {
   interface FastifyJWT {
-    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'auth_time' | 'impersonated_role' | 'use'> & {
+    payload: Pick<TokenClaims, 'sub' | 'tv' | 'jti' | 'auth_time' | 'impersonated_role' | 'use' | 'web'> & {
       role: string;
     };
     user: TokenClaims;
@@ -50,6 +49,7 @@ export async function registerAccess(app: App, services: Services): Promise<void
     decode: { complete: true },
     sign: { algorithm: 'HS256', iss: 'estate', aud: 'estate-api', expiresIn: TOKEN_SECONDS, kid: current },
     verify: {
+      extractToken: (request) => tokenOf(presentedBy(request as FastifyRequest)) ?? '',
       algorithms: ['HS256'],
       allowedIss: 'estate',
       allowedAud: 'estate-api',
@@ -67,25 +67,23 @@ export async function registerAccess(app: App, services: Services): Promise<void
     }
   });
 
-  const checked = createCheckedCredentials();
-  app.addHook('onRequest', async (request) => {
+  const known = { header: createKnownCredentials(), cookie: createKnownCredentials() };
+  const credentialOf = async (request: FastifyRequest, presented: Presented | undefined) => {
+    if (presented?.by !== 'ticket') return presented && (await checkedCredential(request, presented));
+    const path = plainId(new URL(request.url, 'http://service').pathname);
+    return await redeemTicket(services.db, presented.value, request.routeOptions.config.ticket!, path);
+  };
+  app.addHook('onRequest', async (request, reply) => {
     const { permission, scope, alone, duringSetup, module } = request.routeOptions.config;
     if (alone && permission === 'public') return;
-    const { authorization } = request.headers;
-    const purpose = request.routeOptions.config.ticket;
-    const ticket = purpose ? (request.query as { ticket?: unknown } | undefined)?.ticket : undefined;
-
-    let credential: Credential | undefined;
-    const known = authorization === undefined ? undefined : checked.get(authorization);
-    if (authorization !== undefined) credential = known ?? (await checked.check(request));
-    else if (purpose && typeof ticket === 'string') {
-      const path = plainId(new URL(request.url, 'http://service').pathname);
-      credential = await redeemTicket(services.db, ticket, purpose, path);
-    }
+    request.isWebClient = isWebClient(request);
+    const presented = presentedBy(request);
+    const cache = presented && presented.by !== 'ticket' ? known[presented.by] : undefined;
+    const cached = cache?.get(presented!.value);
+    const credential = cached ?? (await credentialOf(request, presented));
     request.credential = credential;
     const { caller, topics } = await services.sessions.read(credential ?? null);
-    if (authorization !== undefined && caller && credential && !known)
-      checked.keep(authorization, credential);
+    if (caller && credential && !cached) cache?.keep(presented!.value, credential);
     request.topics = topics;
     request.ctx = {
       db: services.db,
@@ -107,11 +105,13 @@ export async function registerAccess(app: App, services: Services): Promise<void
       if (module === undefined) return;
       requireModule(await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db), module);
     };
+    if (presented?.by === 'cookie') {
+      // shared caches know that a response is private only from an Authorization header
+      reply.header('cache-control', 'private, no-cache');
+      if (caller) await renewCookie(app, reply, caller);
+    }
     if (permission === undefined || permission === 'public') return await refuseDisabled();
-    if (authorization === undefined && typeof ticket !== 'string')
-      throw new EstateError('unauthorized', 'Send an access token as Bearer authorization.');
-    if (!caller)
-      throw new EstateError('unauthorized', 'The access token is not valid, has expired or was revoked.');
+    if (!caller) throw await unauthorized(reply, presented);
     if (caller.setupOnly && !duringSetup)
       throw new EstateError(
         'unauthorized',
@@ -129,6 +129,44 @@ function check(caller: Caller, permission: RoutePermission): void {
   if (!list.some((key) => may(caller, key))) throw forbidden(list[0]!);
 }
 
+/** What a request presents to name its caller. */
+interface Presented {
+  by: 'header' | 'ticket' | 'cookie';
+  value: string;
+}
+
+/** An Authorization header takes precedence over a ticket, and a ticket over the cookie of the web interface. */
+function presentedBy(request: FastifyRequest): Presented | undefined {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) return { by: 'header', value: authorization };
+  if (request.routeOptions.config.ticket) {
+    const { ticket } = Object(request.query) as { ticket?: unknown };
+    if (typeof ticket === 'string') return { by: 'ticket', value: ticket };
+  }
+  const cookie = request.isWebClient ? cookieOf(request) : undefined;
+  return cookie === undefined ? undefined : { by: 'cookie', value: cookie };
+}
+
+const tokenOf = (presented: Presented | undefined): string | undefined =>
+  presented?.by === 'header' ? presentedToken(presented.value) : presented?.value;
+
+/** The error of a request without a valid login. The cookie of a session that has ended is deleted. */
+async function unauthorized(reply: FastifyReply, presented: Presented | undefined): Promise<EstateError> {
+  const { isWebClient: web, ctx, credential } = reply.request;
+  const session =
+    presented?.by === 'cookie' && credential && 'jti' in credential ? credential.jti : undefined;
+  // after a change of the account, its session continues with another cookie, which the browser may have already
+  const isOver = session === undefined || !(await continuesWebSession(ctx.db, session));
+  if (presented?.by === 'cookie' && isOver) clearCookie(reply);
+  const [none, invalid] = web
+    ? ['Log in first.', 'The session has expired or was ended. Log in again.']
+    : [
+        'Send an access token as Bearer authorization.',
+        'The access token is not valid, has expired or was revoked.',
+      ];
+  return new EstateError('unauthorized', presented ? invalid : none);
+}
+
 /**
  * The token of an Authorization header: a Bearer token, or an API token as the password of Basic authentication, for
  * clients that only support that. Empty for any other scheme.
@@ -142,39 +180,43 @@ function presentedToken(header: string): string {
   return password.startsWith(API_TOKEN_PREFIX) ? password : '';
 }
 
-/** Longer Authorization headers are refused: no token of this service is that long. */
+/** Longer Authorization headers and cookies are refused: no token of this service is that long. */
 const LONGEST_AUTHORIZATION = 4 * 1024;
-/** Maximum bytes of the cached Authorization headers, and estimated bytes of one entry besides its header. */
+/** Maximum bytes of the cached Authorization headers or cookies, and estimated bytes of one entry besides its text. */
 const REMEMBERED_BYTES = 8 * 1024 * 1024;
 const CALLER_BYTES = 2 * 1024;
 
+/** The credential of a header or a cookie; a token is only accepted in the way for which it was issued. */
+async function checkedCredential(
+  request: FastifyRequest,
+  presented: Presented,
+): Promise<Credential | undefined> {
+  if (presented.value.length > LONGEST_AUTHORIZATION) return undefined;
+  const token = tokenOf(presented)!;
+  const isCookie = presented.by === 'cookie';
+  if (!isCookie && token.startsWith(API_TOKEN_PREFIX)) return { hash: sha256(token) };
+  const claims = await request.jwtVerify<TokenClaims>().catch(() => undefined);
+  return claims && (claims.web ?? false) === isCookie ? claims : undefined;
+}
+
 /**
- * Caches verified Authorization headers until they expire: the content of a signed token never changes. Revocation is
- * checked for every request.
+ * Caches verified credentials until they expire: the content of a signed token never changes. Revocation is checked for
+ * every request.
  */
-function createCheckedCredentials() {
+function createKnownCredentials() {
   const known = createLru<Credential>(REMEMBERED_BYTES, () => CALLER_BYTES);
-  const read = async (request: FastifyRequest, token: string): Promise<Credential | undefined> => {
-    if (token.startsWith(API_TOKEN_PREFIX)) return { hash: sha256(token) };
-    return await request.jwtVerify<TokenClaims>().catch(() => undefined);
-  };
   return {
-    /** The cached credential of the header, unless it has expired. */
-    get(authorization: string): Credential | undefined {
-      const credential = known.get(authorization);
+    /** The cached credential, unless it has expired. */
+    get(text: string): Credential | undefined {
+      const credential = known.get(text);
       if (credential === undefined || 'hash' in credential) return credential;
       if (credential.exp * 1000 > Date.now()) return credential;
-      known.delete(authorization);
+      known.delete(text);
       return undefined;
     },
-    async check(request: FastifyRequest): Promise<Credential | undefined> {
-      const { authorization } = request.headers;
-      if (authorization!.length > LONGEST_AUTHORIZATION) return undefined;
-      return await read(request, presentedToken(authorization!));
-    },
     /** Only call it for tokens that exist in the database: invented ones would evict real ones. */
-    keep(authorization: string, credential: Credential): void {
-      known.set(authorization, credential);
+    keep(text: string, credential: Credential): void {
+      known.set(text, credential);
     },
   };
 }

@@ -17,8 +17,8 @@ const exposed = [
 ];
 
 /**
- * Allows pages of the origins in the settings to call the API; none by default. There are no cookies, so that such a page
- * needs a token. Must be registered before plugins with `onRoute` hooks: preflights are handled by a route of its own.
+ * Allows pages of the origins in the settings to call the API; none by default. Credentials are not allowed,
+ * so that such a page needs a token: the cookie of the web interface is only for pages of the service itself. Must be registered before plugins with `onRoute` hooks: preflights are handled by a route of its own.
  */
 export async function registerCors(app: App, services: Services): Promise<void> {
   const isAllowed = async (origin: string): Promise<boolean> => {

@@ -48,7 +48,9 @@ export function registerIdempotency(app: App, { secrets, signals }: Services): v
 
 /** Stores the response under the request's key; after a 5xx the key is released. */
 async function storeOrRelease(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
-  if (reply.statusCode < 500 && (payload === null || typeof payload === 'string')) {
+  // a repeated request gets a cookie of its own, with the stored results of the commands
+  const hasCookie = request.routeOptions.config.secretResponse && reply.hasHeader('set-cookie');
+  if (reply.statusCode < 500 && !hasCookie && (payload === null || typeof payload === 'string')) {
     const seal = request.ctx.claim?.seal?.seal;
     const headers = Object.fromEntries(
       storedHeaders.flatMap((name) => (reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [])),

@@ -45,6 +45,7 @@ export const accessExtension: Extension = {
   jobs: [passwordResetJob, registrationJob, eraseUserJob],
   cleanups: {
     revoked_tokens: deleteExpired('revoked_tokens', 'expires_at < now()'),
+    web_sessions: deleteExpired('web_sessions', 'expires_at < now()'),
     one_time_tokens: deleteExpired('one_time_tokens', 'expires_at < now()'),
     throttles: deleteExpired('throttles', `window_start < now() - interval '1 hour'`),
   },

@@ -1,10 +1,21 @@
+import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { permissionsOfRole, requireGrantable, requireSession } from '../kernel/permissions/grants.ts';
+import type { Caller, Ctx } from '../kernel/context.ts';
+import {
+  permissionsOfRole,
+  requireGrantable,
+  requireLogin,
+  requireSession,
+} from '../kernel/permissions/grants.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
+import { requireRow } from '../kernel/resources/rows.ts';
 import { limited, type TokenSubject } from './access.login.ts';
+import { revokeApiTokensOf } from './api-tokens.commands.ts';
 import { lockTwoFactor } from './two-factor.store.ts';
+import { User } from './users.model.ts';
+import { updateUser } from './users.store.ts';
+import { revokeWebSession, WebSession } from './web-sessions.ts';
 
 /**
  * Impersonates a role: an administrator uses the service with the role's permissions, under their own name; events
@@ -27,9 +38,12 @@ export async function impersonate(ctx: Ctx, role: string): Promise<TokenSubject>
   });
 }
 
-/** Ends the impersonation of a role; the presented token is revoked if it impersonated one. */
+/**
+ * Ends the impersonation of a role; the presented token is revoked if it impersonated one. A web session continues, with
+ * another cookie.
+ */
 export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
-  requireLogin(ctx);
+  requireLogin(ctx.caller);
   const { impersonatedRole: role } = ctx.caller;
   return await command(ctx, async ({ sql, emit }) => {
     const subject = await subjectOf(ctx, sql);
@@ -37,7 +51,7 @@ export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
       emit({ event_type: 'auth.token_refreshed', data: {} });
       return subject;
     }
-    await revokePresented(ctx, sql);
+    if (!ctx.caller.isWebSession) await revokeLogin(sql, ctx.caller);
     emit({ event_type: 'auth.impersonation_stopped', data: { user_id: subject.userId, role } });
     return subject;
   });
@@ -47,13 +61,40 @@ export async function stopImpersonating(ctx: Ctx): Promise<TokenSubject> {
 export async function logout(ctx: Ctx): Promise<void> {
   if (!ctx.caller.userId || !ctx.caller.tokenId) return;
   await command(ctx, async ({ sql, emit }) => {
-    await revokePresented(ctx, sql);
+    await revokeLogin(sql, ctx.caller);
     emit({ event_type: 'auth.logout', data: {} });
   });
 }
 
-async function revokePresented({ caller: { tokenId, tokenExpiresAt } }: Ctx, sql: Ctx['db']): Promise<void> {
+/** Revokes the caller's token; of a web session all cookies, also those that are being sent. */
+async function revokeLogin(sql: Sql, { tokenId, tokenExpiresAt, isWebSession }: Caller): Promise<void> {
+  if (isWebSession) return await revokeWebSession(sql, tokenId!);
   await sql('revoked_tokens').insert({ jti: tokenId, expires_at: tokenExpiresAt }).onConflict('jti').ignore();
+}
+
+/** Ends one of the caller's web sessions, at once and in every process. @throws EstateError `session_required`, `not_found`. */
+export async function endWebSession(ctx: Ctx, id: string): Promise<void> {
+  requireLogin(ctx.caller);
+  await command(ctx, async ({ sql, emit }) => {
+    await requireRow(sql, WebSession, 'session', { id, user_id: ctx.caller.userId! });
+    await revokeWebSession(sql, id);
+    emit({ event_type: 'auth.logout', data: { session_id: id } });
+  });
+}
+
+/**
+ * Ends all logins of the caller: web sessions and access tokens.
+ * @param options.api_tokens whether the caller's personal tokens are revoked as well.
+ * @throws EstateError `session_required`.
+ */
+export async function logoutEverywhere(ctx: Ctx, options: { api_tokens: boolean }): Promise<void> {
+  requireLogin(ctx.caller);
+  await command(ctx, async (work) => {
+    const user = await requireRow(work.sql, User, 'user', { id: ctx.caller.userId! });
+    await updateUser(work, user, {}, { revokes: true });
+    if (options.api_tokens) await revokeApiTokensOf(work, user.id);
+    work.emit({ event_type: 'auth.logout', data: { everywhere: true } });
+  });
 }
 
 /**
@@ -61,18 +102,13 @@ async function revokePresented({ caller: { tokenId, tokenExpiresAt } }: Ctx, sql
  * mandatory and the account has none, the new token can only be used to set one up.
  */
 export async function refresh(ctx: Ctx): Promise<TokenSubject> {
-  requireLogin(ctx);
+  requireLogin(ctx.caller);
   const { impersonatedRole } = ctx.caller;
   return await command(ctx, async ({ sql, emit }) => {
     const subject = await subjectOf(ctx, sql);
     emit({ event_type: 'auth.token_refreshed', data: {} });
     return { ...subject, ...(impersonatedRole ? { impersonatedRole } : {}) };
   });
-}
-
-/** @throws EstateError `session_required` for tokens that are not from a login. */
-function requireLogin(ctx: Ctx): void {
-  requireSession({ ...ctx.caller, impersonatedRole: undefined });
 }
 
 /** The current state of the caller; the time of the login is unchanged. */

@@ -237,6 +237,7 @@ function callerOfSession(user: KnownUser, claims: TokenClaims): Caller | undefin
     tokenExpiresAt: new Date(claims.exp * 1000),
     tokenVersion: claims.tv,
     loginAt: claims.auth_time ?? claims.iat,
+    ...(claims.web ? { isWebSession: true } : {}),
   };
   if (claims.use !== 'two_factor_setup') return caller;
   return { ...caller, permissions: new Set(), setupOnly: true };

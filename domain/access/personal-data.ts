@@ -15,6 +15,9 @@ const queries: Record<string, string> = {
   tokens: `select json_build_object('id', t.id, 'name', t.name, 'scopes', t.scopes,
       'created_at', utc(t.created_at), 'last_used_at', utc(t.last_used_at), 'expires_at', utc(t.expires_at)) as item
     from api_tokens t where t.user_id = ?::uuid order by t.id desc`,
+  web_sessions: `select json_build_object('id', w.id, 'created_at', utc(w.created_at),
+      'last_used_at', utc(w.last_used_at), 'user_agent', w.user_agent, 'address', w.address) as item
+    from web_sessions w where w.user_id = ?::uuid order by w.last_used_at desc, w.id`,
   identities: `select json_build_object('issuer', s.issuer, 'subject', s.subject, 'since', utc(s.created_at)) as item
     from sso_identities s where s.user_id = ?::uuid order by s.created_at, s.issuer`,
   provisioning: `select json_build_object('user_name', i.user_name, 'external_id', i.external_id,

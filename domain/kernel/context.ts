@@ -35,6 +35,8 @@ export interface Caller {
   impersonatedRole?: string;
   /** Whether the token can only be used to set up the second factor. */
   setupOnly?: true;
+  /** Whether the token is the cookie of a web session, whose id is `tokenId`. */
+  isWebSession?: true;
 }
 
 /** A batch of writes, which can be listed, inspected and undone as one unit. */

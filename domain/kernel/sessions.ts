@@ -1,5 +1,8 @@
 import type { Caller } from './context.ts';
 
+/** Time after a login in which its tokens and cookies can be renewed, in seconds: 30 days. */
+export const LOGIN_SECONDS = 30 * 24 * 60 * 60;
+
 /** The claims of an access token that identify a session. */
 export interface TokenClaims {
   sub: string;
@@ -15,6 +18,8 @@ export interface TokenClaims {
   impersonated_role?: string;
   /** Set if the token can only be used to set up the second factor. */
   use?: 'two_factor_setup';
+  /** Set if the token is the cookie of a session of the web interface: `jti` is the id of the session. */
+  web?: true;
 }
 
 /** A personal or service token, identified by its SHA-256. */

@@ -1,10 +1,4 @@
 import Type from 'typebox';
-import {
-  impersonate,
-  logout,
-  refresh,
-  stopImpersonating,
-} from '../../../domain/access/access.impersonate.ts';
 import { login } from '../../../domain/access/access.login.ts';
 import {
   requestPasswordReset,
@@ -13,43 +7,27 @@ import {
   validateMailedToken,
 } from '../../../domain/access/access.passwords.reset.ts';
 import { confirmRegistration, register } from '../../../domain/access/access.register.ts';
-import { readMe } from '../../../domain/access/users.queries.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.read.ts';
-import { component, FilledText, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { FilledText, object } from '../../../domain/kernel/shapes.ts';
 import { finishSso, startSso } from '../../../integrations/access/sso/sso.flow.ts';
 import { knownAuthorizationEndpoint } from '../../../integrations/access/sso/sso.issuer.ts';
 import { settingsOf } from '../../app/settings/settings.routes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
-import { Email, Password, TokenResponse } from '../access.schemas.ts';
+import { CookieResponse, Email, Password, TokenResponse } from '../access.schemas.ts';
 import { okResponse, tokenIssuer, tokenResponse } from './auth.issue.ts';
-
-const MeSchema = component('Me', {
-  id: Uuid,
-  email: Type.String(),
-  display_name: Type.String(),
-  role: Type.String(),
-  role_label: Nullable(Type.String()),
-  role_color: Nullable(Type.String()),
-  is_active: Type.Boolean(),
-  locale: Type.String(),
-  permissions: Type.Record(Type.String(), Type.Boolean()),
-  ui_preferences: OpenObject,
-  impersonated_role: Nullable(Type.String()),
-  impersonated_role_label: Nullable(Type.String()),
-});
 
 /** The token of a login, or the state of the registration. */
 const registrationAnswer = (state: string, description: string) => ({
   200: {
     description,
-    schema: Type.Union([TokenResponse, object({ status: Type.Literal(state) })]),
+    schema: Type.Union([TokenResponse, CookieResponse, object({ status: Type.Literal(state) })]),
     example: { status: state },
   },
 });
 
-/** Registration, login, refresh, logout, impersonation and the caller's account. */
+/** Registration and login. */
 export function registerAuthRoutes(app: App, { secrets }: Services): void {
   const routes = routesOf(app, { tag: 'Authentication' });
 
@@ -72,9 +50,9 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
       'The address has to be confirmed, or the token of the first user',
     ),
     errors: ['registration_closed', 'too_many_requests'],
-    handler: async ({ ctx, body, request }) => {
+    handler: async ({ ctx, body, request, reply }) => {
       const subject = await register(ctx, { ...body, address: request.ip });
-      return subject ? await issue(subject) : { status: 'confirmation_sent' };
+      return subject ? await issue(reply, subject) : { status: 'confirmation_sent' };
     },
   });
 
@@ -90,9 +68,9 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     }),
     responses: registrationAnswer('approval_required', 'An access token, or `approval_required`'),
     errors: ['invalid_credentials', 'not_found', 'registration_closed', 'too_many_requests'],
-    handler: async ({ ctx, body, request }) => {
+    handler: async ({ ctx, body, request, reply }) => {
       const subject = await confirmRegistration(ctx, { ...body, address: request.ip });
-      return subject ? await issue(subject) : { status: 'approval_required' };
+      return subject ? await issue(reply, subject) : { status: 'approval_required' };
     },
   });
 
@@ -109,66 +87,8 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     }),
     responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
-    handler: async ({ ctx, body, request }) =>
-      issue(await login(ctx, secrets, { ...body, address: request.ip })),
-  });
-
-  registerSessionRoutes(app);
-}
-
-/** Operations on the caller's session. */
-function registerSessionRoutes(app: App): void {
-  const routes = routesOf(app, { tag: 'Authentication', permission: 'login' });
-
-  const issue = tokenIssuer(app);
-  routes.post('refreshToken', '/api/v1/auth/refresh', {
-    summary: 'Get a new token while the current one is valid',
-    scope: 'account',
-    secretResponse: true,
-    responses: tokenResponse,
-    errors: ['session_required'],
-    handler: async ({ ctx }) => issue(await refresh(ctx)),
-  });
-
-  routes.post('impersonate', '/api/v1/auth/impersonate', {
-    summary: 'Impersonate another role',
-    description:
-      'The token has the permissions of that role that the caller has too. Every event still names the caller, and the role in addition. Not for `admin` or the caller’s own role.',
-    permission: 'admin.impersonate',
-    secretResponse: true,
-    body: object({ role: Type.String({ minLength: 1, maxLength: 64 }) }),
-    responses: tokenResponse,
-    errors: ['conflict', 'session_required'],
-    handler: async ({ ctx, body }) => issue(await impersonate(ctx, body.role)),
-  });
-
-  routes.post('stopImpersonating', '/api/v1/auth/stop-impersonating', {
-    summary: 'Stop impersonating a role',
-    description: 'The token of the request ends if it was one of an impersonation.',
-    scope: 'account',
-    secretResponse: true,
-    responses: tokenResponse,
-    errors: ['session_required'],
-    handler: async ({ ctx }) => issue(await stopImpersonating(ctx)),
-  });
-
-  routes.post('logout', '/api/v1/auth/logout', {
-    summary: 'Log out: revoke the token of the request',
-    description:
-      'The response is the same without a valid token. Personal and service tokens are revoked under `/tokens`.',
-    permission: 'public',
-    responses: okResponse,
-    handler: async ({ ctx }) => {
-      await logout(ctx);
-      return { ok: true };
-    },
-  });
-
-  routes.get('readMe', '/api/v1/auth/me', {
-    summary: 'Read the caller’s account with its effective permissions',
-    duringSetup: true,
-    responses: ok('The account', MeSchema),
-    handler: ({ ctx }) => readMe(ctx),
+    handler: async ({ ctx, body, request, reply }) =>
+      issue(reply, await login(ctx, secrets, { ...body, address: request.ip })),
   });
 }
 
@@ -203,8 +123,8 @@ export function registerPasswordRoutes(app: App): void {
     body: newPassword,
     responses: tokenResponse,
     errors: ['not_found', 'sso_required', 'too_many_requests'],
-    handler: async ({ ctx, body, request }) =>
-      issue(await setInvitedPassword(ctx, { ...body, address: request.ip })),
+    handler: async ({ ctx, body, request, reply }) =>
+      issue(reply, await setInvitedPassword(ctx, { ...body, address: request.ip })),
   });
 
   routes.post('forgotPassword', '/api/v1/auth/forgot-password', {
@@ -320,7 +240,7 @@ export function registerSsoRoutes(app: App, services: Services): void {
     }),
     responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
-    handler: async ({ ctx, body, request }) =>
-      issue(await finishSso(services, ctx, { ...body, address: request.ip })),
+    handler: async ({ ctx, body, request, reply }) =>
+      issue(reply, await finishSso(services, ctx, { ...body, address: request.ip })),
   });
 }

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TProperties } from 'typebox';
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -10,7 +10,7 @@ import type { Services } from '../../../domain/kernel/services.ts';
 import { FilledText, Nullable, object, Timestamp } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
-import { Password } from '../access.schemas.ts';
+import { cookie, Password, token } from '../access.schemas.ts';
 import { tokenIssuer } from './auth.issue.ts';
 
 const Code = Type.String({ minLength: 1, maxLength: 50 });
@@ -25,12 +25,13 @@ const RecoveryCodes = Type.Array(Type.String(), {
   examples: [['k3qf-72hd-mz5p-ax4e']],
 });
 
-/** Issues a new token for the current login, since all tokens of the account end. */
-const fresh = {
-  access_token: Type.String(),
-  token_type: Type.Literal('bearer'),
-  expires_in: Type.Integer({ description: 'Seconds' }),
-};
+/** The response with a new token or cookie for the current login, since all tokens of the account end. */
+const fresh = (description: string, members: TProperties) =>
+  ok(
+    description,
+    Type.Union([object({ ...members, ...token }), object({ ...members, ...cookie })]),
+    'Set-Cookie',
+  );
 const endsLogins = 'All tokens of the account’s logins end; the response contains a new one for this login.';
 
 /** The caller's second factor: time-based one-time passwords of 30 seconds (RFC 6238). */
@@ -78,17 +79,13 @@ export function registerTwoFactorRoutes(app: App, { secrets }: Services): void {
     duringSetup: true,
     secretResponse: true,
     body: object({ code: Code }),
-    responses: ok(
-      'Recovery codes, and an access token without restrictions',
-      object({
-        recovery_codes: RecoveryCodes,
-        ...fresh,
-      }),
-    ),
+    responses: fresh('Recovery codes, and an access token without restrictions', {
+      recovery_codes: RecoveryCodes,
+    }),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
-    handler: async ({ ctx, body }) => {
+    handler: async ({ ctx, body, reply }) => {
       const { recoveryCodes, subject } = await confirmTwoFactor(ctx, secrets, body.code);
-      return { recovery_codes: recoveryCodes, ...(await issue(subject)) };
+      return { recovery_codes: recoveryCodes, ...(await issue(reply, subject)) };
     },
   });
 
@@ -105,11 +102,11 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     description: endsLogins,
     secretResponse: true,
     body: proof,
-    responses: ok('Done', object({ ok: Type.Literal(true), ...fresh })),
+    responses: fresh('Done', { ok: Type.Literal(true) }),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
-    handler: async ({ ctx, body }) => {
+    handler: async ({ ctx, body, reply }) => {
       const subject = await disableTwoFactor(ctx, secrets, body);
-      return { ok: true, ...(await issue(subject)) };
+      return { ok: true, ...(await issue(reply, subject)) };
     },
   });
 
@@ -118,11 +115,11 @@ function registerTwoFactorChangeRoutes(app: App, { secrets }: Pick<Services, 'se
     description: endsLogins,
     secretResponse: true,
     body: proof,
-    responses: ok('The codes', object({ recovery_codes: RecoveryCodes, ...fresh })),
+    responses: fresh('The codes', { recovery_codes: RecoveryCodes }),
     errors: ['session_required', 'too_many_requests', 'wrong_state'],
-    handler: async ({ ctx, body }) => {
+    handler: async ({ ctx, body, reply }) => {
       const { recoveryCodes, subject } = await renewRecoveryCodes(ctx, secrets, body);
-      return { recovery_codes: recoveryCodes, ...(await issue(subject)) };
+      return { recovery_codes: recoveryCodes, ...(await issue(reply, subject)) };
     },
   });
 }

@@ -62,10 +62,10 @@ const ChangedUserSchema = component('ChangedUser', {
   access_token: Type.Optional(
     Type.String({
       description:
-        'After a change of the caller’s password, address or provider: the new token of this login',
+        'After a change of the caller’s password, address or provider: the new token of this login; the web interface gets it as a cookie',
     }),
   ),
-  token_type: Type.Optional(token.token_type),
+  token_type: Type.Optional(Choice(['bearer', 'cookie'])),
   expires_in: Type.Optional(token.expires_in),
   two_factor_setup_required: token.two_factor_setup_required,
 });
@@ -295,7 +295,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       is_active: Type.Boolean(),
       auth_provider: User.columns.auth_provider,
     }),
-    responses: ok('The user', ChangedUserSchema),
+    responses: ok('The user', ChangedUserSchema, 'Set-Cookie'),
     errors: [
       'conflict',
       'email_taken',
@@ -308,7 +308,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
       const subject = await patchUser(ctx, secrets, plainId(params.id), body);
       const user = await readOne(ctx, userList, 'user', plainId(params.id));
       if (!subject) return sendJson(reply, user);
-      return { ...JSON.parse(user), ...(await issue(subject)) };
+      return { ...JSON.parse(user), ...(await issue(reply, subject)) };
     },
   });
 }

@@ -70,7 +70,8 @@ export class ResponseCache {
     const { ctx, headers } = request;
     if (request.topics !== this.#topics || request.method !== 'GET' || !jsonAccepts.has(headers.accept))
       return false;
-    if (bypassHeaders.some((name) => headers[name] !== undefined)) return false;
+    if (bypassHeaders.some((name) => headers[name] !== undefined) || reply.hasHeader('set-cookie'))
+      return false;
     const entry = this.#callers.get(ctx.caller)?.get(request.url);
     if (!entry || entry.variant !== variantOf(report, ctx)) return false;
     const responseHeaders = [...commonHeaders, 'etag', entry.etag, 'x-request-id', request.id];

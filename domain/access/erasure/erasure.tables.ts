@@ -39,6 +39,7 @@ export const textTables: TextTable[] = [
 /** Tables with rows that belong to one user: they are deleted. */
 export const personalRows: { table: string; column: string }[] = [
   { table: 'one_time_tokens', column: 'user_id' },
+  { table: 'web_sessions', column: 'user_id' },
   { table: 'two_factor', column: 'user_id' },
   { table: 'sso_identities', column: 'user_id' },
   { table: 'scim_identities', column: 'user_id' },

@@ -18,6 +18,7 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   two_factor: secret(logins),
   sso_identities: secret(logins),
   revoked_tokens: secret(logins),
+  web_sessions: secret(logins),
   itsm_connections: secret(itsm),
   extraction_schedules: secret(
     'Schedules hold what opens their destination, and a copy would begin to send.',

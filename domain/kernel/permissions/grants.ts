@@ -86,3 +86,8 @@ export function requireSession({ apiTokenId, impersonatedRole }: Caller): void {
     throw new EstateError('session_required', 'Not while you look at the service as another role.');
   }
 }
+
+/** @throws EstateError `session_required` for tokens that are not from a login. */
+export function requireLogin(caller: Caller): void {
+  requireSession({ ...caller, impersonatedRole: undefined });
+}

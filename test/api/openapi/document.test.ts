@@ -57,7 +57,7 @@ describe('every operation', () => {
         keys.filter((key) => !known.has(key)),
         where,
       ).toEqual([]);
-      const security = operation.security as object[];
+      const security = (operation.security ?? document.security) as object[];
       if (permission === 'public') expect(security, where).toEqual([]);
       else expect(security[0], where).toEqual({ bearer: [] });
     }

@@ -21,6 +21,7 @@ function documentOf(operations: OpenApiOperation[], schemas: Record<string, Sche
     openapi: '3.1.0',
     info: {},
     servers: [],
+    security: [],
     tags: [],
     paths: Object.fromEntries(operations.map((one, index) => [`/${index}`, { post: one }])),
     components: { schemas, parameters: {}, responses: {} },
