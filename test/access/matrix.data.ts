@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { password, person } from '../support/accounts.ts';
+import { storeSession } from '../support/browser.ts';
 import { groups } from './groups.ts';
 import { csv, onCard, onNew, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
@@ -18,6 +19,14 @@ const firstRows: Row[] = [
   }),
   row('POST /auth/refresh', '+ + + + + + 0'),
   row('POST /auth/logout', '+ + + + + + +', () => ({ usesToken: true })),
+  row('POST /auth/logout-everywhere', '+ + + + + + 0', () => ({ usesToken: true })),
+  row('GET /auth/sessions', '+ + + + + + 0'),
+  row('DELETE /auth/sessions/{id}', '+ + + + + + 0', async (w, role) => {
+    const client = await w.client(role);
+    const who = client.userId ? { id: client.userId, email: client.email } : await person(w.t);
+    const at = Math.floor(Date.now() / 1000);
+    return { path: { id: (await storeSession(w.t, who, { loginAt: at, iat: at })).id } };
+  }),
   row('GET /auth/me', '+ + + + + + 0'),
 
   row('GET /metamodel/types', '+ + + + + + 0'),

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { resetAdministrator } from '../../../domain/access/admin-reset.ts';
 import { changeSetting } from '../../../domain/app/settings/settings.change.ts';
 import { bearer, eventsOf, loginAs, password, person, unthrottled } from '../../support/accounts.ts';
+import { isIn, openBrowser } from '../../support/browser.ts';
 import { closeAfterAll, expectProblem, ok, openApp } from '../../support/harness.ts';
 import type { ProviderPerson } from '../../support/oidc.ts';
 import { lyingProvider, REDIRECT, startProvider, useProvider } from '../../support/oidc.ts';
@@ -39,6 +40,14 @@ async function login(subject: string) {
 const me = async (token: string) => (await t.anonymous.get('/api/v1/auth/me', bearer(token))).body;
 
 describe('a login through the provider', () => {
+  it('is one by cookie for the web interface', async () => {
+    const browser = openBrowser(t);
+    const begun = await ok(browser.send('POST', `${url}/start`, { redirect_uri: REDIRECT }));
+    const answer = { ...(await provider.login(begun.authorization_url, known())), redirect_uri: REDIRECT };
+    expect((await ok(browser.send('POST', `${url}/callback`, answer))).token_type).toBe('cookie');
+    expect(await isIn(browser)).toBe(true);
+  });
+
   it('makes the account at the first time, and finds it by the subject later', async () => {
     const subject = known();
     const account = await me((await ok(login(subject))).access_token);

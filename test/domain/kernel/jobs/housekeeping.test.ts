@@ -37,6 +37,19 @@ it('removes expired rows and keeps the others', async () => {
     { jti: randomUUID(), expires_at: ago(1) },
     { jti: randomUUID(), expires_at: ago(-1) },
   ]);
+  const [user] = await db('users')
+    .insert({ email: 'a@estate.example', display_name: 'A', role: 'viewer' })
+    .returning('id');
+  await db('web_sessions').insert(
+    [1, -1].map((hours) => ({
+      id: randomUUID(),
+      user_id: user.id,
+      token_version: 1,
+      created_at: ago(200),
+      expires_at: ago(hours),
+      address: '127.0.0.1',
+    })),
+  );
   await db('throttles').insert([
     { key: 'old', window_start: ago(2), hits: 1 },
     { key: 'young', window_start: ago(0), hits: 1 },
@@ -48,6 +61,7 @@ it('removes expired rows and keeps the others', async () => {
   expect(await run()).toMatchObject({
     idempotency_keys: 1,
     revoked_tokens: 1,
+    web_sessions: 1,
     throttles: 1,
     one_time_tokens: 1,
     jobs: 0,
