@@ -144,6 +144,7 @@ export const foreignRows: ForeignRow[] = [
   foreign(`POST ${accounts}/tokens`, '- +', account({ name: 'Theirs' })),
   foreign(`DELETE ${accounts}/tokens/{token_id}`, '- +'),
   foreign('DELETE /api/v1/tokens/{id}', '? ?'),
+  foreign('DELETE /api/v1/auth/sessions/{id}', '? ?'),
 ];
 
 /**
