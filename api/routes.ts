@@ -16,6 +16,7 @@ import { registerModernizationRoutes } from './analysis/ai-analysis/modernizatio
 import { registerVendorRoutes } from './analysis/ai-analysis/vendors.routes.ts';
 import { registerScanRoutes } from './analysis/compliance/scans.routes.ts';
 import { registerBatchRoutes } from './app/batches/batches.routes.ts';
+import { registerHomeRoutes } from './app/home.routes.ts';
 import { registerMcpRoutes } from './app/mcp/mcp.routes.ts';
 import { registerMetricsRoute } from './app/metrics/metrics.routes.ts';
 import { registerSettingImageRoutes } from './app/settings/settings.images.routes.ts';
@@ -106,6 +107,7 @@ export const routeGroups: RouteGroup[] = [
   registerCalculationRoutes,
   registerCardReadRoutes,
   registerCardOverviewRoute,
+  registerHomeRoutes,
   registerCardWriteRoutes,
   registerCardBulkRoutes,
   registerCardMergeRoutes,

@@ -218,20 +218,40 @@ function changedValues(user: UserRow, patch: UserPatch): Partial<UserRow> {
 /** The caller's preferences of the user interface. */
 export interface UiPreferences {
   dashboard_default_tab: 'overview' | 'workspace' | 'admin';
+  /** Ids of saved views, in order. */
+  pinned_views: string[];
+  /** What else the interface stores, by its keys. */
+  settings: Record<string, unknown>;
 }
+
+/** The maximum size of `settings` as JSON, in characters. */
+const MAX_SETTINGS = 16 * 1024;
 
 /** The caller's preferences of the user interface. */
 export async function readUiPreferences(ctx: Ctx): Promise<UiPreferences> {
   const user = await ctx.db('users').where({ id: ctx.caller.userId }).first('ui_preferences');
-  return { dashboard_default_tab: 'overview', ...user.ui_preferences };
+  return { dashboard_default_tab: 'overview', pinned_views: [], settings: {}, ...user.ui_preferences };
 }
 
-/** Changes the caller's preferences of the user interface. @returns the preferences after the change. */
+/**
+ * Changes the caller's preferences of the user interface; `settings` key by key, null removes one.
+ * @returns the preferences after the change.
+ * @throws EstateError `validation_failed` if the settings become too large.
+ */
 export async function patchUiPreferences(ctx: Ctx, patch: Partial<UiPreferences>): Promise<UiPreferences> {
   const id = ctx.caller.userId!;
   await command(ctx, async (work) => {
     const user = await requireRow(work.sql, User, 'user', { id });
-    await updateUser(work, user, { ui_preferences: { ...user.ui_preferences, ...patch } });
+    const stored = user.ui_preferences as Partial<UiPreferences>;
+    const settings = Object.fromEntries(
+      Object.entries({ ...stored.settings, ...patch.settings }).filter(([, value]) => value !== null),
+    );
+    if (JSON.stringify(settings).length > MAX_SETTINGS) {
+      throw invalidField('settings', 'too_long', `have more than ${MAX_SETTINGS} characters as JSON`);
+    }
+    await updateUser(work, user, {
+      ui_preferences: { ...stored, ...patch, ...(patch.settings && { settings }) },
+    });
   });
   return await readUiPreferences(ctx);
 }

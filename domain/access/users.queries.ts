@@ -7,7 +7,7 @@ import { columnMembers } from '../kernel/lists/lists.run.ts';
 import { permissionKeys } from '../kernel/permissions/permissions.data.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { columnsOf } from '../kernel/resources/rows.ts';
-import { Choice, FilledText } from '../kernel/shapes.ts';
+import { Choice, FilledText, Flag } from '../kernel/shapes.ts';
 import { shownColumns, User } from './users.model.ts';
 
 /** Members that are only visible to the user themselves and to callers with `admin.users`. */
@@ -15,6 +15,8 @@ const reserved = (sql: string) => (ctx: Ctx) =>
   may(ctx.caller, 'admin.users')
     ? sql
     : fragment`case when u.id = ${ctx.caller.userId}::uuid then ${embed(sql)} end`;
+
+const PENDING = "u.password_hash is null and u.auth_provider = 'local' and u.kind = 'person'";
 
 /** The users; deactivated ones only if requested. The order by the last login reveals it, so it needs `admin.users`. */
 export const userList = defineList({
@@ -35,11 +37,14 @@ export const userList = defineList({
     role: [FilledText(64, 'Only users with this role'), 'u.role = ?'],
     kind: [Choice(['person', 'service'], 'Only persons, or only service accounts'), 'u.kind = ?'],
     auth_provider: [Choice(['local', 'sso'], 'Only users with this login method'), 'u.auth_provider = ?'],
+    locale: [FilledText(20, 'Only users with this language'), 'u.locale = ?'],
+    pending_setup: [Flag('Only users without a password who log in with one'), PENDING],
+    inactive_only: Flag('Only deactivated users'),
   },
   members: {
     ...columnMembers('u', shownColumns),
     has_password: 'u.password_hash is not null',
-    pending_setup: "u.password_hash is null and u.auth_provider = 'local' and u.kind = 'person'",
+    pending_setup: PENDING,
     two_factor_enabled: reserved(
       'exists (select from two_factor f where f.user_id = u.id and f.confirmed_at is not null)',
     ),
@@ -47,6 +52,7 @@ export const userList = defineList({
   },
   where(ctx, params) {
     if (params.sort_by === 'last_login') requirePermission(ctx.caller, 'admin.users');
+    if (params.inactive_only) return [fragment`not u.is_active`];
     return params.include_inactive ? [] : [fragment`u.is_active`];
   },
 });

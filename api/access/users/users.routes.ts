@@ -31,6 +31,7 @@ import {
   Clearable,
   component,
   itemComponent,
+  Key,
   Nullable,
   OpenObject,
   object,
@@ -98,7 +99,15 @@ const PersonalDataSchema = component('PersonalData', {
 });
 
 const Tab = Choice(['overview', 'workspace', 'admin']);
-const preferences = ok('The preferences', object({ dashboard_default_tab: Tab }));
+const uiPreferences = {
+  dashboard_default_tab: Tab,
+  pinned_views: Type.Array(Uuid, { maxItems: 100, description: 'Saved views, in order' }),
+  settings: Type.Record(Key, Type.Unknown(), {
+    maxProperties: 200,
+    description: 'What the interface stores, at most 16 KiB; a change replaces single keys, null removes one',
+  }),
+};
+const preferences = ok('The preferences', object(uiPreferences));
 
 /** Read operations of users, and the caller's preferences. */
 export function registerUserRoutes(app: App): void {
@@ -128,7 +137,7 @@ export function registerUserRoutes(app: App): void {
     ifMatch: false,
     summary: 'Change the caller’s preferences of the user interface',
     scope: 'account',
-    body: object({ dashboard_default_tab: Type.Optional(Tab) }),
+    body: partialObject(uiPreferences),
     responses: preferences,
     handler: ({ ctx, body }) => patchUiPreferences(ctx, body as Partial<UiPreferences>),
   });

@@ -154,6 +154,9 @@ const sorts = [
   'description',
   'created_by',
   'updated_by',
+  'path',
+  'tags',
+  'relations (their number)',
   'attributes.<key>',
   'relevance (with `search`)',
 ];

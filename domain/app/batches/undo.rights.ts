@@ -118,12 +118,31 @@ export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Pr
     if (refusalOf(event_type) && !(isOwn && own)) requirePermission(ctx.caller, 'admin.events');
     const right = undoRightOf(event_type);
     if (!right) continue;
-    const wanted = own ? right.needs : (right.others ?? right.needs);
+    const recreates =
+      event_type === 'card.deleted' && isOwn && own && (await recreatesOwn(ctx, sql, batchId));
+    const wanted = recreates ? CREATE : own ? right.needs : (right.others ?? right.needs);
     if (wanted === 'everything') requireGrantable(ctx.caller, { '*': true });
     else for (const need of wanted) await requireNeed(ctx, sql, { batchId, event_type, own }, need);
   }
   await requireSeenCosts(ctx, sql, batchId);
   await requireSettings(ctx, sql, batchId);
+}
+
+/** What creating a card needs. */
+const CREATE: readonly RequiredRight[] = ['inventory.create'];
+
+/**
+ * Whether a batch of the caller only deleted cards by rolling back their creation by the caller: to roll that back in turn
+ * creates them again, and needs no more than the first time. Not for cards that were approved or archived.
+ */
+async function recreatesOwn({ caller }: Ctx, sql: Sql, batchId: string): Promise<boolean> {
+  return await query(sql).value<boolean>`select not exists (
+    select from events d where d.batch_id = ${batchId}::uuid and d.event_type = 'card.deleted' and not (
+      coalesce(d.data #>> '{changes,approval_status,old}', 'DRAFT') = 'DRAFT'
+      and coalesce(d.data #>> '{changes,status,old}', 'ACTIVE') = 'ACTIVE'
+      and exists (select from mutation_batches b join events e on e.batch_id = b.id
+        where b.rolled_back_by = ${batchId}::uuid and b.actor_user_id = ${caller.userId}::uuid
+          and e.event_type = 'card.created' and e.card_id = d.card_id and e.user_id = ${caller.userId}::uuid)))`;
 }
 
 interface Written {

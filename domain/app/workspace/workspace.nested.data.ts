@@ -3,7 +3,13 @@ import { EstateError, type FieldError } from '../../../platform/errors.ts';
 import { SessionData } from '../../analysis/architect/architect.input.ts';
 import { SESSION_LENGTH } from '../../analysis/assessments/assessments.commands.ts';
 import { CONFIG_LENGTH } from '../../collaboration/saved-reports/saved-reports.commands.ts';
-import { ViewColumns, ViewFilters, ViewShares, ViewSort } from '../../collaboration/views/bookmarks.input.ts';
+import {
+  ViewColumns,
+  ViewFilters,
+  ViewLayout,
+  ViewShares,
+  ViewSort,
+} from '../../collaboration/views/bookmarks.input.ts';
 import { PortalConfig, PortalFields, PortalFilters } from '../../exchange/portals/portals.model.ts';
 import { AdrEntries } from '../../governance/adr/adr.kind.ts';
 import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.ts';
@@ -111,6 +117,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
     filters: { schema: ViewFilters },
     columns: { schema: ViewColumns },
     sort: { schema: ViewSort },
+    layout: { schema: ViewLayout },
     shared_with: { schema: ViewShares },
   },
   saved_reports: {

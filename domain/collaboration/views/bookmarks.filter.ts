@@ -1,6 +1,11 @@
 import { embed, fragment } from '../../../platform/database.ts';
 import { type FieldError, invalidFields } from '../../../platform/errors.ts';
-import { conditionOn, prepareMember, prepareNode } from '../../inventory/filters/filters.prepare.ts';
+import {
+  conditionOn,
+  prepareFilter,
+  prepareMember,
+  prepareNode,
+} from '../../inventory/filters/filters.prepare.ts';
 import type { FilterNode } from '../../inventory/filters/filters.types.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
@@ -25,6 +30,15 @@ export async function bookmarkConditions(ctx: Ctx, filters: BookmarkFilters): Pr
   const oneOf = (sql: string, values: string[] | undefined) => {
     if (values?.length) conditions.push(fragment`${embed(sql)} = any(${values}::text[])`);
   };
+  const { expression, mine } = filters;
+  if (expression?.trim()) {
+    const asked = await prepareMember('filters.expression', () => prepareFilter(ctx, expression));
+    if (asked) conditions.push(asked);
+  }
+  if (mine) {
+    conditions.push(fragment`exists (select from stakeholders h
+      where h.card_id = c.id and h.user_id = ${ctx.caller.userId}::uuid)`);
+  }
   oneOf('c.type', filters.types);
   oneOf('c.subtype', filters.subtypes);
   oneOf('c.approval_status', filters.approvalStatuses);

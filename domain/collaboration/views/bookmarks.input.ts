@@ -1,5 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { Choice, closed, Key, Nullable, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import {
+  Choice,
+  closed,
+  Key,
+  Nullable,
+  OptionalFlag,
+  OptionalText,
+  optional,
+  type StaticOf,
+  Uuid,
+} from '../../kernel/shapes.ts';
 import { Bookmark } from './views.model.ts';
 
 const Keys = Type.Optional(Type.Array(Key, { maxItems: 200 }));
@@ -10,6 +20,8 @@ export const ViewFilters = Type.Object(
   {
     types: Keys,
     search: Type.Optional(Type.String({ maxLength: 200 })),
+    expression: OptionalText(4000, 'A condition in the filter language, also for cards without a value'),
+    mine: OptionalFlag('Only cards on which the reader has a role'),
     subtypes: Keys,
     ...optional({
       approvalStatuses: Type.Array(Choice(['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN']), { maxItems: 4 }),
@@ -35,8 +47,33 @@ export const ViewFilters = Type.Object(
 
 export type BookmarkFilters = Static<typeof ViewFilters>;
 
+const sorted = {
+  field: Type.String({ minLength: 1, maxLength: 120 }),
+  direction: Type.Optional(Choice(['asc', 'desc'])),
+};
 export const ViewSort = Type.Object(
-  { field: Type.String({ minLength: 1, maxLength: 120 }), direction: Type.Optional(Choice(['asc', 'desc'])) },
+  {
+    ...sorted,
+    further: Type.Optional(
+      Type.Array(Type.Object(sorted, closed), {
+        maxItems: 3,
+        description: 'By what cards with one value are sorted',
+      }),
+    ),
+  },
+  closed,
+);
+export const ViewLayout = Type.Object(
+  optional({
+    group_by: Type.String({ minLength: 1, maxLength: 120, description: 'A column' }),
+    collapsed: Type.Array(Type.String({ maxLength: 120 }), { maxItems: 200, description: 'Groups' }),
+    widths: Type.Record(Type.String({ maxLength: 120 }), Type.Integer({ minimum: 20, maximum: 2000 }), {
+      maxProperties: 200,
+      description: 'Pixels by column',
+    }),
+    frozen: Type.Integer({ minimum: 0, maximum: 20, description: 'Columns that stay in place' }),
+    density: Choice(['compact', 'normal', 'comfortable']),
+  }),
   closed,
 );
 const Share = Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean()) }, closed);
@@ -50,6 +87,7 @@ export const bookmarkInput = optional({
   filters: Nullable(ViewFilters),
   columns: Nullable(ViewColumns),
   sort: Nullable(ViewSort),
+  layout: Nullable(ViewLayout),
   is_default: Type.Boolean({ description: 'Your default view of the card type; replaces the present one' }),
   visibility: Bookmark.columns.visibility,
   odata_enabled: Bookmark.columns.odata_enabled,

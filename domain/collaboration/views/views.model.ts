@@ -27,6 +27,7 @@ export class Bookmark extends rowModel('bookmarks', {
   filters: Nullable(OpenObject),
   columns: Nullable(Type.Array(Type.String())),
   sort: Nullable(OpenObject),
+  layout: Nullable(OpenObject),
   is_default: Type.Boolean({ description: 'The owner’s default view of the card type; at most one' }),
   visibility: Choice(visibilities),
   odata_enabled: Type.Boolean(),

@@ -206,6 +206,10 @@ export const adrList = defineList({
     status: [Choice(adrStatuses, 'Only those in this state'), 'a.status = ?'],
     card_id: ofCard('Only those linked to this card'),
     card_type: OptionalText(100, 'Only those linked to a card of this type'),
+    signatory_id: [
+      Type.String({ ...Uuid, description: 'Only those that this user signs or has signed' }),
+      `a.signatories @> jsonb_build_array(jsonb_build_object('user_id', lower(?)))`,
+    ],
     date_from: createdOn.from,
     date_to: createdOn.to,
     modified_from: changedOn.from,

@@ -8,7 +8,7 @@ import { columnMembers, columnSorts, filterConditions, readItem } from '../../ke
 import { likeText, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, FilterSchemas, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { Choice, Flag, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, Flag, type StaticOf, Uuid } from '../../kernel/shapes.ts';
 import {
   impacts,
   levels,
@@ -52,6 +52,22 @@ const filters = {
   level: [
     several(levels, 'Only those of this level: the residual one where it is known, else the initial one'),
     `${presentLevel} = any(?::text[])`,
+  ],
+  probability: [
+    several(probabilities, 'Only those of this probability, like `level`'),
+    `case when ${residualLevel} is null then r.initial_probability else r.residual_probability end = any(?::text[])`,
+  ],
+  impact: [
+    several(impacts, 'Only those of this impact, like `level`'),
+    `case when ${residualLevel} is null then r.initial_impact else r.residual_impact end = any(?::text[])`,
+  ],
+  target_from: [
+    Type.String({ ...DateOnly, description: 'Target date or later' }),
+    'r.target_resolution_date >= ?::date',
+  ],
+  target_to: [
+    Type.String({ ...DateOnly, description: 'Target date or earlier' }),
+    'r.target_resolution_date <= ?::date',
   ],
   owner_id: [Type.String({ ...Uuid, description: 'Only those of this owner' }), 'r.owner_id = ?::uuid'],
   source_type: [several(riskSources, 'Only those from this source'), 'r.source_type = any(?::text[])'],

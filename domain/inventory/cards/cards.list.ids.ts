@@ -5,7 +5,7 @@ import { today } from '../../kernel/dates.ts';
 import { orderBy, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, ListSpec, Order, SortField } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
-import { may } from '../../kernel/permissions/policy.ts';
+import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { phaseRank } from './cards.phase.ts';
 
 /** The ids of a complete list in its order, 16 bytes each. */
@@ -90,12 +90,33 @@ export const cardSorts: ListSpec['sorts'] = {
 };
 
 /** Sort fields that no index provides, by name. */
-export const derivedSorts: Record<string, () => SortField> = {
+export const derivedSorts: Record<string, (ctx: Ctx) => SortField> = {
   phase: () => ({ sql: phaseRank('c.lifecycle', today()), type: 'numeric' }),
   description: () => ({ sql: `nullif(left(fold(c.description), 200), '') collate "C"`, type: 'text' }),
   created_by: () => ({ sql: nameOf('created_by'), type: 'text' }),
   updated_by: () => ({ sql: nameOf('updated_by'), type: 'text' }),
+  path: () => ({ sql: `${pathOf} collate "C"`, type: 'text' }),
+  tags: () => ({
+    sql: `(select string_agg(fold(t.name), ' ' order by fold(t.name)) from card_tags k join tags t on t.id = k.tag_id
+      where k.card_id = c.id) collate "C"`,
+    type: 'text',
+  }),
+  relations(ctx) {
+    requirePermission(ctx.caller, 'relations.view');
+    const types = ctx.metamodel.visibleRelationTypes.map(textLiteral).join(', ') || 'null';
+    return {
+      sql: `(select count(*) from relations r where (r.source_id = c.id or r.target_id = c.id) and r.type in (${types}))::numeric`,
+      type: 'numeric',
+    };
+  },
 };
+
+/** SQL of the folded names from the root to the card, so that children follow their parent. */
+const pathOf = `(with recursive up as (
+    select c.parent_id, c.name_key as path, 1 as level
+    union all select p.parent_id, p.name_key || chr(1) || up.path, up.level + 1
+    from up join cards p on p.id = up.parent_id where up.level < 100)
+  select path from up where parent_id is null)`;
 
 const nameOf = (column: string) =>
   `(select fold(u.display_name) from users u where u.id = c.${column}) collate "C"`;

@@ -191,7 +191,7 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
     }
     return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: params.sort_dir ?? 'desc' };
   }
-  const derived = key !== undefined && Object.hasOwn(derivedSorts, key) ? derivedSorts[key]!() : undefined;
+  const derived = key !== undefined && Object.hasOwn(derivedSorts, key) ? derivedSorts[key]!(ctx) : undefined;
   const sort = key === undefined ? undefined : (derived ?? attributeSort(ctx, key, types));
   return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, params);
 }

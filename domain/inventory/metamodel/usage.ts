@@ -49,11 +49,15 @@ export async function sectionUsage(
   const type = requireType(ctx, typeKey);
   const keys = [...new Set(fieldKeys.split(',').map((key) => key.trim()))];
   for (const key of keys) requireField(type, 'field_keys', key);
-  const fields = [];
-  for (const key of keys) fields.push(await fieldUsage(ctx, typeKey, key));
+  const rows = await query(ctx.db).rows<Usage & { field_key: string }>`select k.field_key,
+      (count(*) filter (where c.status = 'ACTIVE'))::int as card_count,
+      (count(*) filter (where c.status <> 'ACTIVE'))::int as archived_count
+    from cards c cross join unnest(${keys}::text[]) as k (field_key)
+    where c.type = ${typeKey} and jsonb_exists(c.attributes, k.field_key) group by k.field_key`;
+  const used = new Map(rows.map((row) => [row.field_key, row]));
   return {
     ...(await count(ctx, typeKey, fragment`jsonb_exists_any(c.attributes, ${keys}::text[])`)),
-    fields,
+    fields: keys.map((key) => used.get(key) ?? { field_key: key, card_count: 0, archived_count: 0 }),
   };
 }
 

@@ -47,7 +47,7 @@ export const diagramList = defineList({
   },
   defaultSort: 'updated_at',
   defaultDir: 'desc',
-  search: `fold(d.name || ' ' || coalesce(d.description, ''))`,
+  search: `fold(d.name || ' ' || coalesce(d.description, '') || ' ' || coalesce(u.display_name, ''))`,
   filters: {
     card_id: Type.Optional(
       Type.String({ ...Uuid, description: 'Those that contain the card, or to which it is linked' }),

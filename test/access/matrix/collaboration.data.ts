@@ -45,6 +45,7 @@ export const collaborationRows: Row[] = [
   row('DELETE /comments/{id}', '+ + - - - - 0', comment),
 
   row('GET /todos', '+ + + + + + 0'),
+  row('GET /home', '+ + + + + + 0'),
   row("GET /todos (everybody's)", '+ - - - - - 0', () => ({ query: 'mine=false' })),
   row("GET /todos (another's)", '+ - - - - - 0', () => ({ query: `assigned_to=${randomUUID()}` })),
   row('GET /cards/{id}/todos', '+ + + + + - 0', onCard),

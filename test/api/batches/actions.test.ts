@@ -52,6 +52,30 @@ describe('the response of a write', () => {
   });
 });
 
+describe('the rollback of an own creation', () => {
+  const undone = async (client: TestClient, made: { headers: Record<string, unknown> }) =>
+    (await rollBack(client, made.headers['x-mutation-batch'] as string)).headers[
+      'x-mutation-batch'
+    ] as string;
+
+  it('is rolled back by its user without the right to delete cards', async () => {
+    const made = await create(member);
+    const batch = await undone(member, made);
+    await ok(rollBack(member, batch));
+    expect((await member.get(`/api/v1/cards/${made.body.id}`)).body.name).toBe(made.body.name);
+  });
+
+  it('is not if another user has made the card, or it was approved or archived', async () => {
+    const others = await create(admin);
+    const deleted = await admin.delete(`/api/v1/cards/${others.body.id}`);
+    await expectProblem(rollBack(member, deleted.headers['x-mutation-batch'] as string), 403);
+    const made = await create(member);
+    await db('cards').where({ id: made.body.id }).update({ approval_status: 'APPROVED' });
+    const batch = await undone(member, made);
+    await expectProblem(rollBack(member, batch), 403, 'forbidden');
+  });
+});
+
 describe('an action of the client', () => {
   it('is one batch of all its requests, also concurrent ones', async () => {
     const headers = action();

@@ -48,6 +48,18 @@ it('is ordered by phase, description and users', async () => {
   expect(await names('sort_by=updated_by&cursor=')).toHaveLength(4);
 });
 
+it('is ordered by path, tags and number of relations', async () => {
+  expect(await names('sort_by=path')).toEqual(['Bare', 'Root', 'Middle', 'Leaf']);
+  expect(await names('sort_by=path&sort_dir=desc&cursor=')).toEqual(['Leaf', 'Middle', 'Root', 'Bare']);
+  const group = await admin.create('/api/v1/tag-groups', { name: 'Sorted' });
+  const tags = `/api/v1/tag-groups/${group.id}/tags`;
+  const [a, b] = [await admin.create(tags, { name: 'A' }), await admin.create(tags, { name: 'B' })];
+  await ok(admin.post(`/api/v1/cards/${root}/tags`, [b.id]), 201);
+  await ok(admin.post(`/api/v1/cards/${leaf}/tags`, [a.id]), 201);
+  expect((await names('sort_by=tags')).slice(0, 2)).toEqual(['Leaf', 'Root']);
+  expect((await names('sort_by=relations&sort_dir=desc')).slice(0, 2).sort()).toEqual(['Bare', 'Leaf']);
+});
+
 it("is filtered by today's phase", async () => {
   const filtered = (filter: string) => names(`filter=${encodeURIComponent(filter)}`);
   expect(await filtered('phase = active')).toEqual(['Root']);

@@ -132,13 +132,23 @@ describe('changing users', () => {
 
   it('keeps the own preferences', async () => {
     const url = '/api/v1/users/me/ui-preferences';
-    expect((await viewer.get(url)).body).toEqual({ dashboard_default_tab: 'overview' });
+    const empty = { dashboard_default_tab: 'overview', pinned_views: [], settings: {} };
+    expect((await viewer.get(url)).body).toEqual(empty);
     expect((await viewer.patch(url, { dashboard_default_tab: 'admin' })).body).toEqual({
+      ...empty,
       dashboard_default_tab: 'admin',
     });
-    expect((await viewer.get('/api/v1/auth/me')).body.ui_preferences).toEqual({
+    expect((await viewer.get('/api/v1/auth/me')).body.ui_preferences).toMatchObject({
       dashboard_default_tab: 'admin',
     });
+    const view = '0199a3c4-7b02-7d10-9c11-4f1f0e7d9b41';
+    await viewer.patch(url, { pinned_views: [view], settings: { theme: 'dark', rows: 32 } });
+    expect((await viewer.patch(url, { settings: { rows: null, language: 'de' } })).body).toMatchObject({
+      pinned_views: [view],
+      settings: { theme: 'dark', language: 'de' },
+    });
+    expect((await viewer.get(url)).body.settings).toEqual({ theme: 'dark', language: 'de' });
+    await expectProblem(viewer.patch(url, { settings: { big: 'x'.repeat(20_000) } }), 422);
     await expectProblem(viewer.patch(url, { dashboard_default_tab: 'elsewhere' }), 422);
   });
 
@@ -148,6 +158,9 @@ describe('changing users', () => {
       (await admin.get(`/api/v1/users?search=Offline&${query}`)).body.total;
     expect(await find('')).toBe(0);
     expect(await find('include_inactive=true')).toBe(1);
+    expect(await find('inactive_only=true')).toBe(1);
+    expect(await find('include_inactive=true&locale=xx')).toBe(0);
+    expect(await find('include_inactive=true&pending_setup=true')).toBe(0);
     expect(await find('include_inactive=true&role=viewer')).toBe(0);
     expect(await find('include_inactive=true&kind=person&auth_provider=local')).toBe(1);
     expect(off.id).toBeTruthy();

@@ -34,6 +34,27 @@ describe('a saved view', () => {
     expect(await told(admin, view.id)).toEqual([]);
   });
 
+  it('has an expression, own cards, further sort members and a layout', async () => {
+    const own = await card({ name: `Own ${randomUUID()}` });
+    await admin.create(`/api/v1/cards/${own}/stakeholders`, { user_id: admin.userId, role: 'responsible' });
+    const view = await made(admin, {
+      filters: { types: ['Application'], expression: 'subtype is empty', mine: true },
+      sort: { field: 'subtype', further: [{ field: 'name', direction: 'desc' }] },
+      layout: { group_by: 'attributes.timeModel', widths: { name: 240 }, density: 'compact' },
+      odata_enabled: true,
+    });
+    expect(view).toMatchObject({
+      sort: { direction: 'asc', further: [{ field: 'name', direction: 'desc' }] },
+      layout: { group_by: 'attributes.timeModel', widths: { name: 240 } },
+    });
+    expect(pluck((await admin.get(`${url}/${view.id}/odata`)).body.value, 'id')).toEqual([own]);
+    await expectInvalid(
+      admin.post(url, { name: 'x', filters: { expression: 'nope =' } }),
+      'filters.expression',
+    );
+    await expectProblem(admin.post(url, { name: 'x', layout: { widths: { name: 1 } } }), 422);
+  });
+
   it('is shared for reading or for editing', async () => {
     const shared_with = [{ user_id: viewer.userId, can_edit: true }, { user_id: admin.userId }];
     const view = await made(member, { visibility: 'shared', shared_with });
