@@ -117,7 +117,7 @@ function registerRowsRoute(app: App, blobs: BlobStore): void {
     permissionNote:
       "admin.events and admin.export_workspace for others' imports; inventory.view for changed values; costs.view for changed costs",
     query: partialObject({
-      outcome: Outcomes,
+      outcome: { ...Outcomes, description: 'Only rows with this outcome' },
       cursor: Type.String({ maxLength: 20, description: '`next_cursor` of the page before' }),
       page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
     }),
