@@ -49,7 +49,7 @@ class Search {
   #parts: StoredParts | undefined;
 
   constructor(options: SearchOptions) {
-    this.#options = options;
+    this.#options = { ...options, base: null, previous: null };
     const base = unpack<MatchModel>(options.base);
     this.#base = base && { ...base, vocabulary: options.vocabulary };
     this.#previous = this.#base && unpackSnapshot(options.previous);

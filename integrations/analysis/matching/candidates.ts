@@ -1,4 +1,4 @@
-import { countOf, Numbers } from './numbers.ts';
+import { countOf, Numbers, release } from './numbers.ts';
 import type { Space, Vectors } from './vectors.ts';
 
 /** Pairs to compare: `left[i]` with `right[i]`, ascending and distinct. */
@@ -81,6 +81,13 @@ export class Search {
     // no row searches by a term of more rows
     this.#index = indexOf(to, idf.length, (_, at) => counts[to.terms[at]!]! <= reach.postings);
     this.#sums = new Float64Array(Math.max(countOf(to), countOf(from)));
+  }
+
+  /** Frees the memory; it cannot search any more. */
+  end(): void {
+    for (const { starts, rows, weights } of [this.#index, this.#searched ?? this.#index])
+      release(starts, rows, weights);
+    release(this.#sums);
   }
 
   /** Space for the neighbours of a number of rows. */
@@ -203,13 +210,14 @@ export class Pairs {
     this.#most = Math.max(this.#most, right);
   }
 
-  /** The distinct pairs, ascending. Rows are below 2^26, so that a pair is an exact number. */
+  /** The distinct pairs, ascending; no others can be added. Rows are below 2^26, so that a pair is an exact number. */
   distinct(): Candidates {
     const count = this.#most + 1;
     const [lefts, rights] = [this.#lefts.items(), this.#rights.items()];
     const keys = new Float64Array(lefts.length);
     for (let at = 0; at < keys.length; at++) keys[at] = lefts[at]! * count + rights[at]!;
     keys.sort();
+    release(lefts, rights);
     let distinct = 0;
     for (let at = 0; at < keys.length; at++)
       if (at === 0 || keys[at] !== keys[at - 1]) keys[distinct++] = keys[at]!;
@@ -218,6 +226,7 @@ export class Pairs {
       left[at] = Math.floor(keys[at]! / count);
       right[at] = keys[at]! % count;
     }
+    release(keys);
     return { left, right };
   }
 }

@@ -1,4 +1,4 @@
-import { packNumbers, unpackNumbers } from '../../../platform/pack.ts';
+import { packNumbers } from '../../../platform/pack.ts';
 import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
 import { type DecidedPair, withDecisions } from './decisions.ts';
@@ -29,11 +29,13 @@ import {
 import { modelId } from './models.ts';
 import { finish } from './numbers.ts';
 import { digestOf } from './records.ts';
+import { setAside } from './set-aside.ts';
 import { newPairs, type Snapshot, updatedPairs, type Work } from './snapshots.ts';
 import {
   type Comparison,
   comparedOf,
   comparisonInSteps,
+  endComparison,
   type Progress,
   pairsBetween,
   similaritiesOf,
@@ -82,7 +84,9 @@ function* comparedLists(
   const comparison = yield* within(0, 0.3, comparisonInSteps(left, right, options));
   const candidates = yield* within(0.3, 0.7, pairsBetween(comparison, options.from));
   const similarities = yield* within(0.7, 1, similaritiesOf(comparison, candidates));
-  return pairsOf(comparison, candidates, similarities, options.decisions);
+  const pairs = pairsOf(comparison, candidates, similarities, options.decisions);
+  endComparison(comparison);
+  return pairs;
 }
 
 /** The result for one list, with the data for an incremental next run. */
@@ -130,7 +134,7 @@ export function* findDuplicatesInSteps(
     order: compared.aspects.map(({ name }) => name),
     snapshot: {
       ...{ model: modelId(base), ids: ids.left, digests, neighbours, candidates },
-      similarities: compared.aspects.map(({ similarities }) => similarities),
+      similarities: compared.aspects.map(({ similarities }) => packNumbers(similarities)),
     },
     work,
     drift: driftOf(
@@ -153,7 +157,9 @@ function* comparedList(takeRecords: () => readonly MatchRecord[], options: Dupli
     model && previous ? updatedPairs(previous, comparison, digests, model) : newPairs(comparison),
   );
   const { neighbours, candidates, similarities } = found;
-  return { pairs: pairsOf(comparison, candidates, similarities, decisions), neighbours, digests, work };
+  const pairs = pairsOf(comparison, candidates, similarities, decisions);
+  endComparison(comparison);
+  return { pairs, neighbours, digests, work };
 }
 
 /** The probability of each pair of records, without rivals, by a model; for few records, since it does not yield. */
@@ -267,18 +273,6 @@ export function* learnModel(
       decisions: 0,
       newWords,
     },
-  };
-}
-
-/** Packs the similarities that are not learned from, which take much memory. @returns what unpacks them. */
-function setAside({ aspects }: Compared, open: Compared): () => void {
-  const used = new Set(open.aspects.map(({ similarities }) => similarities));
-  const unused = aspects.filter(({ similarities }) => !used.has(similarities));
-  const packed = unused.map(({ similarities }) => packNumbers(similarities));
-  for (const aspect of unused) aspect.similarities = new Float32Array();
-  return () => {
-    for (const [at, aspect] of unused.entries())
-      aspect.similarities = unpackNumbers(packed[at]!, Float32Array);
   };
 }
 

@@ -18,6 +18,11 @@ export class Numbers {
   }
 }
 
+/** Frees arrays that nobody reads any more, before garbage is collected; they are empty then. */
+export function release(...arrays: readonly { buffer: ArrayBufferLike }[]): void {
+  for (const { buffer } of arrays) if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+}
+
 /** One list of numbers per row: those of row `r` are `items[starts[r] .. starts[r + 1])`. */
 export interface Rows {
   starts: Uint32Array;
@@ -64,7 +69,9 @@ export function* rowsOf(count: number, fill: (row: number, items: Numbers) => vo
     fill(row, items);
     starts[row + 1] = items.length;
   }
-  return { starts, items: items.items().slice() };
+  const exact = items.items().slice();
+  release(items.items());
+  return { starts, items: exact };
 }
 
 /** Maps items, yielding between parts. */

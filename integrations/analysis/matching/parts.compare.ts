@@ -6,12 +6,13 @@ import { newWordsIn } from './drift.ts';
 import type { Compared } from './learn.ts';
 import { type DuplicatesOptions, decidedPairs } from './match.ts';
 import type { Decision, Dictionary, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
-import { Numbers } from './numbers.ts';
+import { Numbers, release } from './numbers.ts';
 import { ownWordsOf } from './own-words.ts';
 import {
   type Comparison,
   comparedOf,
   comparisonOf,
+  endComparison,
   neighboursOf,
   type Progress,
   rowsBelow,
@@ -144,6 +145,7 @@ export class PartedComparison {
         const after = near.map((ranked, space) => this.#nearer(before?.[space], ranked as Ranked, to));
         found[from] = this.#file.put(after);
       }
+      endComparison(comparison);
     }
     return found;
   }
@@ -237,8 +239,11 @@ export class PartedComparison {
       );
       for (const [aspect, values] of found.entries())
         for (let place = 0; place < own.length; place++) similarities[aspect]![own[place]!] = values[place]!;
+      release(...found);
+      endComparison(comparison);
       if (other < this.starts.length - 1) continue;
       const stored = similarities.map((values) => this.#file.put(values));
+      release(...similarities);
       pairs.push({ candidates: candidates[one]!, count: left.length, similarities: stored });
       similarities = [];
     }

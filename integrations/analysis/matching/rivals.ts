@@ -1,4 +1,5 @@
 import type { Candidates } from './candidates.ts';
+import { release } from './numbers.ts';
 
 /** Pairs between nodes: left rows, followed by right rows (or the same rows if one list is compared with itself). */
 export interface PairGraph {
@@ -98,6 +99,7 @@ export function oneToOneProbabilities<Odds extends Float64Array>(graph: PairGrap
     const weight = odds[at]! * fromLeft[at]! * fromRight[at]!;
     odds[at] = weight / (1 + weight);
   }
+  release(alliedLeft, alliedRight, fromLeft, fromRight, taken);
   return odds;
 }
 

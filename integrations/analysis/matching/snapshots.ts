@@ -2,7 +2,7 @@ import { pack, packNumbers, unpack, unpackNumbers } from '../../../platform/pack
 import { type Candidates, type Neighbours, NOBODY } from './candidates.ts';
 import type { MatchModel, MatchRecord } from './matching.types.ts';
 import { modelId } from './models.ts';
-import { finish } from './numbers.ts';
+import { finish, release } from './numbers.ts';
 import {
   allNeighbours,
   type Comparison,
@@ -30,8 +30,8 @@ export interface Snapshot {
   /** By space. */
   neighbours: Neighbours[];
   candidates: Candidates;
-  /** By aspect. */
-  similarities: Float32Array[];
+  /** By aspect, packed. */
+  similarities: Packed[];
 }
 
 /** The work of an incremental run. */
@@ -45,7 +45,11 @@ export interface Work {
 }
 
 /** The pairs of a run, with what a next run needs. */
-export type FoundPairs = Omit<Snapshot, 'model' | 'ids' | 'digests'> & { work: Work };
+export type FoundPairs = Pick<Snapshot, 'neighbours' | 'candidates'> & {
+  /** By aspect. */
+  similarities: Float32Array[];
+  work: Work;
+};
 
 /** Finds and compares the pairs of one list. */
 export function* newPairs(comparison: Comparison): Generator<Progress, FoundPairs> {
@@ -86,6 +90,7 @@ export function* updatedPairs(
       if (at % SOUGHT_PER_YIELD === 0) yield 0.1 + (0.5 * (space + at / changed.length)) / reused.length;
       for (const other of search.sought(row, bounds)) again.add(other);
     }
+    search.end();
   }
   const rows = [...again].sort((a, b) => a - b);
   const found = yield* neighboursOf(searchesOf(comparison), Uint32Array.from(rows));
@@ -103,7 +108,7 @@ export function* updatedPairs(
 type PackedSnapshot = Pick<Snapshot, 'model' | 'ids' | 'digests'> & {
   nearest: [rows: Uint8Array, bounds: Uint8Array][];
   pairs: [left: Uint8Array, right: Uint8Array];
-  similar: Uint8Array[];
+  similar: Packed[];
 };
 
 /** Packs a snapshot array by array, so that it needs little more memory. */
@@ -112,7 +117,7 @@ export function packSnapshot({ neighbours, candidates, similarities, ...head }: 
     ...head,
     nearest: neighbours.map(({ rows, bounds }) => [packNumbers(rows), packNumbers(bounds)]),
     pairs: [packNumbers(candidates.left), packNumbers(candidates.right)],
-    similar: similarities.map(packNumbers),
+    similar: similarities,
   };
   return pack(packed);
 }
@@ -132,7 +137,7 @@ export function unpackSnapshot(packed: Uint8Array | null): Snapshot | undefined 
       left: unpackNumbers(pairs[0], Uint32Array),
       right: unpackNumbers(pairs[1], Uint32Array),
     },
-    similarities: similar.map((values) => unpackNumbers(values, Float32Array)),
+    similarities: similar,
   };
 }
 
@@ -207,7 +212,8 @@ function similaritiesFrom(
   before: Uint32Array,
 ): { similarities: Float32Array[]; compared: number } {
   const count = candidates.left.length;
-  const similarities = comparison.aspects.aspects.map(() => new Float32Array(count));
+  /** By pair, its former place. */
+  const places = new Uint32Array(count).fill(NOBODY);
   const missing: number[] = [];
   let from = 0;
   for (let at = 0; at < count; at++) {
@@ -219,8 +225,7 @@ function similaritiesFrom(
       (old.left[from]! < a || (old.left[from] === a && b !== NOBODY && old.right[from]! < b))
     )
       from++;
-    if (a !== NOBODY && b !== NOBODY && old.left[from] === a && old.right[from] === b)
-      for (const [index, values] of similarities.entries()) values[at] = known[index]![from]!;
+    if (a !== NOBODY && b !== NOBODY && old.left[from] === a && old.right[from] === b) places[at] = from;
     else missing.push(at);
   }
   const found = finish(
@@ -229,7 +234,12 @@ function similaritiesFrom(
       right: Uint32Array.from(missing, (at) => candidates.right[at]!),
     }),
   );
-  for (const [index, values] of similarities.entries())
-    for (const [place, at] of missing.entries()) values[at] = found[index]![place]!;
+  const similarities = found.map((values, index) => {
+    const before = unpackNumbers(known[index]!, Float32Array);
+    const all = Float32Array.from(places, (place) => (place === NOBODY ? 0 : before[place]!));
+    for (const [place, at] of missing.entries()) all[at] = values[place]!;
+    release(before);
+    return all;
+  });
   return { similarities, compared: missing.length };
 }

@@ -10,7 +10,7 @@ import type {
   TermCounts,
   Vocabulary,
 } from './matching.types.ts';
-import { mapped, type Paused } from './numbers.ts';
+import { mapped, type Paused, release } from './numbers.ts';
 import { ownWordsOf, writtenRecord } from './own-words.ts';
 import { byId } from './records.ts';
 import { graphOf } from './rivals.ts';
@@ -82,6 +82,12 @@ export function* comparisonOf(
     aspects: yield* at(0.5, aspectsOf(corpus, fields, terms && { terms })),
     reach: { neighbours, postings: POSTINGS },
   };
+}
+
+/** Frees the vectors, after which nothing can be searched or compared. */
+export function endComparison({ aspects }: Comparison): void {
+  for (const { left, right } of aspects.spaces)
+    for (const { starts, terms, weights } of [left, right]) release(starts, terms, weights);
 }
 
 /** Frees the values of compared records; ids remain. */
@@ -210,6 +216,7 @@ function* nearestOf(search: Search, rows: Uint32Array, withSums: boolean): Gener
     search.addNearest(rows.subarray(from, from + ROWS_PER_YIELD), near, from);
     yield from / rows.length;
   }
+  search.end();
   return near;
 }
 
