@@ -62,6 +62,8 @@ export async function commandWith<T>(
     inTransaction(ctx.db, async (sql) => {
       // Advisory lock 7203003: commands acquire it shared, changes of the metamodel exclusively.
       const version = await lockMetamodel(sql, options.changesMetamodel ?? false);
+      // Cards of a dry run get no numbers of their types.
+      if (isDryRun) await sql.raw(`select set_config('estate.dry_run', 'on', true)`);
       if (ctx.batch.joined) await lockBatch(sql, ctx.batch);
       if (ctx.batch.byClient) await lockClientBatch(sql, ctx);
       const metamodel =

@@ -14,6 +14,7 @@ import {
   listCardHistory,
   readArchiveImpact,
   readCard,
+  readCardByNumber,
   readHierarchy,
   readMyPermissions,
   readRelationSummary,
@@ -143,6 +144,7 @@ const StakeholderCardsSchema = component('StakeholderCards', {
 
 const sorts = [
   'name',
+  'number',
   'type',
   'subtype',
   'status',
@@ -189,7 +191,7 @@ export function registerCardReadRoutes(app: App): void {
   routes.get('listCards', '/api/v1/cards', {
     summary: 'List and search cards',
     description:
-      'Active cards, unless `status` selects others. `fields` can also name `path`, the ancestors. `search` matches words in name, alias, external id and description by prefix and without accents; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
+      'Active cards, unless `status` selects others. `fields` can also name `path`, the ancestors. `search` matches words in name, alias, external id and description by prefix and without accents, and the number of a card, such as `APP-42`; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       ...filters,
     }),
@@ -254,6 +256,21 @@ function registerSingleCardRoutes(app: App): void {
     ...onCard,
     responses: ok('The card', CardSchema),
     handler: ({ ctx, params }) => readCard(ctx, params.id),
+  });
+
+  routes.get('readCardByNumber', '/api/v1/cards/by-number/:number', {
+    summary: 'Read one card by its number',
+    description: 'The number of a card that was merged into another leads to the surviving card.',
+    ...onCard,
+    params: object({
+      number: Type.String({
+        maxLength: 40,
+        description: 'In upper or lower case, with or without leading zeros',
+        examples: ['APP-00042'],
+      }),
+    }),
+    responses: ok('The card', CardSchema),
+    handler: ({ ctx, params }) => readCardByNumber(ctx, params.number),
   });
 
   routes.get('readCardHierarchy', '/api/v1/cards/:id/hierarchy', {

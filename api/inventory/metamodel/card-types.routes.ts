@@ -23,10 +23,10 @@ import {
 } from './metamodel.answers.ts';
 import { CardTypeSchema, ImpactSchema, StakeholderRoleSchema } from './metamodel.schemas.ts';
 
-const { description, icon, color, category, sort_order } = CardTypeDefinition.columns;
+const { description, icon, color, category, number_prefix, sort_order } = CardTypeDefinition.columns;
 const cardTypeMembers = {
   label: Type.Optional(Label),
-  ...optional({ description, icon, color, category }),
+  ...optional({ description, icon, color, category, number_prefix }),
   has_hierarchy: Type.Optional(Type.Boolean()),
   has_successors: Type.Optional(Type.Boolean()),
   subtypes: Type.Optional(Type.Array(SubtypeSchema, { maxItems: 200 })),
@@ -85,7 +85,8 @@ export function registerCardTypeRoutes(app: App): void {
   routes.post('createCardType', '/api/v1/metamodel/types', {
     summary: 'Create a card type',
     languages,
-    description: 'Without `stakeholder_roles` the type gets `responsible` and `observer`.',
+    description:
+      'Without `stakeholder_roles` the type gets `responsible` and `observer`; without `number_prefix` one that no other type has.',
     body: CardTypeCreateBody,
     responses: createdOrJob('The card type', CardTypeSchema),
     errors: ['key_taken', 'metamodel_busy'],

@@ -22,6 +22,7 @@ import {
 } from '../../kernel/undo/undo.rows.ts';
 
 const nothing = {
+  number: null,
   subtype: null,
   alias: null,
   description: null,

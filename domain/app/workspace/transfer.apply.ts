@@ -34,6 +34,7 @@ import { unstage } from './transfer.cleanup.ts';
 import { countActions, skippedRows, skipRows } from './transfer.diff.ts';
 import { requireFormulas } from './transfer.formulas.ts';
 import type { Reason, TransferResult } from './transfer.model.ts';
+import { claimNumbers } from './transfer.numbers.ts';
 import { reasonOf } from './transfer.rows.ts';
 import { columnsOf, isRowError, openTransferArchive, readShapes } from './transfer.stage.ts';
 import { writeCards, writeCardTags, writeRelations } from './transfer.write.cards.ts';
@@ -80,7 +81,8 @@ async function writeCardTypes(page: Page): Promise<void> {
       const values = valuesOf(page, content);
       if (before) {
         await refuseLoss(page, 'cards', before, values);
-        await writeCardType(run, before as CardTypeRow, differingMembers(before, values));
+        const { number_prefix: _, ...others } = values;
+        await writeCardType(run, before as CardTypeRow, differingMembers(before, others));
       } else emitCardType(run.work, null, await insertRow(run.work.sql, CardTypeDefinition, values));
     }
   });
@@ -195,7 +197,10 @@ export async function runApply(
     const written = await countWritten(applying);
     job.ctx.batch.rowCount = written.total;
     await applyKind(applying, PEOPLE, written);
-    for (const { table } of contentTables) await applyKind(applying, table, written);
+    for (const { table } of contentTables) {
+      if (table === 'cards') await claimNumbers(services.db, job.payload.transfer_id);
+      await applyKind(applying, table, written);
+    }
     await applyKind(applying, SETTINGS, written);
     await rescoreImported(applying);
   } finally {

@@ -58,8 +58,14 @@ export const skipMatching =
   };
 
 /** Marks rows that a unique index would refuse. */
-async function findTaken(staging: Staging, { table, name: noun, key, label }: ContentTable): Promise<void> {
+async function findTaken(
+  staging: Staging,
+  { table, name: noun, key, label, derived = [] }: ContentTable,
+): Promise<void> {
   for (const { name, expressions, predicate } of staging.shapes.get(table)!.uniques) {
+    // The service sets another value.
+    if (derived.some((column) => expressions.some((text) => new RegExp(`\\b${column}\\b`).test(text))))
+      continue;
     const values = expressions.map((expression, n) => `${expression} as e${n}`).join(', ');
     const equal = expressions.map((expression, n) => `(${expression}) = v.e${n}`).join(' and ');
     const other = key.map((column) => `o.${column} <> (s.n).${column}`).join(' or ');

@@ -55,6 +55,7 @@ export function newCard(
   const filled = filledAfter(nothing, attached);
   const card: StoredCard = {
     id,
+    number: null,
     type: type.key,
     ...values,
     status: archived ? 'ARCHIVED' : 'ACTIVE',

@@ -11,6 +11,7 @@ import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compi
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { type StagedCost, stageCost } from './imports.costs.stage.ts';
+import { resolveNumbers } from './imports.numbers.ts';
 import {
   readTagCatalogue,
   readUserIds,
@@ -106,14 +107,19 @@ interface StagedRows {
 type Stager<K extends ImportKind> = (sql: Sql, rows: ImportRow<K>[]) => Promise<StagedRows[K][]>;
 
 const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } = {
-  costs: async () => async (_sql, rows) => rows.map(stageCost),
+  costs: async (ctx) => async (sql, rows) => {
+    await resolveNumbers(ctx, sql, rows);
+    return rows.map(stageCost);
+  },
   relations: async (ctx) => async (sql, rows) => {
+    await resolveNumbers(ctx, sql, rows);
     const types = await typesOfIds(sql, 'relations', rows);
     return rows.map((row) => stageRelation(ctx, row, types));
   },
   async cards(ctx, db) {
     const catalogue = await readTagCatalogue(db);
     return async (sql, rows) => {
+      await resolveNumbers(ctx, sql, rows);
       const types = await typesOfIds(sql, 'cards', rows);
       const emails = rows.flatMap(({ values }) => (values.stakeholders ?? []).map(({ email }) => email));
       const users = await readUserIds(sql, emails);

@@ -22,7 +22,8 @@ export interface StagedCost {
 
 /** Converts a parsed row to a staged row. */
 export function stageCost({ line, values, errors }: ImportRow<'costs'>): StagedCost {
-  const { id, card_id, card_type, card_external_id, card_name, relation_id, ...payload } = values;
+  const { id, card_id, card_number, card_type, card_external_id, card_name, relation_id, ...payload } =
+    values;
   const isFailed = errors.length > 0;
   return {
     line,

@@ -1,6 +1,7 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
+import { cardNumberKey } from '../../inventory/cards/rules/numbers.ts';
 import {
   checkLine,
   checkText,
@@ -43,6 +44,14 @@ const id: FieldReader = {
   read(text, field, errors) {
     if (isUuid(text.trim())) return text.trim().toLowerCase();
     errors.push({ field, code: 'bad_id', message: 'is not a UUID' });
+  },
+};
+
+const cardNumber: FieldReader = {
+  clears: false,
+  read(text, field, errors) {
+    if (cardNumberKey(text) !== undefined) return text.trim();
+    errors.push({ field, code: 'bad_card_number', message: 'is no number of a card, such as APP-00042' });
   },
 };
 
@@ -104,6 +113,7 @@ const path: FieldReader = {
 
 const cardFields: Record<CardColumn, FieldReader> = {
   id,
+  number: cardNumber,
   type: line(MAX_KEY, false),
   subtype: line(MAX_KEY, true),
   external_id: line(MAX_EXTERNAL_ID, true),
@@ -111,6 +121,7 @@ const cardFields: Record<CardColumn, FieldReader> = {
   alias: name(MAX_ALIAS),
   description,
   parent_id: id,
+  parent_number: cardNumber,
   parent_external_id: line(MAX_EXTERNAL_ID, false),
   parent_path: path,
   status: oneOf('ACTIVE', 'ARCHIVED'),
@@ -123,8 +134,10 @@ const relationFields: Record<RelationColumn, FieldReader> = {
   id,
   type: line(MAX_KEY, false),
   source_id: id,
+  source_number: cardNumber,
   source_external_id: line(MAX_EXTERNAL_ID, false),
   target_id: id,
+  target_number: cardNumber,
   target_external_id: line(MAX_EXTERNAL_ID, false),
   description,
 };
@@ -152,6 +165,7 @@ const costFields: Record<CostColumn, FieldReader> = {
   id,
   external_id: line(MAX_EXTERNAL_ID, true),
   card_id: id,
+  card_number: cardNumber,
   card_type: line(MAX_KEY, false),
   card_external_id: line(MAX_EXTERNAL_ID, false),
   card_name: line(MAX_NAME, false),
@@ -183,7 +197,12 @@ export const fieldReaders: Record<ImportKind, Readonly<Record<string, FieldReade
 };
 
 /** The members of a card's row that name its parent; the card becomes a root if all are cleared. */
-export const parentFields: readonly CardColumn[] = ['parent_id', 'parent_external_id', 'parent_path'];
+export const parentFields: readonly CardColumn[] = [
+  'parent_id',
+  'parent_number',
+  'parent_external_id',
+  'parent_path',
+];
 
 /** A row during parsing. */
 export interface Draft {
@@ -217,11 +236,11 @@ export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: b
     if (given(...fields)) return;
     row.errors.push({ field: fields[0]!, code: 'required', message: 'is needed in a row without an id' });
   };
-  if (!given('id') && kind !== 'costs') {
+  if (!given('id', 'number') && kind !== 'costs') {
     need('type');
     if (kind === 'relations') {
-      need('source_external_id', 'source_id');
-      need('target_external_id', 'target_id');
+      need('source_external_id', 'source_id', 'source_number');
+      need('target_external_id', 'target_id', 'target_number');
     }
   }
   return { line: row.line, kind, values: row.values, errors: row.errors };

@@ -9,6 +9,8 @@ export type ImportKind = InventoryKind | 'costs';
 /** The values of a row of cards: an absent member is not changed, `null` clears it. */
 export interface CardRowValues {
   id?: string;
+  /** Of an existing card. */
+  number?: string;
   type?: string;
   subtype?: string | null;
   external_id?: string | null;
@@ -16,8 +18,9 @@ export interface CardRowValues {
   name?: string | null;
   alias?: string | null;
   description?: string | null;
-  /** `null` makes the card a root; set only if neither of the other two names a parent. */
+  /** `null` makes the card a root; set only if none of the others names a parent. */
   parent_id?: string | null;
+  parent_number?: string;
   parent_external_id?: string;
   /** Names of the ancestors, root first; never empty. */
   parent_path?: string[];
@@ -36,8 +39,10 @@ interface RelationRowValues {
   id?: string;
   type?: string;
   source_id?: string;
+  source_number?: string;
   source_external_id?: string;
   target_id?: string;
+  target_number?: string;
   target_external_id?: string;
   description?: string | null;
   attributes?: Record<string, unknown> | null;
@@ -48,6 +53,7 @@ export interface CostRowValues {
   id?: string;
   external_id?: string | null;
   card_id?: string;
+  card_number?: string;
   card_type?: string;
   card_external_id?: string;
   card_name?: string;

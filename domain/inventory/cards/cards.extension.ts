@@ -48,7 +48,7 @@ export const cardsExtension: Extension = {
       transfer: {
         matches: [['%.type', '%.external_id']],
         label: `t.type || '/' || coalesce(t.external_id, t.name)`,
-        derived: ['data_quality'],
+        derived: ['data_quality', 'number'],
       },
       asOf: { byKey: ['attributes', 'lifecycle'] },
     },

@@ -79,7 +79,8 @@ export async function readPageIds(
 /** The sort fields of the card list besides `attributes.<key>`; each has an index that can be walked. */
 export const cardSorts: ListSpec['sorts'] = {
   name: { sql: 'c.name_key', type: 'text', filled: true },
-  // The type of a card never changes.
+  // The number and the type of a card never change.
+  number: { sql: 'card_number_key(c.number)', type: 'text', immutable: true },
   type: { sql: 'c.type', type: 'text', immutable: true },
   subtype: { sql: "coalesce(c.subtype, '')", type: 'text', filled: true },
   status: { sql: 'c.status', type: 'text', filled: true },

@@ -70,7 +70,7 @@ export async function loadCards(
   ctx: Ctx,
   ids: Iterable<string>,
 ): Promise<Map<string, StoredCard>> {
-  const rows = await query(sql).rows<LoadedRow>`select c.id, c.type, c.subtype, c.name, c.alias,
+  const rows = await query(sql).rows<LoadedRow>`select c.id, c.number, c.type, c.subtype, c.name, c.alias,
     c.description, c.parent_id, c.lifecycle, c.attributes,
        c.status, c.approval_status, c.data_quality, c.external_id, utc(c.archived_at) as archived_at,
        c.archive_batch_id, case when c.type = 'Initiative' then ppm_sums(c.id) else '{}' end

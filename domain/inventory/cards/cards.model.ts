@@ -14,6 +14,10 @@ export const Lifecycle = Type.Object(
 
 export class Card extends rowModel('cards', {
   id: Uuid,
+  number: Type.String({
+    description: 'The prefix of the card type and a number; never changes and is never given to another card',
+    examples: ['APP-00042'],
+  }),
   type: Type.String(),
   subtype: Nullable(Type.String()),
   name: Type.String(),
@@ -44,7 +48,16 @@ export class CardMerge extends rowModel('card_merges', {
   survivor_id: Uuid,
   card_type: Type.String(),
   merged: Type.Array(
-    Type.Object({ id: Uuid, name: Type.String(), external_id: Nullable(Type.String()) }, closed),
+    Type.Object(
+      {
+        id: Uuid,
+        // Absent if the card had none yet.
+        number: Type.Optional(Type.String()),
+        name: Type.String(),
+        external_id: Nullable(Type.String()),
+      },
+      closed,
+    ),
   ),
   created_by: Nullable(Uuid),
   created_at: Timestamp,
@@ -57,6 +70,8 @@ export class CardRedirect extends rowModel('card_redirects', {
   card_id: Uuid,
   survivor_id: Uuid,
   merge_id: Uuid,
+  // Null for merges of cards that had no number yet.
+  number: Nullable(Type.String()),
 }) {}
 
 const oldValue = { position: Type.Integer(), act: Choice(['c', 'u', 'd']) };

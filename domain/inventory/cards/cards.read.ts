@@ -1,5 +1,5 @@
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { eventListOf } from '../../kernel/events/events.queries.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
@@ -16,10 +16,21 @@ import { cardRights, inScope, may, seesCosts } from '../../kernel/permissions/po
 import { prepareFilter } from '../filters/filters.prepare.ts';
 import { type CardFilter, cardFilter } from './cards.filter.ts';
 import { cardText, invisibleCardError, visibleCards } from './cards.projection.ts';
-import { withMerged } from './merge/merge.redirect.ts';
+import { survivingCard, withMerged } from './merge/merge.redirect.ts';
+import { cardNumberKey } from './rules/numbers.ts';
 
 /** One card with tags and stakeholders. @throws EstateError `not_found`, `forbidden`. */
 export async function readCard(ctx: Ctx, id: string): Promise<JsonText> {
+  return await cardText(ctx.db, ctx, id);
+}
+
+/** {@link readCard} by the card's number; that of a merged card leads to the surviving one. */
+export async function readCardByNumber(ctx: Ctx, number: string): Promise<JsonText> {
+  const key = cardNumberKey(number) ?? '';
+  const id = await query(ctx.db).value<string | undefined>`select coalesce(
+    (select c.id from cards c where card_number_key(c.number) = ${key} and (${embed(visibleCards(ctx))})),
+    (select ${embed(survivingCard('r.card_id'))} from card_redirects r where card_number_key(r.number) = ${key})) as id`;
+  if (!id) throw invisibleCardError(ctx, new EstateError('not_found', `There is no card ${number}.`));
   return await cardText(ctx.db, ctx, id);
 }
 

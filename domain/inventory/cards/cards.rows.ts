@@ -15,7 +15,8 @@ export function rescored(type: CardType, card: StoredCard): StoredCard {
 /** Writes the rows of changed cards in one statement. */
 export async function writeCards(sql: Transaction, ctx: Ctx, cards: StoredCard[]): Promise<void> {
   const updated_by = ctx.caller.userId;
-  const rows = cards.map((card) => ({ ...card, updated_by }));
+  // The number of a card never changes.
+  const rows = cards.map(({ number: _, ...card }) => ({ ...card, updated_by }));
   await updateRows(sql, Card, rows);
 }
 

@@ -169,14 +169,21 @@ export async function insertCards(work: Work, ctx: Ctx, given: StoredCard[]): Pr
   if (given.length === 0) return;
   await lockCalculations(work, new Set(given.map(({ type }) => type)));
   const runs = noRuns();
-  const cards = given.map((card) => {
+  const complete = given.map((card) => {
     const type = typeOf(work.metamodel, card);
     const computed = withLocalValues(work.metamodel, type, card, null, runs);
     return computed === card ? card : rescored(type, computed);
   });
   const { userId } = ctx.caller;
-  const rows = cards.map((card) => ({ ...card, created_by: userId, updated_by: userId }));
-  await insertRows(work.sql, Card, rows);
+  const rows = complete.map((card) => ({
+    ...card,
+    // Without one, PostgreSQL gives the card the next number of its type.
+    number: card.number!,
+    created_by: userId,
+    updated_by: userId,
+  }));
+  const stored = await insertRows(work.sql, Card, rows);
+  const cards = complete.map((card, n) => ({ ...card, number: stored[n]!.number }));
   const written = cards.map((after) => ({ before: null, after, changes: {} }));
   const computed = await recalculate(work, ctx, written, new Map(), runs);
   await recordRuns(work, runs);

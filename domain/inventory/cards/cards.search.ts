@@ -2,6 +2,7 @@ import { query, type Sql } from '../../../platform/database.ts';
 import { editDistance } from '../../../platform/edit-distance.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { cardNumberKey } from './rules/numbers.ts';
 
 /** The maximum number of cards that each query of a search, and the search as a whole, returns. */
 const MOST_FOUND = 1000;
@@ -30,7 +31,7 @@ interface Found {
 }
 
 /**
- * The visible cards that match a search text and the conditions. Words are searched for in name, alias, external id and
+ * The visible cards that match a search text and the conditions. A number finds its card. Words are searched for in name, alias, external id and
  * description, as complete words and as prefixes; if that finds few cards, misspelt words in name, alias and external
  * id are searched for as well.
  */
@@ -38,6 +39,10 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
   const folded = (await foldText(sql, text)).trim();
   const words = queryWords(folded);
   const gathered = gather(sql, where, plain);
+  const key = cardNumberKey(folded);
+  // A card whose number is the text comes first.
+  if (key) await gathered.add('card_number_key(c.number) = ?', [key], true);
+  const [numbered] = gathered.candidates.keys();
   if (words.length === 0)
     return folded === '' ? { ids: [], more: false } : await searchSigns(gathered, folded);
   const rank = () => rankCandidates(folded, words, [...gathered.candidates.values()]);
@@ -54,7 +59,8 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
     if (ranked[0]?.name !== folded) ranked = await searchMisspelt(gathered, words, rank);
   }
   ranked ??= rank();
-  const ids = ranked.slice(0, MOST_FOUND).map(({ id }) => id);
+  const found = ranked.map(({ id }) => id).filter((id) => id !== numbered);
+  const ids = [...(numbered ? [numbered] : []), ...found].slice(0, MOST_FOUND);
   return { ids, more: gathered.more || ranked.length > MOST_FOUND };
 }
 

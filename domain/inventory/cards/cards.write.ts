@@ -124,6 +124,7 @@ export function newCard(
   takeLevel(type, values, input.attributes?.[LEVEL_FIELD], place);
   return {
     id,
+    number: null,
     type: type.key,
     ...values,
     status: 'ACTIVE',

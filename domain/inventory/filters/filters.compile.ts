@@ -1,6 +1,7 @@
 import { today } from '../../kernel/dates.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { phaseOn } from '../cards/cards.phase.ts';
+import { cardNumberKey } from '../cards/rules/numbers.ts';
 import type { CheckedCondition, CheckedNode, FilterTest } from './filters.check.ts';
 import type { FilterColumn, FilterTarget } from './filters.fields.ts';
 import type { Person, TimeSpan } from './filters.schema.ts';
@@ -18,6 +19,7 @@ interface CompileOptions {
 /** The columns of `cards` that are never NULL. */
 const FILLED: ReadonlySet<FilterColumn> = new Set([
   'id',
+  'number',
   'type',
   'name',
   'status',
@@ -136,11 +138,15 @@ class Compiler {
     if (condition.tests === 'present') {
       return TEXTS.has(column) ? total(sql`coalesce(${value}, '') <> ''`) : total(sql`${value} is not null`);
     }
-    const tests = condition.tests.map((test) =>
-      column === 'name' && test.kind === 'text' && test.operator !== 'in'
-        ? isLike(raw(`${card}.name_key`), test.operator, test.values[0]!)
-        : testColumn(value, test, this.#me),
-    );
+    const tests = condition.tests.map((test) => {
+      if (column === 'name' && test.kind === 'text' && test.operator !== 'in')
+        return isLike(raw(`${card}.name_key`), test.operator, test.values[0]!);
+      if (column === 'number' && test.kind === 'text' && test.operator === 'in') {
+        const keys = test.values.map((number) => cardNumberKey(number) ?? '');
+        return isAmong(sql`card_number_key(${value})`, 'text', keys);
+      }
+      return testColumn(value, test, this.#me);
+    });
     const fragment = combine('or', tests);
     return FILLED.has(column) ? total(fragment) : fragment;
   }

@@ -13,6 +13,7 @@ import { type FilterWord, filterError, joinWithOr } from './filters.types.ts';
 /** The columns of `cards` that filters may name. */
 export type FilterColumn =
   | 'id'
+  | 'number'
   | 'type'
   | 'subtype'
   | 'name'
@@ -155,6 +156,7 @@ const columns: Record<
   string,
   [FilterColumn, ValueRule | ((scope: FilterScope, schema: FilterSchema) => ValueRule)]
 > = {
+  number: ['number', text],
   name: ['name', text],
   type: ['type', (_, { types }) => keyOf('card type', types.keys())],
   subtype: ['subtype', ({ subtypes }) => keyOf('subtype', subtypes)],

@@ -124,7 +124,7 @@ export const metamodelExtension: Extension = {
       model: CardTypeDefinition,
       name: 'card type',
       ...definition('card_type', undoCardType),
-      transfer: { key: ['key'], omitted: timestamps, label: 't.key' },
+      transfer: { key: ['key'], omitted: timestamps, derived: ['number_prefix'], label: 't.key' },
     },
     {
       model: RelationTypeDefinition,

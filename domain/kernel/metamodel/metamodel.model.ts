@@ -5,6 +5,7 @@ import {
   AttributeSchema,
   cardinalities,
   line,
+  NumberPrefix,
   type SectionConfig,
   SectionSchema,
   SubtypeSchema,
@@ -20,6 +21,7 @@ const internalTimestamps = { created_at: Internal(Timestamp), updated_at: Intern
 /** The definition of a card type. */
 export class CardTypeDefinition extends rowModel('card_types', {
   ...definition,
+  number_prefix: NumberPrefix,
   icon: line(100),
   color: Color,
   category: Nullable(line(100)),

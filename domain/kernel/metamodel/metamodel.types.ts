@@ -40,6 +40,11 @@ export const TypeKey = Type.String({
   pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
   examples: ['dataCentre'],
 });
+export const NumberPrefix = Type.String({
+  pattern: '^[A-Z]{2,5}$',
+  examples: ['APP'],
+  description: 'With which the numbers of new cards begin; no other type has it',
+});
 export const RoleKey = Type.String({
   pattern: '^[a-z][a-z0-9_]{1,48}[a-z0-9]$',
   examples: ['data_steward'],
@@ -115,6 +120,7 @@ export interface SectionConfig {
 
 export interface CardTypeSeed {
   key: string;
+  number_prefix: string;
   label: string;
   description: string;
   category: string;

@@ -12,7 +12,7 @@ export interface Transfer {
   key?: readonly string[];
   /** Columns that are not exported, because the service sets them. */
   omitted?: readonly string[];
-  /** Columns that are recomputed after an import: of existing rows they are neither compared nor written. */
+  /** Columns that the service sets itself: of existing rows they are neither compared nor written. */
   derived?: readonly string[];
   /** Other ways to find the same row, if its key does not exist: expressions over the row, represented by `%`. */
   matches?: readonly (readonly string[])[];

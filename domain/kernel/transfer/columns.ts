@@ -100,7 +100,9 @@ const cardRowColumns = [
 /** Additional columns of a file that can be imported again after changes. */
 const cardRoundTripColumns = [
   'id',
+  'number',
   'parent_id',
+  'parent_number',
   'parent_path',
   'status',
   'approval_status',
@@ -113,15 +115,17 @@ export type CardColumn = (typeof cardRowColumns | typeof cardRoundTripColumns)[n
 const cardColumns: ReadonlySet<string> = new Set<CardColumn>([...cardRowColumns, ...cardRoundTripColumns]);
 
 /**
- * The columns of a file of cards. Required are `type` or `id`, and one of `id`, `external_id` and `name`, which
- * identify a card.
+ * The columns of a file of cards. Required are `type`, `id` or `number`, and one of `id`, `number`, `external_id` and
+ * `name`, which identify a card.
  * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
  */
 export function readCardHeader(cells: readonly string[], attributeKeys: ReadonlySet<string>): FileColumn[] {
   return readHeader(cells, { fields: cardColumns, lifecycle: true, attributeKeys }, (names) => {
     const has = (...choices: CardColumn[]) => choices.some((name) => names.has(name));
-    if (!has('type', 'id')) return [missingColumn('type', 'id')];
-    return has('id', 'external_id', 'name') ? [] : [missingColumn('name', 'external_id', 'id')];
+    if (!has('type', 'id', 'number')) return [missingColumn('type', 'id', 'number')];
+    return has('id', 'number', 'external_id', 'name')
+      ? []
+      : [missingColumn('name', 'external_id', 'id', 'number')];
   });
 }
 
@@ -130,6 +134,7 @@ const costRowColumns = [
   'id',
   'external_id',
   'card_id',
+  'card_number',
   'card_type',
   'card_external_id',
   'card_name',
@@ -155,7 +160,7 @@ export function readCostHeader(cells: readonly string[]): FileColumn[] {
   return readHeader(cells, vocabulary, (names) => {
     if (names.has('id') || names.has('external_id')) return [];
     const needed: CostColumn[][] = [
-      ['card_external_id', 'card_id', 'card_name', 'relation_id'],
+      ['card_external_id', 'card_id', 'card_number', 'card_name', 'relation_id'],
       ...(['kind', 'period_start', 'period_end', 'amount'] as const).map((name): CostColumn[] => [name]),
     ];
     return needed
@@ -168,7 +173,7 @@ export function readCostHeader(cells: readonly string[]): FileColumn[] {
 const relationRowColumns = ['type', 'source_external_id', 'target_external_id', 'description'] as const;
 
 /** Additional columns of a file that can be imported again after changes. */
-const relationRoundTripColumns = ['id', 'source_id', 'target_id'] as const;
+const relationRoundTripColumns = ['id', 'source_id', 'source_number', 'target_id', 'target_number'] as const;
 
 export type RelationColumn = (typeof relationRowColumns | typeof relationRoundTripColumns)[number];
 
@@ -178,7 +183,7 @@ const relationColumns: ReadonlySet<string> = new Set<RelationColumn>([
 ]);
 
 /**
- * The columns of a file of relations. Required are `id`, or `type` and both ends, each by id or external id.
+ * The columns of a file of relations. Required are `id`, or `type` and both ends, each by id, number or external id.
  * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
  */
 export function readRelationHeader(
@@ -189,8 +194,8 @@ export function readRelationHeader(
     if (names.has('id')) return [];
     const needed: RelationColumn[][] = [
       ['type'],
-      ['source_external_id', 'source_id'],
-      ['target_external_id', 'target_id'],
+      ['source_external_id', 'source_id', 'source_number'],
+      ['target_external_id', 'target_id', 'target_number'],
     ];
     return needed
       .filter((choices) => !choices.some((name) => names.has(name)))

@@ -30,8 +30,16 @@ const text = (header: string): Column => ({ header, type: 'text' });
 /** An id or an enumeration value. */
 const key = (header: string): Column => ({ header, type: 'key' });
 
-const identity = [key('id'), text('type'), text('subtype'), text('external_id'), text('name'), text('alias')];
-const described = [text('description'), key('parent_id'), text('parent_external_id')];
+const identity = [
+  key('id'),
+  key('number'),
+  text('type'),
+  text('subtype'),
+  text('external_id'),
+  text('name'),
+  text('alias'),
+];
+const described = [text('description'), key('parent_id'), key('parent_number'), text('parent_external_id')];
 const states = [key('status'), key('approval_status')];
 /** The column that needs `stakeholders.view`. */
 const STAKEHOLDERS = 'stakeholders';
@@ -88,6 +96,7 @@ function cardColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean
 export function relationColumns(ctx: Ctx, types: string[], profile: Profile, costs: boolean): Column[] {
   const ends = ['source', 'target'].flatMap((end) => [
     key(`${end}_id`),
+    key(`${end}_number`),
     text(`${end}_external_id`),
     ...(profile === 'report' ? [text(`${end}_name`), text(`${end}_type`)] : []),
   ]);
@@ -97,7 +106,7 @@ export function relationColumns(ctx: Ctx, types: string[], profile: Profile, cos
 
 /** All columns of costs, in order: those that imports read, and for reports further ones. */
 function costColumns(profile: Profile): Column[] {
-  const names = [text('card_type'), text('card_external_id'), text('card_name')];
+  const names = [key('card_number'), text('card_type'), text('card_external_id'), text('card_name')];
   const ends = [text('relation_type'), key('source_id'), key('target_id')];
   return [
     key('id'),
@@ -116,9 +125,12 @@ function costColumns(profile: Profile): Column[] {
   ];
 }
 
+/** Each workspace gives its own numbers, so that a file for another one has them only if they are chosen. */
+const isNumber = ({ header }: Column): boolean => /^(\w+_)?number$/.test(header);
+
 /** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown one. */
-function chooseColumns(all: Column[], chosen: string[] | undefined): Column[] {
-  if (!chosen || chosen.length === 0) return all;
+function chooseColumns(all: Column[], { columns: chosen, profile }: ExportRequest): Column[] {
+  if (chosen.length === 0) return profile === 'roundtrip' ? all.filter((column) => !isNumber(column)) : all;
   const byName = new Map(all.map((column) => [column.header, column]));
   return chosen.map((header, n) => {
     const column = byName.get(header);
@@ -192,7 +204,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     : ofCards
       ? cardColumns(ctx, cards.types, request.profile, costs)
       : relationColumns(ctx, relationTypes, request.profile, costs);
-  const columns = chooseColumns(all, request.columns);
+  const columns = chooseColumns(all, request);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
   // ids of deleted objects are shown, as in the change feed

@@ -126,6 +126,7 @@ export function selectedCards(ctx: Ctx, selection: CardSelection): Condition {
 
 const own = [
   'id',
+  'number',
   'type',
   'subtype',
   'external_id',
@@ -143,6 +144,7 @@ const own = [
 const cardValues: Record<string, string> = {
   ...Object.fromEntries(own.map((column) => [column, `c.${column}`])),
   ...Object.fromEntries(lifecyclePhases.map((phase) => [`lifecycle.${phase}`, `c.lifecycle ->> '${phase}'`])),
+  parent_number: 'p.number',
   parent_external_id: 'p.external_id',
   parent_name: 'p.name',
   parent_path: 'pp.path',
@@ -172,7 +174,7 @@ const linkTable = (table: string, alias: string, isChanged: boolean): string =>
 
 const columnJoins = (ctx: Ctx): ColumnJoin[] => [
   {
-    columns: ['parent_external_id', 'parent_name'],
+    columns: ['parent_number', 'parent_external_id', 'parent_name'],
     join: () => fragment`left join ${visible(ctx)} p on p.id = c.parent_id`,
   },
   { columns: ['parent_path'], join: () => pathJoin(ctx) },
@@ -224,10 +226,12 @@ const relationValues: Record<string, string> = {
   id: 'r.id',
   type: 'r.type',
   source_id: 'r.source_id',
+  source_number: 's.number',
   source_external_id: 's.external_id',
   source_name: 's.name',
   source_type: 's.type',
   target_id: 'r.target_id',
+  target_number: 't.number',
   target_external_id: 't.external_id',
   target_name: 't.name',
   target_type: 't.type',
@@ -250,6 +254,7 @@ const costValues: Record<string, string> = {
       'created_at',
     ].map((column) => [column, `k.${column}`]),
   ),
+  card_number: 'c.number',
   card_type: 'c.type',
   card_external_id: 'c.external_id',
   card_name: 'c.name',

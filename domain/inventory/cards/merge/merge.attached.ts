@@ -146,7 +146,7 @@ export async function storeMerge(
     id,
     survivor_id: survivor.id,
     card_type: survivor.type,
-    merged: merged.map(({ id, name, external_id }) => ({ id, name, external_id })),
+    merged: merged.map(({ id, number, name, external_id }) => ({ id, number: number!, name, external_id })),
     created_by: ctx.caller.userId,
   });
   await insertRedirects(sql, id, survivor.id, merged);
@@ -156,9 +156,11 @@ async function insertRedirects(
   sql: Sql,
   merge_id: string,
   survivor_id: string,
-  merged: readonly { id: string }[],
+  merged: readonly { id: string; number?: string | null }[],
 ): Promise<void> {
-  await sql('card_redirects').insert(merged.map(({ id }) => ({ card_id: id, survivor_id, merge_id })));
+  await sql('card_redirects').insert(
+    merged.map(({ id, number = null }) => ({ card_id: id, survivor_id, merge_id, number })),
+  );
 }
 
 const refusal = (what: string): UndoRefusal => ({ code: 'missing', message: `The ${what} does not exist.` });

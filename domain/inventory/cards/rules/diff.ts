@@ -17,12 +17,17 @@ export type CardInput = Partial<
 > & { lifecycle?: Record<string, unknown> | null; attributes?: Record<string, unknown> | null };
 
 /** The columns of a stored card, computed values included. */
-export type CardState = Omit<CardColumns, 'archive_batch_id' | `${'created' | 'updated'}_${'by' | 'at'}`>;
+export interface CardState
+  extends Omit<CardColumns, 'number' | 'archive_batch_id' | `${'created' | 'updated'}_${'by' | 'at'}`> {
+  /** Null until the card is inserted: PostgreSQL then gives it the next one of its type. */
+  number: string | null;
+}
 
 /** The old and new value of each written field, as events record them. */
 export type Changes = Record<string, Change>;
 
 const plainFields = [
+  'number',
   'subtype',
   'name',
   'alias',

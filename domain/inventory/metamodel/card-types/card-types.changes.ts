@@ -1,6 +1,6 @@
 import { counted } from '../../../../platform/counted.ts';
 import { fragment } from '../../../../platform/database.ts';
-import { EstateError, invalidFields } from '../../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidFields } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../../kernel/lists/lists.types.ts';
@@ -37,6 +37,7 @@ export async function createCardType(run: ChangeRun, input: CardTypeInput): Prom
     throw new EstateError('key_taken', `There is a card type ${key} already.`);
   }
   const { values, errors } = cleanCardType(input, emptyType);
+  errors.push(...takenPrefix(work, key, values.number_prefix));
   if (errors.length > 0) throw invalidFields(errors);
   emitCardType(work, null, await insertRow(work.sql, CardTypeDefinition, values));
   await createRoles(work, key, input.stakeholder_roles);
@@ -55,6 +56,7 @@ export async function patchCardType(run: ChangeRun, key: string, input: CardType
   const { work } = run;
   const before = await lockCardType(run, key);
   const { values, errors } = cleanCardType(input, before);
+  errors.push(...takenPrefix(work, key, values.number_prefix));
   if (errors.length > 0) throw invalidFields(errors);
   const changed = differingMembers(before, values);
   const roles = input.stakeholder_roles;
@@ -108,6 +110,14 @@ export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): 
   for (const role of await lockRoles(work, key)) await deleteRole(work, role);
   await deleteRows(work.sql, CardTypeDefinition, (query) => query.where({ key }));
   emitCardType(work, before, null);
+}
+
+/** The error of a prefix that another type has; types without one get one that is free. */
+function takenPrefix({ metamodel }: Work, key: string, prefix: string | undefined): FieldError[] {
+  const other = [...metamodel.cardTypes.values()].find((type) => type.number_prefix === prefix);
+  if (!other || other.key === key) return [];
+  const message = `is the prefix of the card type ${other.key}`;
+  return [{ field: 'number_prefix', code: 'prefix_taken', message }];
 }
 
 async function lockCardType(run: ChangeRun, key: string): Promise<CardTypeRow> {

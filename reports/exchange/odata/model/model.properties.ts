@@ -64,6 +64,10 @@ const tagsProperty: ODataProperty = {
 /** The properties that cards of every type have. */
 export const cardProperties: [string, ODataProperty][] = [
   column('id', 'Edm.Guid', 'Id', { nullable: false }),
+  column('number', 'Edm.String', 'Number', {
+    nullable: false,
+    order: (alias) => raw(`card_number_key(${alias}.number)`),
+  }),
   column('type', 'Edm.String', 'Card type', { nullable: false }),
   column('subtype', 'Edm.String', 'Subtype'),
   column('name', 'Edm.String', 'Name', {

@@ -19,6 +19,7 @@ const metamodel = compileMetamodel({
   cardTypes: [
     {
       key: 'Thing',
+      number_prefix: 'THI',
       label: 'Thing',
       description: null,
       icon: '',

@@ -20,6 +20,7 @@ import { seededMetamodel } from './seeded-metamodel.ts';
 
 const card: CardState = {
   id: '0198c0de-0000-7000-8000-000000000001',
+  number: 'APP-00001',
   type: 'Application',
   ...newCardValues({ name: 'Claims', attributes: { timeModel: 'invest', costTotalAnnual: 5 } }),
   status: 'ACTIVE',

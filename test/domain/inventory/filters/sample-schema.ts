@@ -51,6 +51,7 @@ export const sampleRows = {
     ...labTypes.map(({ key, subtypes, fields }) => ({
       ...blank,
       key,
+      number_prefix: key.slice(0, 3).toUpperCase(),
       label: key,
       icon: 'category',
       color: '#1976d2',
