@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { password, person } from '../support/accounts.ts';
 import { storeSession } from '../support/browser.ts';
 import { groups } from './groups.ts';
-import { csv, onCard, onNew, type Row, row } from './matrix.row.ts';
+import { csv, numberOf, onCard, onNew, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
 
 /*
@@ -50,6 +50,9 @@ const firstRows: Row[] = [
   row('GET /cards/counts', '+ + + + + - 0'),
   row('GET /cards/facets', '+ + + + + - 0', () => ({ query: 'facets=type,tags' })),
   row('GET /cards/{id}', '+ + + + + - 0', onCard),
+  row('GET /cards/by-number/{number}', '+ + + + + - 0', async (w) => ({
+    path: { number: await numberOf(w, await w.card()) },
+  })),
   row(
     'PATCH /cards/{id}',
     '+ + + - - - 0',

@@ -60,6 +60,10 @@ export function formOf(...parts: Part[]): Pick<Call, 'raw'> {
 export const csv = (text: string) => ({ raw: { mediaType: 'text/csv', text } });
 export const onCard = async (w: World) => ({ path: { id: await w.card() } });
 
+/** The number of a card. */
+export const numberOf = async (w: World, id: string): Promise<string> =>
+  (await w.t.services.db('cards').where({ id }).first('number')).number;
+
 /** An address that nobody has used before. */
 export function anyAddress(): string {
   const part = () => Math.floor(Math.random() * 254) + 1;

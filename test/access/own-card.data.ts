@@ -3,7 +3,7 @@ import { postFile } from '../support/forms.ts';
 import { groups } from './groups.ts';
 import { elementOf, flowOf, putDiagram, xml } from './matrix/bpm.data.ts';
 import { diagram } from './matrix/diagrams.data.ts';
-import { type Call, formOf } from './matrix.row.ts';
+import { type Call, formOf, numberOf } from './matrix.row.ts';
 import type { CardRow } from './own-card.row.ts';
 import { made, type World } from './world.ts';
 
@@ -103,6 +103,7 @@ const relation =
 export const cardRows: CardRow[] = [
   ...groups.flatMap((group) => group.cardRows),
   row('GET /cards/{id}'),
+  row('GET /cards/by-number/{number}', async (w, id) => ({ path: { number: await numberOf(w, id) } })),
   row('PATCH /cards/{id}', onItWith({ alias: 'Changed' })),
   row('DELETE /cards/{id}', archived(onIt)),
   row('GET /cards/{id}/hierarchy'),

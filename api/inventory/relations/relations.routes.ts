@@ -13,6 +13,7 @@ import {
   relationSorts,
 } from '../../../domain/inventory/relations/relations.list.ts';
 import { Relation } from '../../../domain/inventory/relations/relations.model.ts';
+import { createAnchors } from '../../../domain/kernel/lists/lists.anchors.ts';
 import { createResultCache } from '../../../domain/kernel/lists/result.cache.ts';
 import {
   Choice,
@@ -103,7 +104,7 @@ const RelationBulkSchema = component('RelationBulkResponse', {
 });
 
 const MIB = 1024 * 1024;
-const KEPT_TOTALS = 1000;
+const TOTALS_BYTES = 4 * 1024 * 1024;
 const reading = { permission: 'relations.view', permissionNote: 'inventory.view' } as const;
 const writing = {
   permission: 'login',
@@ -114,7 +115,8 @@ const writing = {
 export function registerRelationRoutes(app: App): void {
   const routes = routesOf(app, { tag: 'Relations' });
 
-  const totals = createResultCache<number>(KEPT_TOTALS, () => 1);
+  const totals = createResultCache<number>(TOTALS_BYTES, () => 8);
+  const anchors = createAnchors();
 
   routes.get('listRelations', '/api/v1/relations', {
     summary: 'List relations between active cards',
@@ -123,7 +125,8 @@ export function registerRelationRoutes(app: App): void {
     query: listQuery(relationSorts, 'created_at', filterSchemas({ filters: relationFilters })),
     responses: ok('Relations', RelationListSchema),
     errors: ['cursor_expired', 'cursor_mismatch'],
-    handler: ({ ctx, query, request }) => listRelations(ctx, query, { topics: request.topics, totals }),
+    handler: ({ ctx, query, request }) =>
+      listRelations(ctx, query, { topics: request.topics, totals, anchors }),
   });
 
   routes.post('createRelation', '/api/v1/relations', {

@@ -60,19 +60,18 @@ export function idsQuery(ids: OrderedIds): Fragment {
 }
 
 /**
- * The ids of one page of cards, read along the sort field's index from the nearer end of the order.
- * @param total the number of cards that the conditions match; all rows of the page are before it.
+ * The ids of one page of cards, read along the sort field's index.
+ * @param start where it begins, see `startOfPage`.
  */
 export async function readPageIds(
   sql: Sql,
-  where: Condition[],
   order: Order,
-  { offset, size, total }: { offset: number; size: number; total: number },
+  start: { where: Condition[]; offset: number; fromEnd: boolean },
+  size: number,
 ): Promise<string[]> {
-  const fromEnd = offset > total / 2;
+  const { where, offset, fromEnd } = start;
   const ids = await query(sql).column<string>`select c.id from cards c${embed(whereClause(where))}
-     order by ${embed(orderBy(order, order.field.sql, 'c.id', fromEnd))}
-     limit ${size} offset ${fromEnd ? total - offset - size : offset}`;
+     order by ${embed(orderBy(order, order.field.sql, 'c.id', fromEnd))} limit ${size} offset ${offset}`;
   return fromEnd ? ids.toReversed() : ids;
 }
 

@@ -1,6 +1,7 @@
 import { fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { type Anchors, createAnchors, startOfPage } from '../../kernel/lists/lists.anchors.ts';
 import { checkOffset, count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
@@ -29,6 +30,7 @@ import { searchCards } from './cards.search.ts';
 export interface CardListMemory {
   totals: ResultCache<number>;
   ids: IdCache;
+  anchors: Anchors;
 }
 
 const TOTALS_BYTES = 4 * 1024 * 1024;
@@ -37,6 +39,7 @@ export function createCardListMemory(): CardListMemory {
   return {
     totals: createResultCache(TOTALS_BYTES, () => 8),
     ids: createIdCache(),
+    anchors: createAnchors(),
   };
 }
 
@@ -169,7 +172,11 @@ async function runCardList(
     total = await cachedTotal(ctx, asked, needs);
     if (offset < total) {
       const place = { offset, size: Math.min(size, total - offset), total };
-      ids = await readPageIds(ctx.db, asked.where, asked.order, place);
+      const rows = { sql: ctx.db, spec: list, where: asked.where, order: asked.order };
+      const start = await startOfPage(rows, place, (read) =>
+        needs.memory.anchors.get(keyOf(asked, needs), read),
+      );
+      ids = await readPageIds(ctx.db, asked.order, start, place.size);
     }
   }
   const items = ids.length === 0 ? '[]' : await cardsText(ctx.db, ctx, ids, fields);

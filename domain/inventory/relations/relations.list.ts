@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { embed, fragment, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import type { Anchors } from '../../kernel/lists/lists.anchors.ts';
 import {
   columnMembers,
   columnSorts,
@@ -16,6 +17,7 @@ import type {
   Filters,
   Fragment,
   JsonText,
+  ListOptions,
   ListParamsOf,
   ListSpec,
   SortField,
@@ -29,8 +31,8 @@ import { Relation } from './relations.model.ts';
 export const relationSorts: Record<string, SortField> = {
   ...columnSorts('r', Relation, 'created_at'),
   type: { sql: 'r.type', type: 'text', immutable: true },
-  source: { sql: 's.name_key', type: 'text' },
-  target: { sql: 't.name_key', type: 'text' },
+  source: { sql: 's.name_key', type: 'text', filled: true },
+  target: { sql: 't.name_key', type: 'text', filled: true },
 };
 
 export const relationFilters = {
@@ -51,6 +53,8 @@ interface RelationListNeeds {
   topics: ReadonlyMap<string, number>;
   /** Totals that the process caches between lists. */
   totals: ResultCache<number>;
+  /** Anchors that the process caches between lists. */
+  anchors: Anchors;
 }
 
 const FROM = 'relations r join cards s on s.id = r.source_id join cards t on t.id = r.target_id';
@@ -141,20 +145,24 @@ export async function listRelations(
   const where = [...conditions, ...filterConditions(spec, params)];
   return await runList(ctx, spec, conditions, params, {
     // Counts of searches are not cached: the same search is rarely repeated.
-    ...(params.search ? {} : { total: () => cachedTotal(ctx, spec, where, needs) }),
+    ...(params.search ? {} : cachedOf(ctx, spec, where, params, needs)),
   });
 }
 
-/** The number of relations, counted again only after a change to relations or cards. */
-async function cachedTotal(
+/** The number of relations and the anchors of their order, read again only after a change to relations or cards. */
+function cachedOf(
   ctx: Ctx,
   spec: ListSpec,
   where: Condition[],
-  { topics, totals }: RelationListNeeds,
-): Promise<number> {
+  { sort_by, sort_dir }: ListParamsOf<typeof relationFilters>,
+  { topics, totals, anchors }: RelationListNeeds,
+): Pick<ListOptions, 'total' | 'anchors'> {
   const versions = [...topics].filter(([topic]) => /^(relations|cards):/.test(topic)).sort();
-  const key = JSON.stringify([versions, whereClause(where)]);
-  return await totals.get(key, () => count({ sql: ctx.db, spec, where }));
+  const key = [versions, whereClause(where)];
+  return {
+    total: () => totals.get(JSON.stringify(key), () => count({ sql: ctx.db, spec, where })),
+    anchors: (read) => anchors.get(JSON.stringify([...key, sort_by, sort_dir]), read),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { TProperties, TSchema } from 'typebox';
 import { embed, fragment, query, type Sql, sqlState } from '../../../platform/database.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
+import { behind, startOfPage } from './lists.anchors.ts';
 import {
   boundOf,
   decodeCursor,
@@ -157,7 +158,7 @@ export async function readItem(
 
 /**
  * One page. The ids of the page are queried first, from an index if there is one; only their rows are projected. Pages
- * in the second half are read from the end.
+ * in the second half are read from the end, or from an anchor if the caller caches anchors.
  */
 async function byPage(list: List): Promise<JsonText> {
   const { page, page_size: size } = list.params;
@@ -175,13 +176,13 @@ export async function count(list: { sql: Sql; spec: { from: string }; where: Con
 
 async function readPage(list: List, offset: number, size: number, total: number): Promise<string> {
   const { spec, order, item } = list;
-  const fromEnd = offset > total / 2;
+  const start = await startOfPage(list, { offset, size, total }, list.options.anchors);
   return await query(list.sql).value<string>`select coalesce(json_agg(item), '[]')::text as items from (
        select ${embed(item)} as item
        from (select ${embed(spec.id)} as page_id, ${embed(order.field.sql)} as page_sort
-       from ${embed(spec.from)}${embed(whereClause(list.where))}
-             order by ${embed(orderBy(order, order.field.sql, spec.id, fromEnd))}
-             limit ${size} offset ${fromEnd ? total - offset - size : offset}) page, ${embed(spec.from)}
+       from ${embed(spec.from)}${embed(whereClause(start.where))}
+             order by ${embed(orderBy(order, order.field.sql, spec.id, start.fromEnd))}
+             limit ${size} offset ${start.offset}) page, ${embed(spec.from)}
        where ${embed(spec.id)} = page_id
        order by ${embed(orderBy(order, 'page_sort', 'page_id'))}) as rows`;
 }
@@ -196,10 +197,7 @@ export async function listByCursor(list: List): Promise<JsonText> {
   if (list.options.ids || !order.field.immutable) return await firstFrozenPage(list, bound);
 
   const where = [...list.where];
-  if (place) {
-    where.push(fragment`(${embed(order.field.sql)},
-      ${embed(spec.id)}) ${embed(order.dir === 'asc' ? '>' : '<')} (${place.value}::${embed(order.field.type)}, ${place.id}::${embed(idType(spec))})`);
-  }
+  if (place) where.push(behind(list, place));
   const w = whereClause(where);
   const read = list.sql.raw(
     `select ${list.item.sql}::text as item, (${order.field.sql})::text as value, ${spec.id}::text as id

@@ -114,6 +114,12 @@ export interface RouteList<F extends Filters> extends RequestList<F> {
   variant?(ctx: Ctx, language: string): RequestList<F>;
 }
 
+/** A row in an order, by the text of its sort value and its id. */
+export interface RowPlace {
+  value: string;
+  id: string;
+}
+
 /** Options with which a caller replaces parts of a list. */
 export interface ListOptions {
   /** Identifies the filter inside cursors; by default it follows from the conditions that do not depend on rights. */
@@ -122,6 +128,8 @@ export interface ListOptions {
   ids?: Fragment;
   /** Counts the rows that match the conditions, if the caller caches totals. */
   total?: () => Promise<number>;
+  /** Caches anchors of the order, from which deep pages are read. */
+  anchors?: (read: () => Promise<RowPlace[]>) => Promise<RowPlace[]>;
 }
 
 /** The order of a list's rows; ties are broken by id. */

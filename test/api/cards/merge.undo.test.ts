@@ -188,7 +188,7 @@ it('GET /card-merges lists merges, by card too, and reads one', async () => {
     card_type: 'Application',
     survivor_id: a.id,
     survivor_name: a.name,
-    merged: [{ id: b.id, name: b.name, external_id: 'LISTED' }],
+    merged: [{ id: b.id, number: b.number, name: b.name, external_id: 'LISTED' }],
     created_by: admin.userId,
     created_by_name: 'admin',
     created_at: expect.any(String),

@@ -25,7 +25,14 @@ describe('one card', () => {
     await putStakeholder(t, id, admin.userId, 'responsible');
 
     const answer = await answered(admin.get(`/api/v1/cards/${id}`));
-    expect(Object.keys(answer.body).slice(0, 5)).toEqual(['id', 'type', 'subtype', 'name', 'description']);
+    expect(Object.keys(answer.body).slice(0, 6)).toEqual([
+      'id',
+      'number',
+      'type',
+      'subtype',
+      'name',
+      'description',
+    ]);
     expect(answer.body).toMatchObject({
       id,
       type: 'Application',

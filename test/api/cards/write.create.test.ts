@@ -49,6 +49,7 @@ it('answers the whole card and writes one event with every set field', async () 
     type: 'Application',
     name: 'Claims Desk',
     changes: {
+      number: { old: null, new: answer.body.number },
       subtype: { old: null, new: 'businessApplication' },
       name: { old: null, new: 'Claims Desk' },
       alias: { old: null, new: 'CD' },

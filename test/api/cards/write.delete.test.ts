@@ -29,6 +29,7 @@ it('leaves a tombstone with the last values and a readable history', async () =>
     data: { id: made.id, type: 'Application', name: 'Gone' },
   });
   expect(events[1]!.data.changes).toEqual({
+    number: { old: made.number, new: null },
     name: { old: 'Gone', new: null },
     external_id: { old: 'G-1', new: null },
     status: { old: 'ACTIVE', new: null },

@@ -146,6 +146,7 @@ describe('a new card', () => {
       type: 'Application',
       name: 'New',
       changes: {
+        number: { old: null, new: card.number },
         subtype: { old: null, new: 'microservice' },
         name: { old: null, new: 'New' },
         alias: { old: null, new: 'nw' },

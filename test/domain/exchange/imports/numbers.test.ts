@@ -82,7 +82,7 @@ it('are in exports for people, and in those that can be imported again if chosen
   expect(await headerOf({})).toMatch(/^\ufeff?id,number,type,.*,parent_number,/);
   expect(await headerOf({ kind: 'relations' })).toContain('source_id,source_number,');
   expect(await headerOf({ kind: 'costs' })).toContain('card_id,card_number,');
-  expect(await headerOf({ profile: 'roundtrip' })).not.toContain('number');
+  expect(await headerOf({ profile: 'roundtrip' })).not.toMatch(/(^|,|_)number,/);
   const columns = ['number', 'name', 'alias'];
   const { content } = await exported(t, await t.ctx(), {
     profile: 'roundtrip',

@@ -101,6 +101,7 @@ it('differences lists changes, creations and deletions in one form', () => {
   expect(costKeysIn(changes, ['costTotalAnnual'])).toEqual(['attributes.costTotalAnnual']);
   expect(costKeysIn({}, ['costTotalAnnual'])).toBeNull();
   expect(diffCard(null, card)).toEqual({
+    number: { old: null, new: 'APP-00001' },
     name: { old: null, new: 'Claims' },
     status: { old: null, new: 'ACTIVE' },
     approval_status: { old: null, new: 'DRAFT' },
