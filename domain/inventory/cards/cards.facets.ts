@@ -5,12 +5,13 @@ import { today } from '../../kernel/dates.ts';
 import { textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
+import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { parseFilter } from '../filters/filters.parser.ts';
 import { prepareNode } from '../filters/filters.prepare.ts';
 import type { FilterNode } from '../filters/filters.types.ts';
 import { type CardFilter, cardFilter, type OwnedCondition } from './cards.filter.ts';
-import { phaseOn } from './cards.phase.ts';
+import { phaseRank } from './cards.phase.ts';
 import { visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
 
@@ -143,7 +144,8 @@ function facetsQuery(
         facet.kind === 'list'
           ? fragment`select e.value, sum(v.number) as number from ${embed(from)}
               left join lateral jsonb_array_elements_text(v.value::jsonb) e (value) on true group by 1`
-          : fragment`select v.value, sum(v.number) as number from ${embed(from)} group by 1`;
+          : fragment`select ${embed(facet.key === PHASE ? `${PHASE_NAMES}[v.value]` : 'v.value')} as value,
+              sum(v.number) as number from ${embed(from)} group by 1`;
     } else {
       const cards = isOwner(facet)
         ? fragment`(select c.id from ${embed(cardsWithout(facet.key))})`
@@ -212,6 +214,9 @@ function itemQuery(facet: Facet, values: string): Fragment {
     'without', (select coalesce(sum(number), 0) from ${embed(values)} where value is null))`;
 }
 
+const PHASE = 'lifecycle_phase';
+const PHASE_NAMES = `(array[${lifecyclePhases.map(textLiteral).join(', ')}])`;
+
 const QUALITY = `case when c.data_quality >= 80 then '80' when c.data_quality >= 50 then '50' else '0' end`;
 
 /** The facets by name besides those of attributes and relations. */
@@ -221,7 +226,8 @@ const plainFacets: Record<string, () => Fragment> = {
   status: () => fragment`c.status`,
   approval_status: () => fragment`c.approval_status`,
   data_quality: () => fragment`${embed(QUALITY)}`,
-  lifecycle_phase: () => fragment`nullif(${embed(phaseOn('c.lifecycle', today()))}, 'none')`,
+  // Integers are grouped in half the time of texts.
+  [PHASE]: () => fragment`${embed(phaseRank('c.lifecycle', today()))}`,
 };
 
 /** @throws EstateError naming unknown facets, `forbidden` for those that the caller may not see. */
@@ -289,6 +295,6 @@ function facetsIn(node: FilterNode): (string | undefined)[] {
   const [root, name] = node.path.map(({ text }) => text);
   if (root === 'attributes') return [`attributes.${name}`];
   if (root === 'relation') return [`relations.${name}`];
-  if (root === 'lifecycle' || root === 'phase') return ['lifecycle_phase'];
+  if (root === 'lifecycle' || root === 'phase') return [PHASE];
   return root === 'tags' || Object.hasOwn(plainFacets, root!) ? [root] : [undefined];
 }

@@ -91,7 +91,7 @@ export const cardSorts: ListSpec['sorts'] = {
 
 /** Sort fields that no index provides, by name. */
 export const derivedSorts: Record<string, (ctx: Ctx) => SortField> = {
-  phase: () => ({ sql: phaseRank('c.lifecycle', today()), type: 'numeric' }),
+  phase: () => ({ sql: `${phaseRank('c.lifecycle', today())}::numeric`, type: 'numeric' }),
   description: () => ({ sql: `nullif(left(fold(c.description), 200), '') collate "C"`, type: 'text' }),
   created_by: () => ({ sql: nameOf('created_by'), type: 'text' }),
   updated_by: () => ({ sql: nameOf('updated_by'), type: 'text' }),

@@ -11,13 +11,14 @@ export function phaseOn(lifecycle: string, today: string): Fragment {
   const started = lifecyclePhases
     .toReversed()
     .map((phase) => fragment`when ${of} ->> '${embed(phase)}' <= ${today} then '${embed(phase)}'`);
-  return fragment`case when ${of} is null or ${of} = '{}' then 'none' ${embed(joinFragments(started, ' '))} else 'plan' end`;
+  // Tested last: most cards have started a phase.
+  return fragment`case ${embed(joinFragments(started, ' '))} when ${of} is null or ${of} = '{}' then 'none' else 'plan' end`;
 }
 
-/** The rank of that phase, from 1; NULL without any date. @param today a date from the code. */
+/** The rank of that phase, an integer from 1; NULL without any date. @param today a date from the code. */
 export function phaseRank(lifecycle: string, today: string): string {
   const started = lifecyclePhases
     .map((phase, n) => `when ${lifecycle} ->> '${phase}' <= '${today}' then ${n + 1}`)
     .toReversed();
-  return `(case when ${lifecycle} is null or ${lifecycle} = '{}' then null ${started.join(' ')} else 1 end)::numeric`;
+  return `(case ${started.join(' ')} when ${lifecycle} is null or ${lifecycle} = '{}' then null else 1 end)`;
 }
