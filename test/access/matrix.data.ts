@@ -50,7 +50,7 @@ const firstRows: Row[] = [
   row('GET /cards/counts', '+ + + + + - 0'),
   row('GET /cards/facets', '+ + + + + - 0', () => ({ query: 'facets=type,tags' })),
   row('GET /cards/{id}', '+ + + + + - 0', onCard),
-  row('GET /cards/by-number/{number}', '+ + + + + - 0', async (w) => ({
+  row('GET /card-numbers/{number}', '+ + + + + - 0', async (w) => ({
     path: { number: await numberOf(w, await w.card()) },
   })),
   row(

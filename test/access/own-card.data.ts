@@ -103,7 +103,7 @@ const relation =
 export const cardRows: CardRow[] = [
   ...groups.flatMap((group) => group.cardRows),
   row('GET /cards/{id}'),
-  row('GET /cards/by-number/{number}', async (w, id) => ({ path: { number: await numberOf(w, id) } })),
+  row('GET /card-numbers/{number}', async (w, id) => ({ path: { number: await numberOf(w, id) } })),
   row('PATCH /cards/{id}', onItWith({ alias: 'Changed' })),
   row('DELETE /cards/{id}', archived(onIt)),
   row('GET /cards/{id}/hierarchy'),

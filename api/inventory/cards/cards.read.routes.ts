@@ -258,7 +258,7 @@ function registerSingleCardRoutes(app: App): void {
     handler: ({ ctx, params }) => readCard(ctx, params.id),
   });
 
-  routes.get('readCardByNumber', '/api/v1/cards/by-number/:number', {
+  routes.get('readCardByNumber', '/api/v1/card-numbers/:number', {
     summary: 'Read one card by its number',
     description: 'The number of a card that was merged into another leads to the surviving card.',
     ...onCard,

@@ -7,7 +7,7 @@ const { eventsOf } = writesOf(t);
 const types = '/api/v1/metamodel/types';
 
 const make = (name: string, type = 'Application') => admin.card({ type, name });
-const byNumber = (number: string, client = admin) => client.get(`/api/v1/cards/by-number/${number}`);
+const byNumber = (number: string, client = admin) => client.get(`/api/v1/card-numbers/${number}`);
 const list = (query: string) => ok(admin.get(`/api/v1/cards?${query}`));
 const value = (number: string): number => Number(number.split('-')[1]);
 
@@ -70,7 +70,7 @@ describe('numbers', () => {
   });
 });
 
-describe('GET /cards/by-number/{number}', () => {
+describe('GET /card-numbers/{number}', () => {
   it('finds a card by its number in any case, with or without zeros', async () => {
     const made = await make('Found');
     const { text } = await admin.get(card(made.id));
