@@ -27,6 +27,12 @@ export function fieldOf(ctx: Ctx, param: string, type: CardType, key: string): C
   return field;
 }
 
+/** Refuses a key that does not name a select field of a type. @throws EstateError like {@link fieldOf}. */
+export function checkOptionField(ctx: Ctx, param: string, type: CardType, key: string | undefined): void {
+  if (key !== undefined && fieldOf(ctx, param, type, key).type !== 'single_select')
+    throw invalidField(param, 'unknown_value', `"${key}" is not a field with options of which one is chosen`);
+}
+
 /** A cost field of a type. @throws EstateError like {@link fieldOf}. */
 export function costFieldOf(ctx: Ctx, param: string, type: CardType, key: string): CompiledField {
   const field = fieldOf(ctx, param, type, key);

@@ -61,7 +61,7 @@ const queries: Record<string, object> = {
 };
 
 /** Sizes and schemes in which pictures are looked at. */
-const looks = ['width=1200', 'width=600', 'width=1200&theme=dark'];
+const looks = ['width=1200', 'width=390', 'width=1200&theme=dark'];
 /** The card in the middle of a picture. */
 const CENTER = 'PolicyDesk';
 

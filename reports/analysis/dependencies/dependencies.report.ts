@@ -11,10 +11,10 @@ import {
   optional,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
-import { counted } from '../../../platform/counted.ts';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';

@@ -10,7 +10,7 @@ import type { QueryColumn } from './query.plan.ts';
 type Named = Pick<Metamodel, 'cardTypes' | 'relationTypes'>;
 
 /** The label of a group without a value. */
-const NOT_SET = 'not set';
+const NOT_SET = 'No value';
 
 const words = (key: string): string => {
   const text = key.replaceAll('_', ' ');
@@ -125,7 +125,7 @@ export function valueOrder(metamodel: Named, { shows }: QueryColumn, value: unkn
 
 /** What a value stands for in charts: an option, a phase or a type; undefined for others. */
 export function valuePaint(metamodel: Named, { shows }: QueryColumn, value: unknown): Paint | undefined {
-  if (value === null || value === undefined || value === '') return 'others';
+  if (value === null || value === undefined || value === '') return 'none';
   const key = String(value);
   if (!shows) return undefined;
   if (shows.isPhase) return phaseKeys.some((phase) => phase === key) ? { phase: key as PhaseKey } : undefined;

@@ -273,10 +273,13 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
   for (const { type, ends_on, status } of items) {
     const time = ends_on === null ? undefined : Date.parse(ends_on);
     const quarter = time === undefined ? -1 : starts.findLastIndex((start) => start <= time);
-    const past = status === 'eol' ? 0 : columns.length - 1;
-    const at = time === undefined ? past : time >= end ? columns.length - 2 : quarter + 1;
+    const undated = status === 'eol' ? 0 : columns.length - 1;
+    const at = time === undefined ? undated : time >= end ? columns.length - 2 : quarter + 1;
     columns[at]!.values[types.indexOf(type)]! += 1;
   }
+  const past = items
+    .filter(({ status, affected_apps }) => status === 'eol' && affected_apps.length > 0)
+    .toSorted((a, b) => b.affected_apps.length - a.affected_apps.length);
   const shown = columns.filter(({ apart, values }) => !apart || values.some((value) => value > 0));
   return {
     kind: 'panels',
@@ -293,20 +296,11 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
         items: shown,
         today: formatSpan(now, 'quarter'),
       },
+      ...(past.length > 0 ? [{ ...endsList('Past the end and still used', past, context), wide: true }] : []),
       {
         ...endsList(
           'Next ends',
           items.filter(({ ends_on }) => ends_on !== null && ends_on > context.today),
-          context,
-        ),
-        wide: true,
-      },
-      {
-        ...endsList(
-          'Past the end and still used',
-          items
-            .filter(({ status, affected_apps }) => status === 'eol' && affected_apps.length > 0)
-            .toSorted((a, b) => b.affected_apps.length - a.affected_apps.length),
           context,
         ),
         wide: true,

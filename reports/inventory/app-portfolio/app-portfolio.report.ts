@@ -248,9 +248,25 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
   }
   const used = phases.map((_, phase) => [...bars.values()].some(({ values }) => values[phase]! > 0));
   const size = ({ values }: { values: number[] }) => values.reduce((sum, value) => sum + value, 0);
+  const label = typeLabel(context, type);
+  if ([...bars.keys()].every((id) => id === NONE)) {
+    const counts = bars.get(NONE)?.values ?? [];
+    return {
+      kind: 'bars',
+      title: `${label} by phase`,
+      note: `${counted(cards, 'card')}${cards > 0 ? '; none has an organization' : ''}`,
+      itemAxis: 'Phase',
+      valueAxis: 'Cards',
+      unit: 'count',
+      series: ['Cards'],
+      items: phaseLegend.flatMap(({ name, paint }, phase) =>
+        used[phase] ? [{ name, paint, values: [counts[phase]!] }] : [],
+      ),
+    };
+  }
   return {
     kind: 'bars',
-    title: `${typeLabel(context, type)} by organization and phase`,
+    title: `${label} by organization and phase`,
     note: `${counted(cards, 'card')}; a card counts with each of its organizations`,
     paints: phaseLegend.filter((_, phase) => used[phase]).map(({ paint }) => paint),
     most: 60,

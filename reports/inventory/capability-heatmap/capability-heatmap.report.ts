@@ -1,24 +1,26 @@
 import Type, { type Static } from 'typebox';
 import { SectionSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
-import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import {
   type ChartContext,
+  decapitalised,
   fieldLabel,
   NO_VALUE,
   optionLegend,
   typeLabel,
+  WELL_FILLED,
   worstOption,
 } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
+import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Box, Chart, ChartUnit, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { ID } from '../../kernel/report.ids.ts';
 import { eachLine } from '../../kernel/report.lines.ts';
 import { rowsByGroup } from '../../kernel/report.nested.ts';
 import { ID_FROM } from '../../kernel/report.numbered.ts';
-import { typeOf } from '../../kernel/report.params.ts';
+import { checkOptionField, typeOf } from '../../kernel/report.params.ts';
 import { App, CardsByType, Named, readText, TagGroups, tagGroupsOf } from '../../kernel/report.related.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rollUpParam } from '../../kernel/report.scope.ts';
@@ -54,6 +56,7 @@ type Result = Static<typeof Result>;
 interface Params {
   roll_up: boolean;
   metric: 'app_count' | 'total_cost' | 'risk_count';
+  color_field?: string;
 }
 
 /** The capabilities with the applications that support each. */
@@ -72,11 +75,16 @@ export const capabilityHeatmapReport = defineReport({
       default: 'app_count',
       description: 'The number in the chart; the other formats contain all',
     }),
+    color_field: OptionalText(
+      100,
+      'Select field of applications that colours the picture of the metric app_count; default: the best-filled one of technical and functional suitability and criticality, if 30 % of the applications have a value',
+    ),
     roll_up: rollUpParam,
   },
   result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: true },
-  check(ctx, { metric }) {
+  check(ctx, { metric, color_field }) {
+    checkOptionField(ctx, 'color_field', typeOf(ctx, 'color_field', APP), color_field);
     if (metric === 'total_cost') requirePermission(ctx.caller, 'costs.view');
     if (metric === 'risk_count') requirePermission(ctx.caller, 'risks.view');
   },
@@ -136,7 +144,7 @@ export const capabilityHeatmapReport = defineReport({
       ),
     ),
   ],
-  chart: ({ items }, { metric }, context) => capabilityHeatmapChart(items, metric, context),
+  chart: ({ items }, params, context) => capabilityHeatmapChart(items, params, context),
 });
 
 const meanings: Record<Params['metric'], { name: string; unit: ChartUnit }> = {
@@ -150,17 +158,26 @@ const MEMBER: [string, string] = ['application', 'applications'];
 /** One box per capability in that of its parent: by the metric, or by the worst fit of its applications. */
 function capabilityHeatmapChart(
   items: Result['items'],
-  metric: Params['metric'],
+  { metric, color_field: asked, roll_up: rolledUp }: Params,
   context: ChartContext,
 ): Chart {
   const { name, unit } = meanings[metric];
   const apps = new Map(items.flatMap((item) => item.apps.map((app) => [app.id, app])));
   const note = `${counted(items.length, 'capability', 'capabilities')}, supported by ${counted(apps.size, ...MEMBER)}`;
-  const colour = metric === 'app_count' ? bestFilled(FIT_FIELDS, [...apps.values()]) : undefined;
-  const title = `${typeLabel(context, CAPABILITY)} by ${name.toLowerCase()}`;
+  const colour = metric === 'app_count' ? colourField([...apps.values()], asked) : undefined;
+  const capabilities = typeLabel(context, CAPABILITY);
   if (colour === undefined) {
-    const boxes = items.map((item): Box => ({ ...boxOf(item), value: item[metric] ?? 0 }));
-    return { kind: 'boxes', title, note, boxes, member: MEMBER, scale: { name, unit }, gaps: true };
+    const shares = shareOf(metric, context);
+    return {
+      kind: 'boxes',
+      title: `${capabilities} by ${decapitalised(name)}`,
+      note,
+      boxes: items.map((item): Box => ({ ...boxOf(item, shares), value: item[metric] ?? 0 })),
+      member: MEMBER,
+      scale: { name, unit },
+      rolledUp,
+      gaps: true,
+    };
   }
   const legend = [
     ...optionLegend(context, APP, colour.key),
@@ -180,13 +197,13 @@ function capabilityHeatmapChart(
   const label = fieldLabel(context, APP, colour.key);
   return {
     kind: 'boxes',
-    title: `${typeLabel(context, CAPABILITY)} by ${label.toLowerCase()}`,
-    note: `${note}; the worst one counts (${label} is filled for ${colour.filled} of ${apps.size})`,
+    title: `${capabilities} by ${decapitalised(label)}`,
+    note: `${note}; the worst one counts (${label} is filled for ${formatCount(colour.filled)} of ${formatCount(apps.size)})`,
     boxes: items.map((item): Box => {
       const values = item.apps.map(({ attributes }) => attributes[colour.key]);
       const members = item.apps
         .toSorted((a, b) => rank(b.attributes[colour.key]) - rank(a.attributes[colour.key]))
-        .map((app) => ({ name: app.name, paint: paintOf(app.attributes[colour.key]) }));
+        .map((app) => ({ id: app.id, name: app.name, paint: paintOf(app.attributes[colour.key]) }));
       if (item.apps.length === 0) return { ...boxOf(item), items: [] };
       return {
         ...boxOf(item),
@@ -212,29 +229,45 @@ const appIds = (rows: ReadonlyMap<string, (string | Buffer)[]>): string[] => [
 /** The beginning of a row's pieces. */
 const ID_MEMBER = '"id":"';
 
-const boxOf = ({ id, name, parent_id, apps }: Result['items'][number]): Box => ({
+type SupportingApp = Result['items'][number]['apps'][number];
+
+const boxOf = (
+  { id, name, parent_id, apps }: Result['items'][number],
+  shareOf?: (app: SupportingApp) => number,
+): Box => ({
   id,
   name,
   parent_id,
-  items: apps.map((app) => ({ name: app.name })),
+  items: apps.map((app) => ({
+    id: app.id,
+    name: app.name,
+    ...(shareOf && { value: shareOf(app) }),
+  })),
 });
+
+/** What an application adds to the metric of a capability, if that is the sum over its applications. */
+function shareOf(
+  metric: Params['metric'],
+  { metamodel }: ChartContext,
+): ((app: SupportingApp) => number) | undefined {
+  if (metric === 'app_count') return () => 1;
+  if (metric === 'risk_count') return undefined;
+  const costs = [...(metamodel.cardTypes.get(APP)?.fields ?? [])].filter(([, { type }]) => type === 'cost');
+  return ({ attributes }) => costs.reduce((sum, [key]) => sum + (Number(attributes[key]) || 0), 0);
+}
 
 /** Fields by which applications are judged; the one that is filled most often colours the boxes. */
 const FIT_FIELDS = ['technicalSuitability', 'functionalSuitability', 'businessCriticality'];
 
-/** The field that most cards have, if any has one. */
-function bestFilled(
-  keys: readonly string[],
+/** The requested field, else the one that most applications have, if enough have one. */
+function colourField(
   cards: readonly { attributes: Record<string, unknown> }[],
+  asked: string | undefined,
 ): { key: string; filled: number } | undefined {
-  return keys
-    .map((key) => ({
-      key,
-      filled: cards.filter(({ attributes }) => typeof attributes[key] === 'string').length,
-    }))
-    .filter(({ filled }) => filled > 0)
-    .reduce<{ key: string; filled: number } | undefined>(
-      (most, one) => (most && most.filled >= one.filled ? most : one),
-      undefined,
-    );
+  const known = (asked === undefined ? FIT_FIELDS : [asked]).map((key) => ({
+    key,
+    filled: cards.filter(({ attributes }) => typeof attributes[key] === 'string').length,
+  }));
+  const best = known.reduce((most, one) => (most.filled >= one.filled ? most : one));
+  return asked !== undefined || best.filled > cards.length * WELL_FILLED ? best : undefined;
 }

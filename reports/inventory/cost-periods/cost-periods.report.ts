@@ -172,6 +172,7 @@ export const costPeriodsReport = defineReport({
       itemAxis: by === 'year' ? 'Fiscal year' : 'Month',
       valueAxis: 'Amount',
       unit: 'currency',
+      empty: 'No costs by period are stored yet',
       series,
       items: periods.map((period) => ({
         name: period,

@@ -285,7 +285,13 @@ function groupsOf(
   groups: { id: string | null; name: string; parent_name?: string | null }[],
 ): Pick<TreemapChart, 'groups'> {
   const labels = distinctLabels(groups, ({ parent_name }) => (parent_name ? [parent_name] : []));
-  return { groups: groups.map(({ id, name }, at) => ({ key: id ?? name, name: labels[at]! })) };
+  return {
+    groups: groups.map(({ id, name }, at) => ({
+      key: id ?? name,
+      name: labels[at]!,
+      isLast: id === null && name === REST,
+    })),
+  };
 }
 
 /**

@@ -212,7 +212,7 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
       bars(
         'Cards by phase',
         'Phase',
-        [...phases, { name: 'No lifecycle', values: [total_cards - dated], paint: 'others' }],
+        [...phases, { name: 'No lifecycle', values: [total_cards - dated], paint: 'none' }],
         `${formatCount(dated)} of ${formatCount(total_cards)} have a lifecycle`,
       ),
       bars(

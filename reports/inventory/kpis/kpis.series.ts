@@ -57,6 +57,7 @@ export function kpiChart({ points, total }: KpiSeries): Chart {
   ): LinesChart & { wide: boolean } => ({
     kind: 'lines',
     title,
+    empty: 'The first figures are stored tonight',
     wide: true,
     valueAxis,
     unit,

@@ -1,22 +1,24 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
-import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import {
   type ChartContext,
   distinctLabels,
+  NO_VALUE,
+  optionLegend,
   phaseLegend,
   phasePaint,
   typeLabel,
 } from '../../kernel/charts/charts.labels.ts';
 import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
-import type { Chart } from '../../kernel/charts/charts.types.ts';
+import type { Chart, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { rowsByGroup } from '../../kernel/report.nested.ts';
-import { typeParam } from '../../kernel/report.params.ts';
+import { checkOptionField, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
@@ -57,10 +59,18 @@ export const landscapeReport = defineReport({
   description: `A card that is related to several groups is in each of them. Groups are ordered by name and include those without cards; of more than ${MAX_ROWS} groups, those with cards in the response. Each card in a group is a row; those without a group are last. \`filter\` applies to the cards, not to the groups.`,
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
-  params: { type: typeParam('Application'), group_by: typeParam('BusinessCapability'), roll_up: rollUpParam },
+  params: {
+    type: typeParam('Application'),
+    group_by: typeParam('BusinessCapability'),
+    color_field: OptionalText(100, 'Select field of the cards that colours the picture; default: the phase'),
+    roll_up: rollUpParam,
+  },
   result: Result,
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   typeParams: ['type', 'group_by'],
+  check(ctx, { type, color_field }) {
+    checkOptionField(ctx, 'color_field', typeOf(ctx, 'type', type), color_field);
+  },
   topics: ({ type, group_by }) => ['relations', `cards:${type}`, `cards:${group_by}`],
   async compute(input) {
     const { sql, ctx, range, params } = input;
@@ -170,15 +180,17 @@ function* rowsOf({ groups, ungrouped }: Result) {
 const UNGROUPED = { id: 'ungrouped', name: 'Ungrouped', parent_id: null };
 
 interface Drawn {
+  id?: string;
   name: string;
   lifecycle?: Lifecycle;
+  attributes?: Record<string, unknown>;
 }
 
 /** One box per group in that of its parent, with its cards by phase; groups of one name show what lies above. */
 export function landscapeChart(
   groups: { id: string; name: string; parent_id: string | null; items: Drawn[] }[],
   ungrouped: Drawn[],
-  { type, group_by }: { type: string; group_by: string },
+  { type, group_by, color_field }: { type: string; group_by: string; color_field?: string },
   context: ChartContext,
 ): Chart {
   const byId = new Map(groups.map((group) => [group.id, group]));
@@ -189,8 +201,19 @@ export function landscapeChart(
     }
     return names;
   });
+  const options =
+    color_field === undefined
+      ? undefined
+      : [
+          ...optionLegend(context, type, color_field),
+          { key: undefined, name: NO_VALUE, paint: 'none' as const },
+        ];
+  const paintOf = ({ lifecycle, attributes }: Drawn): Paint =>
+    options
+      ? (options.find(({ key }) => key === attributes?.[color_field!]) ?? options.at(-1)!).paint
+      : phasePaint(lifecycle ?? null, context.today);
   const itemsOf = (items: Drawn[]) =>
-    items.map(({ name, lifecycle }) => ({ name, paint: phasePaint(lifecycle ?? null, context.today) }));
+    items.map((item) => ({ id: item.id ?? item.name, name: item.name, paint: paintOf(item) }));
   const label = typeLabel(context, type);
   const empty = groups.filter(({ items }) => items.length === 0).length;
   return {
@@ -204,10 +227,10 @@ export function landscapeChart(
         parent_id,
         items: itemsOf(items),
       })),
-      ...(ungrouped.length > 0 ? [{ ...UNGROUPED, items: itemsOf(ungrouped) }] : []),
+      ...(ungrouped.length > 0 ? [{ ...UNGROUPED, items: itemsOf(ungrouped), isLast: true }] : []),
     ],
-    member: [label, label],
-    legend: phaseLegend,
+    member: [label, 'cards'],
+    legend: options ?? phaseLegend,
     gaps: true,
   };
 }

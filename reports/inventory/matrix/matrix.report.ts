@@ -146,6 +146,6 @@ function linesOf(lines: Named[]): MatrixLine[] {
       above.push({ key: parent.id, name: parent.name });
       parent = byId.get(parent.parent_id ?? '');
     }
-    return { name: one.name, above };
+    return { key: one.id, name: one.name, above };
   });
 }

@@ -5,6 +5,7 @@ import type { CardType, CompiledField } from '../../../domain/kernel/metamodel/m
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { WELL_FILLED } from '../../kernel/charts/charts.labels.ts';
 import { literal } from '../../kernel/report.sql.ts';
 
 export const portfolioFields = ['x_axis', 'y_axis', 'size_field', 'color_field'] as const;
@@ -28,8 +29,6 @@ const preferred: Record<PortfolioField, string> = {
   color_field: 'businessCriticality',
 };
 
-/** Share of cards from which a preferred field is used. */
-const WELL_FILLED = 0.3;
 /** Number of cards by which the fields of a type are compared. */
 const SAMPLE = 5_000;
 

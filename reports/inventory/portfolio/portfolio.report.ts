@@ -14,6 +14,7 @@ import {
   optionLegend,
   positionOnAxis,
   typeLabel,
+  WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
 import { formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
@@ -148,9 +149,6 @@ export const portfolioReport = defineReport({
 const isDiscrete = (type: CardType, key: string): boolean =>
   ['single_select', 'boolean'].includes(type.fields.get(key)!.type);
 
-/** Share of placed cards below which the filter for the others is written. */
-const LEAST_FILLED = 0.3;
-
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
 function portfolioChart({ items, fields }: Result, type: string, context: ChartContext): Chart {
   // a field that the type does not have is one that no card has a value of
@@ -167,21 +165,37 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
     return [{ name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) }];
   });
   const missing = items.length - placed.length;
-  const isSparse = placed.length < items.length * LEAST_FILLED;
-  const lacking = [x_axis, y_axis].map((key) => `attributes.${key} is empty`).join(' or ');
+  const isSparse = placed.length < items.length * WELL_FILLED;
+  const filled = [fields.x_axis, fields.y_axis]
+    .map(
+      ({ field, filled: count }) =>
+        `${fieldLabel(context, type, field ?? '')} is filled for ${formatCount(count)}`,
+    )
+    .join(', ');
+  // fields of the report's choice are left out where they say nothing
+  const says = ({ field, is_default }: Result['fields']['x_axis'], isKnown: boolean) =>
+    field !== null && (isKnown || !is_default);
+  const isSized = says(
+    fields.size_field,
+    placed.some(({ size }) => size !== undefined),
+  );
+  const isColoured = says(
+    fields.color_field,
+    placed.some(({ group }) => group !== NO_VALUE),
+  );
   const isFit = [x_axis, y_axis].every((key) => /suitability/i.test(key));
   return {
     kind: 'bubbles',
     title: `${typeLabel(context, type)} portfolio`,
-    note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}${isSparse ? ` (filter: ${lacking})` : ''}`,
+    note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}${isSparse && missing > 0 ? `: ${filled}` : ''}`,
     x: fieldAxis(context, type, x_axis),
     y: fieldAxis(context, type, y_axis),
-    ...(size_field !== null && {
-      size: { name: fieldLabel(context, type, size_field), unit: fieldUnit(context, type, size_field) },
+    ...(isSized && {
+      size: { name: fieldLabel(context, type, size_field!), unit: fieldUnit(context, type, size_field!) },
     }),
-    ...(color_field !== null && {
-      groupAxis: fieldLabel(context, type, color_field),
-      groups: [...optionLegend(context, type, color_field), { name: NO_VALUE, paint: 'others' as const }],
+    ...(isColoured && {
+      groupAxis: fieldLabel(context, type, color_field!),
+      groups: [...optionLegend(context, type, color_field!), { name: NO_VALUE, paint: 'others' as const }],
     }),
     corners: isFit
       ? { best: 'Keep and invest', worst: 'Replace first' }

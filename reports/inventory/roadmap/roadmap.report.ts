@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment } from '../../../platform/database.ts';
+import { invalidField } from '../../../platform/errors.ts';
 import {
   type ChartContext,
   NO_VALUE,
@@ -10,11 +11,13 @@ import {
   phaseLegend,
   typeLabel,
   typePaint,
+  WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
 import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, RoadmapChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { checkOptionField, typeOf } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
@@ -39,10 +42,19 @@ export const roadmapReport = defineReport({
   permission: 'reports.ea_dashboard',
   params: {
     type: OptionalText(100, 'Key of a card type; default: all types'),
+    group_by: OptionalText(
+      100,
+      'Select field of the type that groups the picture; default: a filled one, without `type` the type',
+    ),
   },
   result: Result,
   reads: { cards: 'any', others: false },
   typeParams: ['type'],
+  check(ctx, { type, group_by }) {
+    if (group_by === undefined) return;
+    if (type === undefined) throw invalidField('group_by', 'unknown_value', 'needs `type`');
+    checkOptionField(ctx, 'group_by', typeOf(ctx, 'type', type), group_by);
+  },
   topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`],
   async compute({ rows, ctx, params, cards }) {
     const types = params.type === undefined ? undefined : [params.type];
@@ -71,7 +83,7 @@ export const roadmapReport = defineReport({
       Iterator.from(items).map(withPhases),
     ),
   ],
-  chart: ({ items }, { type }, context) => roadmapChart(items, type, context),
+  chart: ({ items }, params, context) => roadmapChart(items, params, context),
 });
 
 interface Drawn {
@@ -83,9 +95,13 @@ interface Drawn {
 }
 
 /** One row of phases per card, by type; the cards of one type by the select field that groups them best. */
-function roadmapChart(items: Iterable<Drawn>, type: string | undefined, context: ChartContext): Chart {
+function roadmapChart(
+  items: Iterable<Drawn>,
+  { type, group_by }: { type?: string; group_by?: string },
+  context: ChartContext,
+): Chart {
   const cards = [...items];
-  const grouping = type === undefined ? byType(cards, context) : byField(cards, type, context);
+  const grouping = type === undefined ? byType(cards, context) : byField(cards, type, group_by, context);
   return {
     kind: 'roadmap',
     title: type === undefined ? 'Roadmap' : `${typeLabel(context, type)} roadmap`,
@@ -118,15 +134,20 @@ function byType(cards: Drawn[], context: ChartContext): Grouping {
 
 /** Fields by which a roadmap is grouped, in this order. */
 const GROUP_FIELDS = ['timeModel', 'businessCriticality', 'resourceClassification', 'initiativeStatus'];
-/** Share of the cards that must have the field. */
-const LEAST_FILLED = 0.3;
 
-function byField(cards: Drawn[], type: string, context: ChartContext): Grouping | undefined {
-  const field = GROUP_FIELDS.find(
-    (key) =>
-      cards.filter(({ attributes }) => typeof attributes[key] === 'string').length >
-      cards.length * LEAST_FILLED,
-  );
+function byField(
+  cards: Drawn[],
+  type: string,
+  asked: string | undefined,
+  context: ChartContext,
+): Grouping | undefined {
+  const field =
+    asked ??
+    GROUP_FIELDS.find(
+      (key) =>
+        cards.filter(({ attributes }) => typeof attributes[key] === 'string').length >
+        cards.length * WELL_FILLED,
+    );
   if (field === undefined) return bySubtype(cards, type, context);
   const options = optionLegend(context, type, field);
   const known = new Set(options.map(({ key }) => key));

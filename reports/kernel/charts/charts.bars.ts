@@ -3,6 +3,7 @@ import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { axisTitle, formatCount, formatShare, numberWriter } from './charts.numbers.ts';
 import {
+  emptyStyle,
   heading,
   LABEL,
   type LegendEntry,
@@ -35,7 +36,7 @@ type Item = BarsChart['items'][number] & { isRest?: boolean };
 interface Columns {
   /** Right edges of the columns of share and running sum. */
   share: number;
-  running: number;
+  running: number | undefined;
 }
 
 interface Frame {
@@ -57,6 +58,7 @@ export function layoutBars(chart: BarsChart, look: Look): Picture {
   const { width, margin, scheme } = look;
   const items = shownItems(chart);
   const several = chart.series.length > 1;
+  const isEmpty = items.every(({ values }) => values.every((value) => value === 0));
   const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
   const paints = chart.series.map((_, at) => chart.paints?.[at] ?? seriesPaint(at, kept));
   const totals = chart.series.map((_, at) => sumOf(chart.items.map(({ values }) => values[at])));
@@ -65,27 +67,28 @@ export function layoutBars(chart: BarsChart, look: Look): Picture {
     (name, at): LegendEntry => ({
       name,
       paint: paints[at]!,
-      ...(chart.beside || totals[at] === null ? {} : { extra: writeTotal(totals[at]!) }),
+      ...(chart.beside || chart.sums === false || totals[at] === null
+        ? {}
+        : { extra: writeTotal(totals[at]!) }),
     }),
   );
   const note = withNote(chart.note, chart.shares ? undefined : omittedNote(items.length, chart.items.length));
-  const head = heading(look, { title: chart.title, note }, several ? legend : []);
-  if (items.length === 0) {
+  const head = heading(look, { title: chart.title, note }, several && !isEmpty ? legend : []);
+  if (isEmpty) {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description: chart.title,
     };
   }
   const ends = items.flatMap((item) => endsOf(chart, item));
   const write = numberWriter(ends, chart.unit, look.workspace);
-  const columns = chart.shares
-    ? { running: width - margin, share: width - margin - (isNarrow(look) ? 62 : 96) }
-    : undefined;
+  const share = width - margin - (isNarrow(look) ? 0 : 96);
+  const columns = chart.shares ? { share, running: isNarrow(look) ? undefined : width - margin } : undefined;
   const valueRoom = Math.max(...ends.map((value) => textWidth(value === null ? '–' : write(value), LABEL)));
   const names = Math.min(width * (isNarrow(look) ? 0.36 : 0.27), Math.max(60, ...items.map(nameWidth)));
-  const right = (columns ? columns.share - 56 : width - margin) - valueRoom - 10;
+  const right = (columns ? columns.share - 48 : width - margin) - valueRoom - 10;
   const lanes = chart.beside && several ? chart.series.length : 1;
   const frame: Frame = {
     look,
@@ -106,19 +109,15 @@ export function layoutBars(chart: BarsChart, look: Look): Picture {
     chart.parts || isExact
       ? []
       : valueAxisBelow(look, frame.scale, chart.unit, { left: frame.left, right, top: frame.top, bottom });
+  const meaning = axisTitle(chart.valueAxis, chart.unit, look.workspace);
+  const isLong = textWidth(plain(meaning), LABEL) > width - margin - frame.left;
   const title = chart.parts
     ? []
     : [
-        label(
-          look,
-          frame.left,
-          bottom + (isExact ? 16 : 34),
-          axisTitle(chart.valueAxis, chart.unit, look.workspace),
-          {
-            fill: scheme.text2,
-            room: right - frame.left,
-          },
-        ),
+        label(look, isLong ? margin : frame.left, bottom + (isExact ? 16 : 34), meaning, {
+          fill: scheme.text2,
+          room: width - 2 * margin,
+        }),
       ];
   return {
     width,
@@ -174,7 +173,9 @@ function headersOf({ look, chart, left, top, columns }: Frame): Mark[] {
   return [
     names,
     label(look, columns.share, y, 'Share', { fill, anchor: 'end' }),
-    label(look, columns.running, y, isNarrow(look) ? 'Sum' : 'Running sum', { fill, anchor: 'end' }),
+    ...(columns.running === undefined
+      ? []
+      : [label(look, columns.running, y, 'Running sum', { fill, anchor: 'end' })]),
   ];
 }
 
@@ -197,10 +198,14 @@ function rowsOf(frame: Frame): Mark[] {
       columns && sum !== null && total > 0
         ? [
             labelAt(look, columns.share, y, formatShare(sum / total), { anchor: 'end', fill: scheme.text2 }),
-            labelAt(look, columns.running, y, formatShare(running / total), {
-              anchor: 'end',
-              fill: scheme.text2,
-            }),
+            ...(columns.running === undefined
+              ? []
+              : [
+                  labelAt(look, columns.running, y, formatShare(running / total), {
+                    anchor: 'end',
+                    fill: scheme.text2,
+                  }),
+                ]),
           ]
         : [];
     // the sum of many has no bar, which would make all others short
@@ -265,7 +270,9 @@ function stackOf(
     const side = value > 0 ? 'up' : 'down';
     const [from, to] = [xOf(at[side]), xOf(at[side] + value)];
     at[side] += value;
-    const fill = fillOf((several ? undefined : paint) ?? paints[part]!, look);
+    const own = (several ? undefined : paint) ?? paints[part]!;
+    const isNone = own === 'none';
+    const fill = fillOf(own, look);
     const wide = Math.abs(to - from);
     const gap = several && wide > 3 ? 1 : 0;
     marks.push({
@@ -274,7 +281,7 @@ function stackOf(
       y: y - BAR / 2,
       width: Math.max(1, wide - gap),
       height: BAR,
-      fill,
+      ...(isNone ? emptyStyle(look) : { fill }),
       ...(several ? {} : { radius: 2 }),
       title: several ? `${name}, ${series}: ${write(given)}` : `${name}: ${write(given)}`,
     });
@@ -285,6 +292,7 @@ function stackOf(
           anchor: 'middle',
           size: 11,
           fill: textOn(fill, look.scheme),
+          ...(isNone ? { halo: look.scheme.panel } : {}),
         }),
       );
     }
@@ -294,6 +302,7 @@ function stackOf(
     labelAt(look, end + 6, y, sum === null ? '–' : write(sum), {
       fill: sum === null ? look.scheme.text3 : look.scheme.text,
       weight: several ? weight.emphasis : weight.regular,
+      halo: look.scheme.panel,
     }),
   );
   return marks;

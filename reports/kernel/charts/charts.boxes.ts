@@ -1,17 +1,17 @@
+import { MOST_GROUPS } from './charts.grouping.ts';
+import { decapitalised } from './charts.labels.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, type Mark, moved, type Picture } from './charts.marks.ts';
 import { counted, formatCount, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, labelAt, nothing, withNote } from './charts.parts.ts';
-import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile } from './charts.tiles.ts';
+import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile, writtenValue } from './charts.tiles.ts';
 import { radius, type, weight } from './charts.tokens.ts';
-import { countTo, type Node, paintKey, treesOf } from './charts.tree.ts';
+import { countTo, itemsOf, type Node, paintKey, restOf, sumOfItems, treesOf } from './charts.tree.ts';
 import type { BoxesChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
 
 /** Maximum number of boxes; of more, lower levels are folded. */
-const MOST = 420;
-/** Maximum number of boxes without lower levels. */
-const MOST_FOLDED = 160;
+const MOST = 300;
 /** Maximum number of levels. */
 const LEVELS = 3;
 const GAP = 12;
@@ -26,17 +26,22 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   const { width, margin } = look;
   const roots = treesOf(chart);
   const levels = levelsFor(roots);
-  const shown = levels === 1 ? largestFirst(roots).slice(0, MOST_FOLDED) : roots;
+  const isTrimmed = roots.length > MOST_GROUPS;
+  const all = levels === 1 ? largestFirst(roots) : lastOnes(roots);
+  const shown = isTrimmed ? all.slice(0, MOST_GROUPS) : all;
+  const rest = isTrimmed ? [restOf(all.slice(MOST_GROUPS))] : [];
   const hasItems = roots.some(({ items }) => items.size > 0);
+  const values = valuesOf(roots);
   const frame: BoxFrame = {
     look,
     chart,
     steps: scaleSteps(chart, shown, levels),
-    write: numberWriter(valuesOf(roots), chart.scale?.unit ?? 'number', look.workspace),
+    write: numberWriter(values, chart.scale?.unit ?? 'number', look.workspace),
+    isBlank: chart.scale !== undefined && values.every((value) => !value),
     marksGaps: chart.gaps === true && hasItems,
   };
   const note = withNote(chart.note, noteOf(frame, roots, shown, levels, hasItems));
-  const head = heading(look, { title: chart.title, note }, legendOf(frame, roots, levels));
+  const head = heading(look, { title: chart.title, note }, legendOf(frame, roots));
   const description = `${counted(chart.boxes.length, 'box', 'boxes')} in ${counted(roots.length, 'area')}.`;
   if (roots.length === 0) {
     return {
@@ -54,7 +59,7 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   const bottoms = Array.from({ length: columns }, () => head.bottom + 4);
   const marks: Mark[] = [];
   if (isFlat) {
-    const rows = gridOf(frame, shown, room, columns, levels === 1);
+    const rows = gridOf(frame, [...shown, ...rest], room, columns, levels === 1);
     marks.push(...rows.marks.map((mark) => moved(mark, margin, bottoms[0]!)));
     bottoms[0]! += rows.height;
   } else {
@@ -78,17 +83,24 @@ const valuesOf = (nodes: Node[]): (number | undefined)[] =>
 
 /** How many levels fit; the first one always does. */
 function levelsFor(roots: Node[]): number {
+  if (roots.length > MOST_GROUPS) return 1;
   for (let levels = LEVELS; levels > 1; levels -= 1) if (countTo(roots, levels) <= MOST) return levels;
   return 1;
 }
 
 const largestFirst = (nodes: Node[]): Node[] =>
-  nodes.toSorted(
-    (a, b) => b.items.size - a.items.size || (b.value ?? 0) - (a.value ?? 0) || b.below - a.below,
+  lastOnes(
+    nodes.toSorted(
+      (a, b) => b.items.size - a.items.size || (b.value ?? 0) - (a.value ?? 0) || b.below - a.below,
+    ),
   );
 
+/** Moves those that stand after all others to the end. */
+const lastOnes = (nodes: Node[]): Node[] =>
+  nodes.toSorted((a, b) => Number(a.box.isLast ?? false) - Number(b.box.isLast ?? false));
+
 function noteOf(
-  { chart }: BoxFrame,
+  { chart, isBlank }: BoxFrame,
   roots: Node[],
   shown: Node[],
   levels: number,
@@ -106,18 +118,21 @@ function noteOf(
     chart.gaps && !hasItems
       ? `None has ${/^[aeiou]/i.test(chart.member[0]) ? 'an' : 'a'} ${chart.member[0]} yet`
       : undefined;
-  const left = hidden > 0 ? `${formatCount(hidden)} smaller ones are left out` : undefined;
-  const shade = chart.scale ? `Shade: ${chart.scale.name}` : undefined;
-  return [shade, empty, folded, left].reduce(withNote, undefined);
+  const left =
+    hidden > 0 ? `The ${formatCount(shown.length)} largest of ${formatCount(roots.length)}` : undefined;
+  const shade =
+    chart.scale && (isBlank ? `No ${decapitalised(chart.scale.name)} yet` : `Shade: ${chart.scale.name}`);
+  return [shade, isBlank ? undefined : empty, folded, left].reduce(withNote, undefined);
 }
 
-function legendOf(frame: BoxFrame, roots: Node[], levels: number): LegendEntry[] {
+function legendOf(frame: BoxFrame, roots: Node[]): LegendEntry[] {
   const { chart, look, steps, marksGaps } = frame;
   const gaps = roots.reduce((sum, node) => sum + node.gaps, 0);
   const gap: LegendEntry[] =
     marksGaps && gaps > 0 ? [{ name: `No ${chart.member[0]}`, paint: 'none', extra: formatCount(gaps) }] : [];
   if (chart.scale && steps) {
     const write = tickWriter(steps.limits, chart.scale.unit, look.workspace);
+    if (frame.isBlank) return [];
     const zero: LegendEntry[] = steps.hasZero ? [{ name: write(0), paint: 'none', shape: 'empty' }] : [];
     return [
       ...zero,
@@ -128,7 +143,6 @@ function legendOf(frame: BoxFrame, roots: Node[], levels: number): LegendEntry[]
           paint: { step: stepOf(at, steps.limits.length - 1) },
         };
       }),
-      ...(levels > 0 ? [] : gap),
     ];
   }
   const isSpread = roots.some(({ spread }) => spread.size > 0);
@@ -150,7 +164,7 @@ function sumMaps(maps: ReadonlyMap<string, number>[]): Map<string, number> {
 function itemCounts(roots: Node[]): Map<string, number> {
   const all = new Map(roots.flatMap(({ items }) => [...items]));
   const counts = new Map<string, number>();
-  for (const paint of all.values()) {
+  for (const { paint } of all.values()) {
     if (paint !== undefined) counts.set(paintKey(paint), (counts.get(paintKey(paint)) ?? 0) + 1);
   }
   return counts;
@@ -177,7 +191,7 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
   }
   const leaves = node.children.filter((child) => !branches.includes(child));
   const columns = Math.max(1, Math.floor((inner + INNER) / (LEAST.tile - 20 + INNER)));
-  const own = node.box.items?.length && frame.chart.member[0] !== '' ? [ownOf(node)] : [];
+  const own = node.box.items?.length && frame.chart.member[0] !== '' ? [ownOf(node, frame.chart)] : [];
   const grid = gridOf(
     frame,
     [...own, ...leaves],
@@ -201,12 +215,13 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
 }
 
 /** What a parent has itself, as one of its leaves. */
-const ownOf = (node: Node): Node => ({
+const ownOf = (node: Node, { rolledUp }: BoxesChart): Node => ({
   ...node,
   children: [],
   below: 0,
   gaps: 0,
-  items: new Map((node.box.items ?? []).map(({ name, paint }) => [name, paint])),
+  value: rolledUp ? sumOfItems(node.box.items) : node.box.value,
+  items: itemsOf(node.box.items),
   box: { ...node.box, name: `${node.box.name} (itself)` },
 });
 
@@ -244,14 +259,13 @@ function headerOf(
   const y = height / 2 + (isRoot ? 1 : 0);
   const marks: Mark[] = [];
   let right = width - pad;
-  const figure =
-    chart.scale && node.value !== undefined
-      ? frame.write(node.value)
-      : chart.member[0] === ''
-        ? ''
-        : formatCount(node.items.size);
+  const figure = chart.scale
+    ? writtenValue(frame, node.value)
+    : node.items.size > 0
+      ? formatCount(node.items.size)
+      : '';
   marks.push(labelAt(look, right, y, figure, { anchor: 'end', fill: scheme.text2 }));
-  right -= textWidth(figure, LABEL) + 6;
+  if (figure) right -= textWidth(figure, LABEL) + 6;
   const spread = [...node.spread].filter(([, count]) => count > 0);
   const order = (chart.legend ?? []).map(({ paint }) => paintKey(paint));
   const total = spread.reduce((sum, [, count]) => sum + count, 0);

@@ -12,9 +12,9 @@ import { textWidth } from './charts.widths.ts';
 /** Maximum number of circles in a cell; more are one circle with their number. */
 const MOST = 60;
 const GAP = 4;
-/** Padding of a cell, and space for the name of a corner. */
+/** Padding of a cell, and height of a line of the name of a corner. */
 const PAD = 8;
-const CORNER = 18;
+const LINE = 16;
 /** Share of a cell that circles may cover, so that names have room. */
 const COVERED = 0.12;
 
@@ -32,14 +32,16 @@ interface Cell {
 export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Picture {
   const { scheme, margin, width } = look;
   const [xs, ys] = [chart.x.steps!, chart.y.steps!];
+  // in little room, the names of rows stand above their cells
+  const above = isNarrow(look) ? 22 : 0;
   const nameRoom = Math.min(
-    isNarrow(look) ? 84 : 150,
+    150,
     Math.max(50, ...ys.map((name) => textWidth(plain(name), LABEL, weight.regular))),
   );
-  const left = margin + nameRoom + 10;
+  const left = margin + (above ? 0 : nameRoom + 10);
   const top = head.bottom + 20;
   const wide = (width - margin - left) / xs.length;
-  const high = isNarrow(look) ? 116 : Math.min(176, Math.max(120, 660 / ys.length));
+  const high = isNarrow(look) ? 116 + above : Math.min(176, Math.max(120, 660 / ys.length));
   const bottom = top + high * ys.length;
   const cells = ys.flatMap((_, y) =>
     xs.map(
@@ -47,9 +49,9 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
         x,
         y,
         left: left + x * wide,
-        top: top + (ys.length - 1 - y) * high,
+        top: top + (ys.length - 1 - y) * high + above,
         width: wide - GAP,
-        height: high - GAP,
+        height: high - GAP - above,
         items: chart.items.filter((item) => item.x === x && item.y === y),
       }),
     ),
@@ -57,6 +59,10 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
   const largest = Math.max(0, ...chart.items.map(({ size }) => size ?? 0));
   const most = largestRadius(chart, cells, largest);
   const names = ys.flatMap((name, y) => {
+    if (above) {
+      const baseline = top + (ys.length - 1 - y) * high + above - 7;
+      return [label(look, left, baseline, name, { fill: scheme.text2, room: width - 2 * margin })];
+    }
     const at = top + (ys.length - 1 - y) * high + (high - GAP) / 2;
     const lines = wrap(plain(name), nameRoom, LABEL, 2);
     return lines.map((text, line) =>
@@ -67,7 +73,7 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
     );
   });
   const columns = xs.flatMap((name, x) => {
-    const lines = wrap(plain(name), wide - 12, LABEL, 2);
+    const lines = wrap(plain(name), wide - GAP - 2, LABEL, 2);
     return lines.map((text, at) =>
       label(look, left + x * wide + (wide - GAP) / 2, bottom + 14 + at * 16, text, {
         anchor: 'middle',
@@ -124,20 +130,26 @@ function groundOf(chart: BubblesChart, look: Look, cell: Cell): Mark[] {
   const name = nameOfCorner(chart, cell);
   if (name === undefined) return [ground];
   const isBest = corner > 0;
-  const words = label(
+  const lines = cornerLines(name, cell);
+  const words = paragraph(
     look,
     isBest ? cell.left + cell.width - PAD : cell.left + PAD,
-    isBest ? cell.top + 16 : cell.top + cell.height - 8,
+    isBest ? cell.top + 16 : cell.top + cell.height - 8 - (lines - 1) * LINE,
     name,
     {
       anchor: isBest ? 'end' : 'start',
       weight: weight.title,
       fill: (isBest ? scheme.tones.ok : scheme.tones.bad).ink,
       room: cell.width - 2 * PAD,
+      most: 2,
     },
   );
-  return [ground, words];
+  return [ground, ...words];
 }
+
+/** The number of lines of a corner's name. */
+const cornerLines = (name: string, { width }: Cell): number =>
+  wrap(name, width - 2 * PAD, LABEL, 2, weight.title).length;
 
 /** The name of the outermost cells. */
 function nameOfCorner(chart: BubblesChart, cell: Cell): string | undefined {
@@ -197,8 +209,9 @@ interface Area {
 /** The room for circles, without the name of a corner. */
 function inside(chart: BubblesChart, cell: Cell): Area {
   const name = nameOfCorner(chart, cell);
-  const upper = name && cell.y > 0 ? CORNER : 0;
-  const lower = name && cell.y === 0 ? CORNER : 0;
+  const space = name ? cornerLines(name, cell) * LINE + 2 : 0;
+  const upper = cell.y > 0 ? space : 0;
+  const lower = cell.y === 0 ? space : 0;
   return {
     left: cell.left + PAD,
     top: cell.top + PAD + upper,

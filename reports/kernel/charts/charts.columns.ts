@@ -49,7 +49,7 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
   const lefts = leftsOf(chart, left + 6, width - margin - 6);
   const inset = Math.min(lefts.step * 0.15, 10);
   const stacks = chart.items.flatMap((item, at) =>
-    stackOf(chart, look, item, lefts.at[at]! + inset, lefts.step - 2 * inset, yOf),
+    stackOf(chart, look, item, lefts.at[at]! + inset, lefts.step - 2 * inset, yOf, scale.max),
   );
   const sums = chart.items.flatMap((_, at) =>
     totals[at]! > 0 && lefts.step > textWidth(write(totals[at]!), LABEL) + 2
@@ -119,13 +119,17 @@ function stackOf(
   x: number,
   width: number,
   yOf: (value: number) => number,
+  most: number,
 ): Mark[] {
   const write = numberWriter(values, chart.unit, look.workspace);
+  const total = values.reduce((all, value) => all + Math.max(0, value), 0);
+  // the parts of a column that is cut keep their shares
+  const share = total > most ? most / total : 1;
   let sum = 0;
   return values.flatMap((value, at): Mark[] => {
     if (value <= 0) return [];
     const from = yOf(sum);
-    sum += value;
+    sum += value * share;
     const height = from - yOf(sum);
     const { name: series, paint } = chart.series[at]!;
     const fill = fillOf(paint, look);
@@ -167,6 +171,15 @@ function names({ items }: ColumnsChart, look: Look, { at, step }: Places, bottom
     if (center - half > free.name) {
       marks.push(label(look, center, bottom + 17, upper, { anchor: 'middle', fill }));
       free.name = center + half + 4;
+    } else if (!quarter && center - half > free.year) {
+      // where years stand below quarters, names have room as well
+      marks.push(
+        label(look, Math.min(center, look.width - look.margin - half), bottom + 34, upper, {
+          anchor: 'middle',
+          fill,
+        }),
+      );
+      free.year = center + half + 4;
     }
     if (quarter && quarter[2] !== year && center - 16 > free.year) {
       year = quarter[2]!;

@@ -1,4 +1,11 @@
-import { type ChartContext, fieldLabel, NO_VALUE, optionLegend, typeLabel } from './charts.labels.ts';
+import {
+  type ChartContext,
+  decapitalised,
+  fieldLabel,
+  NO_VALUE,
+  optionLegend,
+  typeLabel,
+} from './charts.labels.ts';
 import type { BarsChart, Paint } from './charts.types.ts';
 
 /** Bars of the cards of a type by the options of a field, in their order and colours; other values come last. */
@@ -13,11 +20,12 @@ export function countedBars(
     const at = options.findIndex((option) => option.key === value);
     return value === 'unknown' ? options.length + 1 : at < 0 ? options.length : at;
   };
-  const paintOf = (value: string): Paint => options.find((option) => option.key === value)?.paint ?? 'others';
+  const paintOf = (value: string): Paint =>
+    options.find((option) => option.key === value)?.paint ?? (value === 'unknown' ? 'none' : 'others');
   const label = fieldLabel(context, type, key);
   return {
     kind: 'bars',
-    title: `${typeLabel(context, type)} by ${label.toLowerCase()}`,
+    title: `${typeLabel(context, type)} by ${decapitalised(label)}`,
     itemAxis: label,
     valueAxis: 'Cards',
     unit: 'count',

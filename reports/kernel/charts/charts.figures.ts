@@ -1,7 +1,8 @@
 import { isNarrow } from './charts.look.ts';
 import type { Look, Mark, Picture } from './charts.marks.ts';
 import { formatValue } from './charts.numbers.ts';
-import { heading, label, nothing } from './charts.parts.ts';
+import { heading, LABEL, label, nothing, paragraph } from './charts.parts.ts';
+import { wrap } from './charts.text.ts';
 import { radius, type, weight } from './charts.tokens.ts';
 import type { FiguresChart } from './charts.types.ts';
 
@@ -11,7 +12,8 @@ const PAD = 14;
 /** Large numbers, each with its label and what it is compared with. */
 export function layoutFigures(chart: FiguresChart, look: Look): Picture {
   const { margin, scheme, workspace } = look;
-  const head = heading(look, chart);
+  // the title of the panels says what the figures are about
+  const head = look.isPanel ? { marks: [], bottom: margin } : heading(look, chart);
   const description = chart.items
     .slice(0, 8)
     .map(
@@ -29,12 +31,12 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
   }
   const inRow = Math.min(isNarrow(look) ? 2 : 4, Math.max(1, chart.items.length));
   const width = (look.width - 2 * margin - (inRow - 1) * GAP) / inRow;
-  const hasHints = chart.items.some(({ hint }) => hint !== undefined);
-  const height = hasHints ? 94 : 76;
+  const room = width - 2 * PAD;
+  const hints = chart.items.map(({ hint }) => (hint === undefined ? [] : wrap(hint, room, LABEL, 2)));
+  const height = 76 + Math.max(...hints.map(({ length }) => (length === 0 ? 0 : 2 + length * 16)));
   const marks = chart.items.flatMap(({ name, value, unit, text, hint, tone }, at): Mark[] => {
     const x = margin + (at % inRow) * (width + GAP);
     const y = head.bottom + 4 + Math.floor(at / inRow) * (height + GAP);
-    const room = width - 2 * PAD;
     const written = text ?? (value === null ? 'Unknown' : formatValue(value, unit, workspace));
     return [
       {
@@ -58,7 +60,9 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
             ? scheme.text3
             : scheme.text,
       }),
-      ...(hint === undefined ? [] : [label(look, x + PAD, y + 78, hint, { fill: scheme.text2, room })]),
+      ...(hint === undefined
+        ? []
+        : paragraph(look, x + PAD, y + 78, hint, { fill: scheme.text2, room, most: 2 })),
     ];
   });
   const rows = Math.ceil(chart.items.length / inRow);

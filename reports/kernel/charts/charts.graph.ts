@@ -13,6 +13,8 @@ const LINE = 15;
 /** Space between columns for lines. */
 const BETWEEN = { wide: 76, narrow: 22 };
 const NODE = { most: 230, pad: 9 };
+/** In little room: less padding, smaller text, a line more. */
+const SMALL = { below: 130, pad: 5, size: 11, lines: 3 };
 const EDGE = 3;
 
 interface Placed extends LayerNode {
@@ -30,18 +32,19 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
   const all = chart.total ?? chart.nodes.length;
   const counts = new Map<string, number>();
   for (const { group } of chart.nodes) counts.set(group, (counts.get(group) ?? 0) + 1);
-  const legend = chart.groups.flatMap(({ key, name, paint }): LegendEntry[] => {
-    const count = counts.get(key) ?? 0;
-    return count > 0 ? [{ name, paint, extra: formatCount(count) }] : [];
+  // groups of one name differ by their layer only
+  const legend = [...Map.groupBy(chart.groups, ({ name }) => name)].flatMap(([name, same]): LegendEntry[] => {
+    const count = same.reduce((sum, { key }) => sum + (counts.get(key) ?? 0), 0);
+    return count > 0 ? [{ name, paint: same[0]!.paint, extra: formatCount(count) }] : [];
   });
   const note = [
     chart.note,
     chart.nodes.length < all
       ? `The ${formatCount(chart.nodes.length)} most related of ${formatCount(all)}`
       : undefined,
-    bundled > 0 ? `Types of more than 12 are one box` : undefined,
+    bundled > 0 ? 'More than 12 of a kind are one box' : undefined,
   ].reduce(withNote, undefined);
-  const head = heading(look, { title: chart.title, note }, legend);
+  const head = heading(look, { title: chart.title, note }, legend.length > 1 ? legend : []);
   const description = `${counted(chart.nodes.length, 'card')} in ${counted(columns.length, 'layer')}, joined by ${counted(chart.edges.length, 'relation')}.`;
   if (chart.nodes.length === 0) {
     return {
@@ -71,7 +74,12 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const centre = nodes.find(({ isCentre }) => isCentre)?.id;
   const titles = names.map((name, at) =>
-    label(look, margin + at * step, top - 12, name, { fill: scheme.text2, room: wide }),
+    at > 0 && at === names.length - 1
+      ? label(look, width - margin, top - 12, name, { fill: scheme.text2, anchor: 'end', room: step - 8 })
+      : label(look, margin + at * step, top - 12, name, {
+          fill: scheme.text2,
+          room: at === names.length - 2 ? Math.min(wide, step - 8) : Math.max(wide, step - 8),
+        }),
   );
   // the lines of the centre lie above the others
   const lines = edges.toSorted((a, b) => Number(isAt(a, centre)) - Number(isAt(b, centre)));
@@ -91,12 +99,16 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
 const isAt = ({ source, target }: LayerEdge, id: string | undefined): boolean =>
   id !== undefined && (source === id || target === id);
 
+/** How a name fits in a box. */
+const roomIn = (width: number) => (width < SMALL.below ? SMALL : { pad: NODE.pad, size: LABEL, lines: 2 });
+
 /** The nodes of a layer from top to bottom, from 0 on. */
 function columnOf(column: LayerNode[], x: number, width: number): Placed[] {
   let y = 0;
   return column.map((node, at) => {
     if (at > 0 && column[at - 1]!.group !== node.group) y += GAP;
-    const lines = wrap(plain(node.name), width - 2 * NODE.pad - EDGE, LABEL, 2, weight.emphasis);
+    const { pad, size, lines: most } = roomIn(width);
+    const lines = wrap(plain(node.name), width - 2 * pad - EDGE, size, most, weight.emphasis);
     const listed = node.names ? node.names.length + (bundleNote(node) ? 1 : 0) : 0;
     const height = lines.length * LINE + listed * LINE + 13;
     const placed = { ...node, x, y, width, height, lines };
@@ -114,8 +126,9 @@ function nodeMarks(look: Look, node: Placed): Mark[] {
       ? { tint: scheme.canvas, ink: fillOf(node.paint, look) }
       : typeColours(stored, scheme);
   const title = names ? `${node.group}: ${counted(count, 'card')}` : `${node.name}, ${node.group}`;
-  const left = x + NODE.pad + EDGE;
-  const room = width - 2 * NODE.pad - EDGE;
+  const { pad, size } = roomIn(width);
+  const left = x + pad + EDGE;
+  const room = width - 2 * pad - EDGE;
   const marks: Mark[] = [];
   if (names) {
     for (const by of [6, 3])
@@ -148,7 +161,7 @@ function nodeMarks(look: Look, node: Placed): Mark[] {
   const whole = plain(node.name);
   for (const [at, text] of lines.entries()) {
     const words = names && at === 0 ? `${formatCount(count)} × ${text}` : text;
-    const mark = label(look, left, y + 18 + at * LINE, words, { weight: weight.emphasis, fill, room });
+    const mark = label(look, left, y + 18 + at * LINE, words, { size, weight: weight.emphasis, fill, room });
     marks.push(at === lines.length - 1 && !whole.endsWith(text) ? { ...mark, whole } : mark);
   }
   for (const [at, name] of (names ?? []).entries()) {

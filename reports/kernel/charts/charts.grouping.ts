@@ -1,6 +1,9 @@
 import { formatCount } from './charts.numbers.ts';
 import type { MatrixLine } from './charts.types.ts';
 
+/** Maximum number of groups side by side, in any chart: of more, the largest are drawn and the others combined. */
+export const MOST_GROUPS = 60;
+
 /** Lines of a matrix, with the lines that each stands for. */
 export interface Group {
   name: string;
@@ -48,10 +51,10 @@ export function groupLines(
 function groupsAt(lines: readonly MatrixLine[], used: number[], level: number): Group[] {
   const groups = new Map<string, Group>();
   for (const at of used) {
-    const { name, above = [] } = lines[at]!;
+    const { key: ownKey, name, above = [] } = lines[at]!;
     const place = Math.min(level, above.length) - 1;
     const own = above[place];
-    const key = own?.key ?? `line ${at}`;
+    const key = own?.key ?? ownKey ?? `line ${at}`;
     const group = groups.get(key) ?? { name: own?.name ?? name, above: above[place + 1], members: [] };
     group.members.push(at);
     groups.set(key, group);
@@ -92,6 +95,8 @@ export function clustered(
     return order.toSorted((a, b) => {
       const rest = Number(groups[a]!.isRest ?? false) - Number(groups[b]!.isRest ?? false);
       if (rest !== 0) return rest;
+      const empty = Number(!sums.has(a)) - Number(!sums.has(b));
+      if (empty !== 0) return empty;
       const [one, other] = [groups[a]!.above?.key, groups[b]!.above?.key];
       if (one !== other)
         return (

@@ -59,6 +59,10 @@ export function phaseOn(lifecycle: Partial<Record<string, string>> | null, today
   return phaseKeys.some((phase) => lifecycle?.[phase]) ? 'Not started' : 'No lifecycle';
 }
 
+/** A label within a sentence: words that are abbreviations stay as they are. */
+export const decapitalised = (label: string): string =>
+  label.replace(/\p{Lu}\p{Ll}+/gu, (word) => word.toLowerCase());
+
 /** The label of a card type, its key if it is unknown. */
 export const typeLabel = ({ metamodel }: ChartContext, key: string): string =>
   metamodel.cardTypes.get(key)?.label ?? key;
@@ -99,6 +103,9 @@ export function optionLegend(
     return { key: option, name, paint: color === undefined ? { category: at } : { option: color } };
   });
 }
+
+/** Share of cards with a value from which a field is used by default. */
+export const WELL_FILLED = 0.3;
 
 /** The name for cards without a value. */
 export const NO_VALUE = 'No value';

@@ -110,17 +110,22 @@ function ordered(columns: LayerNode[][], edges: LayerEdge[]): LayerNode[][] {
     peers.set(source, [...(peers.get(source) ?? []), target]);
     peers.set(target, [...(peers.get(target) ?? []), source]);
   }
-  let current = columns;
+  const current = [...columns];
+  const place = new Map<string, number>();
+  const put = (column: LayerNode[]) => {
+    for (const [at, { id }] of column.entries()) place.set(id, (at + 0.5) / column.length);
+  };
+  current.forEach(put);
   for (let sweep = 0; sweep < 6; sweep += 1) {
-    const place = new Map(
-      current.flatMap((column) => column.map((node, at) => [node.id, (at + 0.5) / column.length] as const)),
-    );
     const mean = (node: LayerNode) => {
       if (node.isCentre) return 0.5;
       const known = (peers.get(node.id) ?? []).map((id) => place.get(id)!);
       return known.length > 0 ? known.reduce((sum, one) => sum + one, 0) / known.length : 0.5;
     };
-    current = current.map((column) => {
+    // each column by those just ordered, to the right and back: at once, two columns could swap for ever
+    const turn = [...current.keys()];
+    for (const at of sweep % 2 === 0 ? turn : turn.reverse()) {
+      const column = current[at]!;
       const groups = Map.groupBy(column, ({ group }) => group);
       const groupMean = new Map(
         [...groups].map(([group, own]) => [
@@ -128,12 +133,13 @@ function ordered(columns: LayerNode[][], edges: LayerEdge[]): LayerNode[][] {
           own.reduce((sum, node) => sum + mean(node), 0) / own.length,
         ]),
       );
-      return column.toSorted((a, b) =>
+      current[at] = column.toSorted((a, b) =>
         a.group === b.group
           ? mean(a) - mean(b)
           : groupMean.get(a.group)! - groupMean.get(b.group)! || (a.group < b.group ? -1 : 1),
       );
-    });
+      put(current[at]);
+    }
   }
   return current;
 }

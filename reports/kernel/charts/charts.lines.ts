@@ -1,7 +1,7 @@
 import { mix } from './charts.colours.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, px } from './charts.marks.ts';
-import { axisTitle, formatDate, numberWriter, tickWriter } from './charts.numbers.ts';
+import { axisTitle, formatDate, formatMonth, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, scaleOf, seriesPaint, ticksOf } from './charts.parts.ts';
 import { plain, shorten } from './charts.text.ts';
 import { formatSpan, spanStarts } from './charts.time.ts';
@@ -17,7 +17,9 @@ const NAME_WIDTH = 140;
 export function layoutLines(chart: LinesChart, look: Look): Picture {
   const { width, workspace } = look;
   const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
-  const paints = chart.series.map(({ paint }, at) => paint ?? seriesPaint(at, kept));
+  const paints = chart.series.map(({ paint }, at) =>
+    paint === 'none' ? 'others' : (paint ?? seriesPaint(at, kept)),
+  );
   const fills = paints.map((paint) => fillOf(paint, look));
   const times = chart.times.map((time) => Date.parse(time));
   const isDirect = chart.series.length <= DIRECT;
@@ -29,7 +31,7 @@ export function layoutLines(chart: LinesChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   if (times.length === 1) return figureOf(chart, look, head, description);
@@ -186,6 +188,8 @@ function stretchesOf(points: (number[] | null)[]): number[][][] {
 }
 
 const DAY = 86_400_000;
+/** Time from which ticks are at the first days of months. */
+const MONTHS = 62 * DAY;
 
 function timeTicks(
   { step }: LinesChart,
@@ -196,14 +200,22 @@ function timeTicks(
 ): Mark[] {
   const [first, last] = [times[0]!, times.at(-1)!];
   const most = isNarrow(look) ? 4 : 8;
+  const isLong = step === undefined && last - first > MONTHS;
   const starts = step
     ? spanStarts(first, last, step, most)
-    : Array.from(
-        { length: Math.min(most, Math.floor((last - first) / DAY) + 1) },
-        (_, at, all = Math.min(most, Math.floor((last - first) / DAY) + 1)) =>
-          all === 1 ? first : first + ((last - first) * at) / (all - 1),
-      );
-  const write = (time: number) => (step ? formatSpan(time, step) : formatDate(time, look.workspace));
+    : isLong
+      ? spanStarts(first, last, 'month', most + 1).filter((time) => time >= first)
+      : Array.from(
+          { length: Math.min(most, Math.floor((last - first) / DAY) + 1) },
+          (_, at, all = Math.min(most, Math.floor((last - first) / DAY) + 1)) =>
+            all === 1 ? first : first + ((last - first) * at) / (all - 1),
+        );
+  const write = (time: number) =>
+    step
+      ? formatSpan(time, step)
+      : isLong
+        ? formatMonth(time, look.workspace)
+        : formatDate(time, look.workspace);
   let free = -Infinity;
   return starts.flatMap((time): Mark[] => {
     const text = write(time);

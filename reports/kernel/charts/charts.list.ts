@@ -1,6 +1,8 @@
+import { isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
-import { heading, label, labelAt, nothing, omittedNote, swatch, withNote } from './charts.parts.ts';
+import { heading, LABEL, label, labelAt, nothing, omittedNote, swatch, withNote } from './charts.parts.ts';
 import type { ListChart } from './charts.types.ts';
+import { textWidth } from './charts.widths.ts';
 
 const ROW = 28;
 
@@ -14,10 +16,11 @@ export function layoutList(chart: ListChart, look: Look): Picture {
     return {
       width,
       height: head.bottom + 40,
-      marks: [...head.marks, nothing(look, head.bottom)],
+      marks: [...head.marks, nothing(look, head.bottom, chart.empty)],
       description,
     };
   }
+  if (isNarrow(look)) return stacked(chart, look, head, description);
   const all = chart.columns.reduce((sum, { share }) => sum + share, 0);
   let x = margin;
   const columns = chart.columns.map((column) => {
@@ -69,4 +72,39 @@ export function layoutList(chart: ListChart, look: Look): Picture {
     marks: [...head.marks, ...heads, ...rows],
     description,
   };
+}
+
+const TALL = 44;
+
+/** Rows of two lines, where columns have no room: the first cell above the others, with the last one at the right. */
+function stacked(
+  chart: ListChart,
+  look: Look,
+  { marks, bottom }: { marks: Mark[]; bottom: number },
+  description: string,
+): Picture {
+  const { margin, scheme, width } = look;
+  const room = width - 2 * margin;
+  const figure = chart.columns.findLastIndex(({ right }) => right);
+  const rows = chart.rows.flatMap(({ cells, paint }, row): Mark[] => {
+    const y = bottom + row * TALL;
+    const indent = paint ? 16 : 0;
+    const value = figure > 0 ? cells[figure]! : '';
+    const others = cells.filter((cell, at) => at > 0 && at !== figure && cell !== '–');
+    return [
+      line([margin, y], [width - margin, y], scheme.hairline),
+      ...(paint ? [swatch(look, margin + 5, y + 14, paint, 'dot')] : []),
+      labelAt(look, margin + indent, y + 14, cells[0]!, {
+        room: room - indent - (value ? textWidth(value, LABEL) + 10 : 0),
+      }),
+      ...(value ? [labelAt(look, width - margin, y + 14, value, { anchor: 'end', fill: scheme.text2 })] : []),
+      labelAt(look, margin + indent, y + 31, others.join(' · '), {
+        room: room - indent,
+        fill: scheme.text2,
+        size: 11,
+      }),
+    ];
+  });
+  const height = bottom + chart.rows.length * TALL + margin;
+  return { width, height, marks: [...marks, ...rows], description };
 }

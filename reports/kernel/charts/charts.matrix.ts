@@ -1,5 +1,5 @@
 import { textOn } from './charts.colours.ts';
-import { clustered, type Group, groupLines } from './charts.grouping.ts';
+import { clustered, type Group, groupLines, MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { counted, formatCount, numberWriter } from './charts.numbers.ts';
@@ -9,7 +9,6 @@ import { weight } from './charts.tokens.ts';
 import type { MatrixChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
 
-const MOST = 60;
 const ROW = 22;
 /** Height of the name of a group of rows. */
 const GROUP = 24;
@@ -42,9 +41,12 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     counts.columns[column]! += 1;
   }
   const names = nameRoom(look, chart.rows);
-  const most = Math.max(6, Math.min(MOST, Math.floor((width - 2 * margin - names - 12) / COLUMN.least)));
+  const most = Math.max(
+    6,
+    Math.min(MOST_GROUPS, Math.floor((width - 2 * margin - names - 12) / COLUMN.least)),
+  );
   const grouped = {
-    rows: groupLines(chart.rows, counts.rows, MOST),
+    rows: groupLines(chart.rows, counts.rows, MOST_GROUPS),
     columns: groupLines(chart.columns, counts.columns, most),
   };
   const cells = sumCells(chart, grouped.rows.groups, grouped.columns.groups);
@@ -214,7 +216,7 @@ function columnNames({ look, chart, columns, left, top, wide, bottom }: Frame): 
       const isNew = at > 0 && isNested(columns) && columns[at - 1]!.above?.key !== above?.key;
       return [
         label(look, x + wide / 2 + 4, first, name, { turned: true, room }),
-        line([x, top], [x, bottom], isNew ? scheme.border : scheme.hairline),
+        line([x, top], [x, bottom], isNew ? scheme.hairlineStrong : scheme.hairline),
       ];
     }),
     line([left + columns.length * wide, top], [left + columns.length * wide, bottom], scheme.hairline),
@@ -247,7 +249,6 @@ function rowNames({ look, rows, columns, left, wide, tops, bottom }: Frame): Mar
 function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots, stepOf }: Frame): Mark[] {
   const { scheme } = look;
   const write = numberWriter(cells.values(), chart.unit, look.workspace);
-  const widest = Math.max(0, ...[...cells.values()].map((value) => textWidth(write(value), 11)));
   return [...cells].flatMap(([key, value]): Mark[] => {
     const [row, column] = key.split(' ').map(Number) as [number, number];
     const [x, y] = [left + column * wide, tops[row]!];
@@ -256,7 +257,8 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
       return [
         { kind: 'circle', x: x + wide / 2, y: y + ROW / 2, radius: 5, fill: scheme.categorical[0]!, title },
       ];
-    const fill = fillOf({ step: stepOf(value) }, look);
+    const isRest = rows[row]!.isRest || columns[column]!.isRest;
+    const fill = isRest ? scheme.sunken : fillOf({ step: stepOf(value) }, look);
     const rect: Mark = {
       kind: 'rect',
       x: x + 1,
@@ -267,7 +269,7 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
       radius: 2,
       title,
     };
-    if (widest + 4 > wide) return [rect];
+    if (textWidth(write(value), 11) + 2 > wide) return [rect];
     return [
       rect,
       labelAt(look, x + wide / 2, y + ROW / 2, write(value), {

@@ -130,6 +130,10 @@ export function formatDate(time: number, { dateFormat }: ChartWorkspace): string
   });
 }
 
+/** A month in UTC, written like the days of the workspace. */
+export const formatMonth = (time: number, { dateFormat, ...workspace }: ChartWorkspace): string =>
+  formatDate(time, { ...workspace, dateFormat: dateFormat.replace(/D+[^A-Za-z]*|[^A-Za-z]*D+$/, '') });
+
 /** An integer with separators. */
 export const formatCount = (count: number): string => count.toLocaleString('en').replace('-', '−');
 

@@ -271,8 +271,12 @@ export const seriesPaint = (index: number, kept: number): Paint =>
   index >= kept ? 'others' : { category: index };
 
 /** A message in place of an empty chart. */
-export const nothing = (look: Look, y: number): Mark =>
-  label(look, look.margin, y + 12, 'Nothing to show', { fill: look.scheme.text2, size: type.base.size });
+export const nothing = (look: Look, y: number, words = 'Nothing to show'): Mark =>
+  label(look, look.margin, y + 12, words, {
+    fill: look.scheme.text2,
+    size: type.base.size,
+    room: look.width - 2 * look.margin,
+  });
 
 /** A sum that ignores unknown values; null if none is known. */
 export const sumOf = (values: readonly (number | null | undefined)[]): number | null =>

@@ -44,14 +44,11 @@ export function layoutRoadmapCounts(
     quarters.push(time);
   const end = spanAfter(quarters.at(-1)!, 'quarter', 1);
   const rows = rowsOf(chart, quarters, end);
-  const note = [chart.note, 'a number counts the cards that enter a phase in the quarter'].reduce(
-    withNote,
-    undefined,
-  );
+  const note = withNote(chart.note, 'A number counts the cards that enter a phase in the quarter');
   const head = heading(look, { title: chart.title, note });
   const names = Math.min(
     width * 0.3,
-    Math.max(90, ...rows.map(({ name }) => textWidth(plain(name), LABEL) + 34)),
+    Math.max(90, ...rows.map(({ name }) => textWidth(plain(name), LABEL, weight.title) + 34)),
   );
   const left = margin + names + 8;
   const right = width - margin - 52;

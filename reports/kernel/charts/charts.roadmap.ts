@@ -1,4 +1,5 @@
 import { textOn } from './charts.colours.ts';
+import { MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { counted, formatCount, formatDate } from './charts.numbers.ts';
@@ -46,7 +47,7 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
     ({ name, paint }, at): LegendEntry => ({
       name,
       paint,
-      ...(counts[at]! > 0 ? { extra: formatCount(counts[at]!) } : {}),
+      ...(counts[at]! > 0 && chart.phases.length > 2 ? { extra: formatCount(counts[at]!) } : {}),
       ...(at === chart.phases.length - 1
         ? { shape: 'diamond' }
         : isPlanned(chart, at)
@@ -54,7 +55,7 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
           : {}),
     }),
   );
-  const head = heading(look, chart, legend);
+  const head = heading(look, chart, chart.items.length > 0 ? legend : []);
   const description = `Phases of ${counted(chart.items.length, 'row')} over time.`;
   if (chart.items.length === 0) {
     return {
@@ -64,9 +65,10 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
       description,
     };
   }
+  const isLong = chart.items.length > MOST_GROUPS;
   const names = Math.min(
     width * (isNarrow(look) ? 0.34 : 0.24),
-    Math.max(80, ...chart.items.map(({ name }) => textWidth(plain(name), LABEL))),
+    Math.max(isLong ? 116 : 80, ...chart.items.map(({ name }) => textWidth(plain(name), LABEL))),
   );
   const frame: Frame = {
     ...periodOf(chart),
@@ -83,11 +85,17 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
       marks.push(...groupMarks(frame, name, paint, items.length, y));
       y += GROUP;
     }
-    for (const item of items) {
+    const settled = isLong ? items.filter(({ dates }) => nextOf(dates, chart.today) === undefined) : [];
+    const moving = settled.length > 1 ? items.slice(0, items.length - settled.length) : items;
+    for (const item of moving) {
       marks.push(
         labelAt(look, margin, y + ROW / 2, item.name, { room: names }),
         ...barsOf(frame, item, y + ROW / 2),
       );
+      y += ROW;
+    }
+    if (moving.length < items.length) {
+      marks.push(...settledMarks(frame, settled, names, y + ROW / 2));
       y += ROW;
     }
   }
@@ -119,9 +127,29 @@ function periodOf({ items, today }: RoadmapChart): Period {
   return { from, to, today: now };
 }
 
+/** The next date after a day. */
+const nextOf = (dates: readonly (string | null)[], today: string): string | undefined =>
+  dates.find((date): date is string => date !== null && date > today);
+
+/** The items without change as one row: how many are in each phase. */
+function settledMarks({ look, chart, left, right }: Frame, items: Item[], names: number, y: number): Mark[] {
+  const fill = look.scheme.text2;
+  const phases = chart.phases.flatMap(({ name }, phase) => {
+    const count = items.filter(({ dates }) => phaseOf(dates, chart.today) === phase).length;
+    return count > 0 ? [`${formatCount(count)} ${name.toLowerCase()}`] : [];
+  });
+  return [
+    labelAt(look, look.margin, y, `${formatCount(items.length)} without change`, {
+      room: names,
+      fill,
+    }),
+    labelAt(look, left + 8, y, phases.join(', '), { room: right - left - 8, fill, halo: look.scheme.panel }),
+  ];
+}
+
 /** The groups in order, their items by next change; without groups one of all items. */
 function groupsOf({ groups, items, today }: RoadmapChart) {
-  const next = ({ dates }: Item) => dates.find((date) => date !== null && date > today) ?? '9999';
+  const next = ({ dates }: Item) => nextOf(dates, today) ?? '9999';
   const last = ({ dates }: Item) => dates.findLast((date) => date !== null) ?? '';
   const sorted = items.toSorted((a, b) => {
     const [one, other] = [next(a), next(b)];

@@ -22,6 +22,8 @@ export interface BoxFrame {
   steps: Steps | undefined;
   /** Writes the values of all boxes alike. */
   write(value: number): string;
+  /** Whether no box has a value. */
+  isBlank: boolean;
   /** Whether boxes without items are marked. */
   marksGaps: boolean;
 }
@@ -34,6 +36,8 @@ export interface Drawn {
 
 /** Maximum number of items written in a tile: with and without a paint of the tile. */
 const WRITTEN = { painted: 3, neutral: 6 };
+/** Maximum number of lines of a name. */
+const NAME_LINES = 3;
 const PAD = 8;
 const LINE = 15;
 const EDGE = 3;
@@ -74,6 +78,10 @@ export function scaleSteps({ scale }: BoxesChart, nodes: Node[], levels: number)
   };
 }
 
+/** The value of a box; nothing for zero, which the empty fill says. */
+export const writtenValue = ({ write }: BoxFrame, value: number | undefined): string =>
+  value ? write(value) : '';
+
 const paintByValue = (value: number, { limits }: Steps): Paint => {
   const at = limits.findIndex((limit) => value <= limit);
   return { step: stepOf((at < 0 ? limits.length - 1 : at) - 1, limits.length - 1) };
@@ -86,15 +94,15 @@ const paintByValue = (value: number, { limits }: Steps): Paint => {
 export function tile(frame: BoxFrame, node: Node, width: number, folded: boolean, height?: number): Drawn {
   const { look, chart, marksGaps } = frame;
   const { scheme } = look;
-  const isFolded = folded && node.children.length > 0;
+  const isFolded = node.isRest || (folded && node.children.length > 0);
   const isGap = marksGaps && node.items.size === 0;
   const value = isFolded || node.children.length === 0 ? node.value : node.box.value;
-  const style = styleOf(frame, node, value, isGap);
-  const figure = chart.scale && value !== undefined ? frame.write(value) : '';
+  const style = styleOf(frame, node, value, isGap, isFolded);
+  const figure = chart.scale ? writtenValue(frame, value) : '';
   const room = width - PAD - PAD - EDGE;
   const nameRoom = room - (figure ? textWidth(figure, LABEL) + 8 : 0);
   const name = plain(node.box.name);
-  const names = wrap(name, nameRoom, LABEL, 2, weight.emphasis).length;
+  const names = wrap(name, nameRoom, LABEL, NAME_LINES, weight.emphasis).length;
   const lines = contentLines(frame, node, isFolded, isGap);
   const own =
     PAD + names * LINE + lines.length * LINE + (isFolded && node.spread.size > 0 ? 10 : 0) + PAD - 2;
@@ -105,7 +113,12 @@ export function tile(frame: BoxFrame, node: Node, width: number, folded: boolean
   const x = PAD + EDGE;
   let y = PAD + 10;
   marks.push(
-    ...paragraph(look, x, y, name, { room: nameRoom, most: 2, weight: weight.emphasis, fill: style.ink }),
+    ...paragraph(look, x, y, name, {
+      room: nameRoom,
+      most: NAME_LINES,
+      weight: weight.emphasis,
+      fill: style.ink,
+    }),
   );
   if (figure)
     marks.push(
@@ -153,20 +166,25 @@ interface Line {
   extra?: string;
 }
 
-function contentLines({ chart }: BoxFrame, node: Node, isFolded: boolean, isGap: boolean): Line[] {
+function contentLines({ chart, marksGaps }: BoxFrame, node: Node, isFolded: boolean, isGap: boolean): Line[] {
   const [one, several] = chart.member;
   if (isFolded) {
-    const gaps = chart.gaps && node.items.size > 0 && node.gaps > 0 ? ` · ${counted(node.gaps, 'gap')}` : '';
-    const items = one === '' || node.items.size === 0 ? '' : ` · ${counted(node.items.size, one, several)}`;
-    return [{ text: `+${formatCount(node.below)} below${items}${gaps}` }];
+    // the figure of the tile says it
+    const isCounted = chart.scale?.unit === 'count' && node.value === node.items.size;
+    const parts = [
+      node.below > 0 ? `+${formatCount(node.below)} below` : '',
+      node.items.size > 0 && !isCounted ? counted(node.items.size, one, several) : '',
+      marksGaps && node.gaps > 0 ? counted(node.gaps, 'gap') : '',
+    ].filter(Boolean);
+    return parts.length > 0 ? [{ text: parts.join(' · ') }] : [];
   }
   if (isGap) return [{ text: `No ${one}` }];
-  const items = [...node.items];
+  const items = [...node.items.values()];
   const most = node.box.paint || chart.scale ? WRITTEN.painted : WRITTEN.neutral;
-  const shown = items.slice(0, items.length === most + 1 ? most : most);
+  const shown = items.slice(0, most);
   const rest = items.length - shown.length;
-  return shown.map(([text, paint], at) => ({
-    text,
+  return shown.map(({ name, paint }, at) => ({
+    text: name,
     paint: paint ?? (chart.legend ? 'others' : undefined),
     ...(rest > 0 && at === shown.length - 1 ? { extra: `+${formatCount(rest)}` } : {}),
   }));
@@ -184,6 +202,7 @@ function styleOf(
   node: Node,
   value: number | undefined,
   isGap: boolean,
+  isFolded: boolean,
 ): TileStyle {
   const { scheme } = look;
   const at = (width: number, height: number) =>
@@ -196,7 +215,7 @@ function styleOf(
       ground: (width, height) => ({ ...at(width, height), ...emptyStyle(look), dashed: true, title }),
     };
   }
-  if (steps) {
+  if (steps && !node.isRest) {
     if (value === undefined || value <= 0) {
       return {
         ...plainInk,
@@ -222,7 +241,7 @@ function styleOf(
       }),
     };
   }
-  if (node.box.paint) {
+  if (node.box.paint && !isFolded) {
     const edge = fillOf(node.box.paint, look);
     const fill = mix(scheme.panel, edge, FILL);
     return {

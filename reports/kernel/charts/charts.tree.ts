@@ -1,25 +1,28 @@
-import type { Box, BoxesChart, Paint } from './charts.types.ts';
+import { counted } from './charts.numbers.ts';
+import type { Box, BoxesChart, BoxItem, Paint } from './charts.types.ts';
 
 /** A box with what its subtree has. */
 export interface Node {
   box: Box;
   children: Node[];
-  /** Distinct items of the subtree, by name. */
-  items: Map<string, Paint | undefined>;
+  /** Distinct items of the subtree. */
+  items: Map<string, BoxItem>;
   /** Boxes below. */
   below: number;
   /** Leaves of the subtree without items. */
   gaps: number;
   /** Leaves of the subtree by paint, as keys. */
   spread: Map<string, number>;
-  /** Sum of the values of the subtree; undefined if it has none. */
+  /** The value of the subtree; undefined if it has none. */
   value: number | undefined;
+  /** Whether it stands for others together. */
+  isRest?: boolean;
 }
 
 export const paintKey = (paint: Paint): string => JSON.stringify(paint);
 
 /** The boxes as trees, with what each subtree has; a parent that is missing makes a root, and loops are cut. */
-export function treesOf({ boxes, legend }: BoxesChart): Node[] {
+export function treesOf({ boxes, legend, rolledUp }: BoxesChart): Node[] {
   const nodes = new Map(
     boxes.map((box): [string, Node] => [
       box.id,
@@ -37,17 +40,16 @@ export function treesOf({ boxes, legend }: BoxesChart): Node[] {
   const roll = (node: Node): void => {
     seen.add(node);
     const { box } = node;
-    for (const { name, paint } of box.items ?? []) node.items.set(name, paint);
+    node.items = itemsOf(box.items);
     node.value = box.value;
     for (const child of node.children) {
       if (seen.has(child)) continue;
       roll(child);
       node.below += child.below + 1;
       node.gaps += child.gaps;
-      for (const [name, paint] of child.items) node.items.set(name, paint);
-      for (const [key, count] of child.spread) node.spread.set(key, (node.spread.get(key) ?? 0) + count);
-      if (child.value !== undefined) node.value = (node.value ?? 0) + child.value;
+      addTo(node, child);
     }
+    if (rolledUp) node.value = box.value;
     if (node.children.length === 0 && node.items.size === 0) node.gaps += 1;
     if (box.paint !== undefined && (node.children.length === 0 || node.items.size > 0)) {
       const key = paintKey(box.paint);
@@ -56,6 +58,48 @@ export function treesOf({ boxes, legend }: BoxesChart): Node[] {
   };
   for (const root of roots) roll(root);
   return roots;
+}
+
+/** Items by what tells them apart. */
+export const itemsOf = (items: readonly BoxItem[] = []): Map<string, BoxItem> =>
+  new Map(items.map((item) => [item.id ?? item.name, item]));
+
+/** The sum of the values of items; undefined if none has one. */
+export const sumOfItems = (items: readonly BoxItem[] = []): number | undefined =>
+  items.reduce<number | undefined>(
+    (sum, { value }) => (value === undefined ? sum : (sum ?? 0) + value),
+    undefined,
+  );
+
+/** Adds what a subtree has; an item with a value counts once. */
+function addTo(node: Node, { items, spread, value }: Node): void {
+  let twice = 0;
+  for (const [key, item] of items) {
+    if (node.items.has(key)) twice += item.value ?? 0;
+    else node.items.set(key, item);
+  }
+  for (const [key, count] of spread) node.spread.set(key, (node.spread.get(key) ?? 0) + count);
+  if (value !== undefined) node.value = (node.value ?? 0) + value - twice;
+}
+
+/** Several trees as one. */
+export function restOf(nodes: readonly Node[]): Node {
+  const box = { id: '', name: counted(nodes.length, 'other'), parent_id: null };
+  const rest: Node = {
+    box,
+    children: [],
+    items: new Map(),
+    below: 0,
+    gaps: 0,
+    spread: new Map(),
+    value: undefined,
+  };
+  for (const node of nodes) {
+    addTo(rest, node);
+    rest.below += node.below;
+    rest.gaps += node.gaps;
+  }
+  return { ...rest, isRest: true };
 }
 
 /** Number of boxes down to a level; 1 is that of the roots. */

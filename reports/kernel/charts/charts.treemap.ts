@@ -9,7 +9,7 @@ import { radius, weight } from './charts.tokens.ts';
 import type { TreemapChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
 
-const MAX_TILES = 240;
+const MAX_TILES = 120;
 const MAX_GROUPS = 24;
 const GAP = { groups: 6, tiles: 2 };
 /** Height of the name of a group, and of a line in a tile. */
@@ -99,27 +99,32 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
 
 /** The groups by value with their largest items; the rest is combined. */
 function groupsOf(chart: TreemapChart): Group[] {
-  const names = new Map(chart.groups?.map(({ key, name }) => [key, name]));
+  const groups = new Map(chart.groups?.map((group) => [group.key, group]));
   const byKey = Map.groupBy(
     chart.items.filter(({ value }) => value > 0),
     ({ group }) => group ?? '',
   );
   const all = [...byKey]
     .map(([key, items]) => ({
-      name: (names.get(key) ?? key) || 'Ungrouped',
+      isLast: key === '' || groups.get(key)?.isLast === true,
+      name: (groups.get(key)?.name ?? key) || 'Ungrouped',
       items,
       value: items.reduce((sum, { value }) => sum + value, 0),
     }))
     .sort((a, b) => b.value - a.value);
-  const own = all.length > MAX_GROUPS ? all.slice(0, MAX_GROUPS - 1) : all;
-  const rest = all.slice(own.length);
+  const ungrouped = all.filter(({ isLast }) => isLast);
+  const named = all.filter(({ isLast }) => !isLast);
+  const own = named.length > MAX_GROUPS ? named.slice(0, MAX_GROUPS - 1) : [...named];
+  const rest = named.slice(own.length);
   if (rest.length > 0) {
     own.push({
       name: `Other (${formatCount(rest.length)})`,
       items: rest.map(({ name, value }) => ({ name, value })),
       value: rest.reduce((sum, { value }) => sum + value, 0),
+      isLast: false,
     });
   }
+  own.push(...ungrouped);
   const count = chart.items.length;
   return own.map(({ name, items, value }) => ({
     name,

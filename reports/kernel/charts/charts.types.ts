@@ -45,6 +45,8 @@ interface Head {
   title: string;
   /** What is shown and how much of it, below the title. */
   note?: string;
+  /** What is written instead of an empty chart; default: that there is nothing to show. */
+  empty?: string;
 }
 
 /** Horizontal bars, one row per item, with one or several series. */
@@ -65,6 +67,8 @@ export interface BarsChart extends Head {
   rest?: boolean;
   /** Whether share and running sum of the total are written beside each bar, and items beyond `most` are combined. */
   shares?: boolean;
+  /** Whether the legend has the sum of each series, as it has by default. */
+  sums?: boolean;
   /** Whether each bar fills the row, so that only the parts are compared. */
   parts?: boolean;
   /** Largest number of rows; default 200. */
@@ -95,7 +99,19 @@ export interface Box {
   /** Number for a scale; absent without one. */
   value?: number;
   /** What lies in the box itself. */
-  items?: { name: string; paint?: Paint }[];
+  items?: BoxItem[];
+  /** Whether it stands after all others. */
+  isLast?: boolean;
+}
+
+/** What lies in a box. */
+export interface BoxItem {
+  /** Tells items of one name apart; default: the name. */
+  id?: string;
+  name: string;
+  paint?: Paint;
+  /** Its share in the value of each box that contains it. */
+  value?: number;
 }
 
 /** Nested boxes by level. */
@@ -108,8 +124,8 @@ export interface BoxesChart extends Head {
   legend?: { name: string; paint: Paint }[];
   /** Meaning of `value`; boxes are filled by it. */
   scale?: { name: string; unit: ChartUnit };
-  /** How the values of a subtree are combined. */
-  rollUp?: 'sum' | 'worst';
+  /** Whether the value of a box contains those of the boxes below; else they are added, with each item once. */
+  rolledUp?: boolean;
   /** Whether boxes without items in their subtree are marked as gaps. */
   gaps?: boolean;
 }
@@ -122,12 +138,14 @@ export interface TreemapChart extends Head {
   unit: ChartUnit;
   /** `group` is the name of a group, or its key if `groups` is given. */
   items: { name: string; value: number; group?: string }[];
-  /** Groups by key: names can be equal. */
-  groups?: { key: string; name: string }[];
+  /** Groups by key: names can be equal. What has no group stands last. */
+  groups?: { key: string; name: string; isLast?: boolean }[];
 }
 
 /** A row or column of a matrix. */
 export interface MatrixLine {
+  /** Its own key as a group of others. */
+  key?: string;
   name: string;
   /** Keys of the groups above, nearest first. */
   above?: { key: string; name: string }[];

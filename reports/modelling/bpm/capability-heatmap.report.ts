@@ -3,7 +3,7 @@ import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { decapitalised, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { counted } from '../../kernel/charts/charts.numbers.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -95,9 +95,9 @@ export const bpmCapabilityHeatmapReport = defineReport({
        )} as items from k`;
     return `{"metric":${JSON.stringify(params.metric)},"items":${items}}`;
   },
-  chart: ({ items }, { metric }, context) => ({
+  chart: ({ items }, { metric, roll_up }, context) => ({
     kind: 'boxes',
-    title: `${typeLabel(context, CAPABILITY)} by ${metrics[metric].name.toLowerCase()}`,
+    title: `${typeLabel(context, CAPABILITY)} by ${decapitalised(metrics[metric].name)}`,
     note: counted(items.length, 'capability', 'capabilities'),
     boxes: items.map(({ id, name, parent_id, metric_value }) => ({
       id,
@@ -107,6 +107,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
     })),
     member: ['', ''],
     scale: { name: metrics[metric].name, unit: 'count' },
+    rolledUp: roll_up,
   }),
   tables: ({ items }) => [
     reportTable(

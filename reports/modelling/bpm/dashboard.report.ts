@@ -88,15 +88,22 @@ export const bpmDashboardReport = defineReport({
   },
 });
 
+/** Counts with those of cards without a value. */
+function withUnknown(counts: Counts, total: number): Counts {
+  const rest = total - Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return rest > 0 ? { ...counts, unknown: rest } : counts;
+}
+
 /** The key figures of processes, and bars for each counted field. */
 function bpmDashboardChart(result: Result, context: ChartContext): Chart {
   const fields: [key: string, counts: Counts][] = [
-    ['processType', result.by_process_type],
+    ['processType', withUnknown(result.by_process_type, result.total_processes)],
     ['maturity', result.by_maturity],
     ['automationLevel', result.by_automation],
     ['riskLevel', result.by_risk],
   ];
   const { total_processes } = result;
+  const high = (result.by_risk.high ?? 0) + (result.by_risk.critical ?? 0);
   const { with_diagram, percentage } = result.diagram_coverage;
   return {
     kind: 'panels',
@@ -110,7 +117,7 @@ function bpmDashboardChart(result: Result, context: ChartContext): Chart {
             name: 'Processes',
             value: total_processes,
             unit: 'count',
-            hint: `${formatCount(result.top_risk_processes.length)} listed with a high risk`,
+            hint: `${formatCount(high)} of high or critical risk`,
           },
           {
             name: 'With a diagram',

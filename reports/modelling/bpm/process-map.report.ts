@@ -114,7 +114,11 @@ export const processMapReport = defineReport({
       id,
       name,
       parent_id,
-      items: apps.map((app) => ({ name: app.name, paint: phasePaint(app.lifecycle, context.today) })),
+      items: apps.map((app) => ({
+        id: app.id,
+        name: app.name,
+        paint: phasePaint(app.lifecycle, context.today),
+      })),
     })),
     member: ['application', 'applications'],
     legend: phaseLegend,

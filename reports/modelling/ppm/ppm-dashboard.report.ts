@@ -186,12 +186,16 @@ const healthBars = ({ health_schedule, health_cost, health_scope }: Result): Bar
   valueAxis: 'Initiatives',
   unit: 'count',
   series: ['On track', 'At risk', 'Off track', 'No report'],
-  paints: [{ quality: 3 }, { quality: 1 }, { quality: 0 }, 'others'],
+  paints: [{ quality: 3 }, { quality: 1 }, { quality: 0 }, 'none'],
+  sums: false,
+  empty: 'No initiative has a status report yet',
   items: [
     { name: 'Schedule', of: health_schedule },
     { name: 'Cost', of: health_cost },
     { name: 'Scope', of: health_scope },
-  ].map(({ name, of }) => ({ name, values: [of.onTrack, of.atRisk, of.offTrack, of.noReport] })),
+  ]
+    .filter(({ of }) => of.onTrack + of.atRisk + of.offTrack > 0)
+    .map(({ name, of }) => ({ name, values: [of.onTrack, of.atRisk, of.offTrack, of.noReport] })),
 });
 
 const yearBars = (years: NonNullable<Result['by_fiscal_year']>): BarsChart => ({

@@ -257,7 +257,7 @@ function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): 
     itemAxis: label,
     phases: [
       { name: 'From start to end', paint: 'accent' },
-      { name: 'End', paint: { phase: 'phaseOut' } },
+      { name: 'End', paint: 'accent' },
     ],
     today: context.today,
     items: dated.map((item) => ({

@@ -123,6 +123,27 @@ describe('capability heatmap', () => {
     expect(body.items[0].apps).toHaveLength(1);
   });
 
+  it('colours and groups pictures by fields with options', async () => {
+    const svg = { accept: 'image/svg+xml' };
+    const drawn = async (path: string) => (await admin.get(at(path), svg)).text;
+    expect(await drawn('capability-heatmap')).toContain('Business Capability by business criticality');
+    const coloured = await drawn('capability-heatmap?color_field=timeModel');
+    expect(coloured).toContain('Business Capability by TIME model');
+    expect(await drawn('landscape?color_field=businessCriticality')).toContain('>Mission Critical</text>');
+    expect(await drawn('roadmap?type=Application&group_by=businessCriticality')).toContain(
+      'grouped by Business Criticality',
+    );
+    for (const [path, field] of [
+      ['capability-heatmap?color_field=alias', 'color_field'],
+      ['landscape?color_field=costTotalAnnual', 'color_field'],
+      ['roadmap?type=Application&group_by=nothing', 'group_by'],
+      ['roadmap?group_by=timeModel', 'group_by'],
+    ] as const) {
+      const { status, body } = await admin.get(at(path));
+      expect([status, body.errors.map((error: { field: string }) => error.field)]).toEqual([422, [field]]);
+    }
+  });
+
   it('counts what is linked to each capability itself', async () => {
     const body = await ok(admin.get(at('capability-heatmap?metric=total_cost')));
     expect(pluck(body.items, 'name', 'parent_id', 'app_count', 'total_cost')).toEqual([

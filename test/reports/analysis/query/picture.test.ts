@@ -88,7 +88,7 @@ it('shows bars of one dimension, the greatest first, a picture for each unit', a
     { name: 'Mission Critical', values: [count('missionCritical')] },
     { name: 'Business Critical', values: [count('businessCritical')] },
     { name: 'Business Operational', values: [count('businessOperational')] },
-    { name: 'not set', values: [count(undefined)] },
+    { name: 'No value', values: [count(undefined)] },
   ];
   expect(bars.items.map(({ values }) => values[0])).toEqual(
     expected.map(({ values }) => values[0]).sort((a, b) => b! - a!),
@@ -134,12 +134,12 @@ it('parts the bars of the first dimension by the second', async () => {
   expect(parted).toMatchObject({
     kind: 'bars',
     beside: false,
-    series: ['Mission Critical', 'Business Critical', 'Business Operational', 'not set'],
+    series: ['Mission Critical', 'Business Critical', 'Business Operational', 'No value'],
   });
   expect(parted.note).toBe('Application · Not drawn: Sum of Total Annual Cost');
-  for (const region of ['North', 'South', 'not set']) {
+  for (const region of ['North', 'South', 'No value']) {
     const members = apps.filter(({ tags }) =>
-      region === 'not set' ? tags.length === 0 : tags.includes(region),
+      region === 'No value' ? tags.length === 0 : tags.includes(region),
     );
     const values = parted.items.find(({ name }) => name === region)!.values;
     expect(total(values), region).toBe(members.length);
@@ -184,7 +184,7 @@ it('draws lines over time, zero where nothing was and broken where nothing is kn
   expect(averages.series[0]!.values[averages.times.indexOf('2022-01-01T00:00:00.000Z')]).toBe(null);
   const groups = (await drawn({ dimensions: [critical, ...of.dimensions] })) as LinesChart;
   const names = groups.series.map(({ name }) => name);
-  expect(names).toEqual(['Mission Critical', 'Business Critical', 'Business Operational', 'not set']);
+  expect(names).toEqual(['Mission Critical', 'Business Critical', 'Business Operational', 'No value']);
   expect(total(groups.series.flatMap(({ values }) => values))).toBe(years.length);
   expect(groups.note).toBe(`Application · Not drawn: without a date (${40 - years.length})`);
 });

@@ -134,7 +134,7 @@ describe('pictures', () => {
 
   it('count the changes of more rows than can be read by quarter', () => {
     const written = readPicture(drawChart(samples(300).roadmap, workspace)).texts.map(({ text }) => text);
-    expect(written.join(' ')).toContain('a number counts the cards');
+    expect(written.join(' ')).toContain('A number counts the cards');
     expect(written).toContain('Q1');
     expect(written.length).toBeLessThan(400);
   });
@@ -320,7 +320,7 @@ describe('pictures', () => {
       expect(svg.length, kind).toBeLessThan(1_000_000);
       if (['lines', 'spans', 'figures', 'columns', 'bubbles', 'list'].includes(kind)) continue;
       expect(svg, kind).toMatch(
-        / of 1,000 are drawn|Other|others|other|a number counts|left out|Only the first|are drawn/,
+        / of 1,000 are drawn|Other|others|other|A number counts|left out|Only the first|are drawn/,
       );
     }
   });

@@ -1,0 +1,200 @@
+import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
+import { clustered, groupLines } from '../../../../reports/kernel/charts/charts.grouping.ts';
+import { decapitalised } from '../../../../reports/kernel/charts/charts.labels.ts';
+import { layersOf } from '../../../../reports/kernel/charts/charts.layers.ts';
+import { formatMonth } from '../../../../reports/kernel/charts/charts.numbers.ts';
+import { restOf, treesOf } from '../../../../reports/kernel/charts/charts.tree.ts';
+import type { BoxesChart, Chart, GraphChart } from '../../../../reports/kernel/charts/charts.types.ts';
+import { readPicture } from './boxes.ts';
+
+const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
+const textsOf = (chart: Chart, width = 1_200): string[] =>
+  readPicture(drawChart(chart, workspace, { width })).texts.map(({ text }) => text);
+
+const boxes = (more: Partial<BoxesChart>): BoxesChart => ({
+  kind: 'boxes',
+  title: 'Map',
+  member: ['application', 'applications'],
+  boxes: [],
+  ...more,
+});
+const shared = { id: 'shared', name: 'Shared', value: 100 };
+
+it('boxes count an item once in the value of all above it', () => {
+  const chart = boxes({
+    boxes: [
+      { id: 'top', name: 'Top', parent_id: null },
+      { id: 'a', name: 'A', parent_id: 'top', value: 100, items: [shared] },
+      {
+        id: 'b',
+        name: 'B',
+        parent_id: 'top',
+        value: 107,
+        items: [shared, { id: 'own', name: 'Own', value: 7 }],
+      },
+      { id: 'c', name: 'C', parent_id: 'b', value: 100, items: [shared] },
+    ],
+  });
+  const [top] = treesOf(chart);
+  expect(top).toMatchObject({ value: 107, below: 3 });
+  expect([...top!.items.keys()]).toEqual(['shared', 'own']);
+  expect(restOf([top!, top!])).toMatchObject({ value: 107, isRest: true });
+  const rolled = chart.boxes.map((box) => ({ ...box, value: 1 }));
+  expect(treesOf({ ...chart, boxes: rolled, rolledUp: true })[0]!.value).toBe(1);
+});
+
+it('boxes of more than 60 areas show the largest, and the others as one', () => {
+  const areas = Array.from({ length: 100 }, (_, at) => ({
+    id: String(at),
+    name: `Area ${at}`,
+    parent_id: null,
+    items: Array.from({ length: at % 3 }, (_one, n) => ({ name: `App ${at} ${n}` })),
+  }));
+  const texts = textsOf(
+    boxes({ gaps: true, boxes: [{ ...areas[2]!, id: 'x', name: 'Ungrouped', isLast: true }, ...areas] }),
+  );
+  expect(texts.filter((text) => /^Area \d+$/.test(text))).toHaveLength(60);
+  expect(texts).toContain('41 others');
+  expect(texts).toContain('8 applications · 34 gaps');
+  expect(texts.join(' ')).toContain('The 60 largest of 101');
+  const few = textsOf(boxes({ boxes: [{ ...areas[2]!, name: 'Ungrouped', isLast: true }, areas[5]!] }));
+  expect(few.indexOf('Ungrouped')).toBeGreaterThan(few.indexOf('Area 5'));
+});
+
+it('boxes without a value have no figure, and say so where none has one', () => {
+  const scale = { name: 'Processes', unit: 'count' } as const;
+  const of = (values: number[]) =>
+    boxes({
+      scale,
+      boxes: values.map((value, at) => ({ id: `${at}`, name: `Box ${at}`, parent_id: null, value })),
+    });
+  const some = textsOf(of([0, 4]));
+  expect(some.filter((text) => text === '0')).toHaveLength(1);
+  const none = textsOf(of([0, 0]));
+  expect(none).toContain('No processes yet');
+  expect(none).not.toContain('0');
+});
+
+it('bars of cards without a value are hatched', () => {
+  const svg = drawChart(
+    {
+      kind: 'bars',
+      title: 'Cards by phase',
+      itemAxis: 'Phase',
+      valueAxis: 'Cards',
+      unit: 'count',
+      series: ['Cards'],
+      items: [{ name: 'No lifecycle', values: [4], paint: 'none' }],
+    },
+    workspace,
+  );
+  expect(svg).toMatch(/<rect [^>]*fill="url\(#hatch-/);
+});
+
+it('layers do not cross lines that can be parallel, and have one legend entry for each name', () => {
+  const node = (id: string, layer: number) => ({ id, name: id, group: `${layer}` });
+  const chart: GraphChart = {
+    kind: 'graph',
+    title: 'Processes',
+    layers: ['0', '1', '2'].map((key) => ({ key, name: `Level ${key}` })),
+    groups: ['0', '1', '2'].map((key) => ({ key, name: 'Process', paint: 'accent', layer: key })),
+    nodes: [node('a', 0), node('b', 0), node('c', 1), node('d', 1), node('e', 2)],
+    edges: [
+      { source: 'a', target: 'd' },
+      { source: 'b', target: 'c' },
+      { source: 'c', target: 'e' },
+    ],
+  };
+  const [first, second] = layersOf(chart).columns.map((column) => column.map(({ id }) => id));
+  expect(first!.indexOf('a') < first!.indexOf('b')).toBe(second!.indexOf('d') < second!.indexOf('c'));
+  expect(textsOf(chart)).not.toContain('Process');
+  const kinds = {
+    ...chart,
+    groups: chart.groups.map((group, at) => ({ ...group, name: at > 0 ? 'Core' : 'Other' })),
+  };
+  expect(textsOf(kinds).filter((text) => text === 'Core')).toHaveLength(1);
+});
+
+it('a long roadmap combines what has no further date', () => {
+  const item = (at: number, end: string | null) => ({ name: `Card ${at}`, dates: ['2020-01-01', end] });
+  const chart: Chart = {
+    kind: 'roadmap',
+    title: 'Roadmap',
+    itemAxis: 'Card',
+    phases: [
+      { name: 'Active', paint: { phase: 'active' } },
+      { name: 'End of life', paint: { phase: 'endOfLife' } },
+    ],
+    items: Array.from({ length: 80 }, (_, at) =>
+      item(at, at < 5 ? '2028-01-01' : at < 8 ? '2025-01-01' : null),
+    ),
+    today: '2026-06-30',
+  };
+  const texts = textsOf(chart);
+  expect(texts.filter((text) => text.startsWith('Card '))).toHaveLength(5);
+  expect(texts).toContain('75 without change');
+  expect(texts).toContain('72 active, 3 end of life');
+});
+
+it('a matrix groups a line with those below it, and puts empty lines last', () => {
+  const top = { key: 'top', name: 'Top' };
+  const lines = [
+    { key: 'top', name: 'Top' },
+    { key: 'a', name: 'A', above: [top] },
+    { key: 'b', name: 'B', above: [top] },
+  ];
+  const { groups } = groupLines(lines, [1, 1, 1], 2);
+  expect(groups).toEqual([{ name: 'Top', above: undefined, members: [0, 1, 2] }]);
+  const rows = groupLines(lines, [0, 1, 1], 9).groups;
+  expect(
+    clustered(rows, rows.slice(0, 1), [
+      [1, 0, 1],
+      [2, 0, 1],
+    ]).rows,
+  ).toEqual([1, 2, 0]);
+});
+
+it('a list in little room has two lines for each row', () => {
+  const chart: Chart = {
+    kind: 'list',
+    title: 'Next ends',
+    columns: [
+      { name: 'Card', share: 50 },
+      { name: 'Product', share: 30 },
+      { name: 'Quality', share: 20, right: true },
+    ],
+    rows: [{ cells: ['Elasticsearch 8.19', 'Elasticsearch 8', '25 %'] }],
+  };
+  expect(textsOf(chart, 390)).toEqual(['Next ends', 'Elasticsearch 8.19', '25 %', 'Elasticsearch 8']);
+  expect(textsOf(chart)).toContain('Product');
+});
+
+it('a portfolio in little room writes the names of rows, columns and corners whole', () => {
+  const steps = ['Inappropriate', 'Unreasonable', 'Adequate', 'Fully Appropriate'];
+  const axis = { unit: 'number', judged: true } as const;
+  const { texts } = readPicture(
+    drawChart(
+      {
+        kind: 'bubbles',
+        title: 'Portfolio',
+        x: { ...axis, name: 'Functional', steps: ['Unreasonable', 'Insufficient', 'Appropriate', 'Perfect'] },
+        y: { ...axis, name: 'Technical', steps },
+        corners: { best: 'Keep and invest', worst: 'Replace first' },
+        items: [{ name: 'PolicyDesk', x: 3, y: 3 }],
+      },
+      workspace,
+      { width: 390 },
+    ),
+  );
+  expect(texts.filter(({ text }) => text.endsWith('…'))).toEqual([]);
+  for (const step of steps) expect(texts.map(({ text }) => text)).toContain(step);
+});
+
+it('labels in sentences keep their abbreviations, and months follow the format of dates', () => {
+  expect(decapitalised('Maturity (CMMI)')).toBe('maturity (CMMI)');
+  expect(decapitalised('TIME Model')).toBe('TIME model');
+  const formats = ['DD.MM.YYYY', 'MM/DD/YYYY', 'YYYY-MM-DD', 'DD MMM YYYY', 'MMM D, YYYY'];
+  expect(
+    formats.map((dateFormat) => formatMonth(Date.UTC(2026, 7, 1), { currency: 'EUR', dateFormat })),
+  ).toEqual(['08.2026', '08/2026', '2026-08', 'Aug 2026', 'Aug 2026']);
+});
