@@ -154,6 +154,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   compute(input: ReportInput<P>): Promise<ReportText>;
   /** Whether its rows grow with the inventory, so that a JSON response has a range of them; see `pagedReportSchema`. */
   isPaged?: boolean;
+  /** Whether a response of some rows omits groups, even if it has all rows: files and charts are not made from it. */
+  omitsGroups?: boolean;
   /** The array from `lines`: `tables` gets it as an iterable that is parsed lazily, once. */
   long?: string;
   /** Streams the result, for parameters with which it can be too large for memory; it is not cached then. */

@@ -165,7 +165,7 @@ export function reportOperation(
       }
       checkReport(report, ctx, params);
       const asOf = as_of === undefined ? undefined : parseTime(as_of);
-      const range = report.isPaged ? { cursor, page_size, detail } : undefined;
+      const range = hasRange(report, format) ? { cursor, page_size, detail } : undefined;
       const asked = await reportRequest(ctx, report, params, { filter, scope, asOf, format, range });
       const key = runner.keyFor(ctx, topics, asked);
       const today = dayOf(asOf);
@@ -254,6 +254,10 @@ function refuseOther(
   if (cursor) throw refuse('cursor', 'application/json');
   if (detail === 'aggregate') throw refuse('detail', 'application/json');
 }
+
+/** Whether a response has a range of rows; a file is made from the first one where that can be complete. */
+const hasRange = ({ isPaged, omitsGroups }: Report, format: ReportFormat): boolean =>
+  isPaged === true && (format === 'json' || !omitsGroups);
 
 /** The request for all rows. */
 const withoutRange = ({ range: _, ...request }: ReportRequest): ReportRequest => request;

@@ -90,6 +90,7 @@ export const capabilityHeatmapReport = defineReport({
   },
   topics: () => ['cards', 'relations', 'catalogues', 'risks'],
   isPaged: true,
+  omitsGroups: true,
   async compute(input) {
     const { sql, ctx, params, range } = input;
     await sql.raw(`set local work_mem = '64MB'`);

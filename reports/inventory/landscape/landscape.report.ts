@@ -105,6 +105,7 @@ export const landscapeReport = defineReport({
     return nested(rows, all, range !== undefined && all.length > MAX_ROWS);
   },
   isPaged: true,
+  omitsGroups: true,
   tables: (result) => [
     reportTable(
       'items',

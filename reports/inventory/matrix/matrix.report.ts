@@ -86,6 +86,7 @@ export const matrixReport = defineReport({
     ];
   },
   isPaged: true,
+  omitsGroups: true,
   tables: ({ rows, columns, intersections }) => [
     reportTable(
       'intersections',

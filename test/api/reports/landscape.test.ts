@@ -305,3 +305,14 @@ describe('application portfolio', () => {
     ]);
   });
 });
+
+it('files have all groups, also those that a response of many omits', async () => {
+  const many = Array.from({ length: 5_001 }, (_, at) => [`Provider ${at}`, {}] as const);
+  await storeInventory(t, { Provider: Object.fromEntries(many) });
+  const path = at('landscape?type=ITComponent&group_by=Provider');
+  expect((await admin.get(path)).body).toMatchObject({ groups: [], group_count: 5_001, next_cursor: null });
+  const csv = await admin.get(`${path}&table=groups`, { accept: 'text/csv' });
+  expect(csv.text.trim().split('\r\n')).toHaveLength(5_002);
+  const { text } = await admin.get(path, { accept: 'image/svg+xml' });
+  expect(text).toContain('The 60 largest of 5,00');
+});
