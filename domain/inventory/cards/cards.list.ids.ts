@@ -104,8 +104,12 @@ export const derivedSorts: Record<string, (ctx: Ctx) => SortField> = {
   relations(ctx) {
     requirePermission(ctx.caller, 'relations.view');
     const types = ctx.metamodel.visibleRelationTypes.map(textLiteral).join(', ') || 'null';
+    const at = (end: string) => `select r.${end} as id from relations r where r.type in (${types})`;
+    // all are counted once: for single cards the planner may scan all relations
     return {
-      sql: `(select count(*) from relations r where (r.source_id = c.id or r.target_id = c.id) and r.type in (${types}))::numeric`,
+      sql: `coalesce(((select jsonb_object_agg(k.id, k.n) from (select e.id, count(*) as n
+        from (${at('source_id')} union all ${at('target_id')}) e group by e.id) k) ->> c.id::text)::numeric, 0)`,
+      filled: true,
       type: 'numeric',
     };
   },
