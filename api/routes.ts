@@ -62,6 +62,7 @@ import { registerCardOverviewRoute } from './inventory/cards/cards.overview.rout
 import { registerCardReadRoutes } from './inventory/cards/cards.read.routes.ts';
 import { registerCardWriteRoutes } from './inventory/cards/cards.write.routes.ts';
 import { registerCostRoutes } from './inventory/costs/costs.routes.ts';
+import { registerDataFlowRoutes } from './inventory/data-flows/data-flows.routes.ts';
 import {
   registerCardTypeRoutes,
   registerStakeholderRoleRoutes,
@@ -114,6 +115,7 @@ export const routeGroups: RouteGroup[] = [
   registerRelationRoutes,
   registerRelationGraphRoutes,
   registerCostRoutes,
+  registerDataFlowRoutes,
   registerTagRoutes,
   registerFavoriteRoutes,
   registerBookmarkRoutes,

@@ -10,23 +10,33 @@ const codeGroups: [name: string, codes: string[]][] = [
 /** Maximum number of codes in a component's name. */
 const MAX_NAMES = 4;
 
-/** Moves error responses of several operations to the components. */
+/** Successful responses of many operations, by their descriptions; the form that most of them have is shared. */
+const successNames: Record<string, string> = {
+  'The job that was started, as preferred': 'StartedJob',
+  Deleted: 'Deleted',
+};
+/** Successful responses of fewer operations are not shared. */
+const MANY = 20;
+
+/** Moves responses of several operations to the components: errors, started jobs and deletions. */
 export function shareResponses(document: OpenApiDocument): void {
   const { responses: shared } = document.components;
-  const failures = operationsOf(document).flatMap(({ responses }) =>
+  const candidates = operationsOf(document).flatMap(({ responses }) =>
     Object.entries(responses)
-      .filter(([status]) => !status.startsWith('2'))
+      .filter(([status, { description }]) => !isSuccess(status) || description in successNames)
       .map(([status, response]) => ({ responses, status, response, text: JSON.stringify(response) })),
   );
-  const uses = Map.groupBy(failures, ({ text }) => text);
-  for (const { responses, status, response, text } of failures) {
+  const uses = Map.groupBy(candidates, ({ text }) => text);
+  for (const { responses, status, response, text } of candidates) {
     const name = nameOf(status, response);
-    if (!name || uses.get(text)!.length === 1) continue;
+    if (!name || uses.get(text)!.length < (isSuccess(status) ? MANY : 2)) continue;
     shared[name] ??= response;
     if (JSON.stringify(shared[name]) !== text) throw new Error(`two responses would have the name ${name}`);
     responses[status] = reference('responses', name);
   }
 }
+
+const isSuccess = (status: string): boolean => status.startsWith('2');
 
 /** For example `CursorOrValidationFailed`, prefixed by `Scim`, `OData`, `Mcp` or `Page` if it is not a problem document. */
 function nameOf(status: string, response: OpenApiResponse): string | undefined {
@@ -41,6 +51,7 @@ function nameOf(status: string, response: OpenApiResponse): string | undefined {
         : media[0] === 'application/json'
           ? 'OData'
           : '';
+  if (isSuccess(status)) return successNames[response.description];
   if (status === '304') return 'NotModified';
   if (status === 'default') return `${form}Other`;
   let names = response['x-error-codes'] ?? [];

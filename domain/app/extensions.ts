@@ -24,6 +24,7 @@ import { surveysExtension } from '../governance/surveys/surveys.extension.ts';
 import { calculationsExtension } from '../inventory/calculations/calculations.extension.ts';
 import { cardsExtension } from '../inventory/cards/cards.extension.ts';
 import { costsExtension } from '../inventory/costs/costs.extension.ts';
+import { dataFlowsExtension } from '../inventory/data-flows/data-flows.extension.ts';
 import { metamodelExtension } from '../inventory/metamodel/metamodel.extension.ts';
 import { referenceExtension } from '../inventory/reference/reference.extension.ts';
 import { relationsExtension } from '../inventory/relations/relations.extension.ts';
@@ -46,6 +47,7 @@ export const extensionList: readonly Extension[] = [
   reportsExtension,
   relationsExtension,
   costsExtension,
+  dataFlowsExtension,
   tagsExtension,
   referenceExtension,
   collaborationExtension,

@@ -147,8 +147,11 @@ export interface CardReference {
   follows?: readonly { column: string; table: string; only?: string }[];
   /** The undo of a merge leaves rows with such a later event, if they meet a condition on `t`. */
   fixed?: { by: EventType; only: string };
-  /** Called before a merge moves rows, with the ids of its cards, the survivor first. */
-  beforeMerge?(work: Work, cardIds: readonly string[]): Promise<void>;
+  /**
+   * Called before a merge moves rows, with the ids of its cards, the survivor first.
+   * @returns the number of rows that it has moved itself, with their events.
+   */
+  beforeMerge?(work: Work, cardIds: readonly string[]): Promise<number>;
 }
 
 /** All extensions in the order in which they are called. */

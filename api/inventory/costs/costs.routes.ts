@@ -11,8 +11,8 @@ import { Clearable, component, Nullable, object, Uuid } from '../../../domain/ke
 import { sendResource } from '../../json.ts';
 import { created, ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
+import { CardRef } from '../relations/relations.schemas.ts';
 
-const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
 const CostSchema = component('Cost', {
   ...Cost.shown.columns,
   converted_amount: Nullable(

@@ -23,12 +23,14 @@ import {
 } from './metamodel.answers.ts';
 import { CardTypeSchema, ImpactSchema, StakeholderRoleSchema } from './metamodel.schemas.ts';
 
-const { description, icon, color, category, number_prefix, sort_order } = CardTypeDefinition.columns;
+const { description, icon, color, category, number_prefix, sort_order, has_data_flows } =
+  CardTypeDefinition.columns;
 const cardTypeMembers = {
   label: Type.Optional(Label),
   ...optional({ description, icon, color, category, number_prefix }),
   has_hierarchy: Type.Optional(Type.Boolean()),
   has_successors: Type.Optional(Type.Boolean()),
+  ...optional({ has_data_flows }),
   subtypes: Type.Optional(Type.Array(SubtypeSchema, { maxItems: 200 })),
   fields_schema: Type.Optional(Type.Array(SectionSchema, { maxItems: 100 })),
   stakeholder_roles: Type.Optional(

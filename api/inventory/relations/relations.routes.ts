@@ -29,8 +29,8 @@ import { sendResource } from '../../json.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import { attributesSchema, filterSchemas, listQuery, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { CardRef, Reference } from './relations.schemas.ts';
 
-const CardRef = object({ id: Uuid, type: Type.String(), name: Type.String() });
 const RelationSchema = component('Relation', { ...Relation.shown.columns, source: CardRef, target: CardRef });
 const { subtype, lifecycle, approval_status } = Card.columns;
 const RelatedCard = object({ ...CardRef.properties, subtype, lifecycle, approval_status });
@@ -51,25 +51,6 @@ const RelationCreateBody = object({
 });
 
 const RelationPatchBody = object({ attributes: Attributes, description: Description });
-
-const optionalText = (maxLength: number) => Clearable(Type.String({ maxLength }));
-
-const Reference = object(
-  {
-    id: Clearable(Uuid),
-    type: optionalText(100),
-    external_id: optionalText(500),
-    parent_path: Clearable(
-      Type.Array(Type.String({ maxLength: 500 }), {
-        maxItems: 100,
-        description:
-          'Names of all ancestors, the root first; without it: a card of this name at any place in the hierarchy',
-      }),
-    ),
-    name: optionalText(500),
-  },
-  { description: 'A card by `id`, by `type` and `external_id`, or by `type`, `name` and `parent_path`' },
-);
 
 const RelationBulkBody = object({
   operations: Type.Array(

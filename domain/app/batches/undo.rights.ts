@@ -162,7 +162,7 @@ async function requireNeed(ctx: Ctx, sql: Sql, written: Written, need: RequiredR
   }
 }
 
-/** The cards of each event with the caller's roles on them; a relation has two, and a role on one of them suffices. */
+/** The cards of each event with the caller's roles on them; relations and data flows have two, and a role on one of them suffices. */
 async function cardsOf(
   ctx: Ctx,
   sql: Sql,
@@ -179,7 +179,7 @@ async function cardsOf(
   );
   return rows.map((row: Record<string, never>) => [
     { id: row.card_id, type: row.card_type, myRoles: row.roles },
-    ...(event_type.startsWith('relation.')
+    ...(/^(relation|data_flow)\./.test(event_type)
       ? [{ id: row.peer_card_id, type: row.peer_card_type, myRoles: row.peer_roles }]
       : []),
   ]);

@@ -103,6 +103,12 @@ const rules: Rules = {
       'kinds',
       'key',
     ),
+  flow_frequencies: (frequencies) =>
+    repeated(
+      frequencies.map(({ key }) => key),
+      'frequencies',
+      'key',
+    ),
   cors_origins: (origins) =>
     origins.flatMap((origin, index) =>
       unless(

@@ -28,6 +28,7 @@ export const tableOrder: readonly (ContentTable | string)[] = [
   'cards',
   'relations',
   'costs',
+  'data_flows',
   'card_tags',
   'stakeholders',
   'comments',

@@ -58,6 +58,7 @@ const catalogue = {
   relation: inventory(null, written),
   cost: inventory(null, written),
   relation_cost: inventory('relations.view', written),
+  data_flow: inventory(['inventory.view', 'relations.view'], written),
   stakeholder: inventory('stakeholders.view', ['added', 'removed', 'role_changed']),
   comment: inventory('comments.view', written),
   todo: inventory(null, written),

@@ -27,6 +27,7 @@ export class CardTypeDefinition extends rowModel('card_types', {
   category: Nullable(line(100)),
   has_hierarchy: Type.Boolean(),
   has_successors: Type.Boolean(),
+  has_data_flows: BooleanOf('Whether data can flow between cards of the type'),
   subtypes: Type.Array(SubtypeSchema),
   fields_schema: Type.Array(SectionSchema),
   section_config: Type.Unsafe<SectionConfig>(OpenObject),

@@ -129,6 +129,7 @@ export interface CardTypeSeed {
   sort_order: number;
   has_hierarchy: boolean;
   has_successors: boolean;
+  has_data_flows: boolean;
   subtypes: { key: string; label: string }[];
   fields_schema: Section[];
   stakeholder_roles: { key: string; label: string }[];

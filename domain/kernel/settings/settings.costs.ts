@@ -2,6 +2,16 @@ import Type from 'typebox';
 import { arrayOf, itemsUpTo } from '../shapes.ts';
 import { plain } from './settings.definition.ts';
 
+/** Options with keys and labels. */
+export const optionList = (example: { key: string; label: string }, description: string) =>
+  arrayOf(
+    {
+      key: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,99}$', examples: [example.key] }),
+      label: Type.String({ minLength: 1, maxLength: 100, examples: [example.label] }),
+    },
+    { minItems: 1, maxItems: 100, description },
+  );
+
 /** The prices of other currencies in that of the workspace. */
 export const exchangeRates = plain(
   arrayOf(
@@ -31,13 +41,7 @@ export const exchangeRates = plain(
 
 /** The kinds of costs by period. */
 export const costKinds = plain(
-  arrayOf(
-    {
-      key: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,99}$', examples: ['licence'] }),
-      label: Type.String({ minLength: 1, maxLength: 100, examples: ['Licence'] }),
-    },
-    { minItems: 1, maxItems: 100, description: 'Costs keep a kind that is removed' },
-  ),
+  optionList({ key: 'licence', label: 'Licence' }, 'Costs keep a kind that is removed'),
   [
     { key: 'licence', label: 'Licence' },
     { key: 'infrastructure', label: 'Infrastructure' },

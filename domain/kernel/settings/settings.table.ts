@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Choice, itemsUpTo, object } from '../shapes.ts';
 import { costKinds, exchangeRates } from './settings.costs.ts';
+import { flowFrequencies } from './settings.data-flows.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
 import { matchingVocabulary } from './settings.vocabulary.ts';
 
@@ -117,6 +118,7 @@ export const settingTable = {
   ),
   exchange_rates: exchangeRates,
   cost_kinds: costKinds,
+  flow_frequencies: flowFrequencies,
   // Cards that were archived longer ago are deleted permanently.
   archive_retention_days: plain(
     days(0, 'Archived cards are deleted after so many days; 0: never'),

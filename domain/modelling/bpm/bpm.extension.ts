@@ -39,7 +39,7 @@ const ofProcess = { card: 'process_id', transfer: {} } as const;
 const process = { column: 'process_id' };
 
 /** Archives the published versions of merged processes whose diagram is not the current one after the merge. */
-async function archiveOtherFlows({ sql, emit }: Work, cardIds: readonly string[]): Promise<void> {
+async function archiveOtherFlows({ sql, emit }: Work, cardIds: readonly string[]): Promise<number> {
   const published = await findRows(sql, FlowVersion, (found) =>
     found
       .whereIn('process_id', [...cardIds])
@@ -47,7 +47,7 @@ async function archiveOtherFlows({ sql, emit }: Work, cardIds: readonly string[]
       .orderBy('id')
       .forUpdate(),
   );
-  if (published.length === 0) return;
+  if (published.length === 0) return 0;
   const current = await query(sql).value<string | undefined>`select process_id from process_diagrams
     where process_id = any(${cardIds}::uuid[])
     order by (lineage_id = ${cardIds[0]}::uuid) desc, version desc, lineage_id limit 1`;
@@ -57,6 +57,7 @@ async function archiveOtherFlows({ sql, emit }: Work, cardIds: readonly string[]
     const after = await updateRow(sql, FlowVersion, { id: before.id }, { status: 'archived', archived_at });
     emit(flowEvent(before, after, 'archived'));
   }
+  return 0;
 }
 
 const resources: readonly Resource[] = [

@@ -112,7 +112,8 @@ describe('every operation', () => {
     for (const { where, operation } of operations) {
       const good = Object.entries(operation.responses).filter(([status]) => /^2\d\d$/.test(status));
       expect(good.length, where).toBeGreaterThan(0);
-      for (const [status, { content }] of good) {
+      for (const [status, response] of good) {
+        const { content } = resolve(response);
         // the protocol has messages without an answer, which are taken with an empty 202
         if (status === '204' || (status === '202' && operation.operationId === 'sendMcpMessage')) {
           expect(content, where).toBeUndefined();
@@ -170,7 +171,7 @@ describe('every operation', () => {
         ...Object.entries(operation.requestBody?.content ?? {}),
         ...Object.entries(operation.responses)
           .filter(([status]) => status.startsWith('2'))
-          .flatMap(([, { content }]) => Object.entries(content ?? {})),
+          .flatMap(([, response]) => Object.entries(resolve(response).content ?? {})),
       ];
       for (const [mediaType, { schema, example }] of media) {
         if (mediaType === 'application/json') expect(example, `${where} ${mediaType}`).toBeDefined();

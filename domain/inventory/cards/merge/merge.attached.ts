@@ -49,7 +49,7 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Reco
   const ids = [survivor.id, ...merged.map(({ id }) => id)];
   for (const reference of work.extensions.cardReferences) {
     const { table, column, entity } = reference;
-    await reference.beforeMerge?.(work, ids);
+    const before = (await reference.beforeMerge?.(work, ids)) ?? 0;
     if (reference.once) await removeDoubles(work, reference, cards);
     const moved = await query(sql).rows<{ id: string; from: string; owner: string | null }>`with moved as (
          update ${embed(table)} set ${embed(column)} = ${survivor.id}::uuid
@@ -57,7 +57,7 @@ export async function moveAttached(work: Work, cards: MergedCards): Promise<Reco
          returning new.id, old.${embed(column)} as "from", ${embed(ownerOf(reference))} as owner
        ) select * from moved order by id`;
     for (const row of moved) emit(movedEvent(reference, type, { ...row, to: survivor.id }));
-    counts[entity] = (counts[entity] ?? 0) + moved.length;
+    counts[entity] = (counts[entity] ?? 0) + before + moved.length;
   }
   return counts;
 }

@@ -27,6 +27,7 @@ const metamodel = compileMetamodel({
       category: null,
       has_hierarchy: false,
       has_successors: false,
+      has_data_flows: false,
       subtypes: [],
       fields_schema: [
         {

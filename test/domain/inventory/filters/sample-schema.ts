@@ -58,6 +58,7 @@ export const sampleRows = {
       category: null,
       has_hierarchy: true,
       has_successors: false,
+      has_data_flows: false,
       subtypes,
       fields_schema: [{ section: 'All', fields }],
       section_config: {},

@@ -3,6 +3,7 @@ import { attachedActs } from './attached.ts';
 import { bpmActs } from './bpm.ts';
 import { cardActs } from './cards.ts';
 import { costActs } from './costs.ts';
+import { dataFlowActs } from './data-flows.ts';
 import { decisionActs } from './decisions.ts';
 import { diagramActs } from './diagrams.ts';
 import { findingActs } from './findings.ts';
@@ -16,6 +17,7 @@ export const workspaceWide: Acts[] = [
   cardActs,
   attachedActs,
   costActs,
+  dataFlowActs,
   workspaceActs,
   askedActs,
   findingActs,
