@@ -14,9 +14,11 @@ const MAX_NAMES = 4;
 const successNames: Record<string, string> = {
   'The job that was started, as preferred': 'StartedJob',
   Deleted: 'Deleted',
+  'The decision': 'Decision',
+  'The statement': 'Statement',
 };
 /** Successful responses of fewer operations are not shared. */
-const MANY = 20;
+const MANY = 5;
 
 /** Moves responses of several operations to the components: errors, started jobs and deletions. */
 export function shareResponses(document: OpenApiDocument): void {

@@ -12,8 +12,11 @@ export function asOfScope(ctx: Ctx, { report, params, cards, filtered }: ReportR
   // a filter with a subquery can read any table
   const costs = may(ctx.caller, 'costs.view');
   if (filtered && hasSubquery(cards.sql)) return { costs };
-  if (report.fewRows?.(params) && !hasSubquery(cards.sql)) return { rowwise: true, costs };
-  const reads = report.reads && { reads: withCondition(report.reads, cards.sql) };
+  const own = typeof report.reads === 'function' ? report.reads(ctx, params) : report.reads;
+  if (report.fewRows?.(params) && !hasSubquery(cards.sql)) {
+    return { rowwise: true, costs, ...(own && { reads: own }) };
+  }
+  const reads = own && { reads: withCondition(own, cards.sql) };
   if (!report.topics) return { ...reads, costs };
   const { cardTypes, relationTypes } = ctx.metamodel;
   const read = (topic: string, keys: Iterable<string>) =>

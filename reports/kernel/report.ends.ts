@@ -6,6 +6,8 @@ import { embed, fragment, joinFragments } from '../../platform/database.ts';
 export interface RelatedPairs extends Fragment {
   /** `distinct` if pairs can be duplicated, else empty. */
   once: 'distinct' | '';
+  /** Further columns of the pairs. */
+  more?: readonly string[];
 }
 
 /** The visible relation types from one card type to another. */

@@ -45,8 +45,9 @@ export async function scopeOf(ctx: Ctx, active: Fragment, id: string): Promise<S
  */
 export function rolledUp(pairs: RelatedPairs, side: 'card_id' | 'other_id', cards: Fragment): RelatedPairs {
   const other = side === 'card_id' ? 'other_id' : 'card_id';
+  const { more = [] } = pairs;
   return {
-    ...fragment`select u.counts_for as ${embed(side)}, p.${embed(other)} from (${embed(pairs)}) p join (
+    ...fragment`select u.counts_for as ${embed(side)}, ${embed([other, ...more].map((column) => `p.${column}`).join(', '))} from (${embed(pairs)}) p join (
       with recursive own as (select c.id, c.parent_id from cards c where ${embed(cards)}),
         up (id, counts_for) as (
           select id, id from own
@@ -55,5 +56,6 @@ export function rolledUp(pairs: RelatedPairs, side: 'card_id' | 'other_id', card
           where k.parent_id in (select id from own))
       select id, counts_for from up) u on u.id = p.${embed(side)}`,
     once: 'distinct',
+    more,
   };
 }

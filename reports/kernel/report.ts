@@ -135,7 +135,7 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
    * The tables and columns that it reads, if these are few: with `as_of`, others cannot be read. Those that its filter reads
    * are added.
    */
-  reads?: Reads;
+  reads?: Reads | ((ctx: Ctx, params: P) => Reads);
   /** Whether, for these parameters, it only reads few cards and relations, by their ids and ends. */
   fewRows?(params: P): boolean;
   /**

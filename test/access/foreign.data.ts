@@ -154,7 +154,7 @@ export const foreignRows: ForeignRow[] = [
 export const sharedPaths = [
   /^\/api\/v1\/(adr|soaw|risks|mitigation-tasks|surveys)\//,
   /^\/api\/v1\/(ai-analysis|compliance|eol|migration|metamodel|calculations)\//,
-  /^\/api\/v1\/(bpm|cards|card-merges|documents|file-attachments|relations|stakeholders)\//,
+  /^\/api\/v1\/(bpm|cards|card-merges|data-flows|documents|file-attachments|relations|stakeholders)\//,
   /^\/api\/v1\/(diagram-groups|tag-groups|roles|job-schedules|web-portals|admin\/workspace)\//,
   /^\/api\/v1\/ppm\/(?!task-comments)/,
   /^\/(odata\/v4|portal)\//,

@@ -161,6 +161,11 @@ const kinds = [
     id: 'extractCosts',
     permissionNote: 'costs.view; relations.view for those of relations; inventory.view for changes',
   },
+  {
+    kind: 'data_flows',
+    id: 'extractDataFlows',
+    permissionNote: 'relations.view; inventory.view for changes',
+  },
 ] as const;
 
 /** Streamed extractions, full or incremental, and the manifests of export jobs. */
@@ -168,8 +173,8 @@ export function registerExtractRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports' });
 
   for (const { kind, id, permissionNote } of kinds) {
-    routes.get(id, `/api/v1/extracts/${kind}`, {
-      summary: `Stream ${kind}, all of them or the changes since a position`,
+    routes.get(id, `/api/v1/extracts/${kind.replace('_', '-')}`, {
+      summary: `Stream ${kind.replace('_', ' ')}, all of them or the changes since a position`,
       description:
         'The same rows as those of the export job, from one snapshot. `X-Position` is the position in the change feed that they include: sent as `after`, the next extraction contains the rows that may have changed since and the deleted and removed ones, marked `deleted` or `removed`. With `Prefer: respond-async` the same export is started as a job.',
       permission: 'inventory.export',

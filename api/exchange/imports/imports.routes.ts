@@ -137,12 +137,12 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
   await registerUploads(app, [FORM, ...Object.keys(rawTypes)], (uploads) => {
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
     routes.post('startImport', '/api/v1/imports', {
-      summary: 'Import cards, relations or costs from a file, as a job',
+      summary: 'Import cards, relations, costs or data flows from a file, as a job',
       description:
         'CSV or NDJSON. Invalid rows are skipped, unless `atomic` is true. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its result file is the report as NDJSON with `line`, `external_id`, `outcome` and `errors`.',
       permission: 'login',
       permissionNote:
-        'inventory.create for cards; inventory.edit for cards in the mode upsert; relations.manage for relations; costs.view and inventory.edit for costs',
+        'inventory.create for cards; inventory.edit for cards in the mode upsert; relations.manage for relations and data flows; costs.view and inventory.edit for costs',
       query: ImportQuery,
       consumes: {
         'text/csv': { example: cards },

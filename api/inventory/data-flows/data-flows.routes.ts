@@ -11,6 +11,7 @@ import {
   readDataFlow,
 } from '../../../domain/inventory/data-flows/data-flows.list.ts';
 import { DataFlow, MAX_DATA_OBJECTS } from '../../../domain/inventory/data-flows/data-flows.model.ts';
+import { suggestedFlowList } from '../../../domain/inventory/data-flows/data-flows.suggested.ts';
 import {
   Choice,
   Clearable,
@@ -36,6 +37,14 @@ const DataFlowSchema = component('DataFlow', {
 });
 
 const { direction, frequency, description, external_id } = DataFlow.columns;
+const { source, target, interface: over, data_objects } = DataFlowSchema.properties;
+const SuggestedSchema = component('SuggestedDataFlow', {
+  source,
+  target,
+  interface: over,
+  data_objects,
+  direction,
+});
 const values = optional({ direction, frequency, description, external_id });
 const PatchBody = object({
   interface_id: Clearable(Uuid),
@@ -110,6 +119,14 @@ export function registerDataFlowRoutes(app: App): void {
     description: 'Those from and to the card, over it as an interface, or of it as a data object.',
     ...reading,
     responses: page('Data flows', DataFlowSchema),
+  });
+
+  routes.list('listSuggestedDataFlows', '/api/v1/data-flows/suggested', suggestedFlowList, {
+    summary: 'List the data flows that follow from relations of interfaces',
+    description:
+      'From each card that sends data into an interface to each that receives data from it (attribute `flowDirection`), if one side is a single card or there are only two. `POST /data-flows/bulk` takes them as operations.',
+    ...reading,
+    responses: page('Data flows that do not exist yet', SuggestedSchema),
   });
 
   routes.get('readDataFlow', '/api/v1/data-flows/:id', {

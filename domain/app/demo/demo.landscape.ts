@@ -1,8 +1,16 @@
 import businessCards from './cards.business.json' with { type: 'json' };
 import systemCards from './cards.systems.json' with { type: 'json' };
+import flows from './data-flows.json' with { type: 'json' };
 import { isMonthsFromToday, resolveDay } from './demo.dates.ts';
 import { expandRelations } from './demo.relations.ts';
-import type { DemoCard, DemoCardSource, DemoLandscape, DemoRelationRow, DemoTagGroup } from './demo.types.ts';
+import type {
+  DemoCard,
+  DemoCardSource,
+  DemoFlow,
+  DemoLandscape,
+  DemoRelationRow,
+  DemoTagGroup,
+} from './demo.types.ts';
 import people from './people.json' with { type: 'json' };
 import relations from './relations.json' with { type: 'json' };
 
@@ -34,6 +42,7 @@ function cardOn(today: string, { lifecycle, attributes, ...rest }: DemoCardSourc
 export function demoLandscape(today: string): DemoLandscape {
   return {
     cards: sources.map((source) => cardOn(today, source)),
+    flows: flows as DemoFlow[],
     relations: (relations as DemoRelationRow[]).flatMap(expandRelations),
     tagGroups: people.tagGroups as DemoTagGroup[],
     users: people.users,

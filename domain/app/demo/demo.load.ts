@@ -3,6 +3,7 @@ import { insertUser } from '../../access/users.store.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { rescoreCards, saveCards } from '../../inventory/cards/cards.save.ts';
 import { createCardWithin } from '../../inventory/cards/cards.write.ts';
+import { applyFlows } from '../../inventory/data-flows/data-flows.write.ts';
 import { bulkRelationsWithin } from '../../inventory/relations/relations.bulk.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
@@ -37,6 +38,7 @@ export async function loadDemo(ctx: Ctx, today: string) {
     await attach(work, demo, ids, tags, users);
     await rescoreCards(work, ctx, ids.values());
     await relate(work, ctx, demo, ids);
+    await addFlows(work, ctx, demo, ids);
     await approve(work, ctx, demo, ids);
     return { cards: demo.cards.length, relations: demo.relations.length };
   });
@@ -103,6 +105,23 @@ async function relate(work: Work, ctx: Ctx, demo: DemoLandscape, ids: Map<string
   );
   const refused = results.find((row) => row.status === 'failed');
   if (refused) throw new Error(`relation ${refused.row_index} of the demo was refused: ${refused.error}`);
+}
+
+async function addFlows(work: Work, ctx: Ctx, demo: DemoLandscape, ids: Map<string, string>): Promise<void> {
+  const card = (externalId: string) => ({ id: ids.get(externalId)! });
+  const outcomes = await applyFlows(
+    work,
+    ctx,
+    demo.flows.map(([source, target, over, objects, direction, frequency, description]) => ({
+      ...{ direction, frequency, description },
+      source: card(source),
+      target: card(target),
+      interface: card(over),
+      data_objects: objects.split(' ').map(card),
+    })),
+  );
+  const refused = outcomes.find(({ error }) => error);
+  if (refused) throw refused.error;
 }
 
 async function approve(work: Work, ctx: Ctx, demo: DemoLandscape, ids: Map<string, string>): Promise<void> {

@@ -1,3 +1,4 @@
+import type { DataFlowRow } from '../../inventory/data-flows/data-flows.model.ts';
 import type { LifecyclePhase } from '../../kernel/metamodel/metamodel.types.ts';
 
 export interface DemoCard {
@@ -24,6 +25,17 @@ export interface DemoRelation {
   description?: string;
   attributes?: Record<string, unknown>;
 }
+
+/** A data flow: external ids of source, target, interface and (separated by blanks) data objects. */
+export type DemoFlow = [
+  source: string,
+  target: string,
+  over: string,
+  objects: string,
+  direction: DataFlowRow['direction'],
+  frequency: string,
+  description: string,
+];
 
 export interface DemoTagGroup {
   name: string;
@@ -53,6 +65,7 @@ interface DemoStakeholder {
 export interface DemoLandscape {
   cards: DemoCard[];
   relations: DemoRelation[];
+  flows: DemoFlow[];
   tagGroups: DemoTagGroup[];
   users: DemoUser[];
   stakeholders: DemoStakeholder[];

@@ -41,6 +41,8 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   import_relation_plan: service(working),
   import_cost_rows: service(working),
   import_cost_plan: service(working),
+  import_flow_rows: service(working),
+  import_flow_plan: service(working),
   import_outcomes: service(working),
   import_warnings: service(working),
   migration_rows: service(working),

@@ -9,13 +9,13 @@ export const exportFormats = ['csv', 'xlsx', 'ndjson', 'parquet'] as const;
 /** The options of an export. Shared by the request and the job. */
 export const ExportRequest = object({
   format: Choice(exportFormats),
-  kind: Choice(['cards', 'relations', 'costs'], { default: 'cards' }),
-  types: TypeKeys('Card types (also for costs), or relation types for relations; none: all'),
+  kind: Choice(['cards', 'relations', 'costs', 'data_flows'], { default: 'cards' }),
+  types: TypeKeys('Card types (also for costs and data flows), or relation types for relations; none: all'),
   filter: Type.String({
     default: '',
     maxLength: 4000,
     description:
-      'Which cards, in the filter language; relations, also those of costs, need both ends among them',
+      'Which cards, in the filter language; relations, also those of costs, and data flows need both ends among them',
   }),
   columns: Type.Array(Type.String({ maxLength: 120 }), {
     default: [],

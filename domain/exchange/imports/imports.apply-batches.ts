@@ -8,6 +8,7 @@ import type { Services } from '../../kernel/services.ts';
 import { applyCards, applyRelations } from './imports.cards.apply.ts';
 import { countRows, storeOutcomes } from './imports.cards.stage.ts';
 import { applyCosts } from './imports.costs.apply.ts';
+import { applyFlowRows } from './imports.flows.apply.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { countOutcomes } from './imports.report.ts';
 import type { ImportKind } from './imports.row.ts';
@@ -25,7 +26,12 @@ const MAX_ATTEMPTS = 10;
 /** Attempts at an import in one transaction. */
 const WHOLE_ATTEMPTS = 5;
 
-const appliers = { cards: applyCards, relations: applyRelations, costs: applyCosts };
+const appliers = {
+  cards: applyCards,
+  relations: applyRelations,
+  costs: applyCosts,
+  data_flows: applyFlowRows,
+};
 
 /** Applies the rows of one batch of the plan. */
 const applyBatch = (kind: ImportKind, applying: Applying, batch: number): Promise<RowOutcome[]> =>

@@ -11,6 +11,7 @@ import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compi
 import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { type StagedCost, stageCost } from './imports.costs.stage.ts';
+import { type StagedFlow, stageFlow } from './imports.flows.stage.ts';
 import { resolveNumbers } from './imports.numbers.ts';
 import {
   readTagCatalogue,
@@ -28,6 +29,7 @@ export const rowsTable: Record<ImportKind, string> = {
   cards: 'import_card_rows',
   relations: 'import_relation_rows',
   costs: 'import_cost_rows',
+  data_flows: 'import_flow_rows',
 };
 
 /** The table with the plan of a kind. */
@@ -35,6 +37,7 @@ export const planTable: Record<ImportKind, string> = {
   cards: 'import_card_plan',
   relations: 'import_relation_plan',
   costs: 'import_cost_plan',
+  data_flows: 'import_flow_plan',
 };
 
 /** Writes staged rows in one statement. */
@@ -101,6 +104,7 @@ interface StagedRows {
   cards: StagedCard;
   relations: StagedRelation;
   costs: StagedCost;
+  data_flows: StagedFlow;
 }
 
 /** Converts parsed rows to staged rows: checks everything that does not depend on other rows or cards. */
@@ -110,6 +114,10 @@ const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } 
   costs: async (ctx) => async (sql, rows) => {
     await resolveNumbers(ctx, sql, rows);
     return rows.map(stageCost);
+  },
+  data_flows: async (ctx) => async (sql, rows) => {
+    await resolveNumbers(ctx, sql, rows);
+    return rows.map(stageFlow);
   },
   relations: async (ctx) => async (sql, rows) => {
     await resolveNumbers(ctx, sql, rows);

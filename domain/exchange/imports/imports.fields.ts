@@ -11,8 +11,9 @@ import {
   MAX_NAME,
 } from '../../inventory/cards/rules/values.ts';
 import { MAX_AMOUNT, MAX_COST_DESCRIPTION } from '../../inventory/costs/costs.model.ts';
+import { directions, MAX_FLOW_DESCRIPTION } from '../../inventory/data-flows/data-flows.model.ts';
 import { unknownChoice } from '../../kernel/choices.ts';
-import type { CardColumn, CostColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
+import type { CardColumn, CostColumn, FlowColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
 import {
   readDay,
   readNumber,
@@ -189,11 +190,45 @@ export function missingOf(values: Record<string, unknown>): string | undefined {
   return costMembers.find((field) => values[field] === undefined);
 }
 
+const endFields = <E extends string>(end: E) =>
+  ({
+    [`${end}_id`]: id,
+    [`${end}_number`]: cardNumber,
+    [`${end}_type`]: line(MAX_KEY, false),
+    [`${end}_external_id`]: line(MAX_EXTERNAL_ID, false),
+    [`${end}_name`]: line(MAX_NAME, false),
+  }) as Record<`${E}_${'id' | 'number' | 'type' | 'external_id' | 'name'}`, FieldReader>;
+const clearable = (reader: FieldReader): FieldReader => ({ ...reader, clears: true });
+const named = (max: number, form: string) =>
+  listOf((item) => (checkLine('', item.trim(), max) ? undefined : item.trim()), 'bad_list', form);
+
+const flowFields: Record<FlowColumn, FieldReader> = {
+  id,
+  external_id: line(MAX_EXTERNAL_ID, true),
+  ...endFields('source'),
+  ...endFields('target'),
+  interface_id: clearable(id),
+  interface_number: cardNumber,
+  interface_external_id: line(MAX_EXTERNAL_ID, true),
+  interface_name: line(MAX_NAME, true),
+  data_object_ids: listOf(
+    (item) => (isUuid(item.trim()) ? item.trim().toLowerCase() : undefined),
+    'bad_id',
+    'UUIDs',
+  ),
+  data_object_external_ids: named(MAX_EXTERNAL_ID, 'external ids'),
+  data_object_names: named(MAX_NAME, 'names'),
+  direction: oneOf(...directions),
+  frequency: line(MAX_KEY, true),
+  description: text((field, given) => checkText(field, given, MAX_FLOW_DESCRIPTION), { clears: true }),
+};
+
 /** The readers of the built-in fields of a kind, by name; attributes and lifecycle phases are read by their types. */
 export const fieldReaders: Record<ImportKind, Readonly<Record<string, FieldReader>>> = {
   cards: cardFields,
   relations: relationFields,
   costs: costFields,
+  data_flows: flowFields,
 };
 
 /** The members of a card's row that name its parent; the card becomes a root if all are cleared. */
@@ -236,7 +271,7 @@ export function finishRow<K extends ImportKind>(row: Draft, kind: K, noParent: b
     if (given(...fields)) return;
     row.errors.push({ field: fields[0]!, code: 'required', message: 'is needed in a row without an id' });
   };
-  if (!given('id', 'number') && kind !== 'costs') {
+  if (!given('id', 'number') && (kind === 'cards' || kind === 'relations')) {
     need('type');
     if (kind === 'relations') {
       need('source_external_id', 'source_id', 'source_number');

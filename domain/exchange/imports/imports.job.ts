@@ -26,7 +26,7 @@ export const focusOptions = {
 
 /** The options of an import. Shared by the request and the job. */
 export const importOptions = {
-  kind: Choice(['cards', 'relations', 'costs'], { default: 'cards' }),
+  kind: Choice(['cards', 'relations', 'costs', 'data_flows'], { default: 'cards' }),
   ...focusOptions,
   mode: Choice(
     ['create', 'upsert'],
@@ -58,7 +58,7 @@ const Payload = object({
 /** The services and the job of an import. */
 export type ImportPayload = Static<typeof Payload>;
 
-/** Imports an uploaded file of cards, relations or costs into the inventory. */
+/** Imports an uploaded file of cards, relations, costs or data flows into the inventory. */
 export const importJob = defineJob({
   kind: 'import',
   queue: 'bulk',

@@ -2,7 +2,7 @@ import { embed, query, type Sql } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { cardNumberKey } from '../../inventory/cards/rules/numbers.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { CardColumn, CostColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
+import type { CardColumn, CostColumn, FlowColumn, RelationColumn } from '../../kernel/transfer/columns.ts';
 import type { ImportRow } from './imports.row.ts';
 
 /** The members with a card's number, and those with the id of the same card. */
@@ -12,7 +12,8 @@ const idOfNumber = {
   source_number: 'source_id',
   target_number: 'target_id',
   card_number: 'card_id',
-} as const satisfies Partial<Record<CardColumn | RelationColumn | CostColumn, string>>;
+  interface_number: 'interface_id',
+} as const satisfies Partial<Record<CardColumn | RelationColumn | CostColumn | FlowColumn, string>>;
 
 const members = Object.entries(idOfNumber);
 

@@ -3,11 +3,12 @@ import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { cardPlan, leveledTypes } from './imports.cards.plan.ts';
 import { planTable } from './imports.cards.stage.ts';
 import { costPlan } from './imports.costs.plan.ts';
+import { flowPlan } from './imports.flows.plan.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { createPlan, type Planned } from './imports.planning.ts';
 import { relationPlan } from './imports.relations.plan.ts';
 
-const specs = { cards: cardPlan, relations: relationPlan, costs: costPlan };
+const specs = { cards: cardPlan, relations: relationPlan, costs: costPlan, data_flows: flowPlan };
 
 /** Which staged rows are planned, and how. */
 type PlanOptions = Pick<ImportPayload, 'kind' | 'mode'> & { batchRows: number };

@@ -5,6 +5,7 @@ import {
   type FileColumn,
   readCardHeader,
   readCostHeader,
+  readFlowHeader,
   readRelationHeader,
 } from '../../kernel/transfer/columns.ts';
 import { readBoolean, readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
@@ -50,6 +51,7 @@ function headerColumns(
     throw invalidField('file', 'bad_encoding', 'The header is not UTF-8 text.');
   }
   if (kind === 'costs') return readCostHeader(cells);
+  if (kind === 'data_flows') return readFlowHeader(cells);
   return kind === 'cards' ? readCardHeader(cells, attributeKeys) : readRelationHeader(cells, attributeKeys);
 }
 

@@ -23,7 +23,7 @@ export function costErrors(
 
 /** The permissions that show the stored values of rows. */
 export const viewRights = (kind: ImportKind): AppPermission[] =>
-  kind === 'relations' ? ['inventory.view', 'relations.view'] : ['inventory.view'];
+  kind === 'relations' || kind === 'data_flows' ? ['inventory.view', 'relations.view'] : ['inventory.view'];
 
 /** The permissions that an import needs. @throws EstateError `forbidden` naming the first missing one. */
 export function requireImportRights(
@@ -31,7 +31,7 @@ export function requireImportRights(
   { kind, mode, report }: Pick<ImportPayload, 'kind' | 'mode' | 'report'>,
 ): void {
   if (report === 'changes') for (const permission of viewRights(kind)) requirePermission(caller, permission);
-  if (kind === 'relations') {
+  if (kind === 'relations' || kind === 'data_flows') {
     requirePermission(caller, 'relations.manage');
     return;
   }

@@ -4,7 +4,7 @@ import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
 
 /** The kinds of rows that make up the inventory. */
 export type InventoryKind = 'cards' | 'relations';
-export type ImportKind = InventoryKind | 'costs';
+export type ImportKind = InventoryKind | 'costs' | 'data_flows';
 
 /** The values of a row of cards: an absent member is not changed, `null` clears it. */
 export interface CardRowValues {
@@ -66,6 +66,27 @@ export interface CostRowValues {
   description?: string | null;
 }
 
+/** How a row of data flows names one of its ends. */
+type EndValues<E extends string> = {
+  [K in `${E}_${'id' | 'number' | 'type' | 'external_id' | 'name'}`]?: string;
+};
+
+/** The values of a row of data flows: an absent member is not changed, `null` clears it. */
+export interface FlowRowValues extends EndValues<'source'>, EndValues<'target'> {
+  id?: string;
+  external_id?: string | null;
+  interface_id?: string | null;
+  interface_number?: string;
+  interface_external_id?: string | null;
+  interface_name?: string | null;
+  data_object_ids?: string[] | null;
+  data_object_external_ids?: string[] | null;
+  data_object_names?: string[] | null;
+  direction?: 'forward' | 'bidirectional';
+  frequency?: string | null;
+  description?: string | null;
+}
+
 /** The field of errors that concern a row as a whole. */
 export const ROW = 'row';
 
@@ -75,7 +96,12 @@ export interface ImportRow<K extends ImportKind = ImportKind> {
   line: number;
   kind: K;
   /** Only valid values: invalid ones are reported in `errors`. */
-  values: { cards: CardRowValues; relations: RelationRowValues; costs: CostRowValues }[K];
+  values: {
+    cards: CardRowValues;
+    relations: RelationRowValues;
+    costs: CostRowValues;
+    data_flows: FlowRowValues;
+  }[K];
   errors: FieldError[];
 }
 

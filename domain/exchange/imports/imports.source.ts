@@ -61,7 +61,8 @@ function attributesOf(
   metamodel: Metamodel,
   kind: ImportKind,
 ): Pick<ReadOptions, 'attributeKeys' | 'fieldType'> {
-  if (kind === 'costs') return { attributeKeys: new Set(), fieldType: () => undefined };
+  if (kind === 'costs' || kind === 'data_flows')
+    return { attributeKeys: new Set(), fieldType: () => undefined };
   const types = kind === 'cards' ? metamodel.cardTypes : metamodel.relationTypes;
   const visible = kind === 'cards' ? metamodel.visibleTypes : metamodel.visibleRelationTypes;
   const anywhere = new Map<string, FieldType>();

@@ -4,6 +4,7 @@ import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { lockCards } from '../cards/cards.load.ts';
+import { newIds } from '../cards/cards.save.ts';
 import { writtenFlow } from './data-flows.list.ts';
 import type { DataFlowInput } from './data-flows.model.ts';
 import { applyFlows, externalIdTaken, type FlowOperation, type FlowOutcome } from './data-flows.write.ts';
@@ -42,19 +43,11 @@ export async function createDataFlow(
   { source_id, target_id, ...input }: FlowRequest & { source_id: string; target_id: string },
 ): Promise<{ id: string; text: JsonText }> {
   return await command(ctx, async (work) => {
-    const { external_id, ...values } = operationOf(input);
     const ends = { source: { id: source_id }, target: { id: target_id } };
-    await requireFree(work, external_id);
-    const id = await applyOne(work, ctx, { ...values, ...ends, external_id });
+    const [new_id] = await newIds(work, 1);
+    const id = await applyOne(work, ctx, { ...operationOf(input), ...ends, new_id });
     return { id, text: await writtenFlow(work.sql, ctx, id) };
   });
-}
-
-/** An operation with the external id of a flow would change it. @throws EstateError `external_id_taken`. */
-async function requireFree({ sql }: Work, external_id: string | null | undefined): Promise<void> {
-  if (external_id && (await sql('data_flows').where({ external_id }).first('id'))) {
-    throw externalIdTaken(external_id);
-  }
 }
 
 /**

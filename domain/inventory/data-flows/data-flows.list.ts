@@ -22,6 +22,19 @@ const shownCards = (ctx: Ctx, list: string, condition: string): Fragment =>
 
 const ways = ['incoming', 'outgoing'] as const;
 
+/** The cards of the flow `t`. */
+export const flowMembers = {
+  source: end('s'),
+  target: end('d'),
+  interface: (ctx: Ctx) => shownCards(ctx, end('c'), 'c.id = t.interface_id'),
+  data_objects: (ctx: Ctx) =>
+    shownCards(
+      ctx,
+      `coalesce(json_agg(${end('c')} order by c.name_key, c.id), '[]')`,
+      'c.id = any(t.data_object_ids)',
+    ),
+};
+
 /** Flows with their cards; of interfaces and data objects those that are active and visible. */
 const base = {
   name: 'data-flows',
@@ -37,15 +50,7 @@ const base = {
     "s.name_key || ' ' || d.name_key || fold(coalesce(' ' || t.description, '') || coalesce(' ' || t.external_id, ''))",
   members: {
     ...columnMembers('t', DataFlow.shown),
-    source: end('s'),
-    target: end('d'),
-    interface: (ctx: Ctx) => shownCards(ctx, end('c'), 'c.id = t.interface_id'),
-    data_objects: (ctx: Ctx) =>
-      shownCards(
-        ctx,
-        `coalesce(json_agg(${end('c')} order by c.name_key, c.id), '[]')`,
-        'c.id = any(t.data_object_ids)',
-      ),
+    ...flowMembers,
   },
 };
 

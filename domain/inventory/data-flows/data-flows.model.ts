@@ -9,6 +9,9 @@ export const DATA_FLOWS_TOPIC = 'data_flows';
 export const INTERFACE = 'Interface';
 export const DATA_OBJECT = 'DataObject';
 
+/** The type of data flows where they stand beside relations; no relation type can have this key. */
+export const DATA_FLOW = 'data-flow';
+
 /** The greatest number of data objects of a flow. */
 export const MAX_DATA_OBJECTS = 100;
 export const MAX_FLOW_DESCRIPTION = 1_000;

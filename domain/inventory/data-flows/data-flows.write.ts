@@ -7,7 +7,7 @@ import {
   notFound,
 } from '../../../platform/errors.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { differingMembers } from '../../kernel/events/row-changes.ts';
+import { differingMembers, type RowChanges, rowChanges } from '../../kernel/events/row-changes.ts';
 import { forbidden, may } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows, insertRows, updateRows } from '../../kernel/resources/rows.ts';
 import { loadSettings, type SettingValues } from '../../kernel/settings/settings.read.ts';
@@ -39,7 +39,7 @@ export interface FlowOperation extends DataFlowInput {
   action?: 'upsert' | 'delete';
   /** Of the flow; without it a flow with its external id is changed, else one is created. */
   id?: string;
-  /** The id of a flow that is created. */
+  /** The id of the flow, if it is created; refused if there is one with its external id. */
   new_id?: string;
   source?: CardRef;
   target?: CardRef;
@@ -52,6 +52,8 @@ export interface FlowOutcome {
   status: 'created' | 'updated' | 'deleted' | 'unchanged' | 'failed';
   id: string | null;
   error?: EstateError;
+  /** The old and new value of each changed member, as the caller sees them. */
+  changes?: RowChanges;
 }
 
 /** What a batch of operations reads once. */
@@ -167,6 +169,7 @@ function step(batch: Batch, operation: FlowOperation, newId: string): FlowOutcom
   const { action = 'upsert', id, external_id } = operation;
   const before = id ? batch.byId.get(id.toLowerCase()) : batch.byExternalId.get(external_id ?? '');
   if (id && !before) throw notFound('data flow', id);
+  if (before && operation.new_id) throw externalIdTaken(external_id!);
   if (before) requireChangeable(batch, before);
   if (action === 'delete') {
     if (!before) throw notFound('data flow', external_id ?? '');
@@ -187,7 +190,21 @@ function step(batch: Batch, operation: FlowOperation, newId: string): FlowOutcom
     return { status: 'unchanged', id: before.id };
   }
   put(batch, before, after);
-  return { status: before ? 'updated' : 'created', id: after.id };
+  const changes = rowChanges(before ? shown(batch, before) : null, shown(batch, after), [
+    'created_at',
+    'updated_at',
+  ]);
+  return { status: before ? 'updated' : 'created', id: after.id, changes };
+}
+
+/** A flow without the interface and data objects that the caller does not see. */
+function shown({ cards }: Batch, flow: DataFlowRow): DataFlowRow {
+  const over = flow.interface_id;
+  return {
+    ...flow,
+    interface_id: over && cards.has(over) ? over : null,
+    data_object_ids: flow.data_object_ids.filter((id) => cards.has(id)),
+  };
 }
 
 /** The error for an external id that another flow has. */

@@ -4,6 +4,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 
 import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
+import { DATA_FLOW } from '../data-flows/data-flows.model.ts';
 import { type Dependent, dependentEnd } from './relations.dependence.ts';
 
 /** Up to how many dependent cards an impact is computed. */
@@ -40,7 +41,10 @@ interface ImpactOptions {
   page_size: number;
 }
 
-/** SQL of the relations `r` of which the card `x` is the end on which the other one depends, as `id, via_id, type`. */
+/**
+ * SQL of the relations of which one of the cards is the end on which the other one depends, as `id, via_id, type`; who
+ * receives data depends on who sends it.
+ */
 function dependents(ctx: Ctx, last: readonly string[]): Fragment {
   const { metamodel } = ctx;
   const types = metamodel.visibleRelationTypes.map((key) => metamodel.relationTypes.get(key)!);
@@ -55,7 +59,12 @@ function dependents(ctx: Ctx, last: readonly string[]): Fragment {
     union all
     select r.target_id, r.source_id, r.type from relations r
       where r.source_id = any(${last}::uuid[]) and ((r.type || '') = any(${keys('target')}::text[])
-        or (r.type || '') = any(${flows}::text[]) and ${embed(flow)} is distinct from 'reverse')`;
+        or (r.type || '') = any(${flows}::text[]) and ${embed(flow)} is distinct from 'reverse')
+    union all
+    select f.target_id, f.source_id, ${DATA_FLOW} from data_flows f where f.source_id = any(${last}::uuid[])
+    union all
+    select f.source_id, f.target_id, ${DATA_FLOW} from data_flows f
+      where f.target_id = any(${last}::uuid[]) and f.direction = 'bidirectional'`;
 }
 
 /**

@@ -3,18 +3,20 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 
 import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
+import { DATA_FLOW } from '../data-flows/data-flows.model.ts';
 
 /** How many relations a search follows before it gives up. */
 const MOST_RELATIONS = 100_000;
 
 interface Step {
+  /** Of the relation or data flow. */
   relation_id: string;
   relation_type_key: string;
   source_id: string;
   target_id: string;
 }
 
-/** The shortest paths between two cards along relations in any direction. */
+/** The shortest paths between two cards along relations and data flows in any direction. */
 export interface CardPaths {
   /** Relations on each path; null if there is no path of the requested length. */
   length: number | null;
@@ -56,15 +58,17 @@ export async function findCardPaths(ctx: Ctx, id: string, options: PathOptions):
   const near = sideOf(id.toLowerCase());
   const far = sideOf(options.to.toLowerCase());
   let room = MOST_RELATIONS;
+  const links = fragment`(select r.id, r.source_id, r.target_id, r.type from relations r
+      where (r.type || '') = any(${ctx.metamodel.visibleRelationTypes}::text[])
+    union all select f.id, f.source_id, f.target_id, ${DATA_FLOW} from data_flows f)`;
   let met = near.last.filter((card) => far.back.has(card));
   for (let length = 0; met.length === 0 && length < options.length; length += 1) {
     const side = near.last.length <= far.last.length ? near : far;
     const steps = await query(ctx.db).rows<Step>`select r.id as relation_id, r.type as relation_type_key,
         r.source_id, r.target_id
-      from relations r join cards c on c.id = case when r.source_id = any(${side.last}::uuid[])
+      from ${embed(links)} r join cards c on c.id = case when r.source_id = any(${side.last}::uuid[])
         then r.target_id else r.source_id end
       where (r.source_id = any(${side.last}::uuid[]) or r.target_id = any(${side.last}::uuid[]))
-        and (r.type || '') = any(${ctx.metamodel.visibleRelationTypes}::text[])
         and c.status = 'ACTIVE' and ${embed(visible)} limit ${room + 1}`;
     if (steps.length > room) return { length: null, paths: [], cards: [], complete: false };
     room -= steps.length;

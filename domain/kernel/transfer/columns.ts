@@ -169,6 +169,56 @@ export function readCostHeader(cells: readonly string[]): FileColumn[] {
   });
 }
 
+/** The columns of imported data flows. */
+const flowRowColumns = [
+  'id',
+  'external_id',
+  'source_id',
+  'source_number',
+  'source_type',
+  'source_external_id',
+  'source_name',
+  'target_id',
+  'target_number',
+  'target_type',
+  'target_external_id',
+  'target_name',
+  'interface_id',
+  'interface_number',
+  'interface_external_id',
+  'interface_name',
+  'data_object_ids',
+  'data_object_external_ids',
+  'data_object_names',
+  'direction',
+  'frequency',
+  'description',
+] as const;
+
+export type FlowColumn = (typeof flowRowColumns)[number];
+
+const flowColumns: ReadonlySet<string> = new Set<FlowColumn>(flowRowColumns);
+
+/**
+ * The columns of a file of data flows. Required are `id` or `external_id`, or both ends, each by id, external id or name.
+ * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
+ */
+export function readFlowHeader(cells: readonly string[]): FileColumn[] {
+  const vocabulary = { fields: flowColumns, lifecycle: false, attributeKeys: new Set<string>() };
+  return readHeader(cells, vocabulary, (names) => {
+    if (names.has('id') || names.has('external_id')) return [];
+    const needed = ['source', 'target'].map((end) => [
+      `${end}_external_id`,
+      `${end}_id`,
+      `${end}_number`,
+      `${end}_name`,
+    ]);
+    return needed
+      .filter((choices) => !choices.some((name) => names.has(name)))
+      .map((choices) => missingColumn(...choices));
+  });
+}
+
 /** The columns of imported relations, besides `attributes.<key>`. */
 const relationRowColumns = ['type', 'source_external_id', 'target_external_id', 'description'] as const;
 

@@ -23,7 +23,7 @@ interface Around {
 }
 
 /**
- * Finds the cards within `depth` relations of some centers, including the visible centers.
+ * Finds the cards within `depth` relations or data flows of some centers, including the visible centers.
  *
  * It runs one statement per hop, so that the planner knows the number of rows: it had estimated 11 rows for 5,000.
  * @param db a transaction with one snapshot.
@@ -60,7 +60,9 @@ export async function cardsAround(
       sql`select r.target_id as id${from('r.source_id')} from relations r
             where r.source_id = any(${last}::uuid[]) and (r.type || '') = any(${types}::text[])
           union select r.source_id${from('r.target_id')} from relations r
-            where r.target_id = any(${last}::uuid[]) and (r.type || '') = any(${types}::text[])`,
+            where r.target_id = any(${last}::uuid[]) and (r.type || '') = any(${types}::text[])
+          union select f.target_id${from('f.source_id')} from data_flows f where f.source_id = any(${last}::uuid[])
+          union select f.source_id${from('f.target_id')} from data_flows f where f.target_id = any(${last}::uuid[])`,
     );
     const fresh = near.filter(({ id }) => !found.has(id));
     const ids = [...new Set(fresh.map(({ id }) => id))];

@@ -52,6 +52,7 @@ export function edgeJson(ctx: Ctx, fields: ReadonlySet<string> | undefined, roll
   return [
     `'{"source":"' || e.source_id || '","target":"' || e.target_id || '",'`,
     has('edges.label') ? 't.head' : `'"type":' || to_json(e.type)::text`,
+    `coalesce(',"flow":"' || e.flow || '"', '')`,
     ...(has('edges.description')
       ? [`',"description":' || coalesce(to_json(e.description)::text, 'null')`]
       : []),

@@ -1,6 +1,8 @@
+import { DATA_FLOW } from '../../../domain/inventory/data-flows/data-flows.model.ts';
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment as Condition } from '../../../domain/kernel/lists/lists.types.ts';
+import { dataFlowLabels, flowOfRelation } from '../../kernel/report.flows.ts';
 import { edgeJson, nodeJson } from './dependencies.fields.ts';
 
 export interface GraphParams {
@@ -71,7 +73,10 @@ export function graphOf(
   const cards = fragment(condition);
   const visible = fragment(visibleCards);
   const types = ctx.metamodel.visibleRelationTypes;
-  const known = types.map((key) => ctx.metamodel.relationTypes.get(key)!);
+  const known = [
+    ...types.map((key) => ctx.metamodel.relationTypes.get(key)!),
+    { key: DATA_FLOW, ...dataFlowLabels },
+  ];
   const labels = known.map(({ label }) => label);
   // the common text of a type's edges, built once
   const heads = known.map(
@@ -82,6 +87,7 @@ export function graphOf(
   const hasType = type === undefined ? raw('') : sql` and ${type}::text in (a.type, b.type)`;
   const ends = raw('join n a on a.id = r.source_id join n b on b.id = r.target_id');
   let all: Fragment;
+  let flows = sql`join n a on a.id = f.source_id join n b on b.id = f.target_id where true${hasType}`;
   let edges = sql`${ends} where r.type = any(${types}::text[])${hasType}`;
   if (around === undefined) {
     all = sql`n as not materialized (select c.id, c.type from cards c where ${cards})`;
@@ -91,6 +97,7 @@ export function graphOf(
     // `r.type || ''` makes the planner use the index on the ends only, not the one that includes the type
     edges = sql`${type === undefined ? raw('') : ends} where (r.type || '') = any(${types}::text[])
       and r.source_id = any(${around.ids}::uuid[]) and r.target_id = any(${around.ids}::uuid[])${hasType}`;
+    flows = sql`${flows} and f.source_id = any(${around.ids}::uuid[]) and f.target_id = any(${around.ids}::uuid[])`;
   } else {
     all = sql`n as not materialized (
       select c.id, c.type from unnest(${around.ids}::uuid[]) as u (id) join cards c on c.id = u.id)`;
@@ -106,11 +113,14 @@ export function graphOf(
   const tables = sql`with recursive ${all},
     ${rolledUp(
       around,
-      sql`select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes
-      from relations r ${edges}`,
+      sql`select r.id, r.type, r.source_id, r.target_id, r.description, r.attributes, ${raw(flowOfRelation)} as flow
+      from relations r ${edges}
+      union all
+      select f.id, ${DATA_FLOW}, f.source_id, f.target_id, f.description, ${flowAttributes(visible)}, f.direction
+      from data_flows f ${flows}`,
     )},
     ${selectedNodes},
-    t as (select * from unnest(${types}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
+    t as (select * from unnest(${known.map(({ key }) => key)}::text[], ${labels}::text[], ${heads}::text[]) as t (key, label, head)),
     ${around === undefined ? allPaths(visible) : pathsAround(around)}`;
   return {
     tables,
@@ -134,10 +144,17 @@ function rolledUp(around: Neighbourhood | undefined, edges: Fragment): Fragment 
   const endOf = (end: string) => sql`case when ${isRolled(end)} then ${center}::uuid else ${raw(end)} end`;
   return sql`x as (${edges}),
     e as (select x.id, x.type, ${endOf('x.source_id')} as source_id, ${endOf('x.target_id')} as target_id,
-        x.description, x.attributes,
+        x.description, x.attributes, x.flow,
         case when ${isRolled('x.source_id')} then x.source_id when ${isRolled('x.target_id')} then x.target_id end as via_id
       from x where not (x.source_id = any(${own}::uuid[]) and x.target_id = any(${own}::uuid[])))`;
 }
+
+/** The members of a flow over the alias `f`, as attributes of a link, with the visible cards over and of which it is. */
+const flowAttributes = (visible: Fragment): Fragment => sql`jsonb_strip_nulls(jsonb_build_object(
+    'frequency', f.frequency,
+    'interface', (select c.name from cards c where c.id = f.interface_id and ${visible}),
+    'data_objects', (select jsonb_agg(c.name order by c.name_key, c.id) from cards c
+      where c.id = any(f.data_object_ids) and ${visible})))`;
 
 /** The common table `w (id, path)` of the names of all cards' visible ancestors, root first. */
 const allPaths = (visible: Fragment): Fragment => sql`

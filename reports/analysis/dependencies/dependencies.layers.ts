@@ -7,10 +7,6 @@ interface DrawnNode {
   type: string;
 }
 
-/** Relation types along which data flows: the ends of interfaces. */
-export const isFlow = (relationType: string | undefined): boolean =>
-  /Interface$|^relInterface/.test(relationType ?? '');
-
 /** The category whose types are apart, since data flows between them. */
 const SPLIT = 'Application & Data';
 

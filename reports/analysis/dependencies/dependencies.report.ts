@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
+import { DATA_FLOWS_TOPIC } from '../../../domain/inventory/data-flows/data-flows.model.ts';
 import { raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import {
@@ -16,6 +17,7 @@ import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
+import { flowMember } from '../../kernel/report.flows.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedItems } from '../../kernel/report.lines.ts';
 import { idKey, idsIn } from '../../kernel/report.rows.ts';
@@ -23,7 +25,7 @@ import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/
 import { cardsAround } from './dependencies.around.ts';
 import { requestedFields } from './dependencies.fields.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
-import { isFlow, layersOfTypes } from './dependencies.layers.ts';
+import { layersOfTypes } from './dependencies.layers.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer(), { description: 'The number of all, by type' });
 
@@ -45,6 +47,7 @@ export const DependenciesResponse = pagedReportSchema('DependenciesReport', {
     target: Uuid,
     type: Type.String(),
     ...optional({
+      flow: flowMember('source', 'target'),
       label: Type.String(),
       reverse_label: Nullable(Type.String()),
       description: Nullable(Type.String()),
@@ -76,6 +79,7 @@ const edgeColumns = [
   column('target', 'key'),
   column('type', 'key'),
   column('label'),
+  column('flow', 'key'),
   column('description'),
 ];
 const between = ' / ';
@@ -88,7 +92,7 @@ export const dependenciesReport = defineReport({
   id: 'readDependenciesReport',
   summary: 'Read cards and their relations as a graph',
   description:
-    'With `center_id` the cards within `depth` relations of this card that match `filter`; the card itself is always included. Without it the complete graph. The rows are the nodes, by id; `edges` are those that begin at the nodes of the response. `path` contains the names of the ancestors, root first.',
+    'With `center_id` the cards within `depth` relations of this card that match `filter`; the card itself is always included. Without it the complete graph. The rows are the nodes, by id; `edges` are those that begin at the nodes of the response. `path` contains the names of the ancestors, root first. Data flows are edges of the type `data-flow`, whose attributes name their frequency, interface and data objects.',
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   errors: ['not_found'],
@@ -100,7 +104,7 @@ export const dependenciesReport = defineReport({
       minimum: 1,
       maximum: 3,
       default: 2,
-      description: 'Maximum distance from `center_id` in relations',
+      description: 'Maximum distance from `center_id` in relations and data flows',
     }),
     type: OptionalText(100, 'Key of a card type: only its cards, and the cards related to them'),
     fields: OptionalText(
@@ -120,13 +124,13 @@ export const dependenciesReport = defineReport({
     }),
   },
   result: DependenciesResponse,
-  reads: { cards: 'any', relations: 'any', others: false },
+  reads: { cards: 'any', relations: 'any', dataFlows: true, others: false },
   fewRows: ({ center_id, roll_up }) => center_id !== undefined && !roll_up,
   check(ctx, { fields }) {
     requestedFields(ctx, fields);
   },
   typeParams: ['type'],
-  topics: () => ['cards', 'relations'],
+  topics: () => ['cards', 'relations', DATA_FLOWS_TOPIC],
   async compute({ sql: db, rows, lines, range, ctx, params, cards, visible, forPicture }) {
     const { center_id, depth, type, bundle, roll_up } = params;
     await db.raw(`set local work_mem = '64MB'`);
@@ -159,7 +163,14 @@ export const dependenciesReport = defineReport({
     {
       name: 'edges',
       columns: edgeColumns,
-      rows: edges.map((edge) => [edge.source, edge.target, edge.type, edge.label, edge.description]),
+      rows: edges.map((edge) => [
+        edge.source,
+        edge.target,
+        edge.type,
+        edge.label,
+        edge.flow,
+        edge.description,
+      ]),
     },
     {
       name: 'nodes',
@@ -185,7 +196,7 @@ export const dependenciesReport = defineReport({
           {
             name: 'edges',
             columns: edgeColumns,
-            cells: ['e.source_id', 'e.target_id', 'e.type', 't.label', 'e.description'],
+            cells: ['e.source_id', 'e.target_id', 'e.type', 't.label', 'e.flow', 'e.description'],
             before: graph.tables,
             from: graph.edges,
           },
@@ -239,7 +250,7 @@ async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
     select json_build_object(
       'nodes', (select coalesce(json_agg(json_build_object('id', c.id, 'name', c.name, 'type', c.type)), '[]')
         from m join cards c on c.id = m.id),
-      'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id, 'type', e.type)), '[]')
+      'edges', (select coalesce(json_agg(json_build_object('source', e.source_id, 'target', e.target_id, 'type', e.type, 'flow', e.flow)), '[]')
         from e where e.source_id in (select id from m) and e.target_id in (select id from m)),
       'total_nodes', (select count(*) from k))::text as answer`;
   return await query(db).value`${embed(statement)}`;
@@ -267,7 +278,7 @@ async function* jsonOf(
 /** The part of the graph in the chart. */
 interface DrawnGraph {
   nodes: Pick<Answer['nodes'][number], 'id' | 'name' | 'type'>[];
-  edges: (Pick<Answer['edges'][number], 'source' | 'target'> & { type?: string })[];
+  edges: Pick<Answer['edges'][number], 'source' | 'target' | 'flow'>[];
   /** Total number of cards, if only some are given. */
   total_nodes?: number;
 }
@@ -290,7 +301,7 @@ function dependenciesChart(
       ? `${counted(near.length - 1, 'card')} up to ${hops} away`
       : `${counted(total_nodes ?? near.length, 'card')}; arrows show the flow of data`,
     ...layersOfTypes(near, edges, center, context),
-    edges: edges.map(({ source, target, type: key }) => ({ source, target, flow: isFlow(key) })),
+    edges: edges.map(({ source, target, flow }) => ({ source, target, ...(flow ? { flow } : {}) })),
     ...(total_nodes === undefined ? {} : { total: total_nodes }),
   };
 }

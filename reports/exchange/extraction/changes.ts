@@ -172,6 +172,16 @@ const changedCosts = (ctx: Ctx, cards: CardChanges, knownTypes: string[]): Fragm
             from (${embed(changedRelations(ctx, cards, knownTypes))}) k join costs t on t.relation_id = k.id`,
   ]);
 
+/** Data flows that have changed, and those of changed cards. An earlier extraction may have contained any. */
+const changedFlows = (cards: CardChanges): Fragment =>
+  distinct([
+    fragment`select (e.data ->> 'id')::uuid as id, 'data flow' as type, e.position, true as known
+            from events e where e.position > ${cards.after}::bigint and e.event_type like 'data_flow.%'`,
+    fragment`select f.id, 'data flow', k.position, true
+            from (${embed(changedCards(cards))}) k join data_flows f
+              on k.id in (f.source_id, f.target_id, f.interface_id) or f.data_object_ids @> array[k.id]`,
+  ]);
+
 /** Relation types of which an earlier extraction may have contained relations: visible now or then. */
 function knownRelationTypes({ metamodel }: Ctx, { cardTypes, relationTypes }: WideChanges): string[] {
   const before = [...metamodel.relationTypes.values()].filter(
@@ -203,6 +213,7 @@ export async function changedSince(
     isFiltered: filter.trim() !== '',
   };
   if (kind === 'cards') return changedCards(cards);
+  if (kind === 'data_flows') return changedFlows(cards);
   if (kind === 'costs') return changedCosts(ctx, cards, knownRelationTypes(ctx, wide));
   return changedRelations(ctx, cards, types.length > 0 ? relationTypes : knownRelationTypes(ctx, wide));
 }

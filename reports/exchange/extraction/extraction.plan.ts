@@ -125,6 +125,33 @@ function costColumns(profile: Profile): Column[] {
   ];
 }
 
+/** All columns of data flows, in order: those that imports read, and for reports further ones. */
+function flowColumns(profile: Profile): Column[] {
+  const end = (name: string) => [
+    key(`${name}_id`),
+    key(`${name}_number`),
+    text(`${name}_type`),
+    text(`${name}_external_id`),
+    text(`${name}_name`),
+  ];
+  return [
+    key('id'),
+    text('external_id'),
+    ...end('source'),
+    ...end('target'),
+    key('interface_id'),
+    key('interface_number'),
+    text('interface_external_id'),
+    text('interface_name'),
+    { header: 'data_object_ids', type: 'multi' },
+    { header: 'data_object_names', type: 'multi' },
+    key('direction'),
+    text('frequency'),
+    text('description'),
+    ...(profile === 'report' ? [{ header: 'created_at', type: 'datetime' } as const] : []),
+  ];
+}
+
 /** Each workspace gives its own numbers, so that a file for another one has them only if they are chosen. */
 const isNumber = ({ header }: Column): boolean => /^(\w+_)?number$/.test(header);
 
@@ -174,18 +201,19 @@ function chooseTypes(given: string[], visible: string[]): string[] {
 export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
   const { metamodel } = ctx;
   const ofCosts = request.kind === 'costs';
+  const ofFlows = request.kind === 'data_flows';
   const ofCards = request.kind !== 'relations';
   if (request.include.length > 0 && request.after !== undefined) {
     throw invalidField('include', 'not_with_after', 'is not supported with after');
   }
-  if (request.include.length > 0 && (request.format !== 'xlsx' || !ofCards || ofCosts)) {
+  if (request.include.length > 0 && (request.format !== 'xlsx' || request.kind !== 'cards')) {
     const message = 'is only supported for cards in xlsx; export relations by kind=relations';
     throw invalidField('include', 'only_xlsx', message);
   }
   if (request.format === 'csv' && request.profile === 'roundtrip' && !request.neutralise) {
     throw invalidField('neutralise', 'not_with_roundtrip', 'must be true: imports remove one apostrophe');
   }
-  if ((!ofCards || request.include.includes('relations')) && !may(ctx.caller, 'relations.view')) {
+  if ((!ofCards || ofFlows || request.include.includes('relations')) && !may(ctx.caller, 'relations.view')) {
     throw forbidden('relations.view');
   }
   if (request.columns.includes(STAKEHOLDERS) && !may(ctx.caller, 'stakeholders.view')) {
@@ -201,9 +229,11 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     : chooseTypes(request.types, metamodel.visibleRelationTypes);
   const all = ofCosts
     ? costColumns(request.profile)
-    : ofCards
-      ? cardColumns(ctx, cards.types, request.profile, costs)
-      : relationColumns(ctx, relationTypes, request.profile, costs);
+    : ofFlows
+      ? flowColumns(request.profile)
+      : ofCards
+        ? cardColumns(ctx, cards.types, request.profile, costs)
+        : relationColumns(ctx, relationTypes, request.profile, costs);
   const columns = chooseColumns(all, request);
   const relations: RelationSelection = { types: relationTypes, cards };
   if (request.after === undefined) return { request, cards, relations, columns };
@@ -225,7 +255,7 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
 function idColumns(columns: Column[], kind: ExportRequest['kind']): Column[] {
   const named: Column[] = [
     { header: 'id', type: 'key' },
-    ...(kind === 'costs' ? [] : [{ header: 'type', type: 'text' } as const]),
+    ...(kind === 'costs' || kind === 'data_flows' ? [] : [{ header: 'type', type: 'text' } as const]),
   ];
   return named.filter(({ header }) => !columns.some((column) => column.header === header));
 }

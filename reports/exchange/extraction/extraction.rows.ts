@@ -21,8 +21,8 @@ interface ColumnJoin {
 interface RowSource {
   name: string;
   /** Table of the objects and its alias. */
-  table: 'cards' | 'relations' | 'costs';
-  row: 'c' | 'r' | 'k';
+  table: 'cards' | 'relations' | 'costs' | 'data_flows';
+  row: 'c' | 'r' | 'k' | 'f';
   /** Joins that all columns may need. */
   joins: string;
   columnJoins: readonly ColumnJoin[];
@@ -284,6 +284,61 @@ export function costSource(
     attributes: fragment`null::jsonb`,
     where: fragment`(exists (select from cards c where c.id = k.card_id and ${embed(selectedCards(ctx, cards))})
         or ${embed(ofRelations)})`,
+    changed,
+  };
+}
+
+const flowValues: Record<string, string> = {
+  ...Object.fromEntries(
+    [
+      'id',
+      'external_id',
+      'source_id',
+      'target_id',
+      'direction',
+      'frequency',
+      'description',
+      'created_at',
+    ].map((column) => [column, `f.${column}`]),
+  ),
+  ...Object.fromEntries(
+    ['number', 'type', 'external_id', 'name'].flatMap((column) => [
+      [`source_${column}`, `s.${column}`],
+      [`target_${column}`, `t.${column}`],
+    ]),
+  ),
+  interface_id: 'i.id',
+  interface_number: 'i.number',
+  interface_external_id: 'i.external_id',
+  interface_name: 'i.name',
+  data_object_ids: 'd.ids',
+  data_object_names: 'd.names',
+};
+
+/** The data flows between the cards of a selection. */
+export function flowSource(ctx: Ctx, cards: CardSelection, changed?: Fragment): RowSource {
+  const selected = embed(selectedCards(ctx, cards));
+  return {
+    name: 'Data flows',
+    table: 'data_flows',
+    row: 'f',
+    joins: 'join cards s on s.id = f.source_id join cards t on t.id = f.target_id',
+    columnJoins: [
+      {
+        columns: ['interface_id', 'interface_number', 'interface_external_id', 'interface_name'],
+        join: () => fragment`left join ${visible(ctx)} i on i.id = f.interface_id and i.status = 'ACTIVE'`,
+      },
+      {
+        columns: ['data_object_ids', 'data_object_names'],
+        join: () => fragment`left join lateral (
+          select json_agg(o.id order by o.name_key, o.id) as ids, json_agg(o.name order by o.name_key, o.id) as names
+          from ${visible(ctx)} o where o.id = any(f.data_object_ids) and o.status = 'ACTIVE') d on true`,
+      },
+    ],
+    values: flowValues,
+    attributes: fragment`null::jsonb`,
+    where: fragment`exists (select from cards c where c.id = f.source_id and ${selected})
+      and exists (select from cards c where c.id = f.target_id and ${selected})`,
     changed,
   };
 }

@@ -14,6 +14,7 @@ import {
   type CardSelection,
   cardSource,
   costSource,
+  flowSource,
   readRows,
   relationSource,
   selectedCards,
@@ -36,7 +37,10 @@ export async function prepareExtraction(
 ): Promise<Extraction> {
   const { request, columns } = plan;
   const { format, after, neutralise } = request;
-  const isAll = format === 'ndjson' && request.columns.length === 0 && request.kind !== 'costs';
+  const isAll =
+    format === 'ndjson' &&
+    request.columns.length === 0 &&
+    (request.kind === 'cards' || request.kind === 'relations');
   const table = await readTableOf(snapshot, ctx, plan, isAll ? withWholeAttributes(columns) : columns);
   const tables = [{ ...table, columns }];
   const writeWith = (write: Extraction['write']): Extraction => ({ tables, write });
@@ -82,6 +86,8 @@ async function readTableOf(
   const changed = await findChanged?.(snapshot);
   if (request.kind === 'costs')
     return await readRows(snapshot, costSource(ctx, cards, relations, changed), columns);
+  if (request.kind === 'data_flows')
+    return await readRows(snapshot, flowSource(ctx, cards, changed), columns);
   const source =
     request.kind === 'cards'
       ? cardSource(ctx, changed ? { ...cards, changed } : cards)

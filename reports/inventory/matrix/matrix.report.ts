@@ -1,10 +1,20 @@
 import Type, { type Static } from 'typebox';
-import { arrayOf, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import { DATA_FLOWS_TOPIC, DATA_OBJECT } from '../../../domain/inventory/data-flows/data-flows.model.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { arrayOf, Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, MatrixLine } from '../../kernel/charts/charts.types.ts';
-import { relatedPairs } from '../../kernel/report.ends.ts';
+import { type RelatedPairs, relatedPairs } from '../../kernel/report.ends.ts';
+import {
+  directedPairs,
+  type FlowDirection,
+  flowMember,
+  hasFlows,
+  sendingPairs,
+} from '../../kernel/report.flows.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
 import { idsIn, MAX_ROWS, nameKeys } from '../../kernel/report.rows.ts';
@@ -17,7 +27,12 @@ const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) }
 const Result = pagedReportSchema('MatrixReport', {
   rows: Type.Array(Line),
   columns: Type.Array(Line),
-  intersections: arrayOf({ row_id: Uuid, col_id: Uuid }),
+  intersections: arrayOf({
+    row_id: Uuid,
+    col_id: Uuid,
+    flow: Type.Optional(Nullable(flowMember('row', 'column'))),
+    data_objects: Type.Optional(Type.Array(Type.String(), { description: 'Names; for data flows' })),
+  }),
   column_count: Type.Integer(),
   intersection_count: Type.Integer(),
 });
@@ -30,26 +45,35 @@ export const matrixReport = defineReport({
   name: 'matrix',
   id: 'readMatrixReport',
   summary: 'Read which cards of two types are related',
-  description: `An intersection is a pair of cards with a relation of any type, in either direction. \`filter\` applies to the rows. \`intersections\` are those of the rows of the response; of more than ${MAX_ROWS} columns, \`columns\` has those with intersections.`,
+  description: `An intersection is a pair of cards with a relation of any type, in either direction; \`flow\` is given where these have directions. For data flows, the row sends data to the column. \`filter\` applies to the rows. \`intersections\` are those of the rows of the response; of more than ${MAX_ROWS} columns, \`columns\` has those with intersections.`,
   permission: 'reports.ea_dashboard',
   needs: ['relations.view'],
   params: {
     row_type: typeParam('Application'),
     col_type: typeParam('BusinessCapability'),
+    related_by: Choice(['relation', 'data_flow'], {
+      default: 'relation',
+      description: 'Whether pairs are related cards, or cards of which the row sends data to the column',
+    }),
     roll_up: rollUpParam,
   },
   result: Result,
-  reads: {
+  reads: (ctx, params) => ({
     cards: ['type', 'name', 'name_key', 'parent_id', 'status'],
-    relations: ['type', 'source_id', 'target_id'],
+    relations: ['type', 'source_id', 'target_id', ...(isDirected(ctx, params) ? ['attributes'] : [])],
+    dataFlows: params.related_by === 'data_flow',
     others: false,
-  },
+  }),
   typeParams: ['row_type', 'col_type'],
-  topics: ({ row_type, col_type }) => ['relations', `cards:${row_type}`, `cards:${col_type}`],
+  topics: ({ row_type, col_type, related_by }) => [
+    ...(related_by === 'data_flow' ? [DATA_FLOWS_TOPIC, `cards:${DATA_OBJECT}`] : ['relations']),
+    `cards:${row_type}`,
+    `cards:${col_type}`,
+  ],
   async compute({ sql, lines, rows, range, ctx, params, cards, visible }) {
     const ofRows = fragment`c.type = ${params.row_type} and ${embed(cards)}`;
     const ofColumns = fragment`c.type = ${params.col_type} and ${embed(visible)}`;
-    const direct = relatedPairs(ctx, params.row_type, params.col_type);
+    const direct = pairsOf(ctx, params);
     const pairs = params.roll_up
       ? rolledUp(rolledUp(direct, 'card_id', ofRows), 'other_id', ofColumns)
       : direct;
@@ -59,18 +83,30 @@ export const matrixReport = defineReport({
       parent_id: { text: 'c.parent_id' },
     });
     const read = await rows({ from: fragment`cards c where ${embed(ofRows)}`, keys: nameKeys, line });
-    const related = fragment`select ${embed(pairs.once)} p.card_id, p.other_id from (${embed(pairs)}) p
+    const known = fragment`(${embed(pairs)}) p
       join cards c on c.id = p.card_id and ${embed(ofRows)}
       where p.other_id in (select c.id from cards c where ${embed(ofColumns)})`;
+    const related = direct.more
+      ? directed(known, direct.more)
+      : fragment`select ${embed(pairs.once)} p.card_id, p.other_id from ${embed(known)}`;
     const counts: Record<'column_count' | 'intersection_count', number> = await query(sql)
       .value`select json_build_object('column_count', (select count(*) from cards c where ${embed(ofColumns)}),
         'intersection_count', (select count(*) from (${embed(related)}) x))`;
     const onPage = range
       ? fragment`select * from (${embed(related)}) x where x.card_id = any(${idsIn(read)}::uuid[])`
       : related;
-    const pair = jsonLine({ row_id: { id: 'x.card_id' }, col_id: { id: 'x.other_id' } });
+    const pair = jsonLine({
+      row_id: { id: 'x.card_id' },
+      col_id: { id: 'x.other_id' },
+      ...(direct.more && { flow: { text: 'x.flow' } }),
+      ...(direct.more?.includes('data_object_ids') && { data_objects: { json: 'x.data_objects' } }),
+    });
+    const named = direct.more?.includes('data_object_ids')
+      ? fragment`select x.*, (select coalesce(json_agg(c.name order by c.name_key, c.id), '[]') from cards c
+          where c.id = any(x.data_object_ids) and ${embed(visible)}) as data_objects from (${embed(onPage)}) x`
+      : onPage;
     const intersections = await lines(
-      fragment`select ${embed(pair)} from (${embed(onPage)}) x order by x.card_id, x.other_id`,
+      fragment`select ${embed(pair)} from (${embed(named)}) x order by x.card_id, x.other_id`,
     );
     const isLong = range && counts.column_count > MAX_ROWS;
     const shown = isLong ? fragment`and c.id in (select x.other_id from (${embed(onPage)}) x)` : fragment``;
@@ -90,7 +126,11 @@ export const matrixReport = defineReport({
   tables: ({ rows, columns, intersections }) => [
     reportTable(
       'intersections',
-      { row_id: 'key', row: 'text', col_id: 'key', column: 'text' },
+      {
+        ...{ row_id: 'key', row: 'text', col_id: 'key', column: 'text' },
+        ...(intersections.some(({ flow }) => flow !== undefined) && { flow: 'key' }),
+        ...(intersections.some((pair) => pair.data_objects) && { data_objects: 'text' }),
+      },
       named(rows, columns, intersections),
     ),
     ...Object.entries({ rows, columns }).map(([name, lines]) =>
@@ -100,30 +140,75 @@ export const matrixReport = defineReport({
   chart: matrixChart,
 });
 
+type Pairs = Pick<Parameters<typeof isDirected>[1], 'row_type' | 'col_type'> & { related_by: string };
+
+/** Whether the relations between the two types have directions of data. */
+const isDirected = (ctx: Ctx, { row_type, col_type }: { row_type: string; col_type: string }): boolean =>
+  hasFlows(ctx, row_type, col_type);
+
+/** The pairs of a matrix, with `flow` if they have one. */
+function pairsOf(ctx: Ctx, params: Pairs): RelatedPairs {
+  if (params.related_by === 'data_flow') return sendingPairs;
+  const pairs = isDirected(ctx, params) ? directedPairs : relatedPairs;
+  return pairs(ctx, params.row_type, params.col_type);
+}
+
+/** Each pair once, with all directions and data objects of those between the same cards. */
+function directed(pairs: Fragment, more: readonly string[]): Fragment {
+  const hasObjects = more.includes('data_object_ids');
+  const objects = hasObjects
+    ? `, array_agg(distinct o.id) filter (where o.id is not null) as data_object_ids`
+    : '';
+  const each = hasObjects
+    ? fragment`(select p.card_id, p.other_id, p.flow, p.data_object_ids from ${embed(pairs)}) p
+        left join unnest(p.data_object_ids) as o (id) on true`
+    : fragment`(select p.card_id, p.other_id, p.flow from ${embed(pairs)}) p`;
+  return fragment`select p.card_id, p.other_id,
+      case when bool_or(p.flow <> 'reverse') and bool_or(p.flow <> 'forward') then 'bidirectional'
+        when bool_or(p.flow <> 'reverse') then 'forward' when bool_or(p.flow <> 'forward') then 'reverse' end as flow
+      ${embed(objects)}
+    from ${embed(each)} group by p.card_id, p.other_id`;
+}
+
 function* named(rows: Line[], columns: Line[], pairs: Result['intersections']) {
   const names = new Map([...rows, ...columns].map(({ id, name }) => [id, name]));
-  for (const pair of pairs) yield { ...pair, row: names.get(pair.row_id), column: names.get(pair.col_id) };
+  for (const pair of pairs) {
+    const [row, column] = [names.get(pair.row_id), names.get(pair.col_id)];
+    yield {
+      ...pair,
+      row,
+      column,
+      flow: pair.flow ?? null,
+      data_objects: pair.data_objects?.join(', ') ?? null,
+    };
+  }
 }
 
 type Named = Pick<Line, 'id' | 'name'> & { parent_id?: string | null };
 
-/** One cell per related pair; the lines are grouped by what lies above them. */
+interface MatrixInput {
+  rows: Named[];
+  columns: Named[];
+  intersections: { row_id: string; col_id: string; flow?: FlowDirection | null; data_objects?: string[] }[];
+}
+
+/** One cell per pair, with an arrow where data flows; the lines are grouped by what lies above them. */
 export function matrixChart(
-  result: { rows: Named[]; columns: Named[]; intersections: { row_id: string; col_id: string }[] },
-  { row_type, col_type }: { row_type: string; col_type: string },
+  { rows, columns, intersections }: MatrixInput,
+  { row_type, col_type, related_by }: { row_type: string; col_type: string; related_by?: string },
   context: ChartContext,
 ): Chart {
-  const { rows, columns, intersections } = result;
   const rowAt = new Map(rows.map(({ id }, index) => [id, index]));
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
   const [row, column] = [typeLabel(context, row_type), typeLabel(context, col_type)];
+  const isFlow = related_by === 'data_flow';
   return {
     kind: 'matrix',
-    title: `${row} by ${column}`,
-    note: `${counted(intersections.length, 'related pair')} of ${formatCount(rows.length)} × ${formatCount(columns.length)} cards`,
-    rowAxis: row,
-    columnAxis: column,
-    valueAxis: 'Related',
+    title: isFlow ? `Data from ${row} to ${column}` : `${row} by ${column}`,
+    note: `${counted(intersections.length, isFlow ? 'pair with data flows' : 'related pair', isFlow ? 'pairs with data flows' : undefined)} of ${formatCount(rows.length)} × ${formatCount(columns.length)} cards`,
+    rowAxis: isFlow ? `From ${row}` : row,
+    columnAxis: isFlow ? `To ${column}` : column,
+    valueAxis: isFlow ? 'Sends data' : 'Related',
     unit: 'count',
     rows: linesOf(rows),
     columns: linesOf(columns),
@@ -132,6 +217,9 @@ export function matrixChart(
       columnAt.get(col_id)!,
       1,
     ]),
+    ...(intersections.some(({ flow }) => flow) && {
+      flows: intersections.map(({ flow }) => flow ?? null),
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { DataFlow } from '../../../domain/inventory/data-flows/data-flows.model.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import type { AsOfTable } from './as-of.tables.ts';
 
@@ -6,6 +7,8 @@ export interface Reads {
   /** Columns besides `id`, or any of them; absent: the table is not read. */
   cards?: readonly string[] | 'any';
   relations?: readonly string[] | 'any';
+  /** Whether it reads data flows. */
+  dataFlows?: boolean;
   /** Whether it reads any other table. */
   others: boolean;
 }
@@ -26,7 +29,8 @@ const isNarrowed = (table: string): table is 'cards' | 'relations' =>
 export function isRead(table: AsOfTable | 'card_tags', reads: Reads | undefined): boolean {
   if (!reads) return true;
   const name = table === 'card_tags' ? table : table.table;
-  return isNarrowed(name) ? reads[name] !== undefined : reads.others;
+  if (isNarrowed(name)) return reads[name] !== undefined;
+  return reads.others || (name === DataFlow.tableName && reads.dataFlows === true);
 }
 
 /** The columns that are read of a table, or undefined for any. */

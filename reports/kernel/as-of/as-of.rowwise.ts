@@ -2,15 +2,22 @@ import type { Knex } from 'knex';
 import { type Column, columnSql, columnsOf, oldValuesInEvents, settledBefore } from './as-of.columns.ts';
 import { EXISTED, list } from './as-of.events.ts';
 import { fixedFields, oldValuesTables } from './as-of.old-values.ts';
+import { isRead, type Reads } from './as-of.reads.ts';
+import { collectTouched } from './as-of.rows.ts';
 import { type AsOfTable, asOfTables, type OldValuesTable } from './as-of.tables.ts';
-import { eventsUntil, unreadViews } from './as-of.views.ts';
+import { collectedViews, eventsUntil, unreadViews } from './as-of.views.ts';
 
 /**
- * Shadows cards and relations by temporary views that compute each row from its own events when it is read. Nothing is
- * collected first, so that reading a few rows by their ids or ends is fast. Besides these only `events` and
- * `kpi_snapshots` can be read.
+ * Shadows cards and relations by temporary views that compute each row from its own events when it is read. Nothing of them
+ * is collected first, so that reading a few rows by their ids or ends is fast. Besides these only data flows, if `reads` has
+ * them, `events` and `kpi_snapshots` can be read.
  */
-export async function createRowwiseViews(sql: Knex.Transaction, position: number, asOf: Date): Promise<void> {
+export async function createRowwiseViews(
+  sql: Knex.Transaction,
+  position: number,
+  asOf: Date,
+  reads?: Reads,
+): Promise<void> {
   const names = oldValuesTables.map(({ table }) => table);
   const columns = await columnsOf(sql, names);
   const { rows } = await sql.raw(
@@ -27,8 +34,14 @@ export async function createRowwiseViews(sql: Knex.Transaction, position: number
       asOf,
     ),
   );
+  const others: Reads = { ...(reads?.dataFlows ? { dataFlows: true } : {}), others: false };
   views.push(
-    ...unreadViews((one) => one !== 'card_tags' && names.some((name) => name === one.table)),
+    ...(reads?.dataFlows
+      ? await collectedViews(sql, await collectTouched(sql, position, { reads: others }), position, asOf)
+      : []),
+    ...unreadViews(
+      (one) => isRead(one, others) || (one !== 'card_tags' && names.some((name) => name === one.table)),
+    ),
     ...eventsUntil(position, asOf),
     // the planner overestimates the rows and would use JIT compilation for fast queries
     'set local jit = off',

@@ -36,7 +36,7 @@ export async function readAsOf<T>(
     await sql.raw(`set local work_mem = '64MB'; set local enable_mergejoin = off;
       set local parallel_setup_cost = 100; set local parallel_tuple_cost = 0.001; ${READER_IDLE_TIMEOUT}`);
     if (await readsFew(sql, scope)) {
-      await createRowwiseViews(sql, position, asOf);
+      await createRowwiseViews(sql, position, asOf, scope.reads);
     } else {
       await createViews(sql, await collectTouched(sql, position, scope), position, asOf, scope.reads);
     }

@@ -23,10 +23,23 @@ export async function createViews(
   asOf: Date,
   reads?: Reads,
 ): Promise<void> {
+  const views = await collectedViews(sql, touched, position, asOf, reads);
+  views.push(...unreadViews((table) => isRead(table, reads)), ...eventsUntil(position, asOf));
+  await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
+}
+
+/** The statements that create the views of tables with collected rows. */
+export async function collectedViews(
+  sql: Knex.Transaction,
+  touched: TouchedTable[],
+  position: number,
+  asOf: Date,
+  reads?: Reads,
+): Promise<string[]> {
   const names = touched.flatMap(({ table }) => (table === 'card_tags' ? [] : [table.table]));
   const columns = await columnsOf(sql, names);
   const unchangedSince = settledBefore(asOf);
-  const views = touched.map((one) =>
+  return touched.map((one) =>
     one.table === 'card_tags'
       ? tagLinks(one)
       : viewOf(
@@ -38,8 +51,6 @@ export async function createViews(
           unchangedSince,
         ),
   );
-  views.push(...unreadViews((table) => isRead(table, reads)), ...eventsUntil(position, asOf));
-  await sql.raw(views.join(';\n').replaceAll('?', '\\?'));
 }
 
 /**

@@ -191,7 +191,7 @@ const storedColour = (paint: Paint): string | undefined =>
 /** A curve between the facing sides; within a layer beside it. */
 function edgeMarks(
   look: Look,
-  { source, target, count, flow }: LayerEdge,
+  { source, target, count, toTarget, toSource }: LayerEdge,
   nodes: Map<string, Placed>,
   isStrong: boolean,
   between: number,
@@ -207,7 +207,11 @@ function edgeMarks(
     const bend = Math.min(between * 0.8, 14 + Math.abs(middleOf(from) - middleOf(to)) / 12);
     const [y1, y2] = [middleOf(from), middleOf(to)];
     const d = `M${px(x)} ${px(y1)}C${px(x + bend)} ${px(y1)} ${px(x + bend)} ${px(y2)} ${px(x)} ${px(y2)}`;
-    return [{ kind: 'path', d, stroke, width, title }, ...(flow ? [arrow(x, y2, -1, stroke)] : [])];
+    return [
+      { kind: 'path', d, stroke, width, title },
+      ...(toTarget ? [arrow(x, y2, -1, stroke)] : []),
+      ...(toSource ? [arrow(x, y1, -1, stroke)] : []),
+    ];
   }
   const isRight = from.x < to.x;
   const [x1, x2] = isRight ? [from.x + from.width, to.x] : [from.x, to.x + to.width];
@@ -216,7 +220,8 @@ function edgeMarks(
   const d = `M${px(x1)} ${px(y1)}C${px(x1 + bend)} ${px(y1)} ${px(x2 - bend)} ${px(y2)} ${px(x2)} ${px(y2)}`;
   return [
     { kind: 'path', d, stroke, width, title },
-    ...(flow ? [arrow(x2, y2, isRight ? 1 : -1, stroke)] : []),
+    ...(toTarget ? [arrow(x2, y2, isRight ? 1 : -1, stroke)] : []),
+    ...(toSource ? [arrow(x1, y1, isRight ? -1 : 1, stroke)] : []),
   ];
 }
 

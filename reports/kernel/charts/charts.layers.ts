@@ -26,7 +26,9 @@ export interface LayerEdge {
   source: string;
   target: string;
   count: number;
-  flow: boolean;
+  /** Whether data flows to the target, and to the source. */
+  toTarget: boolean;
+  toSource: boolean;
 }
 
 export interface Layers {
@@ -86,9 +88,12 @@ export function layersOf(chart: GraphChart): Layers {
     const [source, target] = [place(edge.source), place(edge.target)];
     if (source === target || !known.has(source) || !known.has(target)) continue;
     const key = `${source} ${target}`;
-    const sum = edges.get(key) ?? { source, target, count: 0, flow: false };
+    const sum = edges.get(key) ?? { source, target, count: 0, toTarget: false, toSource: false };
     sum.count += 1;
-    sum.flow ||= edge.flow === true;
+    if (edge.flow) {
+      sum.toTarget ||= edge.flow !== 'reverse';
+      sum.toSource ||= edge.flow !== 'forward';
+    }
     edges.set(key, sum);
   }
   const used = chart.layers

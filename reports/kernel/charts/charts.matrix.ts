@@ -1,7 +1,8 @@
+import type { FlowDirection } from '../report.flows.ts';
 import { textOn } from './charts.colours.ts';
 import { clustered, type Group, groupLines, MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
-import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { type Look, line, type Mark, type Picture, px } from './charts.marks.ts';
 import { counted, formatCount, numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, label, labelAt, nothing, withNote } from './charts.parts.ts';
 import { plain } from './charts.text.ts';
@@ -79,7 +80,8 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     largest <= STEPS
       ? Math.round(1 + ((value - 1) * 5) / Math.max(1, largest - 1))
       : Math.min(6, 1 + Math.ceil(value / step) - 1);
-  const note = [chart.note, noteOf(chart, grouped, isGrouped)].reduce(withNote, undefined);
+  const arrows = isDots && chart.flows ? 'Arrows point to where data goes' : undefined;
+  const note = [chart.note, arrows, noteOf(chart, grouped, isGrouped)].reduce(withNote, undefined);
   const head = heading(
     look,
     { title: chart.title, note },
@@ -249,14 +251,20 @@ function rowNames({ look, rows, columns, left, wide, tops, bottom }: Frame): Mar
 function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots, stepOf }: Frame): Mark[] {
   const { scheme } = look;
   const write = numberWriter(cells.values(), chart.unit, look.workspace);
+  const flows = new Map(
+    chart.flows?.map((flow, at) => [`${chart.cells[at]![0]} ${chart.cells[at]![1]}`, flow]),
+  );
   return [...cells].flatMap(([key, value]): Mark[] => {
     const [row, column] = key.split(' ').map(Number) as [number, number];
     const [x, y] = [left + column * wide, tops[row]!];
     const title = `${rows[row]!.name}, ${columns[column]!.name}: ${write(value)}`;
-    if (isDots)
-      return [
-        { kind: 'circle', x: x + wide / 2, y: y + ROW / 2, radius: 5, fill: scheme.categorical[0]!, title },
-      ];
+    if (isDots) {
+      const [centre, middle] = [x + wide / 2, y + ROW / 2];
+      const flow = flows.get(`${rows[row]!.members[0]} ${columns[column]!.members[0]}`);
+      const fill = scheme.categorical[0]!;
+      if (flow) return flowArrows(flow, centre, middle, fill, title);
+      return [{ kind: 'circle', x: centre, y: middle, radius: 5, fill, title }];
+    }
     const isRest = rows[row]!.isRest || columns[column]!.isRest;
     const fill = isRest ? scheme.sunken : fillOf({ step: stepOf(value) }, look);
     const rect: Mark = {
@@ -279,4 +287,22 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
       }),
     ];
   });
+}
+
+/** Arrows to the name of the column, to that of the row, or to both. */
+function flowArrows(flow: FlowDirection, x: number, y: number, fill: string, title: string): Mark[] {
+  const up = (at: number): Mark => ({
+    kind: 'path',
+    d: `M${px(at)} ${px(y - 5)}L${px(at + 5)} ${px(y + 4)}L${px(at - 5)} ${px(y + 4)}Z`,
+    fill,
+    title: `${title}, to the column`,
+  });
+  const left = (at: number): Mark => ({
+    kind: 'path',
+    d: `M${px(at - 5)} ${px(y)}L${px(at + 4)} ${px(y - 5)}L${px(at + 4)} ${px(y + 5)}Z`,
+    fill,
+    title: `${title}, to the row`,
+  });
+  if (flow === 'bidirectional') return [left(x - 5), up(x + 6)];
+  return [flow === 'forward' ? up(x) : left(x)];
 }

@@ -1,3 +1,4 @@
+import type { FlowDirection } from '../report.flows.ts';
 import type { PhaseKey, ThemeName, ToneName } from './charts.tokens.ts';
 
 /** The unit of a number, which determines its format. */
@@ -164,6 +165,8 @@ export interface MatrixChart extends Head {
   ordered?: boolean;
   /** Row index, column index, value; other cells are empty. */
   cells: [row: number, column: number, value: number][];
+  /** Where data flows, for each cell: to the column, to the row, or both ways. */
+  flows?: (FlowDirection | null)[];
 }
 
 /** A numeric axis, or a category axis with ordered steps. */
@@ -212,7 +215,8 @@ export interface GraphChart extends Head {
   /** In order. */
   groups: { key: string; name: string; paint: Paint; layer: string }[];
   nodes: { id: string; name: string; group: string; centre?: boolean }[];
-  edges: { source: string; target: string; flow?: boolean }[];
+  /** `flow`: where the arrow points. */
+  edges: { source: string; target: string; flow?: FlowDirection }[];
   /** Total number of nodes, if only some are given. */
   total?: number;
 }

@@ -100,7 +100,7 @@ function processDependenciesChart(result: Result, context: ChartContext): Chart 
       name,
       group: `${levels.get(id)!} ${subtype !== null && names.has(subtype) ? subtype : ''}`,
     })),
-    edges: result.edges.map(({ source, target }) => ({ source, target, flow: true })),
+    edges: result.edges.map(({ source, target }) => ({ source, target, flow: 'forward' as const })),
   };
 }
 

@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox';
+import { DATA_FLOW } from '../../../domain/inventory/data-flows/data-flows.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { Choice, Count, component, Key, object, optional, Uuid } from '../../../domain/kernel/shapes.ts';
 import { htmlText } from '../../../domain/modelling/diagrams/drawing.work.ts';
@@ -10,6 +12,7 @@ import { normalised, textOn } from '../../kernel/charts/charts.colours.ts';
 import { schemes } from '../../kernel/charts/charts.tokens.ts';
 import { activeCards, reportCards } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
+import { dataFlowLabels, type FlowDirection, flowOfRelation } from '../../kernel/report.flows.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { layoutLayers } from './generate.layers.ts';
 import { type CardGroup, layoutGroups } from './generate.shelves.ts';
@@ -24,9 +27,14 @@ export const GenerateRequest = object({
   depth: Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'Maximum distance in relations' }),
   direction: Choice(['both', 'outgoing', 'incoming'], {
     default: 'both',
-    description: 'Whether relations are followed to their targets, to their sources, or both',
+    description:
+      'Whether relations and data flows are followed to their targets, to their sources, or both; where data flows, to where it goes or where it comes from',
   }),
-  relation_types: Type.Array(Key, { default: [], maxItems: 200, description: 'Only these; empty: all' }),
+  relation_types: Type.Array(Key, {
+    default: [],
+    maxItems: 200,
+    description: 'Only these, `data-flow` for data flows; empty: all',
+  }),
   ...optional({
     type: Type.String({ ...Key, description: 'For a landscape: the type of its cards' }),
     group_by: Type.String({
@@ -63,7 +71,7 @@ async function dependencies(ctx: Ctx, request: GenerateRequest): Promise<Generat
   const { card_id, depth, direction, filter, max_cards: most } = request;
   if (card_id === undefined) throw invalidField('card_id', 'required', 'is required for this view');
   refuseOthers(request, ['type', 'group_by']);
-  const known = ctx.metamodel.visibleRelationTypes;
+  const known = [...ctx.metamodel.visibleRelationTypes, DATA_FLOW];
   const unknown = request.relation_types.findIndex((key) => !known.includes(key));
   if (unknown >= 0) {
     throw invalidField(`relation_types.${unknown}`, 'unknown_value', 'is not a relation type');
@@ -115,7 +123,8 @@ function renderContextOf({ metamodel }: Ctx, title: string): RenderContext {
     title,
     color: (key) => (/^#[0-9a-f]{6}$/i.test(type(key)?.color ?? '') ? type(key)!.color : GREY),
     typeLabel: (key) => type(key)?.label ?? key,
-    relationLabel: (key) => metamodel.relationTypes.get(key)?.label ?? key,
+    relationLabel: (key) =>
+      key === DATA_FLOW ? dataFlowLabels.label : (metamodel.relationTypes.get(key)?.label ?? key),
   };
 }
 
@@ -133,6 +142,9 @@ const FRAME =
 const TITLE = 'text;html=1;align=left;verticalAlign=middle;fontSize=20;fontStyle=1;';
 const EDGE =
   'edgeStyle=orthogonalEdgeStyle;rounded=1;html=1;endArrow=block;endFill=1;strokeColor=#607d8b;fontSize=10;labelBackgroundColor=#ffffff;';
+
+/** The style of an edge with an arrow at both ends. */
+const BOTH = 'startArrow=block;startFill=1;';
 
 /** Writes a layout as draw.io XML; each card has its id, so that reads of the diagram update it. */
 export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext): string {
@@ -158,7 +170,7 @@ export function drawnXml({ groups, cards, edges }: Layout, look: RenderContext):
   });
   const lines = edges.map(
     ({ from, to, relation }, at) =>
-      `<mxCell id="edge-${at}" value="${attribute(look.relationLabel(relation.type))}" style="${EDGE}" edge="1" parent="1" source="card-${from}" target="card-${to}"><mxGeometry relative="1" as="geometry"/></mxCell>`,
+      `<mxCell id="edge-${at}" value="${attribute(relation.label ?? look.relationLabel(relation.type))}" style="${EDGE}${relation.both ? BOTH : ''}" edge="1" parent="1" source="card-${from}" target="card-${to}"><mxGeometry relative="1" as="geometry"/></mxCell>`,
   );
   const root = ['<mxCell id="0"/>', '<mxCell id="1" parent="0"/>', title, ...frames, ...boxes, ...lines];
   return `<mxGraphModel grid="1" gridSize="10" page="0">\n<root>\n${root.join('\n')}\n</root>\n</mxGraphModel>`;
@@ -206,10 +218,17 @@ async function readAround(ctx: Ctx, asked: DependenciesRequest): Promise<FoundGr
   const cards: DrawnCard[] = [middle[0]];
   let front = [middle[0].id as string];
   let truncated = false;
+  const links = linksOf(asked.relations);
   const out = (front: string[]) => fragment`
-    select r.target_id as id from relations r where r.source_id = any(${front}::uuid[]) and r.type = any(${asked.relations}::text[])`;
+    select l.target_id as id from ${embed(links)} l
+    where l.source_id = any(${front}::uuid[]) and l.flow is distinct from 'reverse'
+    union select l.source_id from ${embed(links)} l
+    where l.target_id = any(${front}::uuid[]) and l.flow in ('reverse', 'bidirectional')`;
   const into = (front: string[]) => fragment`
-    select r.source_id as id from relations r where r.target_id = any(${front}::uuid[]) and r.type = any(${asked.relations}::text[])`;
+    select l.source_id as id from ${embed(links)} l
+    where l.target_id = any(${front}::uuid[]) and l.flow is distinct from 'reverse'
+    union select l.target_id from ${embed(links)} l
+    where l.source_id = any(${front}::uuid[]) and l.flow in ('reverse', 'bidirectional')`;
   const ways = { both: [out, into], outgoing: [out], incoming: [into] }[asked.direction];
   for (let hop = 0; hop < asked.depth && front.length > 0 && !truncated; hop += 1) {
     const room = asked.most - cards.length;
@@ -222,12 +241,46 @@ async function readAround(ctx: Ctx, asked: DependenciesRequest): Promise<FoundGr
     cards.push(...rows.slice(0, room));
   }
   const ids = cards.map(({ id }) => id);
-  const relations = await query(ctx.db)
-    .rows`select r.source_id as source, r.target_id as target, r.type from relations r
-     where r.source_id = any(${ids}::uuid[]) and r.target_id = any(${ids}::uuid[]) and r.type = any(${asked.relations}::text[])
-     order by r.source_id, r.target_id, r.type`;
+  const found = await query(ctx.db).rows<FoundLink>`select l.*, ${embed(objectsOf(active))} as label
+    from ${embed(links)} l
+    where l.source_id = any(${ids}::uuid[]) and l.target_id = any(${ids}::uuid[])
+    order by l.source_id, l.target_id, l.type, l.id`;
+  const { relationTypes } = ctx.metamodel;
+  const relations = found.map(({ source_id, target_id, type, flow, label }): DrawnRelation => {
+    const isReversed = flow === 'reverse';
+    return {
+      type,
+      source: isReversed ? target_id : source_id,
+      target: isReversed ? source_id : target_id,
+      label: label ?? (isReversed ? relationTypes.get(type)?.reverse_label : null),
+      both: flow === 'bidirectional',
+    };
+  });
   return { cards, relations, truncated };
 }
+
+interface FoundLink {
+  source_id: string;
+  target_id: string;
+  type: string;
+  flow: FlowDirection | null;
+  label: string | null;
+}
+
+/** Relations of some types, and data flows, as a subquery. */
+function linksOf(types: readonly string[]): Fragment {
+  const flows = fragment`union all select f.id, f.source_id, f.target_id, ${DATA_FLOW}, f.direction, f.data_object_ids
+    from data_flows f`;
+  return fragment`(select r.id, r.source_id, r.target_id, r.type, ${embed(flowOfRelation)} as flow,
+      '{}'::uuid[] as data_object_ids
+    from relations r where r.type = any(${types}::text[])
+    ${embed(types.includes(DATA_FLOW) ? flows : '')})`;
+}
+
+/** The names of the visible data objects of the link `l`. */
+const objectsOf = (active: Fragment): Fragment =>
+  fragment`(select string_agg(c.name, ', ' order by c.name_key, c.id) from cards c
+    where c.id = any(l.data_object_ids) and ${embed(active)})`;
 
 interface Grouped {
   type: string;

@@ -5,10 +5,15 @@ export interface DrawnCard {
   type: string;
 }
 
+/** A relation or data flow; of one along which data flows, the source is where it comes from. */
 export interface DrawnRelation {
   source: string;
   target: string;
   type: string;
+  /** Replaces the label of the type. */
+  label?: string | null;
+  /** Whether data flows both ways. */
+  both?: boolean;
 }
 
 /** A rectangle on the page, in the units of draw.io. */

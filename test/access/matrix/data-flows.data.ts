@@ -19,6 +19,7 @@ const bulk = async (w: World, card: string) => {
 export const dataFlowRows: Row[] = [
   // operation                                      A B M V I P 0
   row('GET /data-flows', '+ + + + + - 0'),
+  row('GET /data-flows/suggested', '+ + + + + - 0'),
   row('GET /cards/{id}/data-flows', '+ + + + + - 0', onCard),
   row('GET /data-flows/{id}', '+ + + + + - 0', onFlow),
   row('POST /data-flows', '+ + + - + - 0', undefined, async (w) => await between(w, await w.card())),

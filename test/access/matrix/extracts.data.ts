@@ -31,5 +31,6 @@ export const extractRows: Row[] = [
   row('GET /extracts/cards', '+ + + + - - 0', () => ({ query: 'format=csv' })),
   row('GET /extracts/relations', '+ + + + - - 0'),
   row('GET /extracts/costs', '+ + + - - - 0'),
+  row('GET /extracts/data-flows', '+ + + + - - 0'),
   row('GET /exports/{id}/manifest', '+ + + + + + 0', onNew('id', exported)),
 ];

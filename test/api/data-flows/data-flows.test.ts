@@ -295,3 +295,67 @@ describe('data flows of changed cards', () => {
     );
   });
 });
+
+describe('suggested data flows', () => {
+  it('follow from relations of interfaces where senders and receivers are known, and are created as they are', async () => {
+    const [a, b, c, d] = [await card(), await card(), await card(), await card()];
+    const object = await card('DataObject');
+    const over = async (uses: [string, string | null][]) => {
+      const id = await card('Interface');
+      for (const [source, flowDirection] of uses) {
+        await admin.relate('relAppToInterface', source, id, {
+          attributes: flowDirection ? { flowDirection } : {},
+        });
+      }
+      return id;
+    };
+    const one = await over([
+      [a, 'forward'],
+      [b, 'reverse'],
+    ]);
+    await admin.relate('relInterfaceToDataObj', one, object);
+    const fan = await over([
+      [a, 'forward'],
+      [b, 'reverse'],
+      [c, 'reverse'],
+      [d, null],
+    ]);
+    const both = await over([
+      [a, 'bidirectional'],
+      [d, 'bidirectional'],
+    ]);
+    // who sends to whom is not known
+    await over([
+      [a, 'forward'],
+      [b, 'forward'],
+      [c, 'reverse'],
+      [d, 'reverse'],
+    ]);
+    const read = async () => (await ok(viewer.get(`${url}/suggested?page_size=200`))).items;
+    const brief = (items: Awaited<ReturnType<typeof read>>) =>
+      items
+        .map((item: Record<string, { id: string }>) => [
+          item.source!.id,
+          item.target!.id,
+          item.interface!.id,
+          item.direction,
+        ])
+        .toSorted();
+    const items = await read();
+    const [first, last] = [a, d].toSorted();
+    expect(brief(items)).toEqual(
+      [
+        [a, b, one, 'forward'],
+        [a, b, fan, 'forward'],
+        [a, c, fan, 'forward'],
+        [first, last, both, 'bidirectional'],
+      ].toSorted(),
+    );
+    expect(
+      items.find((item: { interface: { id: string } }) => item.interface.id === one).data_objects,
+    ).toMatchObject([{ id: object }]);
+    const operations = items.map((item: object, row_index: number) => ({ row_index, ...item }));
+    expect(await ok(member.post(`${url}/bulk`, { operations }))).toMatchObject({ created: 4, failed: 0 });
+    expect(await read()).toEqual([]);
+  });
+});

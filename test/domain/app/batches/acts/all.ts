@@ -17,7 +17,6 @@ export const workspaceWide: Acts[] = [
   cardActs,
   attachedActs,
   costActs,
-  dataFlowActs,
   workspaceActs,
   askedActs,
   findingActs,
@@ -26,4 +25,5 @@ export const workspaceWide: Acts[] = [
   ppmActs,
   riskActs,
   bpmActs,
+  dataFlowActs,
 ];
