@@ -76,7 +76,17 @@ describe('an import of data flows', () => {
     ];
     const { faults, job } = await load([header, ...rows].join('\n'));
     expect(job.counts).toMatchObject({ failed: 9, created: 0 });
-    expect(faults).toEqual({});
+    expect(Object.values(faults).flat()).toEqual([
+      'source_external_id unknown_card',
+      'interface_name unknown_card',
+      'data_object_names.0 unknown_card',
+      'frequency unknown_option',
+      'direction unknown_option',
+      'target_name same_card',
+      'target required',
+      'target_name same_card',
+      'external_id duplicate_in_file',
+    ]);
     await expectProblem(
       t.holding('inventory.view').then((one) => one.post('/api/v1/imports?kind=data_flows', 'x')),
       415,
