@@ -84,7 +84,7 @@ describe('an import of data flows', () => {
       'direction unknown_option',
       'target_name same_card',
       'target required',
-      'target_name same_card',
+      'source_external_id end_differs',
       'external_id duplicate_in_file',
     ]);
     await expectProblem(
