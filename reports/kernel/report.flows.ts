@@ -5,8 +5,7 @@ import { embed, fragment, joinFragments } from '../../platform/database.ts';
 import { type RelatedPairs, typesBetween } from './report.ends.ts';
 
 /** Where data flows between the ends of a link: to the target, to the source, or both ways. */
-export const flowDirections = ['forward', 'reverse', 'bidirectional'] as const;
-export type FlowDirection = (typeof flowDirections)[number];
+const flowDirections = ['forward', 'reverse', 'bidirectional'] as const;
 
 /** The labels of data flows as links. */
 export const dataFlowLabels = { label: 'sends data to', reverse_label: 'receives data from' };

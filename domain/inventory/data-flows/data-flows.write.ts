@@ -32,7 +32,7 @@ import {
 } from './data-flows.model.ts';
 
 /** The parts of a flow that are cards. */
-export type FlowPart = 'source' | 'target' | 'interface' | 'data_objects';
+type FlowPart = 'source' | 'target' | 'interface' | 'data_objects';
 
 /** A flow to be written: an absent member is not changed, `null` clears it. */
 export interface FlowOperation extends DataFlowInput {

@@ -6,15 +6,9 @@ import { arrayOf, Choice, Nullable, object, Uuid } from '../../../domain/kernel/
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
-import type { Chart, MatrixLine } from '../../kernel/charts/charts.types.ts';
+import type { Chart, FlowDirection, MatrixLine } from '../../kernel/charts/charts.types.ts';
 import { type RelatedPairs, relatedPairs } from '../../kernel/report.ends.ts';
-import {
-  directedPairs,
-  type FlowDirection,
-  flowMember,
-  hasFlows,
-  sendingPairs,
-} from '../../kernel/report.flows.ts';
+import { directedPairs, flowMember, hasFlows, sendingPairs } from '../../kernel/report.flows.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeParam } from '../../kernel/report.params.ts';
 import { idsIn, MAX_ROWS, nameKeys } from '../../kernel/report.rows.ts';

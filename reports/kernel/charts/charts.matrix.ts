@@ -1,4 +1,3 @@
-import type { FlowDirection } from '../report.flows.ts';
 import { textOn } from './charts.colours.ts';
 import { clustered, type Group, groupLines, MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
@@ -7,7 +6,7 @@ import { counted, formatCount, numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, label, labelAt, nothing, withNote } from './charts.parts.ts';
 import { plain } from './charts.text.ts';
 import { weight } from './charts.tokens.ts';
-import type { MatrixChart } from './charts.types.ts';
+import type { FlowDirection, MatrixChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
 
 const ROW = 22;

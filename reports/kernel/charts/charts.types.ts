@@ -1,4 +1,3 @@
-import type { FlowDirection } from '../report.flows.ts';
 import type { PhaseKey, ThemeName, ToneName } from './charts.tokens.ts';
 
 /** The unit of a number, which determines its format. */
@@ -151,6 +150,9 @@ export interface MatrixLine {
   /** Keys of the groups above, nearest first. */
   above?: { key: string; name: string }[];
 }
+
+/** Where an arrow points: to the target or column, to the source or row, or to both. */
+export type FlowDirection = 'forward' | 'reverse' | 'bidirectional';
 
 /** A table of coloured cells. */
 export interface MatrixChart extends Head {
