@@ -1,3 +1,11 @@
+# The pages are built with the development packages, which the image does not need.
+FROM node:24-bookworm-slim AS web
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN node web/build.ts
+
 FROM node:24-bookworm-slim
 
 WORKDIR /app
@@ -5,9 +13,10 @@ WORKDIR /app
 # Packages change more seldom than sources, so they are a layer of their own. The pinned runtime among the
 # development dependencies is left out: the image is the runtime.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && npm cache clean --force
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 
 COPY . .
+COPY --from=web /app/web/dist web/dist
 
 # Files of imports and exports. A new volume takes over the owner of this folder.
 RUN install -d -o node -g node /data

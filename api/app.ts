@@ -18,6 +18,7 @@ import { registerValidation } from './plugins/validation.ts';
 import { routeGroups } from './routes.ts';
 import { Problem } from './schemas.ts';
 import type { App } from './types.ts';
+import { registerWeb, registerWebFiles } from './web/web.routes.ts';
 
 /** Timeout of request headers, in milliseconds. */
 const HEADERS_MS = 10_000;
@@ -67,6 +68,7 @@ export async function createApp(services: Services): Promise<App> {
   registerBodies(app);
   registerBodyDeadlines(app);
   await registerCors(app, services);
+  await registerWeb(app);
   registerProblems(app);
   registerValidation(app);
   await registerAccess(app, services);
@@ -87,5 +89,6 @@ export async function createApp(services: Services): Promise<App> {
   app.addSchema(Problem);
   await registerOpenApi(app);
   for (const group of routeGroups) await group(app, services);
+  registerWebFiles(app);
   return app;
 }

@@ -28,7 +28,7 @@ function partOf(file: string): string {
 
 /** The TypeScript files of the tree under `root`, without packages, data folders and `*.data.ts`. */
 export function sourceFiles(root: string): string[] {
-  const excluded = new Set(['node_modules', 'data', 'tmp']);
+  const excluded = new Set(['node_modules', 'data', 'tmp', 'generated']);
   return globSync('**/*.{ts,tsx}', { cwd: root, exclude: (name) => excluded.has(name) || /^\../.test(name) })
     .map((name) => name.split(path.sep).join('/'))
     .filter((name) => !name.endsWith('.data.ts'))

@@ -24,7 +24,7 @@ export interface SourceFile {
 
 const outside = new Set(['node_modules', 'data', 'tmp']);
 
-/** Reads all TypeScript files under `root`, but for packages, data folders and hidden folders; sorted by path. */
+/** Reads all TypeScript files under `root`, but for packages, data folders, generated and hidden ones; sorted by path. */
 export function scanSources(root: string): SourceFile[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith('.') && !outside.has(entry.name))
@@ -35,8 +35,8 @@ export function scanSources(root: string): SourceFile[] {
           )
         : [entry.name],
     )
-    .filter((name) => name.endsWith('.ts'))
     .map((name) => name.split(path.sep).join('/'))
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('/generated/'))
     .sort()
     .map((name) => readSource(name, readFileSync(path.join(root, name), 'utf8')));
 }

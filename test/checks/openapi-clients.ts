@@ -18,7 +18,7 @@ function run(folder: string, args: string[]): Promise<Ended> {
 
 const withCompiler = (args: string[]) => [
   '--import',
-  path.join(import.meta.dirname, 'compiler-api.ts'),
+  path.join(root, 'clients/typescript/compiler-api.ts'),
   ...args,
 ];
 

@@ -1,0 +1,10 @@
+import { build } from 'vite';
+import { generateClient } from '../clients/typescript/generate.ts';
+import { writeIcons } from './icons.ts';
+import { writeReports } from './reports.ts';
+
+// the pages are compiled against both
+writeIcons();
+writeReports();
+await generateClient();
+await build({ configFile: new URL('./vite.config.ts', import.meta.url).pathname, logLevel: 'warn' });

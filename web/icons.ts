@@ -1,0 +1,41 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Icons of the pages and of the built-in metamodel. */
+const used = `
+account_tree add add_link apartment apps arrow_back arrow_downward arrow_forward arrow_upward attach_file bar_chart bolt bookmark
+call_merge corporate_fare calendar_month cancel category chat check check_circle checklist checkbook chevron_left chevron_right circle
+close cloud code content_copy dark_mode database delete description device_hub dns domain download draw edit event 
+explore family_history filter_alt flag flight_takeoff folder group grid_view group_work history home hub inbox info route
+inventory_2 keyboard_arrow_down keyboard_arrow_right layers light_mode link link_off list lock login logout map memory
+menu more_horiz notifications open_in_new person pie_chart publish keep query_stats refresh rocket_launch save schedule
+schema search settings share shield star star-fill storefront sync_alt swap_horiz swap_vert sync table table_chart task_alt
+tune unfold_more upload verified view_column view_list visibility warning work workspaces edit_note block
+`
+  .split(/\s+/)
+  .filter(Boolean);
+
+/** Writes the icons that pages bundle, and a file of all that is loaded when a type of a workspace has another one. */
+export function writeIcons(): void {
+  const folder = path.resolve(import.meta.dirname, '../node_modules/@material-symbols/svg-400/rounded');
+  const pathOf = (file: string) => / d="([^"]+)"/.exec(readFileSync(path.join(folder, file), 'utf8'))?.[1];
+
+  const all = Object.fromEntries(
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.svg') && (file === 'star-fill.svg' || !file.endsWith('-fill.svg')))
+      .flatMap((file) => {
+        const d = pathOf(file);
+        return d === undefined ? [] : [[path.basename(file, '.svg'), d]];
+      }),
+  );
+  const missing = used.filter((name) => !(name in all));
+  if (missing.length > 0) throw new Error(`There are no such icons: ${missing.join(', ')}`);
+  const lines = used.sort().map((name) => `  '${name}': '${all[name]}',`);
+  const target = path.resolve(import.meta.dirname, 'src/generated');
+  mkdirSync(target, { recursive: true });
+  writeFileSync(
+    path.join(target, 'icons.ts'),
+    `// Material Symbols, rounded, weight 400 (Apache-2.0), written by web/icons.ts\nexport const icons = {\n${lines.join('\n')}\n} as const;\n`,
+  );
+  writeFileSync(path.join(target, 'icons.all.json'), JSON.stringify(all));
+}

@@ -1,0 +1,80 @@
+import { createTheme, type MantineColorsTuple, MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import type { ReactNode } from 'react';
+import { radius, schemes, type } from '../../../reports/kernel/charts/charts.tokens.ts';
+import { cssVariables } from './tokens.ts';
+
+const { light, dark } = schemes;
+
+/** Mantine takes ten shades: the accent of the light scheme is at 6, that of the dark one at 4. */
+const accent: MantineColorsTuple = [
+  '#eef0fc',
+  '#dde1f9',
+  '#bac2f3',
+  '#a7b1fb',
+  dark.accent,
+  '#6a78dc',
+  light.accent,
+  '#3743a8',
+  '#2d378b',
+  '#232b6e',
+];
+
+const theme = createTheme({
+  colors: { accent },
+  primaryColor: 'accent',
+  primaryShade: { light: 6, dark: 4 },
+  autoContrast: true,
+  fontFamily: "'Inter Variable', 'Helvetica Neue', Arial, sans-serif",
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, monospace',
+  fontSizes: {
+    xs: `${type.note.size}px`,
+    sm: `${type.base.size}px`,
+    md: `${type.panel.size}px`,
+    lg: `${type.reading.size}px`,
+    xl: `${type.title.size}px`,
+  },
+  headings: { fontWeight: '600' },
+  radius: {
+    sm: `${radius.chip}px`,
+    md: `${radius.control}px`,
+    lg: `${radius.panel}px`,
+    xl: `${radius.dialog}px`,
+  },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    PasswordInput: { defaultProps: { size: 'xs' } },
+    Textarea: { defaultProps: { size: 'xs' } },
+    NumberInput: { defaultProps: { size: 'xs' } },
+    Select: { defaultProps: { size: 'xs' } },
+    MultiSelect: { defaultProps: { size: 'xs' } },
+    Checkbox: { defaultProps: { size: 'xs' } },
+    Tooltip: { defaultProps: { openDelay: 400 } },
+    Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 0 } } },
+    Modal: { defaultProps: { transitionProps: { duration: 120 }, centered: true } },
+    Drawer: { defaultProps: { transitionProps: { duration: 120 } } },
+  },
+});
+
+/** The nonce that the service wrote into the page, without which the policy blocks inline style elements. */
+const styleNonce = () => document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
+
+/** Colours, sizes and Mantine's theme for all pages. */
+export function Theme({ children }: { children: ReactNode }) {
+  return (
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+      cssVariablesResolver={() => cssVariables}
+    >
+      {children}
+      <Notifications position="bottom-right" limit={3} />
+    </MantineProvider>
+  );
+}

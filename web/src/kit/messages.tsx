@@ -1,0 +1,79 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import en from '../messages/en.json';
+
+/** The key of a text in the message files. */
+export type MessageKey = keyof typeof en;
+export type Language = 'en' | 'de';
+
+type Messages = Record<MessageKey, string>;
+type Values = Record<string, string | number | boolean | Date | null | undefined>;
+
+/** A text in the user's language, with its values. */
+export type Translate = (key: MessageKey, values?: Values) => string;
+
+interface Localization {
+  language: Language;
+  t: Translate;
+  setLanguage(language: string): void;
+}
+
+const Context = createContext<Localization | undefined>(undefined);
+
+const loaders: Record<Language, () => Promise<Messages>> = {
+  en: async () => en,
+  de: async () => (await import('../messages/de.json')).default,
+};
+
+/** The nearest language that pages have. */
+export const supported = (language: string): Language => (/^de\b/i.test(language) ? 'de' : 'en');
+
+/** Formats a message; parsed messages are kept. */
+function createTranslate(language: Language, messages: Messages): Translate {
+  const parsed = new Map<MessageKey, IntlMessageFormat>();
+  return (key, values) => {
+    let message = parsed.get(key);
+    if (!message) {
+      message = new IntlMessageFormat(messages[key] ?? en[key], language, undefined, { ignoreTag: true });
+      parsed.set(key, message);
+    }
+    return String(message.format(values));
+  };
+}
+
+/** Texts of all pages in one language: the browser's until the user's is known. */
+export function LanguageProvider({ children }: { children: ReactNode }) {
+  const [language, setLanguage] = useState<Language>(() => supported(navigator.language));
+  const [messages, setMessages] = useState<{ language: Language; texts: Messages }>({
+    language: 'en',
+    texts: en,
+  });
+  useEffect(() => {
+    let isCurrent = true;
+    void loaders[language]().then((texts) => {
+      if (isCurrent) setMessages({ language, texts });
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [language]);
+  const value = useMemo(() => {
+    document.documentElement.lang = messages.language;
+    return {
+      language: messages.language,
+      t: createTranslate(messages.language, messages.texts),
+      setLanguage: (wanted: string) => setLanguage(supported(wanted)),
+    };
+  }, [messages]);
+  return <Context value={value}>{children}</Context>;
+}
+
+/** The language and its texts. */
+export function useLanguage(): Localization {
+  const found = useContext(Context);
+  if (!found) throw new Error('used outside of LanguageProvider');
+  return found;
+}
+
+/** Texts in the user's language. */
+export const useTexts = (): Translate => useLanguage().t;

@@ -1,0 +1,101 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import type { CardType as AnyCardType, RelationType as AnyRelationType } from '#client';
+import { markColour, typeColours } from '../../../reports/kernel/charts/charts.colours.ts';
+import { type Scheme, schemes } from '../../../reports/kernel/charts/charts.tokens.ts';
+import { relationTypesQuery, typesQuery } from '../shell/queries.ts';
+import { type Language, useLanguage } from './messages.tsx';
+
+/** Lists without a projection of fields contain all members. */
+export type CardType = Required<AnyCardType>;
+export type RelationType = Required<AnyRelationType>;
+
+/** One field of a type's sections. */
+export interface Field {
+  key: string;
+  type: string;
+  label: string;
+  required?: boolean;
+  readonly?: boolean;
+  weight?: number;
+  options?: Option[];
+  translations?: Record<string, string>;
+}
+
+export interface Option {
+  key: string;
+  label: string;
+  color?: string;
+  translations?: Record<string, string>;
+}
+
+interface Translated {
+  label: string;
+  translations?: Record<string, unknown>;
+}
+
+/** The label of a type, field or option in a language. */
+export function labelOf({ label, translations }: Translated, language: Language): string {
+  const own = translations?.[language];
+  if (typeof own === 'string' && own !== '') return own;
+  const nested = (own as { label?: string } | undefined)?.label;
+  return nested ?? label;
+}
+
+interface Metamodel {
+  types: readonly CardType[];
+  relationTypes: readonly RelationType[];
+  type(key: string): CardType | undefined;
+  relationType(key: string): RelationType | undefined;
+  /** The sections of a type, with their fields. */
+  sections(key: string): { section: string; fields: Field[] }[];
+  field(typeKey: string, fieldKey: string): Field | undefined;
+  label(of: Translated): string;
+}
+
+const Context = createContext<Metamodel | undefined>(undefined);
+
+/** Loads the metamodel before its children are shown. */
+export function MetamodelProvider({ children }: { children: ReactNode }) {
+  const types = useSuspenseQuery(typesQuery).data as CardType[];
+  const relationTypes = useSuspenseQuery(relationTypesQuery).data as RelationType[];
+  const { language } = useLanguage();
+  const value = useMemo((): Metamodel => {
+    const byKey = new Map(types.map((type) => [type.key, type]));
+    const relationsByKey = new Map(relationTypes.map((type) => [type.key, type]));
+    const sections = (key: string) =>
+      (byKey.get(key)?.fields_schema ?? []) as unknown as { section: string; fields: Field[] }[];
+    return {
+      types: [...types].sort((a, b) => a.sort_order - b.sort_order),
+      relationTypes,
+      type: (key) => byKey.get(key),
+      relationType: (key) => relationsByKey.get(key),
+      sections,
+      field: (typeKey, fieldKey) =>
+        sections(typeKey)
+          .flatMap(({ fields }) => fields)
+          .find(({ key }) => key === fieldKey),
+      label: (of) => labelOf(of, language),
+    };
+  }, [types, relationTypes, language]);
+  return <Context value={value}>{children}</Context>;
+}
+
+export function useMetamodel(): Metamodel {
+  const found = useContext(Context);
+  if (!found) throw new Error('used outside of MetamodelProvider');
+  return found;
+}
+
+/** The colours of the current scheme, for what CSS variables cannot express. */
+export const useScheme = (): Scheme => schemes[useComputedColorScheme('light')];
+
+/** The tint and the ink of a type's mark. */
+export const useTypeColours = (color: string | undefined): { tint: string; ink: string } =>
+  typeColours(color, useScheme());
+
+/** The colour of an option's mark; grey without one. */
+export function useMarkColour(color: string | undefined): string {
+  return markColour(color ?? '', useScheme());
+}

@@ -1,0 +1,35 @@
+import { radius, type Scheme, schemes, space, type } from '../../../reports/kernel/charts/charts.tokens.ts';
+
+const px = (pixels: number) => `${pixels}px`;
+
+/** The CSS variables of a scheme, by name. */
+function colourVariables({ tones, lifecycle, quality, ...scheme }: Scheme): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(scheme)) {
+    if (typeof value === 'string') variables[`--${name}`] = value;
+  }
+  for (const [name, { ink, tint }] of Object.entries(tones)) {
+    variables[`--${name}`] = ink;
+    variables[`--${name}-tint`] = tint;
+  }
+  for (const [name, value] of Object.entries(lifecycle)) variables[`--phase-${name}`] = value;
+  for (const [step, value] of quality.entries()) variables[`--quality-${step + 1}`] = value;
+  return variables;
+}
+
+/** The variables of both schemes, which do not depend on colours. */
+const sizeVariables = Object.fromEntries([
+  ...Object.entries(space).map(([name, value]) => [`--space-${name}`, px(value)]),
+  ...Object.entries(radius).map(([name, value]) => [`--radius-${name}`, px(value)]),
+  ...Object.entries(type).flatMap(([name, { size, line }]) => [
+    [`--text-${name}`, px(size)],
+    [`--line-${name}`, px(line)],
+  ]),
+]);
+
+/** All variables, for the provider of Mantine's theme. */
+export const cssVariables = {
+  variables: sizeVariables,
+  light: colourVariables(schemes.light),
+  dark: colourVariables(schemes.dark),
+};

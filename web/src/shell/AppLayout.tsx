@@ -1,0 +1,63 @@
+import { Burger, Drawer } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useLanguage } from '../kit/messages.tsx';
+import { MetamodelProvider } from '../kit/metamodel.tsx';
+import styles from './layout.module.css';
+import { useLiveUpdates } from './live.ts';
+import { Palette, usePalette } from './Palette.tsx';
+import { useBootstrap, useMe } from './queries.ts';
+import { Sidebar } from './Sidebar.tsx';
+
+/** The frame of every page behind the login: navigation at the left, the page beside it. */
+export function AppLayout() {
+  const { t, setLanguage } = useLanguage();
+  const { locale, impersonated_role_label } = useMe();
+  const { app_title } = useBootstrap();
+  const isNarrow = useMediaQuery('(max-width: 899px)', window.innerWidth < 900);
+  const [isOpen, { close, toggle }] = useDisclosure(false);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const palette = usePalette();
+  useLiveUpdates();
+  useEffect(() => setLanguage(locale), [locale, setLanguage]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when the page changes
+  useEffect(close, [path]);
+  useEffect(() => {
+    document.title = app_title || 'Estate';
+  }, [app_title]);
+  return (
+    <MetamodelProvider>
+      <a className={styles.skip} href="#content">
+        {t('nav.skip')}
+      </a>
+      <div className={styles.frame}>
+        {isNarrow ? (
+          <Drawer opened={isOpen} onClose={close} size={260} padding={0} withCloseButton={false}>
+            <Sidebar onSearch={palette.open} />
+          </Drawer>
+        ) : (
+          <Sidebar onSearch={palette.open} />
+        )}
+        <div className={styles.content} id="content">
+          {impersonated_role_label && (
+            <div className={styles.banner}>
+              {t('session.impersonating', { role: impersonated_role_label })}
+            </div>
+          )}
+          {isNarrow && (
+            <Burger
+              className={styles.burger}
+              opened={isOpen}
+              onClick={toggle}
+              size="sm"
+              aria-label={t('nav.menu')}
+            />
+          )}
+          <Outlet />
+        </div>
+      </div>
+      <Palette isOpen={palette.isOpen} onClose={palette.close} />
+    </MetamodelProvider>
+  );
+}

@@ -1,0 +1,105 @@
+import { Menu, useMantineColorScheme } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
+import { call, countBadges, logout } from '#client';
+import { Icon } from '../kit/Icon.tsx';
+import { Avatar } from '../kit/marks.tsx';
+import { type MessageKey, useTexts } from '../kit/messages.tsx';
+import styles from './layout.module.css';
+import { queryClient, useBootstrap, useMe } from './queries.ts';
+
+interface Entry {
+  to: LinkProps['to'];
+  icon: string;
+  text: MessageKey;
+}
+
+const entries: Entry[] = [
+  { to: '/', icon: 'home', text: 'nav.home' },
+  { to: '/inventory', icon: 'table', text: 'nav.inventory' },
+  { to: '/reports', icon: 'bar_chart', text: 'nav.reports' },
+];
+
+/** The navigation: areas that exist and the role permits. */
+export function Sidebar({ onSearch }: { onSearch(): void }) {
+  const t = useTexts();
+  const { app_title } = useBootstrap();
+  const title = app_title || 'Estate';
+  const { data: badges } = useQuery({
+    queryKey: ['badges'],
+    queryFn: ({ signal }) => call(countBadges({ signal })),
+  });
+  const waiting = (badges?.open_todos ?? 0) + (badges?.pending_surveys ?? 0);
+  return (
+    <nav className={styles.sidebar} aria-label={t('nav.main')}>
+      <Link to="/" className={styles.workspace}>
+        <span className={styles.logo} aria-hidden="true">
+          {title[0]}
+        </span>
+        <span>{title}</span>
+      </Link>
+      <button type="button" className={styles.search} onClick={onSearch}>
+        <Icon name="search" />
+        {t('nav.search')}
+        <kbd>Ctrl K</kbd>
+      </button>
+      {entries.map(({ to, icon, text }) => (
+        <Link
+          key={text}
+          to={to}
+          className={styles.entry}
+          activeOptions={{ exact: to === '/', includeSearch: false }}
+        >
+          <Icon name={icon} size={18} />
+          {t(text)}
+          {to === '/' && waiting > 0 && <span className={styles.count}>{waiting}</span>}
+        </Link>
+      ))}
+      <div className={styles.foot}>
+        <a className={styles.entry} href="/api/docs" target="_blank" rel="noreferrer">
+          <Icon name="code" size={18} />
+          {t('nav.api')}
+        </a>
+        <PersonMenu />
+      </div>
+    </nav>
+  );
+}
+
+function PersonMenu() {
+  const t = useTexts();
+  const me = useMe();
+  const navigate = useNavigate();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const leave = async () => {
+    await call(logout());
+    queryClient.clear();
+    await navigate({ to: '/login', search: { next: undefined } });
+  };
+  return (
+    <Menu width={200} position="top-start">
+      <Menu.Target>
+        <button type="button" className={styles.search} style={{ border: 0, background: 'none' }}>
+          <Avatar name={me.display_name} />
+          {me.display_name}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{me.email}</Menu.Label>
+        <Menu.Item component={Link} to="/me" leftSection={<Icon name="person" />}>
+          {t('nav.profile')}
+        </Menu.Item>
+        <Menu.Item
+          closeMenuOnClick={false}
+          leftSection={<Icon name={colorScheme === 'dark' ? 'light_mode' : 'dark_mode'} />}
+          onClick={() => setColorScheme(colorScheme === 'dark' ? 'light' : 'dark')}
+        >
+          {t(colorScheme === 'dark' ? 'look.light' : 'look.dark')}
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="logout" />} onClick={leave}>
+          {t('session.logout')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

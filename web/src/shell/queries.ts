@@ -1,0 +1,77 @@
+import { QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { ApiError, call, listCardTypes, listRelationTypes, readBootstrap, readMe } from '#client';
+
+const MINUTE = 60_000;
+
+/** Data that only changes by events of the live stream. */
+export const untilChanged = { staleTime: Number.POSITIVE_INFINITY };
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: MINUTE,
+      gcTime: 10 * MINUTE,
+      refetchOnWindowFocus: false,
+      retry: (count, error) =>
+        count < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status === 503),
+    },
+  },
+});
+
+export const bootstrapQuery = queryOptions({
+  queryKey: ['bootstrap'],
+  queryFn: ({ signal }) => call(readBootstrap({ signal })),
+  ...untilChanged,
+});
+
+/** The account of the session; null without one. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async ({ signal }) => {
+    try {
+      return await call(readMe({ signal }));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  ...untilChanged,
+});
+
+export const typesQuery = queryOptions({
+  queryKey: ['metamodel', 'types'],
+  queryFn: ({ signal }) => all((page) => call(listCardTypes({ signal, query: { page, page_size: PAGE } }))),
+  ...untilChanged,
+});
+
+export const relationTypesQuery = queryOptions({
+  queryKey: ['metamodel', 'relation-types'],
+  queryFn: ({ signal }) =>
+    all((page) => call(listRelationTypes({ signal, query: { page, page_size: PAGE } }))),
+  ...untilChanged,
+});
+
+/** The largest page of a list. */
+const PAGE = 200;
+
+/** All items of a list that is short. */
+async function all<T>(read: (page: number) => Promise<{ items: T[]; total?: number }>): Promise<T[]> {
+  const items: T[] = [];
+  for (let page = 1; ; page += 1) {
+    const { items: found, total = 0 } = await read(page);
+    items.push(...found);
+    if (found.length < PAGE || items.length >= total) return items;
+  }
+}
+
+/** Public settings, such as the currency and the modules. */
+export const useBootstrap = () => useSuspenseQuery(bootstrapQuery).data;
+
+/** The account of the session. Only for pages behind the login. */
+export const useMe = () => useSuspenseQuery(meQuery).data!;
+
+/** Whether the user has an application permission, which decides what is offered; the service decides what is done. */
+export function useMay(): (permission: string) => boolean {
+  const { permissions } = useMe();
+  return (permission) => Boolean(permissions['*'] ?? permissions[permission]);
+}

@@ -1,0 +1,131 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { readInventorySearch } from '../features/inventory/inventory.search.ts';
+import { AppLayout } from './AppLayout.tsx';
+import { bootstrapQuery, meQuery, queryClient, relationTypesQuery, typesQuery } from './queries.ts';
+import { RouteError, RouteMissing, RoutePending } from './RouteStates.tsx';
+
+const root = createRootRoute({ component: Outlet });
+
+/** A text of the address; numbers and booleans of hand-made addresses become texts. */
+const textOf = (value: unknown): string | undefined =>
+  value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+
+/** A place within the application to return to; never another site. */
+const placeOf = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  return text && /^\/(?!\/)/.test(text) ? text : undefined;
+};
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: (search: Record<string, unknown>) => ({ next: placeOf(search.next) }),
+  component: lazyRouteComponent(() => import('../features/account/LoginPage.tsx'), 'LoginPage'),
+});
+
+const withToken = (search: Record<string, unknown>) => ({ token: textOf(search.token) ?? '' });
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(() => import('../features/account/PasswordPages.tsx'), 'ForgotPasswordPage'),
+});
+
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password',
+  validateSearch: withToken,
+  component: lazyRouteComponent(() => import('../features/account/PasswordPages.tsx'), 'ResetPasswordPage'),
+});
+
+const setPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/set-password',
+  validateSearch: withToken,
+  component: lazyRouteComponent(() => import('../features/account/PasswordPages.tsx'), 'SetPasswordPage'),
+});
+
+/** Everything behind the login. */
+const app = createRoute({
+  getParentRoute: () => root,
+  id: 'app',
+  beforeLoad: async ({ location }) => {
+    void queryClient.prefetchQuery(bootstrapQuery);
+    const me = await queryClient.ensureQueryData(meQuery);
+    if (!me) throw redirect({ to: '/login', search: { next: location.href } });
+  },
+  loader: () =>
+    Promise.all(
+      [bootstrapQuery, typesQuery, relationTypesQuery].map((query) =>
+        queryClient.ensureQueryData(query as typeof bootstrapQuery),
+      ),
+    ),
+  component: AppLayout,
+});
+
+const home = createRoute({
+  getParentRoute: () => app,
+  path: '/',
+  component: lazyRouteComponent(() => import('../features/home/HomePage.tsx'), 'HomePage'),
+});
+
+const inventory = createRoute({
+  getParentRoute: () => app,
+  path: '/inventory',
+  validateSearch: readInventorySearch,
+  component: lazyRouteComponent(() => import('../features/inventory/InventoryPage.tsx'), 'InventoryPage'),
+});
+
+const card = createRoute({
+  getParentRoute: () => app,
+  path: '/cards/$id',
+  component: lazyRouteComponent(() => import('../features/card/CardPage.tsx'), 'CardPage'),
+});
+
+const reports = createRoute({
+  getParentRoute: () => app,
+  path: '/reports',
+  component: lazyRouteComponent(() => import('../features/reports/ReportsPage.tsx'), 'ReportsPage'),
+});
+
+const report = createRoute({
+  getParentRoute: () => app,
+  path: '/reports/$',
+  validateSearch: (search: Record<string, unknown>) => search as Record<string, string | number | boolean>,
+  component: lazyRouteComponent(() => import('../features/reports/ReportPage.tsx'), 'ReportPage'),
+});
+
+const profile = createRoute({
+  getParentRoute: () => app,
+  path: '/me',
+  component: lazyRouteComponent(() => import('../features/account/ProfilePage.tsx'), 'ProfilePage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    login,
+    forgotPassword,
+    resetPassword,
+    setPassword,
+    app.addChildren([home, inventory, card, reports, report, profile]),
+  ]),
+  defaultPreload: 'intent',
+  defaultPreloadDelay: 80,
+  defaultErrorComponent: RouteError,
+  defaultNotFoundComponent: RouteMissing,
+  defaultPendingComponent: RoutePending,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

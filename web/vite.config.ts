@@ -1,0 +1,50 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+const here = import.meta.dirname;
+
+/** Where the service runs while pages are developed. */
+const service = process.env.ESTATE_URL ?? 'http://127.0.0.1:8080';
+
+/** Writes each text of the build compressed beside it, as it is sent. */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    apply: 'build',
+    async writeBundle({ dir }) {
+      const folder = path.join(dir!, 'assets');
+      const names = (await readdir(folder)).filter((name) => /\.(js|css|svg|json)$/.test(name));
+      await Promise.all(
+        names.flatMap((name) => {
+          const file = path.join(folder, name);
+          const brotli = createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
+          return [
+            pipeline(createReadStream(file), brotli, createWriteStream(`${file}.br`)),
+            pipeline(createReadStream(file), createGzip({ level: 9 }), createWriteStream(`${file}.gz`)),
+          ];
+        }),
+      );
+    },
+  };
+}
+
+export default defineConfig({
+  root: here,
+  plugins: [react(), compressed()],
+  build: {
+    outDir: path.join(here, 'dist'),
+    emptyOutDir: true,
+    target: 'es2023',
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    port: 5173,
+    strictPort: true,
+    proxy: { '/api': { target: service, changeOrigin: false } },
+  },
+});
