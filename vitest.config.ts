@@ -1,4 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { processTests, redisTests, suite } from './test/support/suite.ts';
+import { processTests, redisTests, suite, webTests } from './test/support/suite.ts';
 
-export default defineConfig(suite([redisTests, ...processTests]));
+export default defineConfig(suite([redisTests, webTests, ...processTests]));

@@ -8,10 +8,10 @@ import { writeReports } from './reports.ts';
 writeIcons();
 writeReports();
 await generateClient();
-const service = spawn(
-  'node --watch --inspect main.ts | pino-pretty --singleLine --ignore pid,process',
-  { shell: true, stdio: 'inherit' },
-);
+const service = spawn('node --watch --inspect main.ts | pino-pretty --singleLine --ignore pid,process', {
+  shell: true,
+  stdio: 'inherit',
+});
 const pages = await createServer({ configFile: new URL('./vite.config.ts', import.meta.url).pathname });
 await pages.listen();
 pages.printUrls();

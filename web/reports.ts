@@ -10,12 +10,16 @@ interface Parameter {
 }
 
 interface Description {
-  paths: Record<string, { get?: { summary: string; responses: Record<string, { content?: object }>; parameters?: Parameter[] } }>;
+  paths: Record<
+    string,
+    { get?: { summary: string; responses: Record<string, { content?: object }>; parameters?: Parameter[] } }
+  >;
   components: { parameters: Record<string, Parameter> };
 }
 
 /** Parameters that every report has, or that no control sets. */
-const common = /^(cursor|page|page_size|offset|search|fields|sort_.*|detail|table|theme|width|filter|scope|as_of|min_position|max_staleness)$/;
+const common =
+  /^(cursor|page|page_size|offset|search|fields|sort_.*|detail|table|theme|width|filter|scope|as_of|min_position|max_staleness)$/;
 
 /** Writes the reports with a picture and their own parameters, as the API description declares them. */
 export function writeReports(): void {

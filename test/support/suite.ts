@@ -15,6 +15,9 @@ const alone = [
 /** Parts that are begun by commands of their own. */
 export const notInSuite = ['test/bench/**', 'test/soak/**', 'test/random/**'];
 
+/** Pages in a browser: `npm run test:web`. */
+export const webTests = 'test/web/**';
+
 /** They need a Redis of their own. */
 export const redisTests = 'test/**/*.redis.test.ts';
 

@@ -8,11 +8,14 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { configure } from '#client';
 import { LanguageProvider } from './kit/messages.tsx';
-import { Theme } from './kit/Theme.tsx';
+import { styleNonce, Theme } from './kit/Theme.tsx';
 import { queryClient } from './shell/queries.ts';
 import { router } from './shell/router.tsx';
 
-configure({ headers: { 'X-Estate-Client': 'web' } });
+configure({ headers: { 'X-Estate-Client': 'web', 'X-Request-Origin': 'web' } });
+
+// a library of dialogs writes a style element of its own
+Object.assign(window, { __webpack_nonce__: styleNonce() });
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

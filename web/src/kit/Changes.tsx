@@ -1,7 +1,7 @@
-import { useFormat } from './format.ts';
-import { useMetamodel } from './metamodel.tsx';
-import { type MessageKey, useTexts } from './messages.tsx';
 import styles from './changes.module.css';
+import { useFormat } from './format.ts';
+import { type MessageKey, useTexts } from './messages.tsx';
+import { useMetamodel } from './metamodel.tsx';
 
 /** An event of a card, as histories and activity lists contain it. */
 export interface ShownEvent {
@@ -55,7 +55,8 @@ export function Changes({ event, typeKey }: { event: ShownEvent; typeKey: string
     const known = path.startsWith('attributes.') ? field(typeKey, path.slice(11)) : undefined;
     const option = known?.options?.find(({ key }) => key === value);
     if (option) return label(option);
-    if (typeof value === 'number') return known?.type === 'cost' ? format.shortMoney(value) : format.number(value);
+    if (typeof value === 'number')
+      return known?.type === 'cost' ? format.shortMoney(value) : format.number(value);
     return typeof value === 'object' ? JSON.stringify(value) : String(value);
   };
   return (
@@ -71,10 +72,13 @@ export function Changes({ event, typeKey }: { event: ShownEvent; typeKey: string
         <ul className={styles.changes}>
           {changes.slice(0, SHOWN).map(([path, change]) => (
             <li key={path}>
-              <span className="secondary">{nameOf(path)}</span> <s>{textOf(path, change.old)}</s> {textOf(path, change.new)}
+              <span className="secondary">{nameOf(path)}</span> <s>{textOf(path, change.old)}</s>{' '}
+              {textOf(path, change.new)}
             </li>
           ))}
-          {changes.length > SHOWN && <li className="secondary">{t('facets.more', { count: changes.length - SHOWN })}</li>}
+          {changes.length > SHOWN && (
+            <li className="secondary">{t('facets.more', { count: changes.length - SHOWN })}</li>
+          )}
         </ul>
       )}
     </div>

@@ -1,8 +1,8 @@
 import { useFormat } from './format.ts';
-import { OptionMark } from './marks.tsx';
-import type { Field } from './metamodel.tsx';
-import { useTexts } from './messages.tsx';
 import styles from './marks.module.css';
+import { OptionMark } from './marks.tsx';
+import { useTexts } from './messages.tsx';
+import type { Field } from './metamodel.tsx';
 
 /** The lack of a value. */
 export const none = <span className="muted">–</span>;

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { icons } from '../generated/icons.ts';
 
 /** Names of icons that the pages themselves use. */
-export type IconName = keyof typeof icons;
+type IconName = keyof typeof icons;
 
 /** Paths of all other icons, which only types of a workspace use. */
 const useOtherIcons = (isNeeded: boolean) =>

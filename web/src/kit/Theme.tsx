@@ -45,7 +45,13 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    Button: { defaultProps: { size: 'xs' } },
+    Button: {
+      defaultProps: { size: 'xs' },
+      // Mantine knows the contrast in the light scheme only
+      vars: (_: unknown, { variant = 'filled', color }: { variant?: string; color?: string }) => ({
+        root: variant === 'filled' && color === undefined ? { '--button-color': 'var(--onAccent)' } : {},
+      }),
+    },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
@@ -62,7 +68,8 @@ const theme = createTheme({
 });
 
 /** The nonce that the service wrote into the page, without which the policy blocks inline style elements. */
-const styleNonce = () => document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
+export const styleNonce = () =>
+  document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
 
 /** Colours, sizes and Mantine's theme for all pages. */
 export function Theme({ children }: { children: ReactNode }) {

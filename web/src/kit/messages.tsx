@@ -26,7 +26,7 @@ const loaders: Record<Language, () => Promise<Messages>> = {
 };
 
 /** The nearest language that pages have. */
-export const supported = (language: string): Language => (/^de\b/i.test(language) ? 'de' : 'en');
+const supported = (language: string): Language => (/^de\b/i.test(language) ? 'de' : 'en');
 
 /** Formats a message; parsed messages are kept. */
 function createTranslate(language: Language, messages: Messages): Translate {

@@ -8,8 +8,8 @@ import { relationTypesQuery, typesQuery } from '../shell/queries.ts';
 import { type Language, useLanguage } from './messages.tsx';
 
 /** Lists without a projection of fields contain all members. */
-export type CardType = Required<AnyCardType>;
-export type RelationType = Required<AnyRelationType>;
+type CardType = Required<AnyCardType>;
+type RelationType = Required<AnyRelationType>;
 
 /** One field of a type's sections. */
 export interface Field {
@@ -36,7 +36,7 @@ interface Translated {
 }
 
 /** The label of a type, field or option in a language. */
-export function labelOf({ label, translations }: Translated, language: Language): string {
+function labelOf({ label, translations }: Translated, language: Language): string {
   const own = translations?.[language];
   if (typeof own === 'string' && own !== '') return own;
   const nested = (own as { label?: string } | undefined)?.label;
@@ -89,7 +89,7 @@ export function useMetamodel(): Metamodel {
 }
 
 /** The colours of the current scheme, for what CSS variables cannot express. */
-export const useScheme = (): Scheme => schemes[useComputedColorScheme('light')];
+const useScheme = (): Scheme => schemes[useComputedColorScheme('light')];
 
 /** The tint and the ink of a type's mark. */
 export const useTypeColours = (color: string | undefined): { tint: string; ink: string } =>

@@ -18,7 +18,7 @@ export function useUndoToast() {
       const undo = async () => {
         notifications.hide(id);
         try {
-          await call(rollBackMutationBatch({ path: { id: batch! } }));
+          await call(rollBackMutationBatch({ path: { id: batch! }, body: { dry_run: false } }));
           await client.invalidateQueries();
         } catch (error) {
           notifications.show({ color: 'red', message: (error as Error).message });

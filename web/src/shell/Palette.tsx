@@ -29,19 +29,12 @@ interface Item {
 export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   const t = useTexts();
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      withCloseButton={false}
-      padding={0}
-      size={560}
-      yOffset="12vh"
-      centered={false}
-      title={undefined}
-      aria-label={t('nav.search')}
-    >
-      <PaletteField onClose={onClose} />
-    </Modal>
+    <Modal.Root opened={isOpen} onClose={onClose} padding={0} size={560} yOffset="12vh" centered={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={t('nav.search')}>
+        <PaletteField onClose={onClose} />
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 
@@ -129,7 +122,12 @@ function useItems(text: string, onClose: () => void): Item[] {
       text: t('nav.inventory'),
       go: () => navigate({ to: '/inventory', search: {} }),
     },
-    { id: 'reports', icon: 'bar_chart', text: t('nav.reports'), go: () => navigate({ to: '/reports' }) },
+    {
+      id: 'reports',
+      icon: 'bar_chart',
+      text: t('nav.reports'),
+      go: () => navigate({ to: '/reports/$', params: { _splat: '' }, search: {} }),
+    },
     { id: 'me', icon: 'person', text: t('nav.profile'), go: () => navigate({ to: '/me' }) },
   ].filter((area) => area.text.toLowerCase().includes(text.trim().toLowerCase()));
   return [

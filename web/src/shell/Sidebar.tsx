@@ -17,7 +17,7 @@ interface Entry {
 const entries: Entry[] = [
   { to: '/', icon: 'home', text: 'nav.home' },
   { to: '/inventory', icon: 'table', text: 'nav.inventory' },
-  { to: '/reports', icon: 'bar_chart', text: 'nav.reports' },
+  { to: '/reports/$', icon: 'bar_chart', text: 'nav.reports' },
 ];
 
 /** The navigation: areas that exist and the role permits. */

@@ -4,7 +4,7 @@ import { ApiError, call, listCardTypes, listRelationTypes, readBootstrap, readMe
 const MINUTE = 60_000;
 
 /** Data that only changes by events of the live stream. */
-export const untilChanged = { staleTime: Number.POSITIVE_INFINITY };
+const untilChanged = { staleTime: Number.POSITIVE_INFINITY };
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -69,9 +69,3 @@ export const useBootstrap = () => useSuspenseQuery(bootstrapQuery).data;
 
 /** The account of the session. Only for pages behind the login. */
 export const useMe = () => useSuspenseQuery(meQuery).data!;
-
-/** Whether the user has an application permission, which decides what is offered; the service decides what is done. */
-export function useMay(): (permission: string) => boolean {
-  const { permissions } = useMe();
-  return (permission) => Boolean(permissions['*'] ?? permissions[permission]);
-}

@@ -89,12 +89,7 @@ const card = createRoute({
   component: lazyRouteComponent(() => import('../features/card/CardPage.tsx'), 'CardPage'),
 });
 
-const reports = createRoute({
-  getParentRoute: () => app,
-  path: '/reports',
-  component: lazyRouteComponent(() => import('../features/reports/ReportsPage.tsx'), 'ReportsPage'),
-});
-
+// the gallery at `/reports`, one report at `/reports/bpm/process-map`
 const report = createRoute({
   getParentRoute: () => app,
   path: '/reports/$',
@@ -114,7 +109,7 @@ export const router = createRouter({
     forgotPassword,
     resetPassword,
     setPassword,
-    app.addChildren([home, inventory, card, reports, report, profile]),
+    app.addChildren([home, inventory, card, report, profile]),
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 80,

@@ -21,7 +21,10 @@ export function ProfilePage() {
     setCurrent('');
     notifications.show({ message: t('profile.saved') });
   };
-  const account = useSubmit(() => call(patchUser({ path: { id: me.id }, body: { display_name: name } })), saved);
+  const account = useSubmit(
+    () => call(patchUser({ path: { id: me.id }, body: { display_name: name } })),
+    saved,
+  );
   const secret = useSubmit(
     () => call(patchUser({ path: { id: me.id }, body: { password, current_password: current } })),
     saved,
@@ -36,8 +39,18 @@ export function ProfilePage() {
         <form className={styles.section} onSubmit={account.submit}>
           <h2>{t('profile.account')}</h2>
           <TextInput label={t('login.email')} value={me.email} readOnly />
-          <TextInput label={t('field.name')} value={name} onChange={(event) => setName(event.target.value)} error={account.errorOf('display_name') ?? account.failure} />
-          <Button type="submit" variant="default" loading={account.isBusy} disabled={name === me.display_name}>
+          <TextInput
+            label={t('field.name')}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            error={account.errorOf('display_name') ?? account.failure}
+          />
+          <Button
+            type="submit"
+            variant="default"
+            loading={account.isBusy}
+            disabled={name === me.display_name}
+          >
             {t('action.save')}
           </Button>
         </form>
@@ -56,9 +69,26 @@ export function ProfilePage() {
         <form className={styles.section} onSubmit={secret.submit}>
           <h2>{t('login.password')}</h2>
           <input type="hidden" autoComplete="username" value={me.email} readOnly />
-          <PasswordInput label={t('profile.current')} autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.target.value)} error={secret.errorOf('current_password')} />
-          <PasswordInput label={t('reset.password')} autoComplete="new-password" value={password} onChange={(event) => setPassword(event.target.value)} error={secret.errorOf('password') ?? secret.failure} />
-          <Button type="submit" variant="default" loading={secret.isBusy} disabled={password === '' || current === ''}>
+          <PasswordInput
+            label={t('profile.current')}
+            autoComplete="current-password"
+            value={current}
+            onChange={(event) => setCurrent(event.target.value)}
+            error={secret.errorOf('current_password')}
+          />
+          <PasswordInput
+            label={t('reset.password')}
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+            error={secret.errorOf('password') ?? secret.failure}
+          />
+          <Button
+            type="submit"
+            variant="default"
+            loading={secret.isBusy}
+            disabled={password === '' || current === ''}
+          >
             {t('reset.submit')}
           </Button>
         </form>

@@ -3,17 +3,17 @@ import { Link, useParams } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { type Lifecycle, phaseOn, today } from '../../kit/lifecycle.ts';
 import { ApprovalMark, TagMark, ToneMark, TypeMark } from '../../kit/marks.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { useUndoToast } from '../../kit/undo.tsx';
 import { RoutePending } from '../../shell/RouteStates.tsx';
+import styles from './card.module.css';
 import { EditableField } from './EditableField.tsx';
 import { LifecyclePanel } from './LifecyclePanel.tsx';
 import { overviewQuery, usePatchCard } from './queries.ts';
 import { RelationsPanel } from './RelationsPanel.tsx';
 import { SidePanel } from './SidePanel.tsx';
-import styles from './card.module.css';
 
 /** The page of one card. */
 export function CardPage() {
@@ -51,7 +51,10 @@ function CardView({ id }: { id: string }) {
           </Link>
           {hierarchy?.ancestors.map((one) => (
             <span key={one.id} className="secondary">
-              / <Link to="/cards/$id" params={{ id: one.id }}>{one.name}</Link>
+              /{' '}
+              <Link to="/cards/$id" params={{ id: one.id }}>
+                {one.name}
+              </Link>
             </span>
           ))}
           <span className="muted">/</span>

@@ -2,8 +2,8 @@ import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { ApiError } from '#client';
 import { FieldValue } from '../../kit/FieldValue.tsx';
-import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './card.module.css';
 
 interface EditableFieldProps {
@@ -54,7 +54,17 @@ export function EditableField({ field, value, canEdit, onSave }: EditableFieldPr
 }
 
 /** Kinds of fields that can be edited in place. */
-const editors = new Set(['text', 'multiline_text', 'number', 'cost', 'date', 'boolean', 'single_select', 'url', 'email']);
+const editors = new Set([
+  'text',
+  'multiline_text',
+  'number',
+  'cost',
+  'date',
+  'boolean',
+  'single_select',
+  'url',
+  'email',
+]);
 
 interface EditorProps {
   field: Field;
@@ -82,7 +92,15 @@ function Editor({ field, value, error, onSave, onCancel }: EditorProps) {
   };
   const common = { 'aria-label': label(field), autoFocus: true, error, onKeyDown };
   if (field.type === 'boolean')
-    return <Switch {...common} size="xs" checked={value === true} onChange={(event) => onSave(event.target.checked)} onBlur={onCancel} />;
+    return (
+      <Switch
+        {...common}
+        size="xs"
+        checked={value === true}
+        onChange={(event) => onSave(event.target.checked)}
+        onBlur={onCancel}
+      />
+    );
   if (field.options)
     return (
       <Select

@@ -51,7 +51,15 @@ export function LifecyclePanel({ lifecycle }: { lifecycle: Lifecycle }) {
               </path>
             ) : (
               <g key={phase}>
-                <rect x={left} y={20} width={Math.max(1, right - left)} height={18} rx={3} fill={`var(--phase-${phase})`} fillOpacity={phase === 'plan' ? 0.5 : 1}>
+                <rect
+                  x={left}
+                  y={20}
+                  width={Math.max(1, right - left)}
+                  height={18}
+                  rx={3}
+                  fill={`var(--phase-${phase})`}
+                  fillOpacity={phase === 'plan' ? 0.5 : 1}
+                >
                   <title>{title}</title>
                 </rect>
                 {right - left > 130 && phase !== 'plan' && (

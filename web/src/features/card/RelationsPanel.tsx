@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { CardOverview } from '#client';
 import { TypeMark } from '../../kit/marks.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './card.module.css';
 
 /** The related cards by relation type, and the cards below this one. */
@@ -51,7 +51,9 @@ export function RelationsPanel({ overview: { relations, hierarchy, card } }: { o
                     {related.name}
                   </Link>
                 ))}
-                {count > items.length && <span className="secondary">{t('facets.more', { count: count - items.length })}</span>}
+                {count > items.length && (
+                  <span className="secondary">{t('facets.more', { count: count - items.length })}</span>
+                )}
               </div>
             </div>
           );

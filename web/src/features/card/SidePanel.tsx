@@ -4,10 +4,10 @@ import type { CardOverview } from '#client';
 import { Changes } from '../../kit/Changes.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Avatar } from '../../kit/marks.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { useTexts } from '../../kit/messages.tsx';
-import { historyQuery } from './queries.ts';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './card.module.css';
+import { historyQuery } from './queries.ts';
 
 /** Beside a card: its quality with what to fill, its people, and what happened. */
 export function SidePanel({ overview }: { overview: CardOverview }) {

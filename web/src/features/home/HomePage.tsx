@@ -4,8 +4,8 @@ import { call, type Dashboard, listFavorites, listTodos, readDashboard } from '#
 import { Changes, type ShownEvent } from '../../kit/Changes.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Avatar, TypeMark } from '../../kit/marks.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { useMe } from '../../shell/queries.ts';
 import type { InventorySearch } from '../inventory/inventory.search.ts';
@@ -17,7 +17,8 @@ export function HomePage() {
   const me = useMe();
   const { data: todos } = useQuery({
     queryKey: ['home', 'todos'],
-    queryFn: ({ signal }) => call(listTodos({ signal, query: { page_size: 8, mine: true, status: 'open' } as never })),
+    queryFn: ({ signal }) =>
+      call(listTodos({ signal, query: { page_size: 8, mine: true, status: 'open' } as never })),
   });
   const { data: favorites } = useQuery({
     queryKey: ['home', 'favorites'],
@@ -88,11 +89,36 @@ function Figures() {
   const approved = data?.approval_statuses.APPROVED ?? 0;
   const ending = data?.lifecycle_distribution.phaseOut ?? 0;
   const figures: { title: string; value: string | undefined; note: string; search: InventorySearch }[] = [
-    { title: t('home.cards'), value: data && number(data.total_cards), note: t('home.inTypes', { count: Object.keys(data?.by_type ?? {}).length }), search: {} },
-    { title: t('field.quality'), value: data && percent(data.avg_data_quality), note: t('home.mean'), search: { sort: 'data_quality' } },
-    { title: t('approval.approved'), value: data && number(approved), note: t('home.of', { total: number(data?.total_cards ?? 0) }), search: { where: { approval_status: ['APPROVED'] } } },
-    { title: t('approval.broken'), value: data && number(data.approval_statuses.BROKEN ?? 0), note: t('home.sinceApproval'), search: { where: { approval_status: ['BROKEN'] } } },
-    { title: t('phase.phaseOut'), value: data && number(ending), note: t('home.today'), search: { where: { phase: ['phaseOut'] } } },
+    {
+      title: t('home.cards'),
+      value: data && number(data.total_cards),
+      note: t('home.inTypes', { count: Object.keys(data?.by_type ?? {}).length }),
+      search: {},
+    },
+    {
+      title: t('field.quality'),
+      value: data && percent(data.avg_data_quality),
+      note: t('home.mean'),
+      search: { sort: 'data_quality' },
+    },
+    {
+      title: t('approval.approved'),
+      value: data && number(approved),
+      note: t('home.of', { total: number(data?.total_cards ?? 0) }),
+      search: { where: { approval_status: ['APPROVED'] } },
+    },
+    {
+      title: t('approval.broken'),
+      value: data && number(data.approval_statuses.BROKEN ?? 0),
+      note: t('home.sinceApproval'),
+      search: { where: { approval_status: ['BROKEN'] } },
+    },
+    {
+      title: t('phase.phaseOut'),
+      value: data && number(ending),
+      note: t('home.today'),
+      search: { where: { phase: ['phaseOut'] } },
+    },
   ];
   return (
     <div className={styles.figures}>
@@ -138,7 +164,12 @@ function Types() {
 function Activity() {
   const t = useTexts();
   const data = useDashboard();
-  const events = (data?.recent_events ?? []) as (ShownEvent & { id: string; card_id: string | null; card_name: string | null; data: { type?: string } | null })[];
+  const events = (data?.recent_events ?? []) as (ShownEvent & {
+    id: string;
+    card_id: string | null;
+    card_name: string | null;
+    data: { type?: string } | null;
+  })[];
   return (
     <section>
       <h2>{t('home.changed')}</h2>

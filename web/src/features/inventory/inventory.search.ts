@@ -1,5 +1,5 @@
 /** Values of a field that a filter selects; `null` is the lack of a value. */
-export type Chosen = Record<string, (string | null)[]>;
+type Chosen = Record<string, (string | null)[]>;
 
 /** What the address of the inventory says; defaults are left out. */
 export interface InventorySearch {

@@ -10,7 +10,7 @@ const PAGE = 200;
 type Query = NonNullable<ListCardsData['query']>;
 
 /** The parameters of the list of an address. */
-export function listQueryOf(search: InventorySearch): Query {
+function listQueryOf(search: InventorySearch): Query {
   const sort = search.sort ?? (search.search ? 'relevance' : 'name');
   const key = sort.replace(/^-/, '');
   return {

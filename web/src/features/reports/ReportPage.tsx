@@ -2,12 +2,13 @@ import { Button, Menu, NumberInput, Select, Switch, TextInput } from '@mantine/c
 import { useElementSize } from '@mantine/hooks';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Icon } from '../../kit/Icon.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { RouteMissing } from '../../shell/RouteStates.tsx';
 import { type Report, type ReportParameter, reportOf, titleOf } from './catalogue.ts';
 import { fetchReport, reportUrl, useReportPicture } from './picture.ts';
+import { ReportsPage } from './ReportsPage.tsx';
 import styles from './reports.module.css';
 
 type Params = Record<string, string | number | boolean | undefined>;
@@ -19,9 +20,10 @@ const downloads = [
   { accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', extension: 'xlsx' },
 ];
 
-/** One report: its controls, its picture, and its downloads. */
+/** All reports, or the one that the address names: its controls, its picture, and its downloads. */
 export function ReportPage() {
   const { _splat: name = '' } = useParams({ strict: false });
+  if (name === '') return <ReportsPage />;
   const report = reportOf(name);
   return report ? <ReportView key={name} report={report} /> : <RouteMissing />;
 }
@@ -48,7 +50,7 @@ function ReportView({ report }: { report: Report }) {
     <Page
       title={
         <>
-          <Link to="/reports" className="secondary">
+          <Link to="/reports/$" params={{ _splat: '' }} search={{}} className="secondary">
             {t('nav.reports')}
           </Link>
           <span className="muted">/</span>
@@ -74,7 +76,12 @@ function ReportView({ report }: { report: Report }) {
     >
       <div className={styles.controls}>
         {report.parameters.map((parameter) => (
-          <Control key={parameter.key} parameter={parameter} value={params[parameter.key]} onChange={(value) => set(parameter.key, value)} />
+          <Control
+            key={parameter.key}
+            parameter={parameter}
+            value={params[parameter.key]}
+            onChange={(value) => set(parameter.key, value)}
+          />
         ))}
         {report.takesAsOf && (
           <TextInput
@@ -96,11 +103,7 @@ function ReportView({ report }: { report: Report }) {
         )}
       </div>
       <div ref={ref} className={styles.chart} aria-busy={isLoading} data-stale={isLoading}>
-        {error ? (
-          <p role="alert">{error.message}</p>
-        ) : (
-          src && <img src={src} alt={report.summary} />
-        )}
+        {error ? <p role="alert">{error.message}</p> : src && <img src={src} alt={report.summary} />}
       </div>
     </Page>
   );
@@ -153,7 +156,10 @@ function Control({ parameter, value, onChange }: ControlProps) {
         searchable
         placeholder={String(parameter.default ?? '')}
         value={value === undefined ? null : String(value)}
-        data={options ?? types.filter((one) => !one.is_hidden).map((one) => ({ value: one.key, label: label(one) }))}
+        data={
+          options ??
+          types.filter((one) => !one.is_hidden).map((one) => ({ value: one.key, label: label(one) }))
+        }
         onChange={(given: string | null) => onChange(given ?? undefined)}
       />
     );

@@ -33,5 +33,8 @@ export const reportOf = (name: string): Report | undefined => known.find((report
 export const titleOf = ({ name }: Report): string => {
   const words = name.split('/').at(-1)!.replaceAll('-', ' ');
   const title = words.charAt(0).toUpperCase() + words.slice(1);
-  return title.replace(/\b(Kpis|Eol|Bpm|Ppm)\b/i, (word) => ({ kpis: 'Key figures', eol: 'End of life' })[word.toLowerCase()] ?? word.toUpperCase());
+  return title.replace(
+    /\b(Kpis|Eol|Bpm|Ppm)\b/i,
+    (word) => ({ kpis: 'Key figures', eol: 'End of life' })[word.toLowerCase()] ?? word.toUpperCase(),
+  );
 };

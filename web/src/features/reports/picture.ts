@@ -1,5 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useComputedColorScheme } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ApiError } from '#client';
 
@@ -16,7 +16,10 @@ export function reportUrl(name: string, params: Params): string {
 
 /** Fetches a report in one of its media types. @throws ApiError if it is refused. */
 export async function fetchReport(url: string, accept: string, signal?: AbortSignal): Promise<Blob> {
-  const response = await fetch(url, { headers: { accept, 'X-Estate-Client': 'web' }, signal: signal ?? null });
+  const response = await fetch(url, {
+    headers: { accept, 'X-Estate-Client': 'web' },
+    signal: signal ?? null,
+  });
   if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})));
   return await response.blob();
 }

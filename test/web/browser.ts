@@ -1,0 +1,75 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { type TestApp } from '../support/harness.ts';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** Without them a browser of Debian looks up hosts of its maker at every start. */
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const startBrowser = (): Promise<Browser> => chromium.launch({ executablePath: EXECUTABLE, args });
+
+/** A page of the service, with everything that went wrong in it. */
+export interface Visit {
+  page: Page;
+  /** Errors of the console, violations of the policy, failed and foreign requests. */
+  problems: string[];
+  /** Violations of WCAG 2.2 AA, as `rule: element`. */
+  accessibility(): Promise<string[]>;
+}
+
+interface VisitOptions {
+  width?: number;
+  colorScheme?: 'light' | 'dark';
+}
+
+/** Opens a page of a service that listens on a port of its own. */
+export async function visit(
+  browser: Browser,
+  origin: string,
+  { width = 1440, colorScheme = 'light' }: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    baseURL: origin,
+    locale: 'en',
+    colorScheme,
+    viewport: { width, height: 900 },
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(45_000);
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    // whether there is a session is asked before the login
+    if (message.type() === 'error' && !message.location().url.endsWith('/auth/me'))
+      problems.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) problems.push(`foreign: ${url}`);
+  });
+  return {
+    page,
+    problems,
+    async accessibility() {
+      const { violations } = await new AxeBuilder({ page })
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'])
+        .analyze();
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+    },
+  };
+}
+
+/** The address of a test application that listens. */
+export async function listen(t: TestApp): Promise<string> {
+  return (await t.app.listen({ host: '127.0.0.1', port: 0 })).replace('127.0.0.1', 'localhost');
+}
