@@ -65,7 +65,10 @@ test('a field is edited in place and taken back, a facet filters, the palette fi
   const field = page.getByRole('textbox', { name: 'Number of Users' });
   await field.fill('many');
   await field.press('Enter');
-  await page.getByText(/number/).last().waitFor();
+  await page
+    .getByText(/number/)
+    .last()
+    .waitFor();
   await field.fill('311');
   await field.press('Enter');
   await page.getByRole('button', { name: '311' }).waitFor();
