@@ -11,6 +11,7 @@ import {
   type MatchModel,
   type MatchRecord,
   NUMBERS,
+  RARITY,
 } from './matching.types.ts';
 import { cosineWithSlips } from './misspellings.ts';
 import { plainNameWords } from './names.ts';
@@ -83,6 +84,9 @@ export function* aspectsOf(
   for (const field of used) own.push(...(yield* fieldAspects(corpus, field, space)));
   const first = firstName(used);
   for (const aspect of own) if (aspect.name === first?.name) aspect.isNaming = true;
+  const named = spaces.find(({ name }) => name === `words ${first?.name}`);
+  if (first?.kind === 'name' && named)
+    own.push({ name: RARITY, weight: first.weight ?? 1, similarity: rarityOf(named) });
   const sets = spaces.filter(({ name }) => name.startsWith('ids '));
   const wordy = used.filter(hasWords);
   if (wordy.length === 0) return { aspects: own, near: sets, spaces };
@@ -168,6 +172,28 @@ function alike(spaces: readonly Space[]): Aspect['similarity'] {
       count++;
     }
     return sum / count;
+  };
+}
+
+/** Minimum cosine of names whose words count as the same. */
+const SAME_WORDS = 0.9;
+/** The records with the same words expected by chance for a rarity of 0, and the share of them per unit, in bits. */
+const RARITY_SCALE = { most: 4, range: 16 };
+/** The number of further records that a word of two records is expected in. */
+const LEAST_FURTHER = 0.5;
+
+/**
+ * How rare the common words of equal names are: the number of records that would have them by chance, if words were combined at
+ * random, as a number of 0..1. NaN for names that differ.
+ */
+function rarityOf({ left, right, counts, rows }: Space): Aspect['similarity'] {
+  return (a, b) => {
+    if (isEmpty(left, a) || isEmpty(right, b) || cosine(left, a, right, b) < SAME_WORDS) return Number.NaN;
+    const others = right.terms.subarray(right.starts[b]!, right.starts[b + 1]!);
+    let bits = -Math.log2(rows);
+    for (const term of left.terms.subarray(left.starts[a]!, left.starts[a + 1]!))
+      if (others.includes(term)) bits += Math.log2(rows / (Math.max(0, counts[term]! - 2) + LEAST_FURTHER));
+    return Math.min(1, Math.max(0, (bits + RARITY_SCALE.most) / RARITY_SCALE.range));
   };
 }
 

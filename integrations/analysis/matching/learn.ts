@@ -1,10 +1,10 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
-import type { FieldKind, Prior } from './matching.types.ts';
+import { type FieldKind, type Prior, RARITY } from './matching.types.ts';
 import { Numbers } from './numbers.ts';
 import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
 import { reliabilitiesOf, withReliabilities } from './reliability.ts';
-import { oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
+import { groupedOdds, oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
 import { decisiveness, sizeTrust, trustIn } from './trust.ts';
 
 /** The similarities of the candidate pairs by aspect, NaN if missing. */
@@ -50,6 +50,8 @@ export interface Shape {
 
 /** Minimum transitivity of matches for them to be treated as groups. */
 const LEAST_TRANSITIVITY = 0.9;
+/** Number of third records per match from which on matches are groups at any transitivity. */
+const LEAST_THIRDS = 0.5;
 const MOST_STEPS = 30;
 /** Convergence threshold of the probabilities. */
 const SETTLED = 1e-3;
@@ -76,9 +78,9 @@ const MOST_LOG_ODDS = 40;
  * between the prior and what was estimated, see trustIn and decisiveness. Yields the share of completed steps.
  */
 export function* learn(compared: Compared, shape: Shape, known: Prior = trained): Generator<number, Learned> {
-  const estimate = estimator(compared, shape);
   yield 0;
   const prior = { ...shiftedPrior(compared, known), exclusive: shape.exclusive };
+  const estimate = estimator(compared, shape, prior);
   const runs = shape.exclusive ? 2 : 1;
   const confirmed = yield* learnFrom(prior, estimate, compared, trustIn, (share) => share / runs);
   if (!shape.exclusive) return confirmed.model;
@@ -119,17 +121,41 @@ export function* learnList(
   known?: Prior,
 ): Generator<number, { learned: Learned; transitivity: number }> {
   const groups = yield* learn(compared, { exclusive: false, degrees: null }, known);
-  const transitivity = transitivityOf(
+  const found = new Float64Array(compared.graph.left.length);
+  const { transitivity, thirds } = transitivityOf(
     compared.graph,
-    modelProbabilities(compared, groups, new Float64Array(compared.graph.left.length)),
+    modelProbabilities(compared, groups, found),
   );
-  if (transitivity >= LEAST_TRANSITIVITY) return { learned: groups, transitivity };
-  return { learned: yield* learn(compared, { exclusive: true, degrees: null }, known), transitivity };
+  if (transitivity >= LEAST_TRANSITIVITY || thirds >= LEAST_THIRDS) return { learned: groups, transitivity };
+  const rivals = yield* learn(compared, { exclusive: true, degrees: null }, known);
+  return { learned: withMatchedShare(rivals, compared, found), transitivity };
+}
+
+/** Maximum share of matched records. */
+const MOST_MATCHED = 0.75;
+
+/**
+ * Of records of which each matches at most one other, and a share q some other, the odds of a pair are its share of pairs divided
+ * by (1 - q)²: both records must have no other match.
+ */
+function withMatchedShare(
+  learned: Learned,
+  compared: Compared,
+  found: Float64Array<ArrayBuffer>,
+): Learned {
+  const matches = modelProbabilities(compared, learned, found).reduce((sum, probability) => sum + probability, 0);
+  const matched = Math.min(MOST_MATCHED, (2 * matches) / Math.max(1, compared.graph.nodes));
+  return { ...learned, priorBits: learned.priorBits - 2 * Math.log2(1 - matched) };
 }
 
 /** Returns a function that estimates a model from the probabilities of pairs. */
-function estimator(compared: Compared, shape: Shape): (probabilities: Float64Array) => Learned {
-  const { aspects } = compared;
+function estimator(
+  { graph, aspects: all }: Compared,
+  shape: Shape,
+  prior: Learned,
+): (probabilities: Float64Array) => Learned {
+  const aspects = all.filter(({ name }) => name !== RARITY);
+  const compared = { graph, aspects };
   const shares = aspects.map((aspect) => aspect.weight * independence(aspect, aspects));
   const coverage = aspects.map(({ similarities }) => shareOf(similarities, (value) => !Number.isNaN(value)));
   const sums = new Float64Array(compared.graph.left.length);
@@ -154,10 +180,15 @@ function estimator(compared: Compared, shape: Shape): (probabilities: Float64Arr
     );
     const slope = Math.min(found, MOST_BITS / strongest);
     return {
-      aspects: aspects.map(({ name }, index) => ({
-        aspect: name,
-        bits: Array.from(bits[index]!, (bit) => bit * shares[index]! * slope),
-      })),
+      aspects: all.map((aspect, place) => {
+        const index = aspects.indexOf(aspect);
+        // rarity is no similarity: what the name itself does not say is only known from other lists
+        const own =
+          index < 0
+            ? prior.aspects[place]!.bits.map((bit) => Math.min(0, bit))
+            : Array.from(bits[index]!, (bit) => bit * shares[index]! * slope);
+        return { aspect: aspect.name, bits: own };
+      }),
       priorBits: Math.log2(oddsFor(matchesIn(probabilities), shape)) - slope * middle,
       exclusive: shape.exclusive,
     };
@@ -270,9 +301,10 @@ export function oddsOf(
   return bits;
 }
 
-/** Converts odds to probabilities, with or without rivals. */
+/** Converts odds to probabilities, with rivals or within groups. */
 export function probabilitiesOf(graph: PairGraph, odds: Float64Array, exclusive: boolean): Float64Array {
-  return exclusive ? oneToOneProbabilities(graph, odds.slice()) : odds.map((odd) => odd / (1 + odd));
+  if (exclusive) return oneToOneProbabilities(graph, odds.slice());
+  return groupedOdds(graph, odds).map((odd) => odd / (1 + odd));
 }
 
 /** The probabilities of pairs by a model, written to `found`. */

@@ -81,6 +81,8 @@ export interface MatchPair {
 export const ALL_WORDS = '*words';
 /** The aspect of all codes of a record, such as model and part numbers, independent of their field. */
 export const ALL_CODES = '*codes';
+/** The aspect of how rare the words of equal names are. */
+export const RARITY = '*rarity';
 /** Suffix of an address field's aspect for its numbers. */
 export const NUMBERS = ' numbers';
 /** The learned parameters of an aspect. */
@@ -152,10 +154,12 @@ export interface Prior {
   share: number;
   /** By kind of aspect the bits at similarities 0.05, 0.15 .. 0.95. */
   kinds: Record<string, number[]>;
+  /** By kind of aspect the shares of the matches with such a similarity, where the field is reliable. */
+  matches: Record<string, number[]>;
 }
 
 /** Incremented when models of an earlier format become incompatible. */
-export const MODEL_FORMAT = 6;
+export const MODEL_FORMAT = 7;
 
 export interface MatchOptions {
   fields: readonly MatchField[];

@@ -1,5 +1,5 @@
 import { BINS } from './bits.ts';
-import { ALL_CODES, ALL_WORDS, type FieldKind, NUMBERS, type Prior } from './matching.types.ts';
+import { ALL_CODES, ALL_WORDS, type FieldKind, NUMBERS, type Prior, RARITY } from './matching.types.ts';
 
 interface Described {
   name: string;
@@ -8,7 +8,7 @@ interface Described {
 }
 
 interface PriorModel {
-  aspects: { aspect: string; bits: number[] }[];
+  aspects: { aspect: string; bits: number[]; matches: readonly number[] }[];
   priorBits: number;
 }
 
@@ -16,6 +16,7 @@ interface PriorModel {
 function priorKind({ name, kind = 'name', isNaming }: Described): string {
   if (name === ALL_WORDS) return 'words';
   if (name === ALL_CODES) return 'codes';
+  if (name === RARITY) return 'rarity';
   if (name.endsWith(NUMBERS)) return 'numbers';
   return kind === 'name' && !isNaming ? 'other' : kind;
 }
@@ -30,15 +31,20 @@ export function priorShares(aspects: readonly Described[]): { kind: string; shar
 }
 
 /** The prior as a model of some aspects. */
-export function priorOf({ bits: priorBits, kinds }: Prior, aspects: readonly Described[]): PriorModel {
+export function priorOf(
+  { bits: priorBits, kinds, matches }: Prior,
+  aspects: readonly Described[],
+): PriorModel {
   const shares = priorShares(aspects);
   return {
     aspects: aspects.map(({ name }, at) => ({
       aspect: name,
       bits: (kinds[shares[at]!.kind] ?? NO_BITS).map((bit) => bit * shares[at]!.share),
+      matches: matches[shares[at]!.kind] ?? EVEN,
     })),
     priorBits,
   };
 }
 
 const NO_BITS: readonly number[] = Array<number>(BINS).fill(0);
+const EVEN: readonly number[] = Array<number>(BINS).fill(1 / BINS);

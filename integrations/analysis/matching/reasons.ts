@@ -5,6 +5,7 @@ import {
   type MatchPair,
   type MatchRecord,
   NUMBERS,
+  RARITY,
 } from './matching.types.ts';
 import { plainNameWords } from './names.ts';
 import { ownWordsOf } from './own-words.ts';
@@ -13,6 +14,8 @@ import { type Variant, variantOf } from './variants.ts';
 
 /** Maximum characters of a shown value. */
 const LONGEST_SHOWN = 60;
+/** Below this rarity other records are expected to have the same words by chance. */
+const FREQUENT = 0.25;
 /** Minimum bits of a listed reason. */
 const LEAST_BITS = 0.1;
 
@@ -93,6 +96,8 @@ function said(
   const alike = similarity === 1 ? 'the same' : `${percent(similarity)} alike`;
   if (aspect === ALL_WORDS) return `All words together are ${alike}`;
   if (aspect === ALL_CODES) return `Model and part numbers are ${alike}`;
+  if (aspect === RARITY)
+    return `The words of the names are ${similarity < FREQUENT ? 'frequent' : 'rare'} in the list`;
   if (aspect.startsWith('*')) return variants(aspect.slice(1), similarity, left, right, model);
   if (aspect.endsWith(NUMBERS))
     return `The numbers in ${labelOf(aspect.slice(0, -NUMBERS.length))} are ${alike}`;

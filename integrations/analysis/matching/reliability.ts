@@ -5,36 +5,49 @@ import type { PairGraph } from './rivals.ts';
 /** Pairs with the aspects in which they are compared. */
 interface ComparedPairs {
   graph: PairGraph;
-  aspects: readonly { name: string; kind?: FieldKind; similarities: Float32Array }[];
+  aspects: readonly DescribedAspect[];
+}
+
+interface DescribedAspect {
+  name: string;
+  kind?: FieldKind;
+  isNaming?: boolean;
+  similarities: Float32Array;
 }
 
 /** Kinds of fields that describe an object without naming it. */
 const DESCRIBING: ReadonlySet<FieldKind> = new Set(['choice', 'number', 'date', 'text', 'set', 'version']);
 /** Possible reliabilities of a field, and how probable each is before a list is known. */
-const RELIABILITIES = [0, 0.25, 0.5, 0.75, 1];
-const EXPECTED = [0.1, 0.1, 0.15, 0.2, 0.45];
+const RELIABILITIES = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1];
+const EXPECTED = [0.02, 0.02, 0.02, 0.03, 0.05, 0.1, 0.1, 0.66];
 /** Minimum probability of a pair by its names to be an example of a match. */
 const LEAST_NAMED_ALIKE = 0.8;
 /** Maximum examples per record: names that many records have are none. */
 const MOST_EXAMPLES = 3;
+/** Weight of even shares among other pairs, in pairs. */
+const BELIEF = 10;
+
+/** Whether an aspect describes objects: a field that does not name them, or all words, which contain the words of such fields. */
+const isDescribing = ({ name, kind, isNaming }: DescribedAspect): boolean =>
+  name === ALL_WORDS || (kind !== undefined && (DESCRIBING.has(kind) || (kind === 'name' && !isNaming)));
 
 /**
- * How far the bits of each aspect apply to this list, 0..1: in some lists the descriptive fields of matches agree no more often
- * than those of other records. The examples are the pairs that match by their names alone.
+ * The reliability of each aspect in this list, 0..1: the share of the matches in which it agrees as matches of other lists do; in
+ * the other share, such as descriptions by different people, it is as in any other pair. The examples are the pairs that match by
+ * their names alone.
  */
 export function reliabilitiesOf(
   { graph, aspects }: ComparedPairs,
-  model: { aspects: { bits: number[] }[]; priorBits: number },
+  model: { aspects: { bits: number[]; matches: readonly number[] }[]; priorBits: number },
 ): number[] {
-  const isDescribing = aspects.map(({ kind }) => kind !== undefined && DESCRIBING.has(kind));
-  if (!isDescribing.includes(true)) return aspects.map(() => 1);
+  const describing = aspects.map(isDescribing);
+  if (!describing.includes(true)) return aspects.map(() => 1);
   const counts = new Uint32Array(graph.nodes);
   const examples: { at: number; weight: number }[] = [];
   for (const at of graph.left.keys()) {
     let bits = model.priorBits;
-    for (const [index, { name, similarities }] of aspects.entries())
-      if (!isDescribing[index] && name !== ALL_WORDS)
-        bits += bitsAt(model.aspects[index]!.bits, similarities[at]!);
+    for (const [index, { similarities }] of aspects.entries())
+      if (!describing[index]) bits += bitsAt(model.aspects[index]!.bits, similarities[at]!);
     const weight = 1 / (1 + 2 ** -bits);
     if (weight < LEAST_NAMED_ALIKE) continue;
     examples.push({ at, weight });
@@ -45,39 +58,36 @@ export function reliabilitiesOf(
     ({ at }) => counts[graph.left[at]!]! <= MOST_EXAMPLES && counts[graph.right[at]!]! <= MOST_EXAMPLES,
   );
   return aspects.map(({ similarities }, index) =>
-    isDescribing[index] ? reliability(similarities, model.aspects[index]!.bits, alone) : 1,
+    describing[index] ? reliability(similarities, model.aspects[index]!.matches, alone) : 1,
   );
 }
 
+/** The expected reliability, given the shares of reliable matches by bin and examples of matches. */
 function reliability(
   similarities: Float32Array,
-  bits: readonly number[],
+  matches: readonly number[],
   examples: readonly { at: number; weight: number }[],
 ): number {
-  const shares = Array<number>(BINS).fill(1 / BINS);
-  let count = 1;
+  const others = Array<number>(BINS).fill(BELIEF / BINS);
+  let count = BELIEF;
   for (const similarity of similarities) {
     if (Number.isNaN(similarity)) continue;
-    shares[binOf(similarity)]!++;
+    others[binOf(similarity)]!++;
     count++;
   }
-  const likelihoods = RELIABILITIES.map((part, at) => {
-    const norm = Math.log2(
-      shares.reduce((sum, share, bin) => sum + (share / count) * 2 ** (part * bits[bin]!), 0),
-    );
-    return examples.reduce((sum, example) => {
+  const likelihoods = RELIABILITIES.map((part, at) =>
+    examples.reduce((sum, example) => {
       const similarity = similarities[example.at]!;
-      return Number.isNaN(similarity) ? sum : sum + example.weight * (part * bits[binOf(similarity)]! - norm);
-    }, Math.log2(EXPECTED[at]!));
-  });
+      if (Number.isNaN(similarity)) return sum;
+      const bin = binOf(similarity);
+      return sum + example.weight * Math.log2((part * matches[bin]! * count) / others[bin]! + 1 - part);
+    }, Math.log2(EXPECTED[at]!)),
+  );
   const most = Math.max(...likelihoods);
   const weights = likelihoods.map((likelihood) => 2 ** (likelihood - most));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return Math.min(1, meanOf(weights.map((weight) => weight / total)) / meanOf(EXPECTED));
+  return weights.reduce((sum, weight, at) => sum + (weight / total) * RELIABILITIES[at]!, 0);
 }
-
-const meanOf = (shares: readonly number[]): number =>
-  shares.reduce((sum, share, at) => sum + share * RELIABILITIES[at]!, 0);
 
 /** The model with the bits of each aspect reduced to its reliability. */
 export function withReliabilities<T extends { aspects: { aspect: string; bits: number[] }[] }>(
@@ -88,7 +98,11 @@ export function withReliabilities<T extends { aspects: { aspect: string; bits: n
     ...model,
     aspects: model.aspects.map(({ aspect, bits }, index) => ({
       aspect,
-      bits: bits.map((bit) => bit * reliabilities[index]!),
+      bits: bits.map((bit) => reliableBits(bit, reliabilities[index]!)),
     })),
   };
 }
+
+/** The bits of a similarity if in the other share of the matches it is as frequent as among other pairs. */
+export const reliableBits = (bits: number, reliability: number): number =>
+  Math.log2(reliability * 2 ** bits + 1 - reliability);

@@ -103,19 +103,65 @@ export function oneToOneProbabilities<Odds extends Float64Array>(graph: PairGrap
   return odds;
 }
 
-/** Minimum probability of a pair for the transitivity. */
-const LEAST = 0.1;
+/** Minimum odds of a pair that speaks for or against others, and of one of which others speak. */
+const LEAST_ODDS = { speaking: 0.3, spoken: 0.02 };
+/** Maximum odds, so that no single pair decides. */
+const MOST_ODDS = 10_000;
 /** Maximum number of neighbours per record. */
 const MOST_NEIGHBOURS = 50;
 
 /**
- * The share of compared pairs of records that match a third record and also each other: identity is transitive, similarity is
- * not. 1 if no record matches two others.
+ * The odds of each pair within groups, changed by third records: one that matches both records speaks for their pair, one that
+ * matches only one of them against it. If x and y are the odds of its pairs with the two, it changes their odds by the factor
+ * (1 + xy) / (1 + x + y), since of three pairs none, one or all can be true, but not two. Of several third records the geometric
+ * mean counts, since what they say is similar.
  */
-export function transitivityOf({ nodes, left, right }: PairGraph, probabilities: Float64Array): number {
+export function groupedOdds({ nodes, left, right }: PairGraph, odds: Float64Array): Float64Array {
+  const around: { node: number; pair: number }[][] = Array.from({ length: nodes }, () => []);
+  for (let pair = 0; pair < odds.length; pair++) {
+    if (odds[pair]! < LEAST_ODDS.speaking) continue;
+    around[left[pair]!]!.push({ node: right[pair]!, pair });
+    around[right[pair]!]!.push({ node: left[pair]!, pair });
+  }
+  for (const links of around)
+    if (links.length > MOST_NEIGHBOURS)
+      links.sort((a, b) => odds[b.pair]! - odds[a.pair]! || a.pair - b.pair).splice(MOST_NEIGHBOURS);
+  return odds.map((odd, at) => {
+    if (odd < LEAST_ODDS.spoken) return odd;
+    const ends = [left[at]!, right[at]!] as const;
+    const seen = new Set<number>(ends);
+    let [sum, count] = [0, 0];
+    for (const [from, to] of [ends, ends.toReversed() as [number, number]])
+      for (const { node, pair } of around[from]!) {
+        if (seen.has(node)) continue;
+        seen.add(node);
+        const closing = placeOf(Math.min(node, to), Math.max(node, to), left, right);
+        if (closing < 0) continue;
+        const [x, y] = [Math.min(MOST_ODDS, odds[pair]!), Math.min(MOST_ODDS, odds[closing]!)];
+        sum += Math.log((1 + x * y) / (1 + x + y));
+        count++;
+      }
+    return count === 0 ? odd : odd * Math.exp(sum / count);
+  });
+}
+
+/** Minimum probability of a pair for the transitivity. */
+const LEAST = 0.1;
+
+/**
+ * How far matches form groups: `transitivity` is the share of compared pairs of records that match a third record and also each
+ * other, 1 if no record matches two others, since identity is transitive and similarity is not; `thirds` the number of such pairs
+ * per match.
+ */
+export function transitivityOf(
+  { nodes, left, right }: PairGraph,
+  probabilities: Float64Array,
+): { transitivity: number; thirds: number } {
   const neighbours: { node: number; probability: number }[][] = Array.from({ length: nodes }, () => []);
+  let matches = 0;
   for (const [at, probability] of probabilities.entries()) {
     if (probability < LEAST) continue;
+    matches += probability;
     neighbours[left[at]!]!.push({ node: right[at]!, probability });
     neighbours[right[at]!]!.push({ node: left[at]!, probability });
   }
@@ -132,7 +178,7 @@ export function transitivityOf({ nodes, left, right }: PairGraph, probabilities:
       }
     }
   }
-  return all > 0 ? closed / all : 1;
+  return { transitivity: all > 0 ? closed / all : 1, thirds: closed / Math.max(1, matches) };
 }
 
 /** The place of a pair in ascending pairs; -1 if it is not there. */

@@ -4,6 +4,8 @@
 const CONFIRMED = { least: 0.45, most: 0.7 };
 /** The share of certain matches, without and with full trust in a model that the prior does not confirm. */
 const DECISIVE = { certain: 0.9, least: 0.66, most: 0.86 };
+/** The most weight of a model that the prior confirms: without it, models of lists in which most pairs match would tell them less and less. */
+const MOST_TRUST = 0.8;
 /** Number of matches for half trust. */
 const TRUSTED = 50;
 
@@ -22,7 +24,7 @@ export function trustIn(own: Float64Array, prior: Float64Array): number {
     confirmed += probability * prior[at]!;
   }
   if (matches === 0) return 0;
-  return (placeIn(CONFIRMED, confirmed / matches) * matches) / (matches + TRUSTED);
+  return (MOST_TRUST * placeIn(CONFIRMED, confirmed / matches) * matches) / (matches + TRUSTED);
 }
 
 /** The weight of a list's own model by its number of matches alone. */

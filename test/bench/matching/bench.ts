@@ -212,6 +212,7 @@ function table(lists: readonly Judged[]): void {
     console.log(
       `  ${numbersOf(figures)}  ${`${figures.found}`.padStart(5)} ${`${judged.truth.size}`.padStart(5)}  ${result.model.transitivity.toFixed(2)}${result.model.exclusive ? ' rivals' : ''}  ${judged.name}`,
     );
+    printCalibration([{ judged, result }]);
   }
 }
 

@@ -1,5 +1,8 @@
+import { cards } from './cards.ts';
 import type { Judged } from './judged.ts';
 import { applications, companies, DIFFERENCES, numbered, offers, shortCompanies } from './lists.ts';
+import { listOf } from './others.ts';
+import { KINDS } from './planted.ts';
 
 /** Lists of one class; their results are added up. */
 export interface ListClass {
@@ -30,7 +33,51 @@ const SPARSE = [
   ['all', 1],
 ] as const;
 
-/** Ordinary lists of cards by class: offers, sparse fields, lists without duplicates, differences by kind, companies. */
+/** Cards with attributes and descriptions that say the same as those of their copies, or not. */
+const describedCards = (): ListClass[] =>
+  (['none', 'same', 'own', 'mixed'] as const).flatMap((description) =>
+    [0, 0.5, 1].map((filled) => {
+      const plans = (filled === 0 ? [0] : [0, 0.6, 1]).map((agreeing) => ({ description, filled, agreeing }));
+      const short = (seed: number) => plans.map((plan) => cards({ size: 60, copies: 6, ...plan }, seed));
+      const long = (seed: number) => plans.map((plan) => cards({ size: 300, copies: 30, ...plan }, seed));
+      return {
+        name: `60 and 300 cards, descriptions: ${description}, attributes filled: ${filled}`,
+        lists: () => [
+          ...[501, 502, 503, 504, 505, 506].flatMap(short).map(valued),
+          ...[521, 522].flatMap(long).map(valued),
+        ],
+      };
+    }),
+  );
+
+/** Offers of few products, and of many of which few are in both shops; in one list and in two. */
+const fewOffers = (): ListClass[] =>
+  [
+    { name: 'offers of 400 goods', plan: { each: 400, both: 260, again: 0.02 }, seeds: [3, 4, 5] },
+    { name: 'offers of 120 software', plan: { each: 120, both: 60, software: true }, seeds: [4, 5] },
+    {
+      name: 'offers of 700 software, few in both',
+      plan: { each: 700, both: 100, software: true },
+      seeds: [6],
+    },
+  ].flatMap(({ name, plan, seeds }) => [
+    { name: `${name}, one list`, lists: () => seeds.map((seed) => offers(plan, seed).one) },
+    { name: `${name}, two lists`, lists: () => seeds.map((seed) => offers(plan, seed).two) },
+  ]);
+
+const groups = (): ListClass[] =>
+  KINDS.flatMap((kind) => [
+    {
+      name: `groups of up to 20: ${kind.name}`,
+      lists: () => [listOf(kind, { things: 250, share: 0.6, most: 20 }, 61)],
+    },
+    {
+      name: `groups of up to 8: ${kind.name}`,
+      lists: () => [listOf(kind, { things: 400, share: 0.3, most: 8 }, 62)],
+    },
+  ]);
+
+/** Ordinary lists of cards by class: offers, groups, sparse fields, lists without duplicates, differences by kind, companies. */
 export function listClasses(): ListClass[] {
   const goods = { each: 1_400, both: 900, again: 0.02 };
   const software = { each: 1_400, both: 900, software: true };
@@ -41,6 +88,8 @@ export function listClasses(): ListClass[] {
       { name: `offers of software ${seed}, one list`, lists: () => [offers(software, seed).one] },
       { name: `offers of software ${seed}, two lists`, lists: () => [offers(software, seed).two] },
     ]),
+    ...fewOffers(),
+    ...groups(),
     ...SPARSE.map(([name, filled]) =>
       several(`60 cards, attributes filled: ${name}`, 8, (seed) =>
         applications({ size: 60, copies: 6, filled }, seed),
@@ -48,6 +97,10 @@ export function listClasses(): ListClass[] {
     ),
     several('60 cards, attributes filled: all, descriptions of their own', 8, (seed) =>
       applications({ size: 60, copies: 6, filled: 1, described: true }, seed),
+    ),
+    ...describedCards(),
+    several('1,500 cards, some attributes and descriptions agree', 1, (seed) =>
+      cards({ size: 1_500, copies: 150, description: 'mixed', filled: 0.6, agreeing: 0.6 }, seed),
     ),
     several('300 cards, descriptions of their own', 3, (seed) =>
       applications({ size: 300, copies: 30, near: 20, described: true }, seed),

@@ -170,7 +170,7 @@ interface Plan {
 }
 
 /** A list of made-up records of a kind; the same for the same seed. */
-function listOf(kind: Kind, { things, share, most }: Plan, seed = 11): Judged {
+export function listOf(kind: Kind, { things, share, most }: Plan, seed = 11): Judged {
   const random = new Random(seed);
   const list = new List();
   for (let thing = 0; thing < things; thing++) {

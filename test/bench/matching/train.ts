@@ -1,8 +1,10 @@
-import { BINS } from '../../../integrations/analysis/matching/bits.ts';
-import { LEAST_NAMED, undecided } from '../../../integrations/analysis/matching/learn.ts';
+import { BINS, binOf } from '../../../integrations/analysis/matching/bits.ts';
+import { type Compared, LEAST_NAMED, undecided } from '../../../integrations/analysis/matching/learn.ts';
 import type { Prior } from '../../../integrations/analysis/matching/matching.types.ts';
 import { finish } from '../../../integrations/analysis/matching/numbers.ts';
-import { priorShares } from '../../../integrations/analysis/matching/prior.ts';
+import trained from '../../../integrations/analysis/matching/prior.json' with { type: 'json' };
+import { priorOf, priorShares } from '../../../integrations/analysis/matching/prior.ts';
+import { reliabilitiesOf, reliableBits } from '../../../integrations/analysis/matching/reliability.ts';
 import {
   allNeighbours,
   comparedOf,
@@ -13,9 +15,11 @@ import {
 } from '../../../integrations/analysis/matching/stages.ts';
 import { type Judged, pairKey } from './judged.ts';
 
-/** The pairs of a list that training uses: by aspect its kind, share and similarities; and which pairs are true. */
+/**
+ * The pairs of a list that training uses: by aspect its kind, share, reliability and similarities; and which pairs are true.
+ */
 export interface Sample {
-  aspects: { kind: string; share: number; similarities: Float32Array }[];
+  aspects: { kind: string; share: number; reliability: number; similarities: Float32Array }[];
   rows: number[];
   truth: Uint8Array;
 }
@@ -24,27 +28,30 @@ export interface Sample {
 export function sampleOf({ left, right, fields, truth }: Judged): Sample {
   const comparison = finish(comparisonInSteps(left, right, { fields }));
   const candidates = right ? finish(pairsBetween(comparison)) : pairsIn(finish(allNeighbours(comparison)));
-  const compared = undecided(
-    comparedOf(comparison, candidates, finish(similaritiesOf(comparison, candidates))),
-  );
-  const { graph, aspects } = compared;
+  const compared = comparedOf(comparison, candidates, finish(similaritiesOf(comparison, candidates)));
   const off = right ? comparison.left.length : 0;
   const others = comparison.right ?? comparison.left;
+  return sampleFrom(compared, (a, b) => truth.has(pairKey(comparison.left[a]!.id, others[b - off]!.id)));
+}
+
+/** The sample of compared pairs. */
+export function sampleFrom(compared: Compared, isTrue: (left: number, right: number) => boolean): Sample {
+  const open = undecided(compared);
+  const { graph, aspects } = open;
   const naming = aspects.filter(({ isNaming }) => isNaming);
   const rows = [...graph.left.keys()].filter(
     (at) => naming.length === 0 || naming.some(({ similarities }) => similarities[at]! >= LEAST_NAMED),
   );
   const shares = priorShares(aspects);
+  const reliabilities = reliabilitiesOf(open, priorOf(trained, aspects));
   return {
     aspects: aspects.map(({ similarities }, at) => ({
-      kind: shares[at]!.kind,
-      share: shares[at]!.share,
+      ...shares[at]!,
+      reliability: reliabilities[at]!,
       similarities,
     })),
     rows,
-    truth: Uint8Array.from(rows, (at) =>
-      truth.has(pairKey(comparison.left[graph.left[at]!]!.id, others[graph.right[at]! - off]!.id)) ? 1 : 0,
-    ),
+    truth: Uint8Array.from(rows, (at) => (isTrue(graph.left[at]!, graph.right[at]!) ? 1 : 0)),
   };
 }
 
@@ -57,14 +64,15 @@ const MOST_FALSE = 3_000;
 /** The pairs of a sample with their weights; those of pair `p` have the entries `starts[p] .. starts[p + 1]`. */
 interface Rows {
   starts: Uint32Array;
-  /** Places in the vector of bits, and the share of these. */
+  /** Places in the bits of the sample's aspects, and the share of these. */
   places: Uint16Array;
   shares: Float64Array;
   truth: Uint8Array;
   weights: Float64Array;
+  aspects: Sample['aspects'];
 }
 
-function rowsOf({ aspects, rows, truth }: Sample, kinds: readonly string[]): Rows {
+function rowsOf({ aspects, rows, truth }: Sample): Rows {
   const falses = truth.length - truth.reduce((count, one) => count + one, 0);
   const every = Math.ceil(falses / MOST_FALSE);
   const kept = [...rows.keys()].filter((place) => truth[place] === 1 || place % every === 0);
@@ -77,14 +85,13 @@ function rowsOf({ aspects, rows, truth }: Sample, kinds: readonly string[]): Row
     shares[end++] = share;
   };
   for (const [row, place] of kept.entries()) {
-    for (const { kind, similarities, share } of aspects) {
+    for (const [index, { similarities }] of aspects.entries()) {
       const similarity = similarities[rows[place]!]!;
       if (Number.isNaN(similarity)) continue;
       const spot = Math.min(BINS - 1, Math.max(0, similarity * BINS - 0.5));
       const below = Math.min(BINS - 2, Math.floor(spot));
-      const from = 1 + kinds.indexOf(kind) * BINS + below;
-      add(from, share * (1 - spot + below));
-      add(from + 1, share * (spot - below));
+      add(index * BINS + below, 1 - spot + below);
+      add(index * BINS + below + 1, spot - below);
     }
     starts[row + 1] = end;
   }
@@ -95,17 +102,34 @@ function rowsOf({ aspects, rows, truth }: Sample, kinds: readonly string[]): Row
     shares,
     truth: Uint8Array.from(kept, (place) => truth[place]!),
     weights: Float64Array.from(kept, (place) => (truth[place] === 1 ? 1 : every) / size),
+    aspects,
   };
 }
 
 /** Adds the slope of a sample's loss. */
-function addSlope({ starts, places, shares, truth, weights }: Rows, bits: Float64Array, slope: Float64Array) {
+function addSlope(
+  { starts, places, shares, truth, weights, aspects }: Rows,
+  kinds: readonly string[],
+  bits: Float64Array,
+  slope: Float64Array,
+) {
+  const size = aspects.length * BINS;
+  const [froms, own, rise] = [new Uint16Array(size), new Float64Array(size), new Float64Array(size)];
+  for (const [index, { kind, share, reliability }] of aspects.entries())
+    for (let bin = 0; bin < BINS; bin++) {
+      const at = index * BINS + bin;
+      froms[at] = 1 + kinds.indexOf(kind) * BINS + bin;
+      const bit = share * bits[froms[at]!]!;
+      own[at] = reliableBits(bit, reliability);
+      rise[at] = (share * reliability * 2 ** bit) / 2 ** own[at]!;
+    }
   for (let row = 0; row < truth.length; row++) {
     let sum = bits[0]!;
-    for (let at = starts[row]!; at < starts[row + 1]!; at++) sum += bits[places[at]!]! * shares[at]!;
+    for (let at = starts[row]!; at < starts[row + 1]!; at++) sum += own[places[at]!]! * shares[at]!;
     const error = weights[row]! * (1 / (1 + 2 ** -sum) - truth[row]!);
     slope[0]! += error;
-    for (let at = starts[row]!; at < starts[row + 1]!; at++) slope[places[at]!]! += error * shares[at]!;
+    for (let at = starts[row]!; at < starts[row + 1]!; at++)
+      slope[froms[places[at]!]!]! += error * shares[at]! * rise[places[at]!]!;
   }
 }
 
@@ -117,10 +141,10 @@ export function train(all: readonly Sample[]): Prior {
   const [bits, first, second] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
   bits[0] = -4;
   const total = samples.reduce((sum, { rows }) => sum + Math.sqrt(rows.length), 0);
-  const lists = samples.map((sample) => rowsOf(sample, kinds));
+  const lists = samples.map(rowsOf);
   for (let step = 1; step <= STEPS; step++) {
     const slope = new Float64Array(size);
-    for (const list of lists) addSlope(list, bits, slope);
+    for (const list of lists) addSlope(list, kinds, bits, slope);
     // Adam
     const rate = RATE * (step < STEPS / 2 ? 1 : 2 * (1 - step / STEPS) + 0.02);
     for (let at = 0; at < size; at++) {
@@ -147,7 +171,30 @@ export function train(all: readonly Sample[]): Prior {
     bits: round(bits[0]!),
     share: Number((matches / total).toFixed(4)),
     kinds: byKind,
+    matches: Object.fromEntries(kinds.map((kind) => [kind, matchShares(samples, kind)])),
   };
+}
+
+/** Weight of even shares, in lists. */
+const EVEN_BELIEF = 0.5;
+
+/** The shares of true pairs by similarity, on average of the lists, as far as the aspect is reliable in these. */
+function matchShares(samples: readonly Sample[], kind: string): number[] {
+  const sums = Array<number>(BINS).fill(EVEN_BELIEF / BINS);
+  let total = EVEN_BELIEF;
+  for (const { aspects, rows, truth } of samples)
+    for (const aspect of aspects.filter((one) => one.kind === kind)) {
+      const counts = Array<number>(BINS).fill(0);
+      for (const [place, at] of rows.entries())
+        if (truth[place] === 1 && !Number.isNaN(aspect.similarities[at]!))
+          counts[binOf(aspect.similarities[at]!)]!++;
+      const count = counts.reduce((sum, one) => sum + one, 0);
+      if (count === 0) continue;
+      const weight = aspect.reliability ** 2 * Math.min(1, count / 20);
+      total += weight;
+      for (const [bin, one] of counts.entries()) sums[bin]! += (weight * one) / count;
+    }
+  return sums.map((sum) => Number((sum / total).toFixed(4)));
 }
 
 /** Makes values monotonic in place, each pool by its mean. */
