@@ -90,8 +90,11 @@ test('thousands of one name cost no more than others, and change nothing between
     }),
   );
   const { pairs, compared } = findDuplicates([...records, ...crowd], { fields, model });
+  // records of the same name speak for the pair of that name
   const own = (all: typeof pairs) =>
-    all.filter(({ left, right }) => !left.startsWith('9') && !right.startsWith('9'));
+    all
+      .filter(({ left, right }) => !left.startsWith('9') && !right.startsWith('9'))
+      .map((pair) => ({ ...pair, score: pair.score.toFixed(4) }));
   expect(own(pairs)).toEqual(own(alone));
   expect(compared).toBeLessThan(30 * 4_700);
 });

@@ -3,6 +3,7 @@ import { Pairs, Search } from '../../../../integrations/analysis/matching/candid
 import { finish, type RowSource } from '../../../../integrations/analysis/matching/numbers.ts';
 import {
   graphOf,
+  groupedOdds,
   oneToOneProbabilities,
   transitivityOf,
 } from '../../../../integrations/analysis/matching/rivals.ts';
@@ -171,6 +172,17 @@ describe('rivals', () => {
   });
 });
 
+test('a third record speaks for a pair if it matches both, and against it if it matches one', () => {
+  const triangle = graphOf({ left: Uint32Array.of(0, 0, 1), right: Uint32Array.of(1, 2, 2) }, 3, null);
+  const of = (...odds: number[]) => [...groupedOdds(triangle, Float64Array.from(odds))];
+  expect(of(1, 100, 100)[0]).toBeCloseTo(10_001 / 201, 6);
+  expect(of(1, 100, 0)[0]).toBeCloseTo(1 / 101, 6);
+  expect(of(1, 100, 1)[0]).toBeCloseTo(101 / 102, 6);
+  // nothing is known of pairs that were not compared
+  const chain = graphOf({ left: Uint32Array.of(0, 1), right: Uint32Array.of(1, 2) }, 3, null);
+  expect([...groupedOdds(chain, Float64Array.of(2, 3))]).toEqual([2, 3]);
+});
+
 test('identity is transitive, likeness is not', () => {
   const among = (pairs: [number, number][]) =>
     graphOf(
@@ -183,8 +195,8 @@ test('identity is transitive, likeness is not', () => {
     [0, 2],
     [1, 2],
   ]);
-  expect(transitivityOf(triangle, Float64Array.of(1, 1, 1))).toBe(1);
-  expect(transitivityOf(triangle, Float64Array.of(1, 1, 0))).toBe(0);
+  expect(transitivityOf(triangle, Float64Array.of(1, 1, 1))).toEqual({ transitivity: 1, thirds: 1 });
+  expect(transitivityOf(triangle, Float64Array.of(1, 1, 0))).toEqual({ transitivity: 0, thirds: 0 });
   expect(
     transitivityOf(
       among([
@@ -193,7 +205,7 @@ test('identity is transitive, likeness is not', () => {
       ]),
       Float64Array.of(1, 1),
     ),
-  ).toBe(1);
+  ).toEqual({ transitivity: 1, thirds: 0 });
 });
 
 test('bits never fall as records grow more alike, and a missing value has none', () => {
