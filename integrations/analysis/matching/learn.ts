@@ -1,4 +1,5 @@
 import { BINS, bitsAt, bitsOf } from './bits.ts';
+import { independence } from './independence.ts';
 import { type FieldKind, type Prior, RARITY } from './matching.types.ts';
 import { Numbers } from './numbers.ts';
 import trained from './prior.json' with { type: 'json' };
@@ -131,21 +132,20 @@ export function* learnList(
   return { learned: withMatchedShare(rivals, compared, found), transitivity };
 }
 
-/** Maximum share of matched records. */
-const MOST_MATCHED = 0.75;
+/** The share of matched records in most lists of the training, and the maximum for a list. */
+const MATCHED = { expected: 0.2, most: 0.75 };
 
 /**
  * Of records of which each matches at most one other, and a share q some other, the odds of a pair are its share of pairs divided
- * by (1 - q)²: both records must have no other match.
+ * by (1 - q)²: both records must have no other match. The prior was trained with a usual share.
  */
-function withMatchedShare(
-  learned: Learned,
-  compared: Compared,
-  found: Float64Array<ArrayBuffer>,
-): Learned {
-  const matches = modelProbabilities(compared, learned, found).reduce((sum, probability) => sum + probability, 0);
-  const matched = Math.min(MOST_MATCHED, (2 * matches) / Math.max(1, compared.graph.nodes));
-  return { ...learned, priorBits: learned.priorBits - 2 * Math.log2(1 - matched) };
+function withMatchedShare(learned: Learned, compared: Compared, found: Float64Array<ArrayBuffer>): Learned {
+  const matches = modelProbabilities(compared, learned, found).reduce(
+    (sum, probability) => sum + probability,
+    0,
+  );
+  const matched = Math.min(MATCHED.most, (2 * matches) / Math.max(1, compared.graph.nodes));
+  return { ...learned, priorBits: learned.priorBits + 2 * Math.log2((1 - MATCHED.expected) / (1 - matched)) };
 }
 
 /** Returns a function that estimates a model from the probabilities of pairs. */
@@ -317,37 +317,6 @@ function modelProbabilities(
   if (model.exclusive) return oneToOneProbabilities(compared.graph, odds);
   for (let at = 0; at < odds.length; at++) odds[at]! /= 1 + odds[at]!;
   return odds;
-}
-
-/**
- * The independence of an aspect: 1 divided by the sum of its correlations with all aspects including itself. Without it,
- * redundant fields would be counted twice.
- */
-function independence({ similarities }: Compared['aspects'][0], aspects: Compared['aspects']): number {
-  return (
-    1 /
-    aspects.reduce((sum, other) => {
-      const same = other.similarities === similarities;
-      return sum + (same ? 1 : Math.max(0, correlation(similarities, other.similarities)));
-    }, 0)
-  );
-}
-
-/** Pearson's correlation over the pairs with both values; 0 if undefined. */
-function correlation(a: Float32Array, b: Float32Array): number {
-  let [count, sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0, 0];
-  for (let at = 0; at < a.length; at++) {
-    const [x, y] = [a[at]!, b[at]!];
-    if (Number.isNaN(x) || Number.isNaN(y)) continue;
-    count++;
-    sumA += x;
-    sumB += y;
-    squaresA += x * x;
-    squaresB += y * y;
-    products += x * y;
-  }
-  const spread = (squaresA - (sumA * sumA) / count) * (squaresB - (sumB * sumB) / count);
-  return count >= BELIEF && spread > 1e-9 ? (products - (sumA * sumB) / count) / Math.sqrt(spread) : 0;
 }
 
 /** The sums of the bits of each pair, written to `sums`. */

@@ -56,7 +56,7 @@ type MatchClass = 'match' | 'possible' | 'no';
 
 /** The evidence of one aspect of a pair. */
 export interface Evidence {
-  /** A field, ALL_WORDS, ALL_CODES, or a rule that distinguishes variants by name, whose bits are not learned. */
+  /** A field, ALL_WORDS, ALL_CODES, RARITY, or a rule that distinguishes variants by name, whose bits are not learned. */
   aspect: string;
   /** 0..1; 1: equal, null: one of them has no value. */
   similarity: number | null;
@@ -68,10 +68,10 @@ export interface Evidence {
 export interface MatchPair {
   left: string;
   right: string;
-  /** The probability that they match, 0..1, considering rival pairs. */
+  /** The probability that they match, 0..1, considering other pairs of the records. */
   score: number;
   class: MatchClass;
-  /** The probability without rivals. */
+  /** The probability without other pairs. */
   alone: number;
   /** Aspects in the order of the fields; their bits and the model's `priorBits` add up to the odds of `alone`. */
   evidence: Evidence[];

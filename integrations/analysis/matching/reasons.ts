@@ -14,6 +14,8 @@ import { type Variant, variantOf } from './variants.ts';
 
 /** Maximum characters of a shown value. */
 const LONGEST_SHOWN = 60;
+/** Minimum change of a probability by other pairs that is listed. */
+const LEAST_CHANGE = 0.05;
 /** Below this rarity other records are expected to have the same words by chance. */
 const FREQUENT = 0.25;
 /** Minimum bits of a listed reason. */
@@ -76,13 +78,13 @@ export function reasonsOf(
       ({ aspect, similarity, bits }) =>
         `${said(aspect, similarity!, left, right, model, labelOf)}${times(bits)}`,
     );
-  const rivals =
-    pair.alone - pair.score >= 0.05
-      ? [
-          `There are rival pairs: without them the probability is ${percent(pair.alone)}, with them ${percent(pair.score)}.`,
-        ]
-      : [];
-  return [...reasons, ...rivals];
+  const others = pair.alone > pair.score ? 'There are rival pairs' : 'Other records match both';
+  return Math.abs(pair.alone - pair.score) < LEAST_CHANGE
+    ? reasons
+    : [
+        ...reasons,
+        `${others}: without them the probability is ${percent(pair.alone)}, with them ${percent(pair.score)}.`,
+      ];
 }
 
 function said(
