@@ -35,7 +35,7 @@ export function sampleOf({ left, right, fields, truth }: Judged): Sample {
 }
 
 /** The sample of compared pairs. */
-export function sampleFrom(compared: Compared, isTrue: (left: number, right: number) => boolean): Sample {
+function sampleFrom(compared: Compared, isTrue: (left: number, right: number) => boolean): Sample {
   const open = undecided(compared);
   const { graph, aspects } = open;
   const naming = aspects.filter(({ isNaming }) => isNaming);
