@@ -108,6 +108,8 @@ export interface DuplicatesOptions extends MatchOptions {
   previous?: Snapshot | undefined;
 }
 
+type Accepts = (left: string, right: string) => boolean;
+
 /** Finds duplicate pairs within one list, in clusters of any size. */
 export const findDuplicates = (
   records: readonly MatchRecord[],
@@ -117,10 +119,12 @@ export const findDuplicates = (
 /**
  * Like findDuplicates; yields about every 100 ms, so that the caller can do other work or cancel.
  * @param takeRecords returns the records, which are not needed any more once their values are extracted.
+ * @param accepts whether a pair is of interest; others are compared, but not returned.
  */
 export function* findDuplicatesInSteps(
   takeRecords: () => readonly MatchRecord[],
   options: DuplicatesOptions,
+  accepts: Accepts = () => true,
 ): Generator<Progress, DuplicatesResult> {
   const { pairs, neighbours, digests, work } = yield* within(0, 0.75, comparedList(takeRecords, options));
   const { ids, facts, candidates, compared, decided } = pairs;
@@ -129,7 +133,7 @@ export function* findDuplicatesInSteps(
     (yield* within(0.75, 0.9, learnModel(facts, compared, candidates.left.length, options.prior)));
   const model = withDecisions(base, decided);
   return {
-    ...resultOf(pairs, model, options),
+    ...resultOf(pairs, model, options, accepts),
     base,
     order: compared.aspects.map(({ name }) => name),
     snapshot: {
@@ -319,12 +323,17 @@ function resultOf(
   pairs: ComparedPairs,
   model: MatchModel,
   options: Pick<MatchOptions, 'thresholds'>,
+  accepts: Accepts = () => true,
 ): MatchResult {
   const { ids, candidates, compared } = pairs;
   const odds = oddsOf(compared, model);
   const scores = probabilitiesOf(compared.graph, odds, model.exclusive);
   return {
-    pairs: classify(likelyPairs(pairs, model, odds, scores, options), options, ids.right !== null),
+    pairs: classify(
+      likelyPairs(pairs, model, { odds, scores, accepts }, options),
+      options,
+      ids.right !== null,
+    ),
     model,
     compared: candidates.left.length,
   };
@@ -333,16 +342,16 @@ function resultOf(
 function likelyPairs(
   { candidates, compared: { aspects }, ids: { left, right } }: ComparedPairs,
   model: MatchModel,
-  odds: Float64Array,
-  scores: Float64Array,
+  { odds, scores, accepts }: { odds: Float64Array; scores: Float64Array; accepts: Accepts },
   { thresholds = THRESHOLDS }: Pick<MatchOptions, 'thresholds'>,
 ): MatchPair[] {
   const pairs: MatchPair[] = [];
   for (const [at, score] of scores.entries()) {
     if (score < Math.min(thresholds.possible, thresholds.match)) continue;
+    const pair = { left: left[candidates.left[at]!]!, right: (right ?? left)[candidates.right[at]!]! };
+    if (!accepts(pair.left, pair.right)) continue;
     pairs.push({
-      left: left[candidates.left[at]!]!,
-      right: (right ?? left)[candidates.right[at]!]!,
+      ...pair,
       score: round(score, 6),
       class: 'possible',
       alone: round(odds[at]! / (1 + odds[at]!), 6),

@@ -32,7 +32,7 @@ export function editDistance(a: string, b: string, most: number): number {
     if (Math.min(...next) > most) return most + 1;
     [before, last] = [last, next];
   }
-  return last[b.length]!;
+  return Math.min(last[b.length]!, most + 1);
 }
 
 /** Minimum lengths of the longer word for one wrong letter, and of the shorter word for two. */

@@ -185,26 +185,30 @@ function* likelyTies(
   const records = [...entries].map(([key, { spelling }]) => ({ id: key, values: { name: spelling.name } }));
   const thresholds = { match: 0.5, possible: LEAST_SCORE };
   const fields = [{ name: 'name', kind: 'name' }] as const;
-  const steps = findDuplicatesInSteps(() => records, { fields, thresholds, vocabulary });
+  // of long lists nearly all pairs are of no interest
+  const accepts = (left: string, right: string) => differenceOf(entries, left, right) !== undefined;
+  const steps = findDuplicatesInSteps(() => records, { fields, thresholds, vocabulary }, accepts);
   let step = steps.next();
   for (; !step.done; step = steps.next()) yield 0.1 + 0.8 * step.value;
-  return step.value.pairs.flatMap((pair) => likelyTie(pair, entries));
+  return step.value.pairs.map((pair) => likelyTie(pair, entries));
 }
 
-function likelyTie({ left, right, score }: MatchPair, entries: ReadonlyMap<string, Entry>): Tie[] {
+/** By what two names differ that can be of one supplier. */
+function differenceOf(entries: ReadonlyMap<string, Entry>, left: string, right: string): string | undefined {
   const [a, b] = [entries.get(left)!.spelling, entries.get(right)!.spelling];
   // two known companies are distinct, however similar their names are
-  if (knownByKey().has(left) && knownByKey().has(right)) return [];
-  if (a.region || b.region) return [];
+  if (knownByKey().has(left) && knownByKey().has(right)) return undefined;
+  if (a.region || b.region) return undefined;
+  if (isMisspelling(a, b)) return 'misspellings';
+  return isExtended(a, b) ? 'general words' : undefined;
+}
+
+function likelyTie({ left, right, score }: MatchPair, entries: ReadonlyMap<string, Entry>): Tie {
   const confidence = Number(Math.max(0.5, Math.min(0.99, score)).toFixed(3));
+  const [a, b] = [entries.get(left)!.spelling.name, entries.get(right)!.spelling.name];
+  const what = `“${a}” and “${b}” differ by ${differenceOf(entries, left, right)}`;
   const how = `by the matching ${Math.round(score * 100)} % likely to be the same`;
-  if (isMisspelling(a, b)) {
-    return [tie(left, right, confidence, `“${a.name}” and “${b.name}” differ by misspellings; ${how}`)];
-  }
-  if (isExtended(a, b)) {
-    return [tie(left, right, confidence, `“${a.name}” and “${b.name}” differ by general words; ${how}`)];
-  }
-  return [];
+  return tie(left, right, confidence, `${what}; ${how}`);
 }
 
 /** Merges keys by their evidence, highest confidence first; two known companies are never merged. */

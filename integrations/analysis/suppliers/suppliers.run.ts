@@ -15,13 +15,14 @@ import { command } from '../../../domain/kernel/command.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { inTransaction } from '../../../platform/database.ts';
 import { readVocabulary } from '../duplicates/vocabulary.ts';
+import { openMatchingThread } from '../matching/matching.thread.ts';
 import { plainNameWords } from '../matching/names.ts';
 import { createRunModel } from '../models/models.run.ts';
 import { runRetryPolicy } from '../models/models.types.ts';
 import { type AskedCategories, categoriseByModel } from './categories.model.ts';
 import { addCard, type CardEvidence, categorise, noEvidence } from './categories.ts';
 import { productOf } from './products.ts';
-import { resolveSuppliers } from './resolve.ts';
+import type { ResolveRequest, ResolveResponse } from './resolve.worker.ts';
 import { spellingOf } from './spelling.ts';
 
 /** Cards per page. */
@@ -97,14 +98,19 @@ async function findNames(job: AnalysisJob): Promise<{ said: NamedSuppliers; reso
     readOnly: true,
   });
   job.progress(0.1, 'comparing names');
-  const steps = resolveSuppliers(said.named, await readVocabulary(db));
-  let step = steps.next();
-  for (; !step.done; step = steps.next()) {
-    job.progress(0.1 + 0.5 * step.value, 'comparing names');
-    await breathe();
-    job.signal.throwIfAborted();
+  const module = new URL('./resolve.worker.ts', import.meta.url);
+  const advice = 'Archive cards of suppliers that supply nothing.';
+  const thread = openMatchingThread<ResolveRequest, ResolveResponse>(module, job.signal, advice);
+  try {
+    await thread.send({ named: said.named, vocabulary: await readVocabulary(db) });
+    for (;;) {
+      const response = await thread.send('advance');
+      if ('resolved' in response) return { said, resolved: response.resolved };
+      job.progress(0.1 + 0.5 * response.progress, 'comparing names');
+    }
+  } finally {
+    thread.close();
   }
-  return { said, resolved: step.value };
 }
 
 /** A supplier with the data to distinguish words of its cards from those of its name. */
