@@ -17,6 +17,8 @@ const pictures: Record<string, string> = {
   portfolio: 'portfolio?size_field=costTotalAnnual',
   'app-portfolio': 'app-portfolio',
   matrix: 'matrix?row_type=Application&col_type=BusinessCapability',
+  'matrix-data-flows': 'matrix?row_type=Application&col_type=Application&related_by=data_flow',
+  'matrix-interfaces': 'matrix?row_type=Application&col_type=Interface',
   roadmap: 'roadmap?type=Application',
   eol: 'eol',
   cost: 'cost',

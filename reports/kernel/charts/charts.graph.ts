@@ -83,13 +83,15 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
   );
   // the lines of the centre lie above the others
   const lines = edges.toSorted((a, b) => Number(isAt(a, centre)) - Number(isAt(b, centre)));
+  const drawn = lines.map((edge) => edgeMarks(look, edge, byId, isAt(edge, centre), between));
   return {
     width,
     height: top + height + margin,
     marks: [
       ...head.marks,
       ...titles,
-      ...lines.flatMap((edge) => edgeMarks(look, edge, byId, isAt(edge, centre), between)),
+      ...drawn.map(({ line }) => line),
+      ...drawn.flatMap(({ arrows }) => arrows),
       ...nodes.flatMap((node) => nodeMarks(look, node)),
     ],
     description,
@@ -188,45 +190,60 @@ const storedColour = (paint: Paint): string | undefined =>
       ? paint.option
       : undefined;
 
-/** A curve between the facing sides; within a layer beside it. */
+type Point = [x: number, y: number];
+
+/** A curve between the facing sides, within a layer beside it, with arrows to where data flows. */
 function edgeMarks(
   look: Look,
   { source, target, count, toTarget, toSource }: LayerEdge,
   nodes: Map<string, Placed>,
   isStrong: boolean,
   between: number,
-): Mark[] {
+): { line: Mark; arrows: Mark[] } {
   const { scheme } = look;
   const [from, to] = [nodes.get(source)!, nodes.get(target)!];
   const stroke = isStrong ? scheme.border : scheme.hairlineStrong;
   const width = Math.min(4, 1 + Math.log2(count) * 0.6);
   const middleOf = ({ y, height }: Placed) => y + height / 2;
   const title = `${from.name} – ${to.name}${count > 1 ? `: ${formatCount(count)}` : ''}`;
-  if (from.x === to.x) {
-    const x = from.x + from.width;
-    const bend = Math.min(between * 0.8, 14 + Math.abs(middleOf(from) - middleOf(to)) / 12);
-    const [y1, y2] = [middleOf(from), middleOf(to)];
-    const d = `M${px(x)} ${px(y1)}C${px(x + bend)} ${px(y1)} ${px(x + bend)} ${px(y2)} ${px(x)} ${px(y2)}`;
-    return [
-      { kind: 'path', d, stroke, width, title },
-      ...(toTarget ? [arrow(x, y2, -1, stroke)] : []),
-      ...(toSource ? [arrow(x, y1, -1, stroke)] : []),
-    ];
-  }
-  const isRight = from.x < to.x;
-  const [x1, x2] = isRight ? [from.x + from.width, to.x] : [from.x, to.x + to.width];
   const [y1, y2] = [middleOf(from), middleOf(to)];
-  const bend = (x2 - x1) / 2;
-  const d = `M${px(x1)} ${px(y1)}C${px(x1 + bend)} ${px(y1)} ${px(x2 - bend)} ${px(y2)} ${px(x2)} ${px(y2)}`;
-  return [
-    { kind: 'path', d, stroke, width, title },
-    ...(toTarget ? [arrow(x2, y2, isRight ? 1 : -1, stroke)] : []),
-    ...(toSource ? [arrow(x1, y1, isRight ? -1 : 1, stroke)] : []),
+  const right = ({ x, width: wide }: Placed) => x + wide;
+  const [x1, x2] =
+    from.x === to.x ? [right(from), right(to)] : from.x < to.x ? [right(from), to.x] : [from.x, right(to)];
+  const bend = from.x === to.x ? Math.min(between * 0.8, 14 + Math.abs(y1 - y2) / 12) : (x2 - x1) / 2;
+  const curve: Curve = [
+    [x1, y1],
+    [x1 + bend, y1],
+    [from.x === to.x ? x2 + bend : x2 - bend, y2],
+    [x2, y2],
   ];
+  const [start, ...others] = curve.map(([x, y]) => `${px(x)} ${px(y)}`);
+  return {
+    line: { kind: 'path', d: `M${start}C${others.join(' ')}`, stroke, width, title },
+    arrows: [
+      ...(toTarget ? [arrow(curve, 0.8, 1, stroke)] : []),
+      ...(toSource ? [arrow(curve, 0.2, -1, stroke)] : []),
+    ],
+  };
 }
 
-const arrow = (x: number, y: number, towards: 1 | -1, fill: string): Mark => ({
-  kind: 'path',
-  d: `M${px(x)} ${px(y)}L${px(x - 7 * towards)} ${px(y - 3.5)}L${px(x - 7 * towards)} ${px(y + 3.5)}Z`,
-  fill,
-});
+/** The ends of a cubic curve with its two control points between them. */
+type Curve = [Point, Point, Point, Point];
+
+/** An arrow on a curve, some way from its end, where lines meet. @param towards its end, or -1 its beginning. */
+function arrow(curve: Curve, at: number, towards: 1 | -1, fill: string): Mark {
+  const rest = 1 - at;
+  const along = (axis: 0 | 1) => {
+    const [a, b, c, d] = curve.map((point) => point[axis]) as [number, number, number, number];
+    return {
+      place: rest ** 3 * a + 3 * rest ** 2 * at * b + 3 * rest * at ** 2 * c + at ** 3 * d,
+      slope: rest ** 2 * (b - a) + 2 * rest * at * (c - b) + at ** 2 * (d - c),
+    };
+  };
+  const [x, y] = [along(0), along(1)];
+  const length = Math.hypot(x.slope, y.slope) || 1;
+  const [dx, dy] = [(towards * x.slope) / length, (towards * y.slope) / length];
+  const corner = (ahead: number, aside: number) =>
+    `${px(x.place + ahead * dx - aside * dy)} ${px(y.place + ahead * dy + aside * dx)}`;
+  return { kind: 'path', d: `M${corner(5, 0)}L${corner(-4, -4.5)}L${corner(-4, 4.5)}Z`, fill };
+}

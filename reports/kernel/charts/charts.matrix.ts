@@ -261,7 +261,7 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
       const [centre, middle] = [x + wide / 2, y + ROW / 2];
       const flow = flows.get(`${rows[row]!.members[0]} ${columns[column]!.members[0]}`);
       const fill = scheme.categorical[0]!;
-      if (flow) return flowArrows(flow, centre, middle, fill, title);
+      if (flow) return flowArrows(flow, [centre, middle], wide, { fill, title });
       return [{ kind: 'circle', x: centre, y: middle, radius: 5, fill, title }];
     }
     const isRest = rows[row]!.isRest || columns[column]!.isRest;
@@ -288,20 +288,26 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
   });
 }
 
-/** Arrows to the name of the column, to that of the row, or to both. */
-function flowArrows(flow: FlowDirection, x: number, y: number, fill: string, title: string): Mark[] {
+/** Arrows to the name of the column, to that of the row, or to both. @param wide the width of the cell. */
+function flowArrows(
+  flow: FlowDirection,
+  [x, y]: [number, number],
+  wide: number,
+  { fill, title }: { fill: string; title: string },
+): Mark[] {
+  const size = flow === 'bidirectional' ? Math.min(5, wide / 5) : 5;
   const up = (at: number): Mark => ({
     kind: 'path',
-    d: `M${px(at)} ${px(y - 5)}L${px(at + 5)} ${px(y + 4)}L${px(at - 5)} ${px(y + 4)}Z`,
+    d: `M${px(at)} ${px(y - size)}L${px(at + size)} ${px(y + size)}L${px(at - size)} ${px(y + size)}Z`,
     fill,
     title: `${title}, to the column`,
   });
   const left = (at: number): Mark => ({
     kind: 'path',
-    d: `M${px(at - 5)} ${px(y)}L${px(at + 4)} ${px(y - 5)}L${px(at + 4)} ${px(y + 5)}Z`,
+    d: `M${px(at - size)} ${px(y)}L${px(at + size)} ${px(y - size)}L${px(at + size)} ${px(y + size)}Z`,
     fill,
     title: `${title}, to the row`,
   });
-  if (flow === 'bidirectional') return [left(x - 5), up(x + 6)];
+  if (flow === 'bidirectional') return [left(x - size - 0.5), up(x + size + 0.5)];
   return [flow === 'forward' ? up(x) : left(x)];
 }
