@@ -153,3 +153,14 @@ it('diagrams follow the direction of data', async () => {
   expect(sources.xml.match(/startArrow=block/g)).toHaveLength(1);
   expect(cells.length).toBeGreaterThan(3);
 });
+
+it('paths and impact follow data flows: who receives data depends on who sends it', async () => {
+  const impact = await ok(viewer.get(`/api/v1/cards/${crm}/impact?depth=1`));
+  expect(impact.items).toContainEqual(
+    expect.objectContaining({ id: erp, via_id: crm, relation_type_key: 'data-flow' }),
+  );
+  const none = await ok(viewer.get(`/api/v1/cards/${shop}/impact?depth=1`));
+  expect(none.items.map(({ id }: { id: string }) => id)).not.toContain(crm);
+  const { length, paths } = await ok(viewer.get(`/api/v1/cards/${crm}/paths?to=${erp}`));
+  expect([length, paths.flat()[0].relation_type_key]).toEqual([1, 'data-flow']);
+});
