@@ -91,7 +91,7 @@ describe('direction', () => {
 
   test('a folder that is not a layer is reported', () =>
     expect(violations({ 'utils/a.ts': 'export const a = 1;' })).toEqual([
-      'utils/a.ts:1 utils is not a layer (platform, domain, reports, integrations, workers, api, migrations, boot.ts, main.ts, test)',
+      'utils/a.ts:1 utils is not a layer (platform, domain, reports, integrations, workers, api, clients, web, migrations, boot.ts, main.ts, test)',
     ]));
 });
 
