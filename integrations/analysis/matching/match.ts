@@ -27,7 +27,7 @@ import {
   type Vocabulary,
 } from './matching.types.ts';
 import { modelId } from './models.ts';
-import { finish } from './numbers.ts';
+import { finish, release } from './numbers.ts';
 import { digestOf } from './records.ts';
 import { setAside } from './set-aside.ts';
 import { newPairs, type Snapshot, updatedPairs, type Work } from './snapshots.ts';
@@ -132,20 +132,23 @@ export function* findDuplicatesInSteps(
     options.model ??
     (yield* within(0.75, 0.9, learnModel(facts, compared, candidates.left.length, options.prior)));
   const model = withDecisions(base, decided);
+  const result = resultOf(pairs, model, options, accepts);
+  const shares = compared.aspects.map(({ name, similarities }) => ({
+    name,
+    shares: binShares(similarities),
+  }));
+  const packed = compared.aspects.map(({ similarities }) => packNumbers(similarities));
+  for (const { similarities } of compared.aspects) release(similarities);
   return {
-    ...resultOf(pairs, model, options, accepts),
+    ...result,
     base,
     order: compared.aspects.map(({ name }) => name),
     snapshot: {
       ...{ model: modelId(base), ids: ids.left, digests, neighbours, candidates },
-      similarities: compared.aspects.map(({ similarities }) => packNumbers(similarities)),
+      similarities: packed,
     },
     work,
-    drift: driftOf(
-      model,
-      compared.aspects.map(({ name, similarities }) => ({ name, shares: binShares(similarities) })),
-      facts.newWords,
-    ),
+    drift: driftOf(model, shares, facts.newWords),
   };
 }
 
@@ -221,7 +224,7 @@ function pairsOf(
   return {
     candidates,
     compared: comparedOf(comparison, candidates, similarities),
-    decided: decidedPairs(comparison, decisions ?? []),
+    decided: decidedPairs(comparison, decisions ?? []).filter((pair) => pair !== undefined),
     ids: { left: left.map(({ id }) => id), right: right ? right.map(({ id }) => id) : null },
     facts: {
       records: right ? [left.length, right.length] : [left.length],
@@ -297,25 +300,25 @@ function* learnShape(open: Compared, { records: [left, right] }: Facts, prior?: 
   return yield* learnList(open, prior);
 }
 
-/** The similarities of decided pairs, including non-candidates; pairs with missing records are omitted. */
+/** The similarities of decided pairs, including non-candidates; undefined for pairs with missing records. */
 export function decidedPairs(
   { left, right, aspects }: Comparison,
   decisions: readonly Decision[],
-): DecidedPair[] {
+): (DecidedPair | undefined)[] {
   if (decisions.length === 0) return [];
   const lefts = new Map(left.map(({ id }, row) => [id, row]));
   const rights = right ? new Map(right.map(({ id }, row) => [id, row])) : lefts;
-  return decisions.flatMap((decision) => {
+  return decisions.map((decision) => {
     const [low, high] =
       right || decision.left < decision.right
         ? [decision.left, decision.right]
         : [decision.right, decision.left];
     const [a, b] = [lefts.get(low), rights.get(high)];
-    if (a === undefined || b === undefined) return [];
+    if (a === undefined || b === undefined) return undefined;
     const similarities = Object.fromEntries(
       aspects.aspects.map(({ name, similarity }) => [name, similarity(a, b)]),
     );
-    return [{ same: decision.same, similarities }];
+    return { same: decision.same, similarities };
   });
 }
 
@@ -328,12 +331,10 @@ function resultOf(
   const { ids, candidates, compared } = pairs;
   const odds = oddsOf(compared, model);
   const scores = probabilitiesOf(compared.graph, odds, model.exclusive);
+  const likely = likelyPairs(pairs, model, { odds, scores, accepts }, options);
+  release(odds, scores);
   return {
-    pairs: classify(
-      likelyPairs(pairs, model, { odds, scores, accepts }, options),
-      options,
-      ids.right !== null,
-    ),
+    pairs: classify(likely, options, ids.right !== null),
     model,
     compared: candidates.left.length,
   };

@@ -53,6 +53,7 @@ export class PartedComparison {
   readonly vocabulary: MatchModel['vocabulary'];
   /** The aspects, without similarities. */
   aspects: Compared['aspects'] = [];
+  /** In the order of the decisions. */
   decided: DecidedPair[] = [];
 
   constructor(list: PartedList, options: DuplicatesOptions, file: ScratchFile) {
@@ -212,12 +213,13 @@ export class PartedComparison {
       }),
     );
     const pairs: PartPairs[] = [];
+    const decided = decisions.map((): DecidedPair | undefined => undefined);
     let [terms, unknown] = [0, 0];
     let similarities: Float32Array[] = [];
     for (const { one, other, done } of this.#twos()) {
       const { left, right } = this.#file.get(candidates[one]!);
       const comparison = yield* within(done, done, this.#comparison(one, other, known));
-      this.decided.push(...decidedPairs(comparison, decisions));
+      for (const [at, pair] of decidedPairs(comparison, decisions).entries()) decided[at] ??= pair;
       const [start, end] = [this.starts[other]!, this.starts[other]! + this.#list.counts[other]!];
       if (one === other) {
         const words = comparison.aspects.near.find(({ name }) => name === 'words all');
@@ -247,6 +249,7 @@ export class PartedComparison {
       pairs.push({ candidates: candidates[one]!, count: left.length, similarities: stored });
       similarities = [];
     }
+    this.decided = decided.filter((pair) => pair !== undefined);
     return { pairs, newWords: unknown / Math.max(1, terms) };
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ScratchFile } from '../../../platform/scratch-file.ts';
+import type { Scratch, ScratchFile } from '../../../platform/scratch-file.ts';
 import { withDecisions } from './decisions.ts';
 import { binShares, driftOf } from './drift.ts';
 import { type Compared, oddsOf, probabilitiesOf } from './learn.ts';
@@ -18,13 +18,14 @@ import { modelId } from './models.ts';
 import { Numbers } from './numbers.ts';
 import { type Known, PartedComparison, type PartedList, type PartPairs } from './parts.compare.ts';
 import { digestOf } from './records.ts';
+import { LEAST_ODDS } from './rivals.ts';
 import { type Progress, within } from './stages.ts';
 
 /** Limits of what is in memory at once. */
 export interface PartLimits {
   /** Pairs from which a model is learned: of more, those of some records. */
   learned: number;
-  /** Odds below which a pair does not compete with others, if there are more pairs than that. */
+  /** Odds below which a pair does not compete with others, if there are more pairs than that, except among records with others. */
   leastOdds: number;
 }
 const LIMITS: PartLimits = { learned: 2_000_000, leastOdds: 1e-4 };
@@ -122,41 +123,55 @@ function sampleOf({ parts, pairs, file, count }: Stored, { learned }: PartLimits
 
 /** The pairs that a model takes as possible matches. */
 function* resultsOf(
-  stored: Stored,
+  found: Stored,
   model: MatchModel,
   { thresholds = THRESHOLDS }: DuplicatesOptions,
   limits: PartLimits,
 ): Generator<Progress, MatchPair[]> {
-  const { parts, pairs, count } = stored;
+  const { parts, pairs, file, count } = found;
   const least = Math.min(thresholds.possible, thresholds.match);
   const leastOdds = count > limits.learned ? limits.leastOdds : 0;
   const [lefts, rights, places] = [new Numbers(), new Numbers(), new Numbers()];
   const kept: Float64Array[] = [];
   const ends = [0];
+  const stored: Scratch<Float64Array>[] = [];
+  // pairs between these, however improbable, speak against others
+  const isSpokenOf = new Uint8Array(parts.records);
   for (const [part, own] of pairs.entries()) {
-    yield 0.9 + (0.05 * part) / pairs.length;
+    yield 0.9 + (0.03 * part) / pairs.length;
     const compared = parts.comparedOf(own);
     const all = oddsOf(compared, model);
+    for (const [at, odd] of all.entries())
+      if (odd >= LEAST_ODDS.spoken)
+        isSpokenOf[compared.graph.left[at]!] = isSpokenOf[compared.graph.right[at]!] = 1;
+    stored.push(file.put(all));
+  }
+  for (const [part, { candidates }] of pairs.entries()) {
+    yield 0.93 + (0.02 * part) / pairs.length;
+    const { left, right } = file.get(candidates);
+    const all = file.get(stored[part]!);
+    const isKept = (odd: number, at: number) =>
+      odd > leastOdds || (isSpokenOf[left[at]!] === 1 && isSpokenOf[right[at]!] === 1);
     for (const [at, odd] of all.entries()) {
-      if (odd <= leastOdds) continue;
-      lefts.push(compared.graph.left[at]!);
-      rights.push(compared.graph.right[at]!);
+      if (!isKept(odd, at)) continue;
+      lefts.push(left[at]!);
+      rights.push(right[at]!);
       places.push(at);
     }
-    kept.push(all.filter((odd) => odd > leastOdds));
+    kept.push(all.filter(isKept));
     ends.push(places.length);
   }
   const graph = { nodes: parts.records, left: lefts.items(), right: rights.items() };
   const odds = new Float64Array(places.length);
   for (const [part, own] of kept.entries()) odds.set(own, ends[part]!);
   const scores = probabilitiesOf(graph, odds, model.exclusive);
-  const found: (MatchPair & { rows: [number, number] })[] = [];
+  const likely: (MatchPair & { rows: [number, number] })[] = [];
   for (const [part, own] of pairs.entries()) {
     yield 0.95 + (0.05 * part) / pairs.length;
     const { aspects } = parts.comparedOf(own);
     for (let at = ends[part]!; at < ends[part + 1]!; at++) {
       if (scores[at]! < least) continue;
-      found.push({
+      likely.push({
         ...{ left: '', right: '', class: 'possible', score: round(scores[at]!, 6) },
         alone: round(odds[at]! / (1 + odds[at]!), 6),
         evidence: evidenceOf(aspects, model, places.items()[at]!),
@@ -164,7 +179,7 @@ function* resultsOf(
       });
     }
   }
-  return named(stored, found);
+  return named(found, likely);
 }
 
 /** Replaces the rows of pairs by ids. */

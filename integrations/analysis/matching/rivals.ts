@@ -104,7 +104,7 @@ export function oneToOneProbabilities<Odds extends Float64Array>(graph: PairGrap
 }
 
 /** Minimum odds of a pair that speaks for or against others, and of one of which others speak. */
-const LEAST_ODDS = { speaking: 0.3, spoken: 0.02 };
+export const LEAST_ODDS = { speaking: 0.3, spoken: 0.02 };
 /** Maximum odds, so that no single pair decides. */
 const MOST_ODDS = 10_000;
 /** Maximum number of neighbours per record. */

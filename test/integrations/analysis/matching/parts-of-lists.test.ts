@@ -61,3 +61,20 @@ test('of many pairs, some are learned from, with nearly the same result', () => 
   expect([...all].filter((key) => found.has(key)).length).toBeGreaterThan(0.95 * all.size);
   expect(found.size).toBeLessThan(1.05 * all.size);
 });
+
+test('in parts, improbable pairs speak against others as in a whole list', () => {
+  const { left, fields } = plantedIn(KINDS[0]!, 300);
+  const model = { ...findDuplicates(left, { fields }).base, exclusive: false };
+  // the second of three is as both others, which contradict each other
+  const threes = Array.from({ length: 60 }, (_, at) =>
+    ['v1', '', 'v2'].map((version, place) => ({
+      id: `z${1_000 + at * 3 + place}`,
+      values: { name: `Quarz${at} Hafen${at * 7} ${version}` },
+    })),
+  );
+  const all = [...left, ...threes.flat()];
+  const whole = findDuplicates(all, { fields, model });
+  expect(whole.pairs.filter(({ score, alone }) => score < alone).length).toBeGreaterThan(50);
+  const found = inParts(all, 250, { fields, model }, { learned: 10, leastOdds: 1e-4 });
+  expect(found.pairs).toEqual(whole.pairs);
+});
