@@ -192,11 +192,12 @@ async function workOnBothSides(parts: Parts, remote: Remote, random: Random, mar
     if (card) await patchCard(parts.ctx, card.id, { description: `${mark} here ${n}` });
   for (const [n, card] of [c, d].entries()) if (card) remote.edit(card.name, `${mark} there ${n}`);
   if (e && random() < 0.5) remote.remove(e.name);
-  remote.insert(`${mark} made there`, mark);
+  // names that are alike would be a question to people
+  remote.insert(`${mark} granary`, mark);
   if (!remote.takesNew) return;
   await createCards(
     parts.ctx,
-    [{ row_index: 0, type: 'ITComponent', name: `${mark} made here`, description: `${mark} new` }],
+    [{ row_index: 0, type: 'ITComponent', name: `${mark} lighthouse`, description: `${mark} new` }],
     false,
   );
 }

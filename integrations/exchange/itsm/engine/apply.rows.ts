@@ -225,11 +225,11 @@ export function stateChanges(mapping: Mapping, row: PlanRow, written: WriteEffec
 
 /**
  * Whether a row writes another value than it sets as the base. This is so if a resolved conflict is undone: both sides had
- * changed, so the row restores the value of its side, while the former base differs from both values. A field that a created
- * object has no value for is written empty.
+ * changed, so the row restores the value of its side, while the former base differs from both values. A field that a record
+ * had no value of, which an undo creates again, is written empty.
  */
-export function writesAnotherValue({ action, side, diff, agreed }: PlanRow, path: Path): boolean {
-  const written = diff[path] ?? (action === 'create' ? { new: null } : undefined);
+export function writesAnotherValue({ side, diff, agreed, restored }: PlanRow, path: Path): boolean {
+  const written = diff[path] ?? (restored ? { new: null } : undefined);
   const base = agreed[path];
   return (
     side !== null &&
