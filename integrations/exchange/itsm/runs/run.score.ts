@@ -106,7 +106,10 @@ async function compare(
   return step.value;
 }
 
-/** A pair with its verdict. Pairs with different identity codes are never linked, only reviewed if the names are equal. */
+/**
+ * A pair with its verdict. Pairs with different identity codes are never linked, only reviewed if the names are equal. Equal names
+ * are always reviewed, also those of many cards, which say little about which one is meant.
+ */
 function scoredOf(
   { left, right, score, alone, class: verdict, evidence }: MatchPair,
   identities: Path[],
@@ -114,7 +117,7 @@ function scoredOf(
   const isDisputed = identities.some((path) => similarityOf(evidence, path, 1) < DIFFERENT_CODE);
   const isSimilar = isDisputed
     ? score >= DISPUTED && similarityOf(evidence, 'name', 0) >= SAME_NAME
-    : alone >= POSSIBLE;
+    : alone >= POSSIBLE || similarityOf(evidence, 'name', 0) === 1;
   return {
     remoteId: left,
     cardId: right,
