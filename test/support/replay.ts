@@ -77,6 +77,7 @@ export function flatten(row: Values, fields: readonly string[]): Values {
 export const cardFields = [
   'type',
   'subtype',
+  'number',
   'name',
   'alias',
   'description',

@@ -136,7 +136,7 @@ it('tells every write in the feed', async () => {
       ),
     );
   const cards = await db('cards').select(
-    ...['id', 'subtype', 'name', 'alias', 'description', 'parent_id', 'external_id', 'status'],
+    ...['id', 'subtype', 'number', 'name', 'alias', 'description', 'parent_id', 'external_id', 'status'],
     ...['approval_status', 'data_quality', 'lifecycle', 'attributes'],
     db.raw('utc(archived_at) as archived_at'),
   );
