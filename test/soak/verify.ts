@@ -17,7 +17,7 @@ import type { History, World } from './world.ts';
 export async function readTables(client: Pick<pg.Client, 'query'>): Promise<Inventory> {
   const inventory = emptyInventory();
   const cards = await client.query<Values & { id: string }>(
-    'select id, type, subtype, name, alias, description, parent_id, external_id, status, approval_status, data_quality::float8 as data_quality, lifecycle, attributes from cards',
+    'select id, type, subtype, number, name, alias, description, parent_id, external_id, status, approval_status, data_quality::float8 as data_quality, lifecycle, attributes from cards',
   );
   for (const row of cards.rows) inventory.cards.set(row.id, flatten(row, cardFields));
   const relations = await client.query<Values & { id: string }>(`
