@@ -1,13 +1,6 @@
 import { embed, query } from '../../../platform/database.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
-import {
-  type Planning,
-  type PlanSpec,
-  refuse,
-  refuseDuplicates,
-  refuseIds,
-  representative,
-} from './imports.planning.ts';
+import { type Planning, type PlanSpec, refuse, refuseIds, refuseSameKeys } from './imports.planning.ts';
 
 /** The cards of visible types with the key of a row `r`, by a condition over `c`; two are enough to refuse the row. */
 const found = (named: string, condition: string) => `left join lateral (
@@ -98,15 +91,5 @@ async function checkIdentity(planning: Planning): Promise<void> {
   await refuse(planning)`select line, missing, 'required', 'is needed for a new cost'
     from plan_rows where is_new and not failed and missing is not null`;
   pulse();
-  await refuseDuplicates(
-    planning,
-    `select line, case when by_external_id <> line then 'external_id' else 'id' end as field,
-       least(nullif(by_external_id, line), nullif(by_id, line)) as first
-     from (
-       select line,
-         case when external_id is not null then ${representative('external_id')} end as by_external_id,
-         case when given_id is not null then ${representative('given_id')} end as by_id
-       from plan_rows where not repeated
-     ) k`,
-  );
+  await refuseSameKeys(planning);
 }

@@ -1,12 +1,5 @@
 import { query } from '../../../platform/database.ts';
-import {
-  type Planning,
-  type PlanSpec,
-  refuse,
-  refuseDuplicates,
-  refuseIds,
-  representative,
-} from './imports.planning.ts';
+import { type PlanSpec, refuse, refuseIds, refuseSameKeys } from './imports.planning.ts';
 
 /** Plans rows of data flows: whether the flow exists. Their cards are looked up when a batch is applied. */
 export const flowPlan: PlanSpec = {
@@ -36,16 +29,3 @@ export const flowPlan: PlanSpec = {
   order: 'line',
   columns: 'line, flow_id, is_new',
 };
-
-const refuseSameKeys = (planning: Planning): Promise<void> =>
-  refuseDuplicates(
-    planning,
-    `select line, case when by_external_id <> line then 'external_id' else 'id' end as field,
-       least(nullif(by_external_id, line), nullif(by_id, line)) as first
-     from (
-       select line,
-         case when external_id is not null then ${representative('external_id')} end as by_external_id,
-         case when given_id is not null then ${representative('given_id')} end as by_id
-       from plan_rows where not repeated
-     ) k`,
-  );

@@ -186,3 +186,17 @@ export async function dropPlan(sql: Transaction, except: string[] = []): Promise
      and relname <> all(${except}::text[])`;
   for (const { name } of rows) await sql.raw('drop table ??', [name]);
 }
+
+/** Refuses rows with the id or the external id of an earlier row, of objects that have no other key. */
+export const refuseSameKeys = (planning: Planning): Promise<void> =>
+  refuseDuplicates(
+    planning,
+    `select line, case when by_external_id <> line then 'external_id' else 'id' end as field,
+       least(nullif(by_external_id, line), nullif(by_id, line)) as first
+     from (
+       select line,
+         case when external_id is not null then ${representative('external_id')} end as by_external_id,
+         case when given_id is not null then ${representative('given_id')} end as by_id
+       from plan_rows where not repeated
+     ) k`,
+  );
