@@ -1,9 +1,9 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
-import en from '../messages/en.json';
+import { english } from '../messages/en.ts';
 
 /** The key of a text in the message files. */
-export type MessageKey = keyof typeof en;
+export type MessageKey = keyof typeof english;
 export type Language = 'en' | 'de';
 
 type Messages = Record<MessageKey, string>;
@@ -21,8 +21,8 @@ interface Localization {
 const Context = createContext<Localization | undefined>(undefined);
 
 const loaders: Record<Language, () => Promise<Messages>> = {
-  en: async () => en,
-  de: async () => (await import('../messages/de.json')).default,
+  en: async () => english,
+  de: async () => (await import('../messages/de.ts')).german,
 };
 
 /** The nearest language that pages have. */
@@ -34,7 +34,9 @@ function createTranslate(language: Language, messages: Messages): Translate {
   return (key, values) => {
     let message = parsed.get(key);
     if (!message) {
-      message = new IntlMessageFormat(messages[key] ?? en[key], language, undefined, { ignoreTag: true });
+      message = new IntlMessageFormat(messages[key] ?? english[key], language, undefined, {
+        ignoreTag: true,
+      });
       parsed.set(key, message);
     }
     return String(message.format(values));
@@ -46,7 +48,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(() => supported(navigator.language));
   const [messages, setMessages] = useState<{ language: Language; texts: Messages }>({
     language: 'en',
-    texts: en,
+    texts: english,
   });
   useEffect(() => {
     let isCurrent = true;
