@@ -75,6 +75,17 @@ const CardFacetsSchema = component('CardFacets', {
       without: Type.Integer({ minimum: 0, description: 'Cards without a value' }),
     }),
   ),
+  numbers: Type.Optional(
+    Type.Array(
+      object({
+        field: Type.String(),
+        count: Type.Integer({ minimum: 0, description: 'Cards with a value' }),
+        sum: Type.Number(),
+        average: Nullable(Type.Number({ description: 'Rounded to two decimals' })),
+      }),
+      { description: 'Of the cards that match all conditions; only with the parameter `numbers`' },
+    ),
+  ),
 });
 
 const CardCountsSchema = component('CardCounts', {
@@ -238,6 +249,10 @@ export function registerCardReadRoutes(app: App): void {
       facets: FilledText(
         4000,
         'Comma-separated: `type`, `subtype`, `status`, `approval_status`, `data_quality` (from 80, 50, 0), `lifecycle_phase` (today), `tags`, `attributes.<key>`, `relations.<relation type>`; at most 30',
+      ),
+      numbers: OptionalText(
+        4000,
+        'Comma-separated number fields to add up: `data_quality`, `attributes.<key>`; at most 30',
       ),
     }),
     responses: ok('Counts by facet', CardFacetsSchema),

@@ -3,7 +3,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { today } from '../../kernel/dates.ts';
 import { textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
-import type { Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
+import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
@@ -25,6 +25,14 @@ export interface FacetRequest extends CardFilter {
   search?: string;
   /** Comma-separated. */
   facets: string;
+  /** Number fields that are added up, comma-separated. */
+  numbers?: string;
+}
+
+/** A number field, as SQL over the alias `c` that is NULL without a value. */
+interface NumberField {
+  key: string;
+  sql: Fragment;
 }
 
 /** What the values of a facet are read from. */
@@ -60,14 +68,23 @@ export async function countFacets(
   kept: FacetCache,
 ): Promise<JsonText> {
   const facets = facetsOf(ctx, params.facets);
+  const numbers = numbersOf(ctx, params.numbers);
   const { owned, plain, types } = cardFilter(ctx, params);
   owned.push(...(await filterConditions(ctx, params.filter)));
   const search = params.search?.trim() || undefined;
   const asked = owned.map(({ facet, condition }) => [facet, condition]);
-  const key = JSON.stringify([...[...topics], visibleCards(ctx), asked, search, today(), params.facets]);
+  const key = JSON.stringify([
+    ...[...topics],
+    visibleCards(ctx),
+    asked,
+    search,
+    today(),
+    params.facets,
+    params.numbers,
+  ]);
   return await kept.get(key, async () => {
     const isPlain = plain && params.filter === undefined;
-    return await count(ctx, facets, { owned, search, plain: isPlain, types });
+    return await count(ctx, facets, { owned, search, plain: isPlain, types, numbers });
   });
 }
 
@@ -77,12 +94,13 @@ interface Counting {
   plain: boolean;
   /** Keys of the types that the cards are limited to. */
   types: string[] | undefined;
+  numbers: NumberField[];
 }
 
 async function count(
   ctx: Ctx,
   facets: Facet[],
-  { owned, search, plain, types }: Counting,
+  { owned, search, plain, types, numbers }: Counting,
 ): Promise<JsonText> {
   const conditions: OwnedCondition[] = [{ condition: visibleCards(ctx) }, ...owned];
   if (search !== undefined) {
@@ -92,8 +110,46 @@ async function count(
     conditions.push({ condition: fragment`c.id = any(${ids}::uuid[])` });
   }
   const [text] = await query(ctx.db).column<JsonText>`${embed(facetsQuery(ctx, facets, conditions, types))}`;
-  return text!;
+  if (numbers.length === 0) return text!;
+  const where = conditions.map(({ condition }) => condition);
+  const [figures] = await query(ctx.db).column<JsonText>`${embed(numbersQuery(numbers, where))}`;
+  return `${text!.slice(0, -1)},"numbers":${figures}}`;
 }
+
+/** How many of the cards have each number, its sum and its average. */
+function numbersQuery(numbers: readonly NumberField[], where: Condition[]): Fragment {
+  const columns = numbers.map(({ sql }, n) => fragment`${embed(sql)} as ${embed(`n${n}`)}`);
+  const figures = numbers.map(
+    ({ key }, n) => fragment`json_build_object('field', ${key}::text, 'count', count(${embed(`n${n}`)}),
+      'sum', coalesce(sum(${embed(`n${n}`)}), 0), 'average', round(avg(${embed(`n${n}`)}), 2))`,
+  );
+  return fragment`select json_build_array(${embed(joinFragments(figures, ', '))})::text
+    from (select ${embed(joinFragments(columns, ', '))} from cards c${embed(whereClause(where))}) numbers`;
+}
+
+/** @throws EstateError naming fields that have no numbers, `forbidden` for costs without `costs.view`. */
+function numbersOf(ctx: Ctx, list = ''): NumberField[] {
+  const names = [...new Set(list.split(',').map((name) => name.trim()))].filter(Boolean);
+  if (names.length > MAX_FACETS)
+    throw invalidField('numbers', 'count', `must be at most ${MAX_FACETS} names`);
+  return names.map((key) => {
+    if (key === 'data_quality') return { key, sql: fragment`c.data_quality::numeric` };
+    const name = /^attributes\.(.+)$/s.exec(key)?.[1];
+    const types = name === undefined ? [] : fieldsNamed(ctx, name).map(({ type }) => type);
+    if (!types.some((type) => type === 'number' || type === 'cost'))
+      throw invalidField('numbers', 'unknown_field', `"${key}" is no field with numbers`);
+    if (types.includes('cost')) requirePermission(ctx.caller, 'costs.view');
+    const value = `c.attributes -> ${textLiteral(name!)}`;
+    return {
+      key,
+      sql: fragment`case jsonb_typeof(${embed(value)}) when 'number' then (${embed(value)})::numeric end`,
+    };
+  });
+}
+
+/** The fields with a key, of all visible types. */
+const fieldsNamed = (ctx: Ctx, name: string) =>
+  ctx.metamodel.visibleTypes.flatMap((type) => ctx.metamodel.cardTypes.get(type)!.fields.get(name) ?? []);
 
 /** Columns that are counted together: their combinations are few, and each card is visited once. */
 const COUNTED_AT_ONCE = 6;
@@ -250,9 +306,7 @@ function facetsOf(ctx: Ctx, list: string): Facet[] {
 const unknownFacet = (key: string) => invalidField('facets', 'unknown_facet', `"${key}" is not known`);
 
 function attributeFacet(ctx: Ctx, key: string, name: string): Facet {
-  const fields = ctx.metamodel.visibleTypes.flatMap(
-    (type) => ctx.metamodel.cardTypes.get(type)!.fields.get(name) ?? [],
-  );
+  const fields = fieldsNamed(ctx, name);
   if (fields.length === 0) throw unknownFacet(key);
   const types = new Set(fields.map(({ type }) => type));
   if (types.has('cost')) requirePermission(ctx.caller, 'costs.view');

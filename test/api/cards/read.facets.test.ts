@@ -105,3 +105,25 @@ it('counts by type take the filters of the list', async () => {
   expect(await counted(`filter=${encodeURIComponent('attributes.hostingType is not empty')}`)).toBe(2);
   await expectProblem(admin.get('/api/v1/cards/counts?type=Nothing'), 422);
 });
+
+it('adds up numbers of the cards that match all conditions', async () => {
+  const fields = 'data_quality,attributes.numberOfUsers';
+  const numbersOf = async (query: object, client = admin) =>
+    (await ok(client.get(`/api/v1/cards/facets?${new URLSearchParams({ facets: 'type', ...query })}`)))
+      .numbers;
+  expect(await numbersOf({})).toBeUndefined();
+  await ok(admin.patch(`/api/v1/cards/${one}`, { attributes: { numberOfUsers: 10 } }));
+  await ok(admin.patch(`/api/v1/cards/${two}`, { attributes: { numberOfUsers: 5 } }));
+  const [quality, users] = await numbersOf({ type: 'Application', numbers: fields });
+  expect(users).toEqual({ field: 'attributes.numberOfUsers', count: 2, sum: 15, average: 7.5 });
+  expect(quality).toMatchObject({ field: 'data_quality', count: 3 });
+  const found = await numbersOf({ type: 'Application', search: 'two', numbers: fields });
+  expect(found[1]).toMatchObject({ count: 1, sum: 5 });
+  const none = await numbersOf({ type: 'ITComponent', numbers: 'attributes.numberOfUsers' });
+  expect(none[0]).toMatchObject({ count: 0, sum: 0, average: null });
+
+  const path = '/api/v1/cards/facets?facets=type&numbers=attributes.';
+  const { body } = await admin.get(`${path}hostingType`);
+  expect(body).toMatchObject({ status: 422, errors: [{ field: 'numbers', code: 'unknown_field' }] });
+  await expectProblem(viewer.get(`${path}costTotalAnnual`), 403, 'costs.view');
+});

@@ -8,7 +8,9 @@ import { OptionMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './facets.module.css';
-import { filterOf, type InventorySearch, toggled } from './inventory.search.ts';
+import { chosenOf, partsOf, toggled } from './filter.ts';
+import type { InventorySearch } from './inventory.search.ts';
+import { selectionOf } from './rows.ts';
 
 /** Values of a facet that are shown at once. */
 const SHOWN = 7;
@@ -46,9 +48,7 @@ function useFacetNames(type: string | undefined): { name: string; field?: Field 
 function useFacets(search: InventorySearch, names: readonly string[]): Map<string, Facet> {
   const query = {
     facets: names.map(facetOf).join(','),
-    ...(search.type && { type: search.type }),
-    ...(search.search && { search: search.search }),
-    filter: filterOf(search),
+    ...selectionOf(search),
   };
   const { data } = useQuery({
     queryKey: ['facets', query],
@@ -71,11 +71,12 @@ export function Facets({ search, onChange }: FacetsProps) {
     search,
     names.map(({ name }) => name),
   );
+  const parts = partsOf(search.filter);
   return (
     <aside className={styles.facets} aria-label={t('facets.title')}>
       {names.map(({ name, field }) => {
         const facet = facets.get(facetOf(name));
-        if (!facet || (facet.values.length === 0 && !search.where?.[name])) return null;
+        if (!facet || (facet.values.length === 0 && chosenOf(parts, name).chosen.length === 0)) return null;
         return (
           <FacetGroup
             key={name}
@@ -106,16 +107,16 @@ function FacetGroup({ name, facet, field, search, onChange }: FacetGroupProps) {
   const [isOpen, setOpen] = useState(true);
   const [isWhole, setWhole] = useState(false);
   const title = field ? label(field) : t(fixedTitles[name] ?? 'field.type');
-  const chosen = search.where?.[name] ?? [];
+  const { chosen } = chosenOf(partsOf(search.filter), name);
   const order = new Map(field?.options?.map((option, at) => [option.key, at]));
   const values = [...facet.values].sort((a, b) => (order.get(a.value) ?? 0) - (order.get(b.value) ?? 0));
   const shown = isWhole ? values : values.slice(0, SHOWN);
   const line = (value: string | null, count: number, text: React.ReactNode) => (
     <Checkbox
       key={value ?? ''}
-      classNames={{ body: styles.value, labelWrapper: styles.label }}
+      classNames={{ body: styles.value, labelWrapper: styles.label, label: styles.label }}
       checked={chosen.includes(value)}
-      onChange={() => onChange(toggled(search, name, value))}
+      onChange={() => onChange({ ...search, filter: toggled(search.filter, name, value) })}
       label={
         <span className={styles.line}>
           <span className={styles.text}>{text}</span>

@@ -1,20 +1,20 @@
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, Menu, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
-import { useFormat } from '../../kit/format.ts';
+import { useCallback, useMemo, useState } from 'react';
 import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
-import { useTexts } from '../../kit/messages.tsx';
+import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
-import { CardTable } from './CardTable.tsx';
-import { defaultColumns, useColumns } from './columns.tsx';
+import { ColumnChooser } from './ColumnChooser.tsx';
+import { useColumns } from './columns.tsx';
+import { rowHeights, useDensity } from './density.ts';
 import { Facets } from './Facets.tsx';
+import { InventoryTable } from './InventoryTable.tsx';
 import styles from './inventory.module.css';
 import type { InventorySearch } from './inventory.search.ts';
-import { useRows } from './rows.ts';
-import tableStyles from './table.module.css';
+import { colsOf, shownColumns } from './layout.ts';
 
 /** The table of the cards of one type or of all, with facets. */
 export function InventoryPage() {
@@ -22,11 +22,9 @@ export function InventoryPage() {
   const search = useSearch({ from: '/app/inventory' });
   const navigate = useNavigate({ from: '/inventory' });
   const { types, type: typeOf, label } = useMetamodel();
-  const { number } = useFormat();
-  const [range, setRange] = useState({ from: 0, to: 40 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const columns = useColumns(search.type);
-  const rows = useRows(search, range.from, range.to);
+  const all = useColumns(search.type);
+  const columns = useMemo(() => shownColumns(all, search.cols), [all, search.cols]);
   const go = (next: InventorySearch) => void navigate({ search: next, replace: true });
   const onSelect = useCallback((ids: readonly string[], isSelected: boolean) => {
     setSelected((before) => {
@@ -38,24 +36,21 @@ export function InventoryPage() {
       return after;
     });
   }, []);
-  const shownKeys = search.cols ?? defaultColumns(columns);
-  const shown = shownKeys.flatMap((key) => columns.find((column) => column.key === key) ?? []);
   const type = search.type ? typeOf(search.type) : undefined;
-  const title = type ? label(type) : t('nav.inventory');
-  const isFiltered = Boolean(search.where || search.search || search.filter);
+  const isFiltered = Boolean(search.search || search.filter || search.mine);
   return (
     <Page
       title={
         <>
           {type && <TypeMark type={type.key} size={22} />}
-          <h1>{title}</h1>
+          <h1>{type ? label(type) : t('nav.inventory')}</h1>
         </>
       }
     >
       <div className={styles.controls}>
         <Select
           aria-label={t('field.type')}
-          w={200}
+          w={190}
           clearable
           searchable
           placeholder={t('inventory.allTypes')}
@@ -72,71 +67,83 @@ export function InventoryPage() {
           <Button
             variant="subtle"
             color="gray"
-            onClick={() => go({ type: search.type, sort: search.sort, cols: search.cols })}
+            onClick={() => go({ ...search, filter: undefined, search: undefined, mine: undefined })}
           >
             {t('inventory.clear')}
           </Button>
         )}
+        <div className={styles.options}>
+          <ColumnChooser
+            columns={all}
+            shown={columns}
+            hasType={type !== undefined}
+            onChange={(shown) => go({ ...search, cols: shown && colsOf(all, shown) })}
+          />
+          <DensityMenu />
+        </div>
       </div>
-      <div className={styles.body} aria-busy={rows.isLoading}>
+      <div className={styles.body}>
         <Facets search={search} onChange={go} />
         <div className={styles.table}>
-          {rows.total === 0 && !rows.isLoading ? (
-            <Nothing isFiltered={isFiltered} onClear={() => go({ type: search.type })} />
-          ) : (
-            <CardTable
-              columns={shown}
-              total={rows.total}
-              row={rows.row}
-              onRange={(from, to) =>
-                setRange((now) => (now.from === from && now.to === to ? now : { from, to }))
-              }
-              sort={search.sort ?? 'name'}
-              onSort={(sort) => go({ ...search, sort: sort === 'name' ? undefined : sort })}
-              selected={selected}
-              onSelect={onSelect}
-              peek={search.peek}
-              onPeek={(id) => go({ ...search, peek: id === search.peek ? undefined : id })}
-            />
-          )}
-          <div className={tableStyles.foot} aria-live="polite">
-            <strong>{number(rows.total)}</strong> {t('inventory.cards', { count: rows.total })}
-            {selected.size > 0 && (
-              <span className="secondary">{t('inventory.selected', { count: selected.size })}</span>
-            )}
-          </div>
+          <InventoryTable
+            search={search}
+            onChange={go}
+            all={all}
+            columns={columns}
+            selected={selected}
+            onSelect={onSelect}
+          />
         </div>
       </div>
     </Page>
   );
 }
 
+function DensityMenu() {
+  const t = useTexts();
+  const [density, setDensity] = useDensity();
+  return (
+    <Menu position="bottom-end" width={180}>
+      <Menu.Target>
+        <Button variant="subtle" color="gray" leftSection={<Icon name="tune" />}>
+          {t('density.title')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {(Object.keys(rowHeights) as (keyof typeof rowHeights)[]).map((one) => (
+          <Menu.Item
+            key={one}
+            role="menuitemradio"
+            aria-checked={one === density}
+            rightSection={one === density && <Icon name="check" />}
+            onClick={() => setDensity(one)}
+          >
+            {t(`density.${one}` as MessageKey)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** How long typing must rest until it is searched, in milliseconds. */
+const REST_MS = 200;
+
 function SearchField({ value, onChange }: { value: string; onChange(text: string): void }) {
   const t = useTexts();
   const [text, setText] = useState(value);
-  const later = useDebouncedCallback(onChange, 200);
+  const later = useDebouncedCallback(onChange, REST_MS);
   return (
     <TextInput
       aria-label={t('inventory.search')}
       placeholder={t('inventory.search')}
       leftSection={<Icon name="search" />}
-      w={260}
+      className={styles.search}
       value={text}
       onChange={(event) => {
         setText(event.target.value);
         later(event.target.value.trim());
       }}
     />
-  );
-}
-
-function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear(): void }) {
-  const t = useTexts();
-  return (
-    <div className={styles.nothing}>
-      <h2>{t(isFiltered ? 'inventory.noMatch' : 'inventory.empty')}</h2>
-      <p>{t(isFiltered ? 'inventory.noMatchHelp' : 'inventory.emptyHelp')}</p>
-      {isFiltered && <Button onClick={onClear}>{t('inventory.clear')}</Button>}
-    </div>
   );
 }

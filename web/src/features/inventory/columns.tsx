@@ -1,162 +1,280 @@
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useMemo } from 'react';
 import { FieldValue, isMoney, none } from '../../kit/FieldValue.tsx';
-import { useFormat } from '../../kit/format.ts';
-import { Icon } from '../../kit/Icon.tsx';
 import { LifecycleBar } from '../../kit/LifecycleBar.tsx';
-import type { Lifecycle } from '../../kit/lifecycle.ts';
-import { ApprovalMark, Avatar, TagMark, TypeMark } from '../../kit/marks.tsx';
-import { useTexts } from '../../kit/messages.tsx';
+import { type Lifecycle, phaseOn, today } from '../../kit/lifecycle.ts';
+import { ApprovalMark, OptionMark } from '../../kit/marks.tsx';
+import { type MessageKey, type Translate, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
-import type { CardListItem } from './rows.ts';
-import styles from './table.module.css';
-
-/** One column of the table. */
-export interface Column {
-  /** A field of cards, such as `attributes.timeModel`. */
-  key: string;
-  title: string;
-  width: number;
-  isNumber?: boolean;
-  /** Whether it is shown until somebody chooses columns. */
-  isDefault?: boolean;
-  /** The name by which the list sorts; absent where it cannot. */
-  sort?: string;
-  cell(card: CardListItem): ReactNode;
-}
-
-function NameCell({ card }: { card: CardListItem }) {
-  return (
-    <span className={styles.name}>
-      <TypeMark type={card.type} />
-      <Link to="/cards/$id" params={{ id: card.id }} className={styles.nameLink}>
-        {card.name}
-      </Link>
-      {card.approval_status === 'APPROVED' && (
-        <span className={styles.approved}>
-          <Icon name="verified" size={14} />
-        </span>
-      )}
-    </span>
-  );
-}
-
-function PeopleCell({ card }: { card: CardListItem }) {
-  const people = new Map(card.stakeholders.map((one) => [one.user_id, one.user_display_name ?? '?']));
-  if (people.size === 0) return none;
-  return (
-    <span className={styles.several}>
-      {[...people].slice(0, 3).map(([id, name]) => (
-        <Avatar key={id} name={name} size={20} />
-      ))}
-    </span>
-  );
-}
+import { useMe } from '../../shell/queries.ts';
+import {
+  Instant,
+  NameCell,
+  PathCell,
+  PeopleCell,
+  PersonName,
+  Quality,
+  RelatedCell,
+  TagsCell,
+} from './cells.tsx';
+import type { CardListItem, Column } from './types.ts';
 
 /** Widths by kind of field. */
-const widths: Record<string, number> = { number: 110, cost: 120, boolean: 90, date: 120 };
+const widths: Record<string, number> = {
+  number: 110,
+  cost: 120,
+  boolean: 90,
+  date: 120,
+  multiple_select: 200,
+};
 
-/** All columns of a type, the fixed ones first; without a type only those that every card has. */
+/** All columns of a type in the order of the chooser; without a type only those that every card has. */
 export function useColumns(type: string | undefined): Column[] {
   const t = useTexts();
-  const { sections, label, type: typeOf } = useMetamodel();
-  const { percent } = useFormat();
-  const subtypes = (type && typeOf(type)?.subtypes) || [];
-  const subtypeOf = (key: string | null) => subtypes.find((one) => one.key === key);
-  const fixed: Column[] = [
+  const metamodel = useMetamodel();
+  const { permissions } = useMe();
+  return useMemo(() => {
+    const may = (permission: string) => permissions['*'] === true || permissions[permission] === true;
+    return [
+      ...cardColumns(t, metamodel, type),
+      ...attributeColumns(metamodel, type).filter(({ isMoney: has }) => !has || may('costs.view')),
+      ...(may('relations.view') ? relationColumns(metamodel, type) : []),
+      ...(may('stakeholders.view') ? peopleColumns(t, metamodel, type) : []),
+      ...metadataColumns(t),
+    ];
+  }, [t, metamodel, permissions, type]);
+}
+
+type Metamodel = ReturnType<typeof useMetamodel>;
+
+function cardColumns(t: Translate, { type: typeOf, label }: Metamodel, type: string | undefined): Column[] {
+  const known = type ? typeOf(type) : undefined;
+  const subtypeOf = ({ type: of, subtype }: CardListItem) =>
+    typeOf(of)?.subtypes.find(({ key }) => key === subtype) as { label: string } | undefined;
+  const group = 'card' as const;
+  const text = (key: 'description' | 'alias' | 'external_id', title: MessageKey, sort?: string): Column => ({
+    key,
+    title: t(title),
+    group,
+    usualWidth: 220,
+    sort,
+    member: key,
+    cell: ({ card }) => card[key] ?? none,
+  });
+  const columns: (Column | false)[] = [
     {
       key: 'name',
       title: t('field.name'),
-      width: 300,
+      group,
+      usualWidth: 300,
       sort: 'name',
-      cell: (card) => <NameCell card={card} />,
+      cell: ({ card }) => <NameCell card={card} />,
     },
-    ...(type && subtypes.length === 0
-      ? []
-      : [
-          {
-            key: 'subtype',
-            title: t('field.subtype'),
-            width: 150,
-            sort: 'subtype',
-            cell: (card: CardListItem) => {
-              const subtype =
-                subtypeOf(card.subtype) ??
-                typeOf(card.type)?.subtypes.find((one) => one.key === card.subtype);
-              return subtype ? label(subtype as { label: string }) : none;
-            },
-          },
-        ]),
+    {
+      key: 'number',
+      title: t('field.number'),
+      group,
+      usualWidth: 100,
+      sort: 'number',
+      member: 'number',
+      cell: ({ card }) => card.number,
+    },
+    type === undefined && {
+      key: 'type',
+      title: t('field.type'),
+      group,
+      usualWidth: 160,
+      sort: 'type',
+      groupBy: 'type',
+      cell: ({ card }) => {
+        const found = typeOf(card.type);
+        return found ? label(found) : card.type;
+      },
+    },
+    (type === undefined || (known?.subtypes.length ?? 0) > 0) && {
+      key: 'subtype',
+      title: t('field.subtype'),
+      group,
+      usualWidth: 150,
+      sort: 'subtype',
+      groupBy: 'subtype',
+      cell: ({ card }) => {
+        const found = subtypeOf(card);
+        return found ? label(found) : none;
+      },
+    },
+    {
+      key: 'path',
+      title: t('field.path'),
+      group,
+      usualWidth: 260,
+      sort: 'path',
+      member: 'path',
+      cell: ({ card }) => <PathCell card={card} />,
+    },
     {
       key: 'lifecycle',
       title: t('field.lifecycle'),
-      width: 110,
-      cell: (card) => <LifecycleBar lifecycle={card.lifecycle as Lifecycle | null} />,
+      group,
+      usualWidth: 110,
+      sort: 'phase',
+      groupBy: 'phase',
+      member: 'lifecycle',
+      cell: ({ card }) => <LifecycleBar lifecycle={card.lifecycle as Lifecycle | null} />,
     },
-  ];
-  const own = type
-    ? sections(type)
-        .flatMap(({ fields }) => fields)
-        .map((field): Column => {
-          const isNumber = field.type === 'number' || isMoney(field);
-          return {
-            key: `attributes.${field.key}`,
-            title: label(field),
-            width: widths[field.type] ?? 160,
-            isNumber,
-            isDefault: isMoney(field) || (field.options?.length ?? 0) > 1,
-            sort: `attributes.${field.key}`,
-            cell: (card) => <FieldValue field={field} value={card.attributes[field.key]} />,
-          };
-        })
-    : [];
-  const last: Column[] = [
+    {
+      key: 'phase',
+      title: t('field.phase'),
+      group,
+      usualWidth: 130,
+      sort: 'phase',
+      groupBy: 'phase',
+      member: 'lifecycle',
+      cell: ({ card }) => {
+        const phase = phaseOn(card.lifecycle as Lifecycle | null, today());
+        if (!phase) return none;
+        const option = { key: phase, label: t(`phase.${phase}` as MessageKey), color: undefined };
+        return <OptionMark option={option} field="phase" />;
+      },
+    },
+    text('description', 'field.description', 'description'),
+    text('alias', 'field.alias'),
+    text('external_id', 'field.externalId'),
     {
       key: 'tags',
       title: t('field.tags'),
-      width: 200,
-      cell: (card) =>
-        card.tags.length === 0 ? (
-          none
-        ) : (
-          <span className={styles.several}>
-            {card.tags.map((tag) => (
-              <TagMark key={tag.id} name={tag.name} color={tag.color} />
-            ))}
-          </span>
-        ),
+      group,
+      usualWidth: 200,
+      sort: 'tags',
+      member: 'tags',
+      cell: ({ card }) => <TagsCell card={card} />,
     },
-    { key: 'stakeholders', title: t('field.people'), width: 90, cell: (card) => <PeopleCell card={card} /> },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+function attributeColumns({ sections, label }: Metamodel, type: string | undefined): Column[] {
+  const fields = type ? sections(type).flatMap((section) => section.fields) : [];
+  return fields.map((field): Column => {
+    const money = isMoney(field);
+    const isNumber = field.type === 'number' || money;
+    const hasOptions = (field.options?.length ?? 0) > 0 || field.type === 'boolean';
+    return {
+      key: `attributes.${field.key}`,
+      title: label(field),
+      group: money ? 'costs' : 'attributes',
+      usualWidth: widths[field.type] ?? 160,
+      isNumber,
+      isMoney: money,
+      isUsual: money || (field.options?.length ?? 0) > 1,
+      sort: `attributes.${field.key}`,
+      groupBy: hasOptions ? `attributes.${field.key}` : undefined,
+      total: isNumber ? 'sum' : undefined,
+      member: 'attributes',
+      field,
+      cell: ({ card }) => <FieldValue field={field} value={card.attributes[field.key]} />,
+    };
+  });
+}
+
+function relationColumns(
+  { relationTypes, type: typeOf, label }: Metamodel,
+  type: string | undefined,
+): Column[] {
+  if (!type) return [];
+  const found = relationTypes.flatMap((relation) => [
+    ...(relation.source_type_key === type
+      ? [{ relation, end: 'target' as const, verb: relation.label, other: relation.target_type_key }]
+      : []),
+    ...(relation.target_type_key === type
+      ? [{ relation, end: 'source' as const, verb: relation.reverse_label, other: relation.source_type_key }]
+      : []),
+  ]);
+  return found
+    .filter(({ relation, other }) => !relation.is_hidden && typeOf(other) && !typeOf(other)!.is_hidden)
+    .map(({ relation, end, verb, other }): Column => {
+      const key = `relation.${relation.key}.${end}`;
+      const name = label(typeOf(other)!);
+      const isAmbiguous = found.filter((one) => one.other === other).length > 1;
+      return {
+        key,
+        title: isAmbiguous && verb ? `${name} (${verb})` : name,
+        group: 'relations',
+        usualWidth: 200,
+        relation: { type: relation.key, end },
+        cell: ({ related }) => <RelatedCell related={related && (related.get(key) ?? [])} />,
+      };
+    });
+}
+
+function peopleColumns(t: Translate, { type: typeOf, label }: Metamodel, type: string | undefined): Column[] {
+  const roles = ((type && typeOf(type)?.stakeholder_roles) || []) as { key: string; label: string }[];
+  const common = { group: 'people' as const, usualWidth: 120, member: 'stakeholders' };
+  return [
+    {
+      ...common,
+      key: 'stakeholders',
+      title: t('field.people'),
+      usualWidth: 90,
+      cell: ({ card }) => <PeopleCell people={card.stakeholders} />,
+    },
+    ...roles.map(
+      (role): Column => ({
+        ...common,
+        key: `stakeholders.${role.key}`,
+        title: label(role),
+        cell: ({ card }) => (
+          <PeopleCell people={card.stakeholders.filter((one) => one.role === role.key)} withNames />
+        ),
+      }),
+    ),
+  ];
+}
+
+function metadataColumns(t: Translate): Column[] {
+  const group = 'metadata' as const;
+  const instant = (key: 'created_at' | 'updated_at' | 'archived_at', title: MessageKey): Column => ({
+    key,
+    title: t(title),
+    group,
+    usualWidth: 120,
+    sort: key === 'archived_at' ? undefined : key,
+    member: key,
+    cell: ({ card }) => <Instant at={card[key]} />,
+  });
+  const person = (key: 'created_by' | 'updated_by', title: MessageKey): Column => ({
+    key,
+    title: t(title),
+    group,
+    usualWidth: 140,
+    sort: key,
+    member: key,
+    cell: ({ card }) => <PersonName id={card[key]} />,
+  });
+  return [
     {
       key: 'approval_status',
       title: t('field.approval'),
-      width: 150,
+      group,
+      usualWidth: 150,
       sort: 'approval_status',
-      cell: (card) => <ApprovalMark status={card.approval_status} />,
+      groupBy: 'approval_status',
+      cell: ({ card }) => <ApprovalMark status={card.approval_status} />,
     },
     {
       key: 'data_quality',
       title: t('field.quality'),
-      width: 90,
+      group,
+      usualWidth: 90,
       isNumber: true,
       sort: 'data_quality',
-      cell: (card) => percent(card.data_quality),
+      total: 'average',
+      member: 'data_quality',
+      cell: ({ card }) => <Quality value={card.data_quality} />,
     },
-  ];
-  return [...fixed, ...own, ...last];
-}
-
-/** The columns that are shown until somebody chooses others. */
-export function defaultColumns(columns: readonly Column[]): string[] {
-  const own = columns
-    .filter((column) => column.key.startsWith('attributes.') && column.isDefault)
-    .slice(0, 7);
-  return [
-    'name',
-    ...(own.length === 0 ? ['subtype'] : []),
-    'lifecycle',
-    ...own.map(({ key }) => key),
-    'stakeholders',
-    'data_quality',
+    instant('created_at', 'field.createdAt'),
+    person('created_by', 'field.createdBy'),
+    instant('updated_at', 'field.updatedAt'),
+    person('updated_by', 'field.updatedBy'),
+    instant('archived_at', 'field.archivedAt'),
   ];
 }

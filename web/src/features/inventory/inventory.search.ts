@@ -1,34 +1,36 @@
-/** Values of a field that a filter selects; `null` is the lack of a value. */
-type Chosen = Record<string, (string | null)[]>;
+import { filterText } from './filter.ts';
 
 /** What the address of the inventory says; defaults are left out. */
 export interface InventorySearch {
   type?: string;
   search?: string;
-  /** Conditions by field, as the facets set them. */
-  where?: Chosen;
-  /** A condition in the filter language, in addition. */
+  /** A condition in the filter language. */
   filter?: string;
+  /** Values by field, for links of other pages; they become part of `filter`. */
+  where?: Record<string, (string | null)[]>;
   /** A field, with `-` before it for descending. */
   sort?: string;
+  /** Columns in order, each with its width in pixels if it is not the usual one: `name:320`. */
   cols?: string[];
-  /** The card that the panel shows. */
+  /** The column whose values group the rows. */
+  group?: string;
+  /** The rows in their hierarchy. */
+  tree?: true;
+  /** Only archived cards. */
+  archived?: true;
+  /** Only cards on which the person has a role. */
+  mine?: true;
+  /** The saved view from which this began. */
+  view?: string;
+  /** The card that the panel beside the list shows. */
   peek?: string;
+  /** Whether the dialog for a new card is open. */
+  create?: true;
 }
 
 const text = (value: unknown): string | undefined =>
   (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
-
-function chosenOf(value: unknown): Chosen | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const fields = Object.entries(value).flatMap(([field, values]) => {
-    const known = Array.isArray(values)
-      ? values.filter((one) => one === null || typeof one === 'string')
-      : [];
-    return /^[\w.-]+$/.test(field) && known.length > 0 ? [[field, known] as const] : [];
-  });
-  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
-}
+const flag = (value: unknown): true | undefined => (value === true || value === 'true' ? true : undefined);
 
 /** Reads the address; what is not understood is left out. */
 export function readInventorySearch(search: Record<string, unknown>): InventorySearch {
@@ -36,43 +38,29 @@ export function readInventorySearch(search: Record<string, unknown>): InventoryS
   return {
     type: text(search.type),
     search: text(search.search),
-    where: chosenOf(search.where),
-    filter: text(search.filter),
+    filter: filterWith(search.where, text(search.filter)),
     sort: text(search.sort),
     cols: cols?.length ? cols : undefined,
+    group: text(search.group),
+    tree: flag(search.tree),
+    archived: flag(search.archived),
+    mine: flag(search.mine),
+    view: text(search.view),
     peek: text(search.peek),
+    create: flag(search.create),
   };
 }
 
-const quoted = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`;
-
-/** The condition of one field in the filter language. */
-function conditionOf(field: string, values: readonly (string | null)[]): string {
-  const named = values.filter((value) => value !== null);
-  const parts = [
-    ...(named.length > 0 ? [`${field} in (${named.map(quoted).join(', ')})`] : []),
-    ...(values.includes(null) ? [`${field} is empty`] : []),
-  ];
-  return parts.length > 1 ? `(${parts.join(' or ')})` : parts[0]!;
-}
-
-/**
- * The filter of an address in the filter language; undefined without conditions.
- * @param except a field whose own conditions are left out, for the counts of its values.
- */
-export function filterOf({ where = {}, filter }: InventorySearch, except?: string): string | undefined {
-  const parts = Object.entries(where)
-    .filter(([field]) => field !== except)
-    .map(([field, values]) => conditionOf(field, values));
-  if (filter) parts.push(parts.length > 0 ? `(${filter})` : filter);
-  return parts.length > 0 ? parts.join(' and ') : undefined;
-}
-
-/** The address after a value of a field was chosen or no longer is. */
-export function toggled(search: InventorySearch, field: string, value: string | null): InventorySearch {
-  const before = search.where?.[field] ?? [];
-  const after = before.includes(value) ? before.filter((one) => one !== value) : [...before, value];
-  const { [field]: _, ...others } = search.where ?? {};
-  const where = after.length > 0 ? { ...others, [field]: after } : others;
-  return { ...search, where: Object.keys(where).length > 0 ? where : undefined };
+/** A filter with the values of links as conditions before it. */
+function filterWith(where: unknown, filter: string | undefined): string | undefined {
+  if (typeof where !== 'object' || where === null || Array.isArray(where)) return filter;
+  const conditions = Object.entries(where).flatMap(([field, values]) => {
+    const known = Array.isArray(values)
+      ? values.filter((one): one is string | null => one === null || typeof one === 'string')
+      : [];
+    return /^[\w.-]+$/.test(field) && known.length > 0
+      ? [{ field, operator: 'in' as const, values: known }]
+      : [];
+  });
+  return filterText([...conditions, ...(filter ? [filter] : [])]);
 }

@@ -1,51 +1,189 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { call, type ListCardsData, type ListCardsResponse, listCards } from '#client';
-import { filterOf, type InventorySearch } from './inventory.search.ts';
-
-export type CardListItem = Required<ListCardsResponse['items'][number]>;
+import {
+  keepPreviousData,
+  type QueryClient,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useEffect } from 'react';
+import {
+  call,
+  type ListCardsData,
+  type ListCardsResponse,
+  type ListRelationsData,
+  listCards,
+  listRelations,
+} from '#client';
+import type { InventorySearch } from './inventory.search.ts';
+import type { CardListItem, Column, Related } from './types.ts';
 
 /** Rows of one request. */
-const PAGE = 200;
+export const PAGE = 200;
+/** Pages that are kept: 5,000 rows. */
+const KEPT = 25;
 
 type Query = NonNullable<ListCardsData['query']>;
 
+/** What selects the cards of an address, for all operations that read some of them. */
+export const selectionOf = ({ type, search, filter, archived, mine }: InventorySearch) => ({
+  ...(type && { type }),
+  ...(search && { search }),
+  ...(filter && { filter }),
+  ...(archived && { status: 'ARCHIVED' }),
+  ...(mine && { mine: 'stakeholder' as const }),
+});
+
 /** The parameters of the list of an address. */
-function listQueryOf(search: InventorySearch): Query {
-  const sort = search.sort ?? (search.search ? 'relevance' : 'name');
+export function listQueryOf(search: InventorySearch): Query {
+  const sort = search.sort ?? (search.tree ? 'path' : search.search ? 'relevance' : 'name');
   const key = sort.replace(/^-/, '');
   return {
-    ...(search.type && { type: search.type }),
-    ...(search.search && { search: search.search }),
-    filter: filterOf(search),
-    sort_by: key as Query['sort_by'],
+    ...selectionOf(search),
+    sort_by: key,
     sort_dir: sort.startsWith('-') || key === 'relevance' ? 'desc' : 'asc',
   };
 }
 
-/** The rows around those that are visible, and the number of all. */
-export function useRows(search: InventorySearch, from: number, to: number) {
-  const query = listQueryOf(search);
-  const pages = [];
-  for (let page = Math.floor(from / PAGE); page <= Math.floor(Math.max(from, to) / PAGE); page += 1)
-    pages.push(page);
-  const optionsOf = (page: number) => ({
-    queryKey: ['cards', 'list', query, page],
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
-      call(listCards({ signal, query: { ...query, page: page + 1, page_size: PAGE } })),
-    placeholderData: page === 0 ? keepPreviousData : undefined,
-  });
-  const first = useQuery(optionsOf(0));
-  const results = useQueries({ queries: pages.map(optionsOf) });
-  const byPage = new Map(pages.map((page, at) => [page, results[at]!]));
+/** Members that rows have, whatever columns are shown. */
+const always = ['id', 'type', 'subtype', 'name', 'approval_status', 'status', 'parent_id'];
+
+/** The members that columns need, for `fields`. */
+export const fieldsOf = (columns: readonly Column[]): string =>
+  [...new Set([...always, ...columns.flatMap(({ member }) => member ?? [])])].sort().join(',');
+
+const pageKey = (query: Query, page: number) => ['cards', 'list', query, page];
+
+/** Takes the pages that are farthest from the visible ones out of the memory. */
+function dropFarPages(client: QueryClient, first: number, last: number): void {
+  const distance = ({ queryKey }: { queryKey: readonly unknown[] }) =>
+    Math.max(first - Number(queryKey[3]), Number(queryKey[3]) - last, 0);
+  const kept = client.getQueryCache().findAll({ queryKey: ['cards', 'list'], type: 'inactive' });
+  for (const { queryKey } of kept.toSorted((a, b) => distance(a) - distance(b)).slice(KEPT))
+    client.removeQueries({ queryKey, exact: true });
+}
+
+/** Rows that stand together: those of one list, from a line of the table on. */
+export interface Segment {
+  query: Query;
+  /** The line of its first row. */
+  start: number;
+  count: number;
+}
+
+function pageOptions(query: Query, fields: string, page: number) {
+  const whole = { ...query, fields };
   return {
-    total: first.data?.total ?? 0,
-    isLoading: first.isPending,
-    isStale: first.isPlaceholderData,
-    error: first.error,
-    row: (index: number): CardListItem | undefined => {
-      const page = Math.floor(index / PAGE);
-      const { data } = byPage.get(page) ?? (page === 0 ? first : { data: undefined });
-      return data?.items[index % PAGE] as CardListItem | undefined;
+    queryKey: pageKey(whole, page),
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      call(listCards({ signal, query: { ...whole, page: page + 1, page_size: PAGE } })),
+  };
+}
+
+/** The number of cards of a list; that of the list before until it is known. */
+export function useTotal(query: Query, fields: string, isEnabled: boolean) {
+  const { data, error, isPlaceholderData } = useQuery({
+    ...pageOptions(query, fields, 0),
+    placeholderData: keepPreviousData,
+    enabled: isEnabled,
+  });
+  return { total: data?.total, hasMore: data?.more_matches === true, isStale: isPlaceholderData, error };
+}
+
+/** The rows of the lines from `from` to `to`. */
+export function useRows(segments: readonly Segment[], fields: string, from: number, to: number) {
+  const client = useQueryClient();
+  const wanted = segments.flatMap(({ query, start, count }) => {
+    const first = Math.max(0, from - start);
+    const last = Math.min(count - 1, to - start);
+    if (last < first) return [];
+    const pages = [];
+    for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page += 1) pages.push(page);
+    return pages.map((page) => ({ page, query, start }));
+  });
+  const results = useQueries({
+    queries: wanted.map(({ query, page }) => ({
+      ...pageOptions(query, fields, page),
+      placeholderData: (data: ListCardsResponse | undefined, before?: { queryKey: readonly unknown[] }) =>
+        before?.queryKey[3] === page ? data : undefined,
+    })),
+  });
+  const near = wanted.map(({ page }) => page);
+  const first = Math.min(...near);
+  const last = Math.max(...near);
+  useEffect(() => dropFarPages(client, first, last), [client, first, last]);
+  return {
+    error: results.find(({ error }) => error)?.error ?? null,
+    pages: results.map(({ data }) => (data?.items ?? []) as CardListItem[]),
+    row(line: number): CardListItem | undefined {
+      const at = wanted.findIndex(({ start, page }) => {
+        const begin = start + page * PAGE;
+        return line >= begin && line < begin + PAGE;
+      });
+      const place = wanted[at];
+      return place && (results[at]?.data?.items[line - place.start - place.page * PAGE] as CardListItem);
     },
   };
 }
+
+/** Cards of one request for relations; their ids stand in its address. */
+const CARDS_AT_ONCE = 100;
+/** Relations that are read for them at most. */
+const MOST_RELATIONS = 2_000;
+
+/** Related cards by card and column, of the cards of visible pages. */
+export function useRelated(
+  pages: readonly (readonly CardListItem[])[],
+  columns: readonly Column[],
+): (card: string) => ReadonlyMap<string, Related[]> | undefined {
+  const shown = columns.filter(({ relation }) => relation);
+  const types = [...new Set(shown.map(({ relation }) => relation!.type))].sort();
+  const chunks = pages.flatMap((page) =>
+    Array.from({ length: Math.ceil(page.length / CARDS_AT_ONCE) }, (_, at) =>
+      page.slice(at * CARDS_AT_ONCE, (at + 1) * CARDS_AT_ONCE).map(({ id }) => id),
+    ),
+  );
+  const results = useQueries({
+    queries: chunks.map((ids) => ({
+      queryKey: ['cards', 'relations', types, ids],
+      queryFn: ({ signal }: { signal: AbortSignal }) => readRelated(ids, types, signal),
+      enabled: types.length > 0,
+    })),
+  });
+  return (card) => results.find(({ data }) => data?.has(card))?.data?.get(card);
+}
+
+async function readRelated(ids: readonly string[], types: readonly string[], signal: AbortSignal) {
+  const byCard = new Map(ids.map((id) => [id, new Map<string, Related[]>()]));
+  const add = (card: string, column: string, related: Related) => {
+    const columns = byCard.get(card);
+    columns?.set(column, [...(columns.get(column) ?? []), related]);
+  };
+  let cursor: string | null | undefined = '';
+  for (let read = 0; typeof cursor === 'string' && read < MOST_RELATIONS; read += PAGE) {
+    const query = { card_ids: [...ids], type: types.join(','), cursor, page_size: PAGE };
+    const { items, next_cursor }: Awaited<ReturnType<typeof readRelations>> = await readRelations(
+      query,
+      signal,
+    );
+    for (const { id, type, source, target } of items) {
+      if (!id || !source || !target) continue;
+      add(source.id, `relation.${type}.target`, {
+        relation: id,
+        id: target.id,
+        type: target.type,
+        name: target.name,
+      });
+      add(target.id, `relation.${type}.source`, {
+        relation: id,
+        id: source.id,
+        type: source.type,
+        name: source.name,
+      });
+    }
+    cursor = next_cursor;
+  }
+  return byCard;
+}
+
+const readRelations = (query: ListRelationsData['query'], signal: AbortSignal) =>
+  call(listRelations({ signal, query: { ...query, fields: 'id,type,source,target' } }));

@@ -1,0 +1,136 @@
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import { useTexts } from '../../kit/messages.tsx';
+import { GridHead, type HeadActions, tracks } from './GridHead.tsx';
+import { GridRow } from './GridRow.tsx';
+import { type GridCursor, placeAfter } from './grid.ts';
+import type { ShownColumn } from './layout.ts';
+import styles from './table.module.css';
+import type { CardListItem, Related } from './types.ts';
+
+const SELECT_WIDTH = 36;
+
+interface CardGridProps extends Omit<HeadActions, 'onPreview'> {
+  columns: readonly ShownColumn[];
+  lines: number;
+  rowHeight: number;
+  card(line: number): CardListItem | undefined;
+  related(card: string): ReadonlyMap<string, Related[]> | undefined;
+  depth(card: CardListItem): number;
+  /** Called with the first and the last visible line. */
+  onRange(from: number, to: number): void;
+  cursor: GridCursor;
+  selected: ReadonlySet<string>;
+  onSelect(ids: readonly string[], isSelected: boolean): void;
+  selectAll: ReactNode;
+  peek: string | undefined;
+  onPeek(id: string): void;
+  /** A line that is no card. */
+  otherLine?(line: number, start: number): ReactNode;
+  /** The row at the foot. */
+  foot: ReactNode;
+  isStale: boolean;
+}
+
+/** A table of any number of cards: only the visible lines exist. */
+export function CardGrid(props: CardGridProps) {
+  const { columns, lines, rowHeight, card: cardOf, cursor, selected, onSelect, peek, onPeek } = props;
+  const t = useTexts();
+  const scroll = useRef<HTMLDivElement>(null);
+  const { active, range } = cursor;
+  const rows = useVirtualizer({
+    count: lines,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+    // the line with the focus stays, so that keys are not lost
+    rangeExtractor: (visible) => {
+      const shown = defaultRangeExtractor(visible);
+      return active.line < lines && !shown.includes(active.line) ? [...shown, active.line] : shown;
+    },
+    onChange: ({ range: visible }) => visible && props.onRange(visible.startIndex, visible.endIndex),
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the heights of all rows change with the density
+  useEffect(() => rows.measure(), [rowHeight]);
+  useEffect(() => {
+    const grid = scroll.current;
+    if (!grid?.contains(document.activeElement) || document.activeElement?.closest('[data-editor]')) return;
+    rows.scrollToIndex(active.line);
+    requestAnimationFrame(() => focusCell(grid, active.line, active.column));
+  }, [active, rows]);
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (!(event.target as HTMLElement).dataset.line) return;
+    const page = Math.max(1, Math.floor((scroll.current?.clientHeight ?? 0) / rowHeight) - 3);
+    const place = placeAfter(event, active, { lines, columns: columns.length, page });
+    const card = cardOf(active.line);
+    if (place) cursor.go(place, event.shiftKey && event.key !== 'j' && event.key !== 'k');
+    else if (event.key === ' ' && card) onPeek(card.id);
+    else if (event.key === 'x' && card) onSelect([card.id], !selected.has(card.id));
+    else if (event.key === 'Enter' && active.column === 0)
+      event.currentTarget.querySelector<HTMLElement>(`[data-line="${active.line}"] a`)?.click();
+    else return;
+    event.preventDefault();
+  };
+  const onMouseDown = (event: MouseEvent) => {
+    const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
+    if (!cell || (event.target as HTMLElement).closest('a, input, button, [data-editor]')) return;
+    const place = { line: Number(cell.dataset.line), column: Number(cell.dataset.column) };
+    if (event.shiftKey) event.preventDefault();
+    cursor.go(place, event.shiftKey);
+    focusCell(scroll.current, place.line, place.column);
+  };
+  const preview = (key: string, width: number) => {
+    const shown = columns.map((column) => (column.key === key ? { width } : column));
+    scroll.current?.style.setProperty('--tracks', tracks(shown, SELECT_WIDTH));
+  };
+  return (
+    <div
+      className={styles.scroll}
+      ref={scroll}
+      style={{ '--tracks': tracks(columns, SELECT_WIDTH), '--row': `${rowHeight}px` } as React.CSSProperties}
+      role="grid"
+      aria-rowcount={lines + 2}
+      aria-colcount={columns.length + 1}
+      aria-multiselectable="true"
+      aria-label={t('nav.inventory')}
+      data-stale={props.isStale}
+      onKeyDown={onKeyDown}
+      onMouseDown={onMouseDown}
+    >
+      <GridHead {...props} onPreview={preview} />
+      <div className={styles.rows} style={{ height: rows.getTotalSize() }} role="rowgroup">
+        {rows.getVirtualItems().map(({ index, start }) => {
+          const other = props.otherLine?.(index, start);
+          if (other) return other;
+          const card = cardOf(index);
+          const isInRange = index >= range.lines[0] && index <= range.lines[1];
+          const isSeveral = range.lines[0] !== range.lines[1] || range.columns[0] !== range.columns[1];
+          return (
+            <GridRow
+              key={index}
+              line={index}
+              start={start}
+              card={card}
+              related={card && props.related(card.id)}
+              columns={columns}
+              activeColumn={index === active.line ? Math.min(active.column, columns.length - 1) : -1}
+              rangeFrom={isInRange && isSeveral ? range.columns[0] : -1}
+              rangeTo={isInRange && isSeveral ? range.columns[1] : -1}
+              isSelected={card !== undefined && selected.has(card.id)}
+              isPeeked={card !== undefined && card.id === peek}
+              depth={card ? props.depth(card) : 0}
+              onSelect={onSelect}
+            />
+          );
+        })}
+      </div>
+      {props.foot}
+    </div>
+  );
+}
+
+function focusCell(grid: HTMLElement | null, line: number, column: number): void {
+  grid
+    ?.querySelector<HTMLElement>(`[data-line="${line}"][data-column="${column}"]`)
+    ?.focus({ preventScroll: false });
+}

@@ -1,0 +1,65 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { call, countCardFacets } from '#client';
+import { useFormat } from '../../kit/format.ts';
+import { useTexts } from '../../kit/messages.tsx';
+import type { InventorySearch } from './inventory.search.ts';
+import type { ShownColumn } from './layout.ts';
+import { selectionOf } from './rows.ts';
+import styles from './table.module.css';
+
+/** Sums and averages of the columns, of all cards of the filter. */
+function useTotals(search: InventorySearch, columns: readonly ShownColumn[]) {
+  const fields = columns.filter(({ total }) => total).map(({ key }) => key);
+  const query = { ...selectionOf(search), facets: 'status', numbers: fields.join(',') };
+  const { data } = useQuery({
+    queryKey: ['facets', query],
+    queryFn: ({ signal }) => call(countCardFacets({ signal, query })),
+    placeholderData: keepPreviousData,
+    enabled: fields.length > 0,
+  });
+  return new Map(data?.numbers?.map((one) => [one.field, one]));
+}
+
+interface GridFootProps {
+  search: InventorySearch;
+  columns: readonly ShownColumn[];
+  total: number;
+  /** The line of the row, for screen readers. */
+  line: number;
+}
+
+/** The row at the foot: how many cards there are, and the figures of all of them. */
+export function GridFoot({ search, columns, total, line }: GridFootProps) {
+  const t = useTexts();
+  const { number, shortMoney, percent } = useFormat();
+  const totals = useTotals(search, columns);
+  const textOf = ({ key, total: kind, isMoney }: ShownColumn) => {
+    const found = totals.get(key);
+    if (!found || found.count === 0) return null;
+    if (kind === 'average') return `⌀ ${percent(found.average!)}`;
+    return isMoney ? shortMoney(found.sum) : number(found.sum);
+  };
+  return (
+    <div className={styles.foot} role="row" aria-rowindex={line}>
+      <div className={`${styles.footCell} ${styles.pinned}`} role="gridcell" aria-colindex={1} />
+      {columns.map((column, at) => (
+        <div
+          key={column.key}
+          className={[styles.footCell, column.isNumber && styles.number, at === 0 && styles.pinnedName]
+            .filter(Boolean)
+            .join(' ')}
+          role="gridcell"
+          aria-colindex={at + 2}
+        >
+          {at === 0 ? (
+            <span>
+              <strong>{number(total)}</strong> {t('inventory.cards', { count: total })}
+            </span>
+          ) : (
+            textOf(column)
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { Checkbox } from '@mantine/core';
+import { memo } from 'react';
+import { useTexts } from '../../kit/messages.tsx';
+import type { ShownColumn } from './layout.ts';
+import styles from './table.module.css';
+import type { CardListItem, Related } from './types.ts';
+
+interface GridRowProps {
+  line: number;
+  start: number;
+  card: CardListItem | undefined;
+  related: ReadonlyMap<string, Related[]> | undefined;
+  columns: readonly ShownColumn[];
+  /** The column of the cell with the focus; -1 without. */
+  activeColumn: number;
+  /** The first and the last column of the selected range; -1 without. */
+  rangeFrom: number;
+  rangeTo: number;
+  isSelected: boolean;
+  isPeeked: boolean;
+  /** The depth in the hierarchy. */
+  depth: number;
+  onSelect(ids: readonly string[], isSelected: boolean): void;
+}
+
+/** A line of the table with one card. */
+export const GridRow = memo(function GridRow(props: GridRowProps) {
+  const t = useTexts();
+  const {
+    line,
+    start,
+    card,
+    related,
+    columns,
+    activeColumn,
+    rangeFrom,
+    rangeTo,
+    isSelected,
+    isPeeked,
+    depth,
+  } = props;
+  return (
+    <div
+      className={styles.row}
+      style={{ transform: `translateY(${start}px)` }}
+      role="row"
+      aria-rowindex={line + 2}
+      aria-selected={isSelected}
+      data-peek={isPeeked}
+    >
+      <div className={`${styles.cell} ${styles.pinned}`} role="gridcell" aria-colindex={1}>
+        {card && (
+          <Checkbox
+            aria-label={t('table.selectCard', { name: card.name })}
+            checked={isSelected}
+            tabIndex={-1}
+            onChange={(event) => props.onSelect([card.id], event.target.checked)}
+          />
+        )}
+      </div>
+      {columns.map((column, at) => {
+        const classes = [styles.cell, column.isNumber && styles.number, at === 0 && styles.pinnedName];
+        const isIndented = at === 0 && depth > 0;
+        return (
+          <div
+            key={column.key}
+            className={classes.filter(Boolean).join(' ')}
+            style={isIndented ? { paddingLeft: 8 + depth * 18 } : undefined}
+            role="gridcell"
+            aria-colindex={at + 2}
+            data-line={line}
+            data-column={at}
+            data-range={rangeFrom >= 0 && at >= rangeFrom && at <= rangeTo}
+            tabIndex={at === activeColumn ? 0 : -1}
+          >
+            {card ? column.cell({ card, related }) : <span className={styles.ghost} />}
+          </div>
+        );
+      })}
+    </div>
+  );
+});
