@@ -1,5 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { password } from '../support/accounts.ts';
 import type { TestApp } from '../support/harness.ts';
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -72,4 +73,13 @@ export async function visit(
 /** The address of a test application that listens. */
 export async function listen(t: TestApp): Promise<string> {
   return (await t.app.listen({ host: '127.0.0.1', port: 0 })).replace('127.0.0.1', 'localhost');
+}
+
+/** Opens an address as somebody who has to log in first. */
+export async function logIn(page: Page, email: string, address: string): Promise<void> {
+  await page.goto(`/login?next=${encodeURIComponent(address)}`);
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.waitForURL((url) => url.pathname !== '/login');
 }

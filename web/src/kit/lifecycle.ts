@@ -1,5 +1,5 @@
 /** Phases of a card's lifecycle, in order. */
-const phases = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'] as const;
+export const phases = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'] as const;
 export type Phase = (typeof phases)[number];
 export type Lifecycle = Partial<Record<Phase, string>>;
 

@@ -30,6 +30,14 @@ export interface Option {
   translations?: Record<string, string>;
 }
 
+/** A part of a type's fields. */
+interface Section {
+  section: string;
+  fields: Field[];
+  columns?: number;
+  translations?: Record<string, string>;
+}
+
 interface Translated {
   label: string;
   translations?: Record<string, unknown>;
@@ -49,7 +57,7 @@ interface Metamodel {
   type(key: string): CardType | undefined;
   relationType(key: string): RelationType | undefined;
   /** The sections of a type, with their fields. */
-  sections(key: string): { section: string; fields: Field[] }[];
+  sections(key: string): Section[];
   field(typeKey: string, fieldKey: string): Field | undefined;
   label(of: Translated): string;
 }
@@ -64,8 +72,7 @@ export function MetamodelProvider({ children }: { children: ReactNode }) {
   const value = useMemo((): Metamodel => {
     const byKey = new Map(types.map((type) => [type.key, type]));
     const relationsByKey = new Map(relationTypes.map((type) => [type.key, type]));
-    const sections = (key: string) =>
-      (byKey.get(key)?.fields_schema ?? []) as unknown as { section: string; fields: Field[] }[];
+    const sections = (key: string) => (byKey.get(key)?.fields_schema ?? []) as unknown as Section[];
     return {
       types: [...types].sort((a, b) => a.sort_order - b.sort_order),
       relationTypes,

@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { readCardSearch } from '../features/card/card.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { AppLayout } from './AppLayout.tsx';
 import { bootstrapQuery, meQuery, queryClient, relationTypesQuery, typesQuery } from './queries.ts';
@@ -86,6 +87,7 @@ const inventory = createRoute({
 const card = createRoute({
   getParentRoute: () => app,
   path: '/cards/$id',
+  validateSearch: readCardSearch,
   component: lazyRouteComponent(() => import('../features/card/CardPage.tsx'), 'CardPage'),
 });
 

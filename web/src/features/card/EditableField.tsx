@@ -1,128 +1,108 @@
-import { Select, Switch, Textarea, TextInput } from '@mantine/core';
-import { type KeyboardEvent, useState } from 'react';
-import { ApiError } from '#client';
+import { ActionIcon } from '@mantine/core';
+import { useId, useState } from 'react';
+import { ApiError, type Card } from '#client';
+import { FieldEditor } from '../../kit/FieldEditor.tsx';
 import { FieldValue } from '../../kit/FieldValue.tsx';
+import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { type CardPatch, valueAt } from '../../kit/saveCard.ts';
 import styles from './card.module.css';
+import { useCard } from './context.tsx';
 
 interface EditableFieldProps {
   field: Field;
-  value: unknown;
-  canEdit: boolean;
-  /** @throws ApiError with the reason at the field. */
-  onSave(value: unknown): Promise<void>;
+  /** Where the value is in the card, such as `attributes.costTotalAnnual`. */
+  path: string;
+  /** Beside the name. */
+  mark?: React.ReactNode;
+  /** Whether others write it: a formula, or a field that people do not change. */
+  isFixed?: boolean;
 }
 
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
 /** A field with its value; a click edits it in place. Enter saves, Esc leaves it. */
-export function EditableField({ field, value, canEdit, onSave }: EditableFieldProps) {
+export function EditableField({ field, path, mark, isFixed = false }: EditableFieldProps) {
   const t = useTexts();
   const { label } = useMetamodel();
-  const [isEditing, setEditing] = useState(false);
-  const [error, setError] = useState<string>();
+  const { card, can, change } = useCard();
+  // the card when the edit began, and what was typed until the service has answered
+  const [edit, setEdit] = useState<{ seen: Card; draft: unknown; error?: string }>();
+  const [isSaving, setSaving] = useState(false);
+  const value = isSaving ? edit!.draft : valueAt(card, path);
   const save = async (next: unknown) => {
-    if (next === value || (next === null && value === undefined)) return setEditing(false);
+    if (JSON.stringify(next) === JSON.stringify(valueAt(card, path))) return setEdit(undefined);
+    const seen = edit!.seen;
+    setEdit({ seen, draft: next });
+    setSaving(true);
     try {
-      await onSave(next);
-      setEditing(false);
-      setError(undefined);
+      await change(label(field), patchOf(path, next), seen);
+      setEdit(undefined);
     } catch (failed) {
-      setError(failed instanceof ApiError ? (failed.errors[0]?.message ?? failed.message) : String(failed));
+      setEdit({ seen, draft: next, error: reasonOf(failed) });
     }
+    setSaving(false);
   };
-  const isEditable = canEdit && !field.readonly && editors.has(field.type);
+  const id = useId();
+  const isEditable = can('edit') && !field.readonly && !isFixed;
+  const begin = () => setEdit({ seen: card, draft: value });
+  const shown = (
+    <span className={styles.fixed}>
+      <FieldValue field={field} value={value} />
+    </span>
+  );
+  const isLink = field.type === 'url' && !isEmpty(value);
   return (
-    <div className={styles.field}>
-      <span className="secondary">{label(field)}</span>
-      {isEditing ? (
-        <Editor field={field} value={value} error={error} onSave={save} onCancel={() => setEditing(false)} />
-      ) : isEditable ? (
-        <button type="button" className={styles.value} onClick={() => setEditing(true)}>
-          {value === undefined || value === null || value === '' ? (
-            <span className="muted">{t('card.add', { field: label(field).toLowerCase() })}</span>
+    <div className={styles.field} aria-busy={isSaving} id={`field-${path}`} tabIndex={-1}>
+      <span className={styles.name} id={`${id}-name`}>
+        {label(field)}
+        {mark}
+      </span>
+      {edit && !isSaving ? (
+        <FieldEditor
+          field={field}
+          value={edit.draft}
+          error={edit.error}
+          onSave={(next) => void save(next)}
+          onCancel={() => setEdit(undefined)}
+        />
+      ) : !isEditable ? (
+        shown
+      ) : isLink ? (
+        <span className={styles.withButton}>
+          {shown}
+          <ActionIcon size="sm" aria-label={t('card.edit', { field: label(field) })} onClick={begin}>
+            <Icon name="edit" />
+          </ActionIcon>
+        </span>
+      ) : (
+        <button
+          type="button"
+          className={styles.value}
+          disabled={isSaving}
+          id={`${id}-value`}
+          aria-labelledby={`${id}-name ${id}-value`}
+          onClick={begin}
+        >
+          {isEmpty(value) ? (
+            <span className="muted">{t('card.add', { field: label(field) })}</span>
           ) : (
             <FieldValue field={field} value={value} />
           )}
         </button>
-      ) : (
-        <span className={styles.fixed}>
-          <FieldValue field={field} value={value} />
-        </span>
       )}
     </div>
   );
 }
 
-/** Kinds of fields that can be edited in place. */
-const editors = new Set([
-  'text',
-  'multiline_text',
-  'number',
-  'cost',
-  'date',
-  'boolean',
-  'single_select',
-  'url',
-  'email',
-]);
-
-interface EditorProps {
-  field: Field;
-  value: unknown;
-  error: string | undefined;
-  onSave(value: unknown): Promise<void>;
-  onCancel(): void;
+/** The patch that sets the value at a path. */
+function patchOf(path: string, value: unknown): CardPatch {
+  const [key, ...rest] = path.split('.');
+  return (rest.length > 0 ? { [key!]: { [rest.join('.')]: value } } : { [key!]: value }) as CardPatch;
 }
 
-function Editor({ field, value, error, onSave, onCancel }: EditorProps) {
-  const { label } = useMetamodel();
-  const [text, setText] = useState(value === undefined || value === null ? '' : String(value));
-  const isNumber = field.type === 'number' || field.type === 'cost';
-  const result = () => {
-    const trimmed = text.trim();
-    if (trimmed === '') return null;
-    return isNumber && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') onCancel();
-    else if (event.key === 'Enter' && !event.shiftKey) {
-      event.preventDefault();
-      void onSave(result());
-    }
-  };
-  const common = { 'aria-label': label(field), autoFocus: true, error, onKeyDown };
-  if (field.type === 'boolean')
-    return (
-      <Switch
-        {...common}
-        size="xs"
-        checked={value === true}
-        onChange={(event) => onSave(event.target.checked)}
-        onBlur={onCancel}
-      />
-    );
-  if (field.options)
-    return (
-      <Select
-        {...common}
-        data={field.options.map((option) => ({ value: option.key, label: label(option) }))}
-        value={text || null}
-        defaultDropdownOpened
-        clearable
-        searchable
-        onChange={(chosen: string | null) => onSave(chosen)}
-        onBlur={onCancel}
-      />
-    );
-  const input = { ...common, value: text, onBlur: () => void onSave(result()) };
-  if (field.type === 'multiline_text')
-    return <Textarea {...input} autosize minRows={2} onChange={(event) => setText(event.target.value)} />;
-  return (
-    <TextInput
-      {...input}
-      type={field.type === 'date' ? 'date' : 'text'}
-      inputMode={isNumber ? 'decimal' : undefined}
-      onChange={(event) => setText(event.target.value)}
-    />
-  );
-}
+/** Why a write was refused, in a sentence. */
+export const reasonOf = (failed: unknown): string =>
+  failed instanceof ApiError ? (failed.errors[0]?.message ?? failed.message) : String(failed);

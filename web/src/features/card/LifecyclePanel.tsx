@@ -1,14 +1,52 @@
-import { useElementSize } from '@mantine/hooks';
+import { useDisclosure, useElementSize } from '@mantine/hooks';
 import { useFormat } from '../../kit/format.ts';
-import { type Lifecycle, spans, today } from '../../kit/lifecycle.ts';
+import { type Lifecycle, phases, spans, today } from '../../kit/lifecycle.ts';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import styles from './card.module.css';
+import { useCard } from './context.tsx';
+import { EditableField } from './EditableField.tsx';
 
 const YEAR = 365.25 * 86_400_000;
 const HEIGHT = 64;
+/** The width of a year's number. */
+const TICK = 32;
 
-/** The phases of a card as a time line with today in it. */
-export function LifecyclePanel({ lifecycle }: { lifecycle: Lifecycle }) {
+/** The phases of the card as a time line, and their dates to edit. */
+export function LifecyclePanel() {
+  const t = useTexts();
+  const { card, can } = useCard();
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const lifecycle = (card.lifecycle ?? {}) as Lifecycle;
+  const isEmpty = Object.keys(lifecycle).length === 0;
+  if (isEmpty && !can('edit')) return null;
+  return (
+    <section className={styles.panel} aria-label={t('field.lifecycle')}>
+      <h2>
+        {t('field.lifecycle')}
+        {can('edit') && (
+          <button type="button" className={styles.moreButton} aria-expanded={isOpen} onClick={toggle}>
+            {t(isOpen ? 'action.close' : isEmpty ? 'card.addDates' : 'card.editDates')}
+          </button>
+        )}
+      </h2>
+      {!isEmpty && <Timeline lifecycle={lifecycle} />}
+      {isEmpty && !isOpen && <p className="secondary">{t('card.noLifecycle')}</p>}
+      {isOpen && (
+        <div className={styles.fields} data-columns={5}>
+          {phases.map((phase) => (
+            <EditableField
+              key={phase}
+              field={{ key: phase, type: 'date', label: t(`phase.${phase}` as MessageKey) }}
+              path={`lifecycle.${phase}`}
+            />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Timeline({ lifecycle }: { lifecycle: Lifecycle }) {
   const t = useTexts();
   const format = useFormat();
   const { ref, width } = useElementSize();
@@ -21,13 +59,12 @@ export function LifecyclePanel({ lifecycle }: { lifecycle: Lifecycle }) {
   const step = Math.max(1, Math.ceil(years / (Math.max(width, 320) / 80)));
   const first = new Date(from).getUTCFullYear() + 1;
   const ticks = Array.from({ length: Math.ceil(years / step) }, (_, at) => first + at * step).filter(
-    (year) => Date.UTC(year) < to,
+    (year) => Date.UTC(year) < to && x(Date.UTC(year)) >= TICK / 2,
   );
   const now = x(Date.parse(today()));
   const nameOf = (phase: string) => t(`phase.${phase}` as MessageKey);
   return (
-    <section className={styles.panel}>
-      <h2>{t('field.lifecycle')}</h2>
+    <>
       <p className="visually-hidden">
         {all.map(({ phase, from: begin }) => `${nameOf(phase)}: ${format.date(begin)}`).join('; ')}
       </p>
@@ -76,6 +113,6 @@ export function LifecyclePanel({ lifecycle }: { lifecycle: Lifecycle }) {
           </text>
         </svg>
       </div>
-    </section>
+    </>
   );
 }

@@ -1,63 +1,181 @@
-import { Progress } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import type { CardOverview } from '#client';
-import { Changes } from '../../kit/Changes.tsx';
+import { Button, Progress } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Changes, derivedFields } from '../../kit/Changes.tsx';
 import { useFormat } from '../../kit/format.ts';
+import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { usePaths } from '../../kit/paths.tsx';
+import { reveal, useApprove, useBlocking } from './ApprovalMenu.tsx';
 import styles from './card.module.css';
-import { historyQuery } from './queries.ts';
+import { useCard } from './context.tsx';
+import { type CardEvent, historyQuery, isTelling } from './queries.ts';
 
-/** Beside a card: its quality with what to fill, its people, and what happened. */
-export function SidePanel({ overview }: { overview: CardOverview }) {
+/** Gaps and events that are shown. */
+const GAPS = 5;
+const EVENTS = 8;
+
+/** Beside a card: what broke its approval, its quality with what to fill, its people, and what happened. */
+export function SidePanel() {
   const t = useTexts();
-  const format = useFormat();
-  const { card, quality } = overview;
-  const { type: typeOf } = useMetamodel();
-  const roles = (typeOf(card.type)?.stakeholder_roles ?? []) as { key: string; label: string }[];
-  const roleOf = (key: string) => roles.find((role) => role.key === key)?.label ?? key;
-  const people = Map.groupBy(card.stakeholders ?? [], ({ user_id }) => user_id);
-  const { data: history } = useQuery(historyQuery(card.id));
+  const { card } = useCard();
+  const { data } = useInfiniteQuery(historyQuery(card.id));
+  const events = (data?.pages ?? []).flatMap(({ items }) => items as CardEvent[]);
+  const shown = events.filter(isTelling);
   return (
-    <aside className={styles.side}>
+    <aside className={styles.side} aria-label={t('card.attention')}>
+      {card.approval_status === 'BROKEN' && <BrokenApproval events={events} />}
+      <Quality />
+      <People />
       <section>
         <h2>
-          {t('field.quality')} <span className={styles.percent}>{format.percent(card.data_quality)}</span>
+          {t('card.activity')}
+          <Link to="." search={{ tab: 'history' }} className={styles.moreButton}>
+            {t('card.all')}
+          </Link>
         </h2>
-        <Progress value={card.data_quality} size="sm" aria-label={t('field.quality')} />
-        <ul className={styles.gaps}>
-          {quality?.gaps.slice(0, 5).map(({ kind, key, side, label, points }) => (
-            <li key={`${kind} ${key} ${side}`}>
-              {t('card.add', { field: label })}
-              <span className={styles.points}>+{Math.round(points)}</span>
-            </li>
-          ))}
-        </ul>
-      </section>
-      <section>
-        <h2>{t('field.people')}</h2>
-        {people.size === 0 && <p className="secondary">{t('card.noPeople')}</p>}
-        {[...people].map(([id, held]) => (
-          <div key={id} className={styles.person}>
-            <Avatar name={held[0]!.user_display_name ?? '?'} size={26} />
-            <span>
-              {held[0]!.user_display_name}
-              <br />
-              <span className="secondary">{held.map(({ role }) => roleOf(role)).join(', ')}</span>
-            </span>
-          </div>
-        ))}
-      </section>
-      <section>
-        <h2>{t('card.activity')}</h2>
-        {history?.items.map((event) => (
+        {shown.slice(0, EVENTS).map((event) => (
           <div key={event.id} className={styles.event}>
             <Avatar name={event.user_display_name ?? t('activity.service')} size={22} />
-            <Changes event={event as never} typeKey={card.type} />
+            <Changes event={event} typeKey={card.type} cardId={card.id} />
           </div>
         ))}
       </section>
     </aside>
+  );
+}
+
+/** The fields that have changed since the approval, each with its value then and now. */
+function changesSince(events: readonly CardEvent[]) {
+  const until = events.findIndex(({ event_type }) => event_type === 'card.approval_status.approve');
+  const changes = new Map<string, { old: unknown; new: unknown; by: string | null }>();
+  for (const { data, user_display_name } of until < 0 ? events : events.slice(0, until)) {
+    for (const [path, change] of Object.entries(data?.changes ?? {})) {
+      const later = changes.get(path);
+      changes.set(path, {
+        old: change.old,
+        new: later ? later.new : change.new,
+        by: later ? later.by : user_display_name,
+      });
+    }
+  }
+  for (const path of derivedFields) changes.delete(path);
+  return [...changes].filter(([, { old, new: now }]) => JSON.stringify(old) !== JSON.stringify(now));
+}
+
+function BrokenApproval({ events }: { events: readonly CardEvent[] }) {
+  const t = useTexts();
+  const { card, can } = useCard();
+  const { labelOf, shownValue } = usePaths(card.type);
+  const approve = useApprove();
+  const blocking = useBlocking();
+  const changes = changesSince(events);
+  return (
+    <section className={styles.broken}>
+      <h2>
+        <Icon name="link_off" /> {t('approval.changedSince')}
+      </h2>
+      {changes.map(([path, change]) => (
+        <div key={path} className={styles.brokenField}>
+          {labelOf(path)} <s>{shownValue(path, change.old)}</s> <Icon name="arrow_forward" size={12} />{' '}
+          <strong>{shownValue(path, change.new)}</strong>
+          <div className="secondary">{change.by ?? t('activity.service')}</div>
+        </div>
+      ))}
+      {changes.length === 0 && <p>{t('approval.changedOther')}</p>}
+      <div className={styles.buttons}>
+        {can('approval_status') && blocking.length === 0 && (
+          <Button onClick={() => void approve('approve')}>{t('approval.again')}</Button>
+        )}
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="." search={{ tab: 'history' }} {...props} />}
+        >
+          {t('card.compare')}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** Where a gap can be filled: the id of an element of the page. */
+const targetOf = (kind: string, key: string | null, side: string | null): string =>
+  kind === 'relation'
+    ? `relation-${key}-${side === 'source' ? 'outgoing' : 'incoming'}`
+    : kind === 'tag_group'
+      ? `tags-${key}`
+      : kind === 'field'
+        ? `field-attributes.${key}`
+        : `field-${kind}`;
+
+function Quality() {
+  const t = useTexts();
+  const format = useFormat();
+  const { overview, card, can } = useCard();
+  const gaps = overview.quality?.gaps ?? [];
+  return (
+    <section>
+      <h2>
+        {t('field.quality')} <span className={styles.percent}>{format.percent(card.data_quality)}</span>
+      </h2>
+      <Progress
+        value={card.data_quality}
+        size="sm"
+        color={`var(--quality-${Math.min(4, 1 + Math.floor(card.data_quality / 25))})`}
+        aria-label={t('field.quality')}
+      />
+      <ul className={styles.gaps}>
+        {gaps.slice(0, GAPS).map(({ kind, key, side, label, points }) => {
+          const text = t('card.add', { field: label ?? t('field.description') });
+          return (
+            <li key={`${kind} ${key} ${side}`}>
+              {can('edit') ? (
+                <button type="button" onClick={() => reveal(targetOf(kind, key, side))}>
+                  <span className={styles.ring} aria-hidden="true" /> {text}
+                </button>
+              ) : (
+                text
+              )}
+              <span className={styles.points}>+{Math.max(1, Math.round(points))}</span>
+            </li>
+          );
+        })}
+      </ul>
+      {gaps.length > GAPS && <p className="secondary">{t('facets.more', { count: gaps.length - GAPS })}</p>}
+    </section>
+  );
+}
+
+function People() {
+  const t = useTexts();
+  const { card, can } = useCard();
+  const { type: typeOf } = useMetamodel();
+  const roles = (typeOf(card.type)?.stakeholder_roles ?? []) as { key: string; label: string }[];
+  const roleOf = (key: string) => roles.find((role) => role.key === key)?.label ?? key;
+  const people = Map.groupBy(card.stakeholders ?? [], ({ user_id }) => user_id);
+  return (
+    <section id="field-stakeholder_role" tabIndex={-1}>
+      <h2>
+        {t('field.people')}
+        {can('manage_stakeholders') && (
+          <Link to="." search={{ tab: 'people' }} className={styles.iconLink} aria-label={t('people.add')}>
+            <Icon name="add" size={18} />
+          </Link>
+        )}
+      </h2>
+      {people.size === 0 && <p className="secondary">{t('card.noPeople')}</p>}
+      {[...people].map(([id, held]) => (
+        <div key={id} className={styles.person}>
+          <Avatar name={held[0]!.user_display_name ?? '?'} size={26} />
+          <span>
+            {held[0]!.user_display_name}
+            <br />
+            <span className="secondary">{held.map(({ role }) => roleOf(role)).join(', ')}</span>
+          </span>
+        </div>
+      ))}
+    </section>
   );
 }

@@ -1,0 +1,75 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import type { CardOverview } from '#client';
+import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { CardMain } from './CardMain.tsx';
+import styles from './card.module.css';
+import type { Tab } from './card.search.ts';
+import { useCard } from './context.tsx';
+
+interface ShownTab {
+  tab: Tab | undefined;
+  text: MessageKey;
+  /** How many things it holds. */
+  count?: number | null | undefined;
+}
+
+/** Tabs that the person may see; the service counts nothing in lists that are hidden. */
+function tabsOf(counts: CardOverview['counts'], may: (permission: string) => boolean): ShownTab[] {
+  const sum = (...parts: (number | null | undefined)[]) =>
+    parts.every((part) => part === null || part === undefined)
+      ? null
+      : parts.reduce<number>((total, part) => total + (part ?? 0), 0);
+  const all: ShownTab[] = [
+    { tab: undefined, text: 'tab.card' },
+    { tab: 'comments', text: 'tab.comments', count: counts?.comments ?? null },
+    { tab: 'todos', text: 'tab.todos', count: counts?.open_todos ?? null },
+    ...(may('stakeholders.view') ? [{ tab: 'people', text: 'tab.people' } as const] : []),
+    { tab: 'resources', text: 'tab.resources', count: sum(counts?.documents, counts?.files) },
+    ...(may('relations.view') && may('reports.ea_dashboard')
+      ? [{ tab: 'graph', text: 'tab.graph' } as const]
+      : []),
+    {
+      tab: 'used',
+      text: 'tab.used',
+      count: sum(counts?.risks, counts?.decisions, counts?.diagrams, counts?.compliance_findings),
+    },
+    { tab: 'history', text: 'tab.history' },
+  ];
+  return all.filter(({ count }) => count !== null);
+}
+
+/** The parts of the page, each with an address of its own. */
+export function CardTabs() {
+  const t = useTexts();
+  const { overview, asOf } = useCard();
+  const { tab } = useSearch({ from: '/app/cards/$id' });
+  const may = (permission: string) => Boolean(overview.permissions?.app_level?.[permission]);
+  const shown = tabsOf(overview.counts, may);
+  const current = shown.some((one) => one.tab === tab) ? tab : undefined;
+  return (
+    <>
+      <nav className={styles.tabs} aria-label={t('tab.label')}>
+        {shown.map(({ tab: key, text, count }) => (
+          <Link
+            key={text}
+            to="."
+            search={{ ...(key && { tab: key }), ...(asOf && { asOf }) }}
+            className={styles.tab}
+            aria-current={key === current ? 'page' : undefined}
+          >
+            {t(text)}
+            {Boolean(count) && <span className={styles.tabCount}>{count}</span>}
+          </Link>
+        ))}
+      </nav>
+      <TabContent tab={current} />
+    </>
+  );
+}
+
+function TabContent({ tab }: { tab: Tab | undefined }) {
+  switch (tab) {
+    default:
+      return <CardMain />;
+  }
+}
