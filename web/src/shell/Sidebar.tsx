@@ -17,6 +17,7 @@ interface Entry {
 const entries: Entry[] = [
   { to: '/', icon: 'home', text: 'nav.home' },
   { to: '/inventory', icon: 'table', text: 'nav.inventory' },
+  { to: '/map', icon: 'account_tree', text: 'nav.map' },
   { to: '/reports/$', icon: 'bar_chart', text: 'nav.reports' },
 ];
 

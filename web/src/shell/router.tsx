@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { readCardSearch } from '../features/card/card.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
+import { readMapSearch } from '../features/map/map.search.ts';
 import { AppLayout } from './AppLayout.tsx';
 import { bootstrapQuery, meQuery, queryClient, relationTypesQuery, typesQuery } from './queries.ts';
 import { RouteError, RouteMissing, RoutePending } from './RouteStates.tsx';
@@ -91,6 +92,13 @@ const card = createRoute({
   component: lazyRouteComponent(() => import('../features/card/CardPage.tsx'), 'CardPage'),
 });
 
+const map = createRoute({
+  getParentRoute: () => app,
+  path: '/map',
+  validateSearch: readMapSearch,
+  component: lazyRouteComponent(() => import('../features/map/MapPage.tsx'), 'MapPage'),
+});
+
 // the gallery at `/reports`, one report at `/reports/bpm/process-map`
 const report = createRoute({
   getParentRoute: () => app,
@@ -111,7 +119,7 @@ export const router = createRouter({
     forgotPassword,
     resetPassword,
     setPassword,
-    app.addChildren([home, inventory, card, report, profile]),
+    app.addChildren([home, inventory, card, map, report, profile]),
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 80,

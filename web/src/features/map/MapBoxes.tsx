@@ -1,0 +1,232 @@
+import { useElementSize } from '@mantine/hooks';
+import { memo, useMemo, useState } from 'react';
+import { mix } from '../../../../reports/kernel/charts/charts.colours.ts';
+import { fillOf } from '../../../../reports/kernel/charts/charts.look.ts';
+import type { Paint } from '../../../../reports/kernel/charts/charts.types.ts';
+import { useLook } from '../../kit/charts.ts';
+import { Icon } from '../../kit/Icon.tsx';
+import { useTexts } from '../../kit/messages.tsx';
+import styles from './boxes.module.css';
+import type { Colouring, Measure } from './map.colours.ts';
+import { isLeafAt, leavesAt, type MapBox, type Member } from './map.tree.ts';
+import { useWriteValue } from './values.ts';
+
+/** Cards that are named in a box. */
+const NAMED = 3;
+/** Boxes of one level that are drawn before the others are asked for. */
+const MOST = 60;
+/** Share of a colour in the fill of a box. */
+const FILL = { light: 0.3, dark: 0.34 };
+
+interface BoxesProps {
+  roots: readonly MapBox[];
+  levels: number;
+  colouring: Colouring;
+  measure: Measure;
+  only: string | undefined;
+  peek: string | undefined;
+  onPeek(id: string): void;
+  onOpen(id: string): void;
+}
+
+/** Boxes in columns, each with its parts. */
+export function MapBoxes({ roots, ...props }: BoxesProps) {
+  const t = useTexts();
+  const { ref, width } = useElementSize();
+  const [most, setMost] = useState(MOST);
+  const columns = useMemo(
+    () => (width === 0 ? [] : inColumns(roots.slice(0, most), props.levels, width)),
+    [roots, most, props.levels, width],
+  );
+  return (
+    <div className={styles.map}>
+      <div className={styles.columns} ref={ref}>
+        {columns.map((own, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other identity
+          <div key={at} className={styles.column}>
+            {own.map((box) =>
+              isLeafAt(box, props.levels) ? (
+                <Leaf key={box.id} box={box} {...props} isChosen={props.peek === box.id} />
+              ) : (
+                <Group key={box.id} box={box} {...props} isRoot />
+              ),
+            )}
+          </div>
+        ))}
+      </div>
+      {roots.length > most && (
+        <button type="button" className={styles.more} onClick={() => setMost(most + 4 * MOST)}>
+          {t('facets.more', { count: roots.length - most })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Least width of a column in pixels. */
+const COLUMN = 340;
+
+/** The boxes in columns of similar height, in reading order. */
+function inColumns(roots: readonly MapBox[], levels: number, width: number): MapBox[][] {
+  const count = Math.max(1, Math.min(4, Math.floor(width / COLUMN), roots.length));
+  const columns = Array.from({ length: count }, () => ({ height: 0, boxes: [] as MapBox[] }));
+  for (const box of roots) {
+    const shortest = columns.reduce((least, one) => (one.height < least.height - 1 ? one : least));
+    shortest.boxes.push(box);
+    shortest.height += heightOf(box, levels);
+  }
+  return columns.map(({ boxes }) => boxes);
+}
+
+/** The height of a box, about, in pixels. */
+function heightOf(box: MapBox, levels: number): number {
+  if (isLeafAt(box, levels)) return 30 + 16 * Math.max(1, Math.min(NAMED, box.all.size));
+  const shown = box.children.slice(0, MOST);
+  const heights = shown.map((child) => ({
+    isLeaf: isLeafAt(child, levels - 1),
+    height: heightOf(child, levels - 1),
+  }));
+  return heights.reduce((sum, { isLeaf, height }) => sum + (isLeaf ? (height + 6) / 2 : height), 50);
+}
+
+type GroupProps = Omit<BoxesProps, 'roots'> & { box: MapBox; isRoot?: boolean };
+
+function Group({ box, isRoot = false, ...props }: GroupProps) {
+  const t = useTexts();
+  const { levels, colouring, onOpen, onPeek, peek } = props;
+  const shown = box.children.slice(0, MOST);
+  const groups = shown.filter((child) => !isLeafAt(child, levels - 1));
+  const leaves = shown.filter((child) => isLeafAt(child, levels - 1));
+  const inner = { ...props, levels: levels - 1 };
+  return (
+    <section
+      className={isRoot ? styles.outer : styles.inner}
+      data-chosen={peek === box.id}
+      aria-label={box.name}
+    >
+      <header className={styles.head}>
+        <button type="button" className={styles.title} onClick={() => onOpen(box.id)}>
+          {box.name}
+        </button>
+        <button
+          type="button"
+          className={styles.figures}
+          onClick={() => onPeek(box.id)}
+          aria-label={t('map.details', { name: box.name, count: box.all.size })}
+        >
+          {box.gaps > 0 && <span className={styles.gaps}>{t('map.gaps', { count: box.gaps })}</span>}
+          <Spread box={box} levels={levels} colouring={colouring} />
+          <span className={styles.count}>{box.all.size}</span>
+        </button>
+      </header>
+      {box.own.length > 0 && <Members members={box.own} colouring={colouring} isLine />}
+      {groups.map((child) => (
+        <Group key={child.id} box={child} {...inner} />
+      ))}
+      {leaves.length > 0 && (
+        <div className={styles.leaves}>
+          {leaves.map((child) => (
+            <Leaf key={child.id} box={child} {...inner} isChosen={peek === child.id} />
+          ))}
+        </div>
+      )}
+      {box.children.length > MOST && (
+        <button type="button" className={styles.more} onClick={() => onOpen(box.id)}>
+          {t('facets.more', { count: box.children.length - MOST })}
+        </button>
+      )}
+    </section>
+  );
+}
+
+type LeafProps = Omit<BoxesProps, 'roots' | 'peek'> & { box: MapBox; isChosen: boolean };
+
+const Leaf = memo(function Leaf({ box, colouring, measure, only, isChosen, onPeek, onOpen }: LeafProps) {
+  const t = useTexts();
+  const look = useLook();
+  const write = useWriteValue(measure);
+  const value = colouring.readValue(box);
+  const isGap = box.all.size === 0 && !measure.isOwn;
+  const key = isGap ? 'gap' : colouring.keyOf(value);
+  const fill = fillOf(colouring.paintOf(value), look);
+  const share = look.scheme.panel === '#ffffff' ? FILL.light : FILL.dark;
+  const style = isGap ? {} : { borderLeftColor: fill, background: mix(look.scheme.panel, fill, share) };
+  return (
+    <div
+      className={isGap ? `${styles.leaf} ${styles.gap}` : styles.leaf}
+      style={style}
+      data-chosen={isChosen}
+      data-faded={only !== undefined && only !== key}
+    >
+      <button type="button" className={styles.leafTitle} onClick={() => onPeek(box.id)}>
+        {box.name}
+      </button>
+      {isGap ? (
+        <span className={styles.member}>{t('map.noMember')}</span>
+      ) : (
+        <Members members={[...box.all.values()]} colouring={colouring} />
+      )}
+      {measure.kind !== 'options' && typeof value === 'number' && !isGap && measure.kind !== 'count' && (
+        <span className={styles.value}>{write(value)}</span>
+      )}
+      {box.below > 0 && (
+        <button type="button" className={styles.below} onClick={() => onOpen(box.id)}>
+          {t('map.below', { count: box.below })}
+          <Icon name="chevron_right" size={14} />
+        </button>
+      )}
+    </div>
+  );
+});
+
+function Members({
+  members,
+  colouring,
+  isLine = false,
+}: {
+  members: readonly Member[];
+  colouring: Colouring;
+  isLine?: boolean;
+}) {
+  const sorted = members.toSorted(colouring.compare);
+  const named = sorted.slice(0, NAMED);
+  const rest = members.length - named.length;
+  return (
+    <ul className={isLine ? styles.line : styles.members}>
+      {named.map((member, at) => (
+        <li key={member.id} className={styles.member}>
+          <Dot paint={colouring.paintOf(member.value)} />
+          <span title={member.name}>{member.name}</span>
+          {rest > 0 && at === named.length - 1 && <strong className={styles.rest}>+{rest}</strong>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Dot({ paint }: { paint: Paint }) {
+  const look = useLook();
+  return <i className={styles.dot} style={{ background: fillOf(paint, look) }} />;
+}
+
+/** How the boxes of a subtree are spread over the legend. */
+function Spread({ box, levels, colouring }: { box: MapBox; levels: number; colouring: Colouring }) {
+  const look = useLook();
+  const counts = new Map<string, number>();
+  for (const leaf of leavesAt(box.children, levels - 1)) {
+    if (leaf.all.size === 0) continue;
+    const key = colouring.keyOf(colouring.readValue(leaf));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return (
+    <span className={styles.spread} aria-hidden="true">
+      {colouring.legend
+        .toReversed()
+        .map(({ key, paint }) =>
+          counts.has(key) ? (
+            <i key={key} style={{ flexGrow: counts.get(key)!, background: fillOf(paint, look) }} />
+          ) : null,
+        )}
+    </span>
+  );
+}

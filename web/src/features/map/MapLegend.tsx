@@ -1,0 +1,51 @@
+import { fillOf } from '../../../../reports/kernel/charts/charts.look.ts';
+import { useLook } from '../../kit/charts.ts';
+import { useTexts } from '../../kit/messages.tsx';
+import type { Colouring, Measure } from './map.colours.ts';
+import styles from './map.module.css';
+import { leavesAt, type MapBox } from './map.tree.ts';
+
+interface LegendProps {
+  roots: readonly MapBox[];
+  levels: number;
+  colouring: Colouring;
+  measure: Measure;
+  only: string | undefined;
+  onOnly(key: string | undefined): void;
+}
+
+/** What the colours mean, with the number of boxes of each; a click raises them. */
+export function MapLegend({ roots, levels, colouring, measure, only, onOnly }: LegendProps) {
+  const t = useTexts();
+  const look = useLook();
+  const counts = new Map<string, number>();
+  for (const leaf of leavesAt(roots, levels)) {
+    const isGap = leaf.all.size === 0 && !measure.isOwn;
+    const key = isGap ? 'gap' : colouring.keyOf(colouring.readValue(leaf));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const entries = [...colouring.legend, { key: 'gap', name: t('map.noMember'), paint: 'none' as const }];
+  return (
+    <div className={styles.legend} role="group" aria-label={t('map.legend')}>
+      {entries.map(({ key, name, paint }) =>
+        counts.has(key) ? (
+          <button
+            key={key}
+            type="button"
+            className={styles.key}
+            aria-pressed={only === key}
+            data-faded={only !== undefined && only !== key}
+            onClick={() => onOnly(only === key ? undefined : key)}
+          >
+            <i
+              className={key === 'gap' ? styles.hatched : undefined}
+              style={key === 'gap' ? undefined : { background: fillOf(paint, look) }}
+            />
+            {name}
+            <span className="muted">{counts.get(key)}</span>
+          </button>
+        ) : null,
+      )}
+    </div>
+  );
+}

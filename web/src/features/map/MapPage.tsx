@@ -1,0 +1,313 @@
+import { ActionIcon, Button, SegmentedControl, TextInput } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { AsOfField } from '../../kit/AsOfField.tsx';
+import { CardPicker, useCardName } from '../../kit/CardPicker.tsx';
+import { ControlSelect } from '../../kit/ControlSelect.tsx';
+import { useChartContext } from '../../kit/charts.ts';
+import { useFormat } from '../../kit/format.ts';
+import { Icon } from '../../kit/Icon.tsx';
+import { TypeMark } from '../../kit/marks.tsx';
+import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
+import { Page } from '../../kit/Page.tsx';
+import { ShareButton } from '../../kit/ShareButton.tsx';
+import { MapBoxes } from './MapBoxes.tsx';
+import { MapLegend } from './MapLegend.tsx';
+import { MapPanel } from './MapPanel.tsx';
+import { MapTable } from './MapTable.tsx';
+import { colouringOf, type Measure, rulesOf, type WriteRange } from './map.colours.ts';
+import { useMapTree, useMapTypes, useMeasures } from './map.data.ts';
+import styles from './map.module.css';
+import type { MapSearch, Rule } from './map.search.ts';
+import { leavesAt, type MapTree, pathOf } from './map.tree.ts';
+
+type MapTypes = ReturnType<typeof useMapTypes>;
+type Go = (change: Partial<MapSearch>) => void;
+
+/** The capability map: boxes in boxes, coloured by what is in them. */
+export function MapPage() {
+  const search = useSearch({ from: '/app/map' });
+  const types = useMapTypes(search);
+  const t = useTexts();
+  if (!types.boxes || !types.inside)
+    return (
+      <Page title={<h1>{t('nav.map')}</h1>}>
+        <p className={styles.nothing}>{t('map.noTypes')}</p>
+      </Page>
+    );
+  return <MapView search={search} types={types} boxes={types.boxes.key} inside={types.inside.key} />;
+}
+
+/** A condition on the cards inside: those that are related to a card. */
+function useScope(scope: string | undefined, inside: string): string | undefined {
+  const { relationTypes } = useMetamodel();
+  const card = useCardName(scope);
+  if (!card) return undefined;
+  if (card.type === inside) return `(id = ${card.id} or parent = ${card.id})`;
+  const ways = relationTypes.flatMap(({ key, source_type_key: source, target_type_key: target }) => {
+    const end = source === inside && target === card.type ? 'target' : 'source';
+    const isWay = end === 'target' || (target === inside && source === card.type);
+    return isWay
+      ? [`relation.${key}.${end}.id = ${card.id} or relation.${key}.${end}.parent = ${card.id}`]
+      : [];
+  });
+  return ways.length > 0 ? `(${ways.join(' or ')})` : 'id is empty';
+}
+
+/** Names of the parts of a scale of a measure. */
+function useRange(measure: Measure, rule: Rule | undefined): WriteRange {
+  const { shortMoney, number, percent } = useFormat();
+  if (rule === 'share') return (_, to) => `≤ ${percent(to * 100)}`;
+  if (measure.kind === 'money') return (_, to) => `≤ ${shortMoney(to)}`;
+  if (measure.kind === 'percent') return (_, to) => `≤ ${percent(to)}`;
+  return (_, to) => `≤ ${number(to >= 10 ? Math.round(to) : Math.round(to * 10) / 10)}`;
+}
+
+interface MapViewProps {
+  search: MapSearch;
+  types: MapTypes;
+  boxes: string;
+  inside: string;
+}
+
+function MapView({ search, types, boxes, inside }: MapViewProps) {
+  const t = useTexts();
+  const navigate = useNavigate({ from: '/map' });
+  const { label, sections } = useMetamodel();
+  const measures = useMeasures(boxes, inside);
+  const byDefault = measures.find(({ key, kind }) => kind === 'options' && key === 'technicalSuitability');
+  const measure = measures.find(({ key }) => key === search.colour) ?? byDefault ?? measures[0]!;
+  const rules = rulesOf(measure);
+  const rule = rules.find((one) => one === search.rule) ?? rules[0];
+  const cost = sections(inside)
+    .flatMap(({ fields }) => fields)
+    .find(({ type, key }) => type === 'cost' && measures.some((one) => one.key === key))?.key;
+  const scope = useScope(search.scope, inside);
+  const filter = [search.filter && `(${search.filter})`, scope].filter(Boolean).join(' and ') || undefined;
+  const { tree, error, isLoading } = useMapTree({
+    boxes,
+    inside,
+    ways: types.ways,
+    measure,
+    cost,
+    search,
+    filter,
+  });
+  const go: Go = (change) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const open = (root: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, root, peek: undefined }) });
+  useHotkeys([['t', () => go({ view: search.view === 'table' ? undefined : 'table' })]]);
+  const levels = search.levels ?? 3;
+  const root = search.root ? tree?.byId.get(search.root) : undefined;
+  const roots = root ? (root.children.length > 0 ? root.children : [root]) : (tree?.roots ?? []);
+  const context = useChartContext(search.as_of);
+  const writeRange = useRange(measure, rule);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: writeRange follows from the measure and the rule
+  const colouring = useMemo(
+    () =>
+      colouringOf({
+        measure,
+        rule,
+        context,
+        leaves: leavesAt(roots, levels),
+        noValue: t('facets.without'),
+        writeRange,
+      }),
+    [measure, rule, context, tree, search.root, levels, t],
+  );
+  const chosen = search.peek ? tree?.byId.get(search.peek) : undefined;
+  const shown = { colouring, measure, inside };
+  return (
+    <Page
+      title={
+        <>
+          <TypeMark type={boxes} size={22} />
+          {root ? <Crumbs tree={tree!} root={root.id} onOpen={open} /> : <h1>{t('nav.map')}</h1>}
+        </>
+      }
+      actions={
+        <>
+          <AsOfField value={search.as_of} onChange={(as_of) => go({ as_of })} />
+          <Button
+            variant="default"
+            leftSection={<Icon name={search.view === 'table' ? 'grid_view' : 'table'} />}
+            aria-keyshortcuts="t"
+            onClick={() => go({ view: search.view === 'table' ? undefined : 'table' })}
+          >
+            {t(search.view === 'table' ? 'chart.chart' : 'chart.table')}
+          </Button>
+          <ShareButton />
+        </>
+      }
+    >
+      <div className={styles.controls}>
+        {types.offeredBoxes.length > 1 && (
+          <ControlSelect
+            label={t('map.boxes')}
+            value={boxes}
+            data={types.offeredBoxes.map((one) => ({ value: one.key, label: label(one) }))}
+            onChange={(value) =>
+              go({
+                boxes: value ?? undefined,
+                inside: undefined,
+                colour: undefined,
+                root: undefined,
+                peek: undefined,
+                only: undefined,
+              })
+            }
+          />
+        )}
+        <ControlSelect
+          label={t('map.inside')}
+          value={inside}
+          width={150}
+          data={types.offeredInside.map((one) => ({ value: one.key, label: label(one) }))}
+          onChange={(value) => go({ inside: value ?? undefined, colour: undefined, only: undefined })}
+        />
+        <ControlSelect
+          label={t('map.colour')}
+          value={measure.key}
+          width={190}
+          data={groupsOf(measures, (type) =>
+            label(types.offeredBoxes.concat(types.offeredInside).find(({ key }) => key === type)!),
+          )}
+          onChange={(value) => go({ colour: value ?? undefined, rule: undefined, only: undefined })}
+        />
+        {rules.length > 0 && (
+          <ControlSelect
+            label={t('map.rule')}
+            value={rule!}
+            data={rules.map((one) => ({ value: one, label: t(`map.rule.${one}` as MessageKey) }))}
+            onChange={(value) => go({ rule: (value ?? undefined) as Rule | undefined, only: undefined })}
+          />
+        )}
+        <CardPicker
+          label={t('map.scope')}
+          placeholder={t('map.everything')}
+          width={170}
+          value={search.scope}
+          onChange={(card) =>
+            go(card?.type === boxes ? { root: card.id, scope: undefined } : { scope: card?.id })
+          }
+        />
+        <TextInput
+          key={search.filter}
+          aria-label={t('map.filter')}
+          placeholder={t('map.filter')}
+          leftSection={<Icon name="filter_alt" />}
+          size="sm"
+          w={170}
+          defaultValue={search.filter ?? ''}
+          onBlur={(event) => go({ filter: event.target.value.trim() || undefined })}
+          onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
+        />
+        <div className={styles.levels}>
+          <span>{t('map.levels')}</span>
+          <SegmentedControl
+            size="xs"
+            aria-label={t('map.levels')}
+            value={String(levels)}
+            data={['1', '2', '3']}
+            onChange={(value) => go({ levels: value === '3' ? undefined : Number(value) })}
+          />
+        </div>
+      </div>
+      <MapLegend
+        roots={roots}
+        levels={levels}
+        {...shown}
+        only={search.only}
+        onOnly={(only) => go({ only })}
+      />
+      <div className={styles.body} aria-busy={isLoading} data-stale={isLoading}>
+        {error && (
+          <p role="alert" className={styles.nothing}>
+            {error.message}
+          </p>
+        )}
+        {!error && tree && roots.length === 0 && <p className={styles.nothing}>{t('map.empty')}</p>}
+        {!error &&
+          tree &&
+          (search.view === 'table' ? (
+            <MapTable
+              roots={roots}
+              {...shown}
+              sort={search.sort}
+              onSort={(sort) => go({ sort })}
+              onPeek={(peek) => go({ peek })}
+            />
+          ) : (
+            <MapBoxes
+              roots={roots}
+              levels={levels}
+              {...shown}
+              only={search.only}
+              peek={search.peek}
+              onPeek={(peek) => go({ peek: peek === search.peek ? undefined : peek })}
+              onOpen={open}
+            />
+          ))}
+        {chosen && (
+          <MapPanel
+            box={chosen}
+            {...shown}
+            boxes={boxes}
+            ways={types.ways}
+            onClose={() => go({ peek: undefined })}
+            onOpen={open}
+          />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+/** The measures of the cards inside, then those of the boxes. */
+function groupsOf(measures: readonly Measure[], nameOf: (type: string) => string) {
+  return [...Map.groupBy(measures, ({ type }) => type)].map(([type, own]) => ({
+    group: nameOf(type),
+    items: own.map(({ key, label }) => ({ value: key, label })),
+  }));
+}
+
+function Crumbs({
+  tree,
+  root,
+  onOpen,
+}: {
+  tree: MapTree;
+  root: string;
+  onOpen(id: string | undefined): void;
+}) {
+  const t = useTexts();
+  const box = tree.byId.get(root)!;
+  return (
+    <>
+      <ActionIcon
+        className={styles.back!}
+        onClick={() => onOpen(box.parent?.id)}
+        aria-label={box.parent?.name ?? t('nav.map')}
+      >
+        <Icon name="arrow_back" />
+      </ActionIcon>
+      <span className={styles.path}>
+        <button type="button" className={styles.crumb} onClick={() => onOpen(undefined)}>
+          {t('nav.map')}
+        </button>
+        {pathOf(box).map(({ id, name }) => (
+          <span key={id}>
+            <span className="muted"> / </span>
+            <button type="button" className={styles.crumb} onClick={() => onOpen(id)}>
+              {name}
+            </button>
+          </span>
+        ))}
+        <span className="muted"> /</span>
+      </span>
+      <h1>{box.name}</h1>
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
+import { useFormat } from './format.ts';
+import { Icon } from './Icon.tsx';
+import { today } from './lifecycle.ts';
+import { useTexts } from './messages.tsx';
+
+interface AsOfFieldProps {
+  /** `YYYY-MM-DD`; undefined for today. */
+  value: string | undefined;
+  onChange(day: string | undefined): void;
+}
+
+/** The day whose data a page shows. */
+export function AsOfField({ value, onChange }: AsOfFieldProps) {
+  const t = useTexts();
+  const { date } = useFormat();
+  return (
+    <Popover position="bottom-end" shadow="md" trapFocus>
+      <Popover.Target>
+        <Button
+          variant={value ? 'light' : 'subtle'}
+          color={value ? undefined : 'gray'}
+          leftSection={<Icon name="history" />}
+        >
+          {value ? t('asOf.day', { day: date(value) }) : t('asOf.today')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <TextInput
+          type="date"
+          label={t('asOf.label')}
+          max={today()}
+          value={value ?? today()}
+          onChange={(event) => {
+            const day = event.target.value;
+            if (/^\d{4}-\d\d-\d\d$/.test(day) && day <= today()) onChange(day === today() ? undefined : day);
+          }}
+          rightSection={
+            value && (
+              <ActionIcon size="sm" aria-label={t('asOf.reset')} onClick={() => onChange(undefined)}>
+                <Icon name="close" />
+              </ActionIcon>
+            )
+          }
+        />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

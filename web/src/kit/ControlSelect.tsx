@@ -1,0 +1,45 @@
+import { Select } from '@mantine/core';
+import styles from './control.module.css';
+
+interface Choice {
+  value: string;
+  label: string;
+}
+
+interface ControlSelectProps {
+  label: string;
+  title?: string | undefined;
+  value: string | null;
+  data: readonly (Choice | { group: string; items: readonly Choice[] })[];
+  /** What stands there without a choice. */
+  placeholder?: string;
+  clearable?: boolean;
+  width?: number;
+  onChange(value: string | null): void;
+}
+
+/** A choice in a row of controls: its name above its value, both in one frame. */
+export function ControlSelect({ label, title, data, width = 168, clearable, ...rest }: ControlSelectProps) {
+  const count = data.reduce((sum, one) => sum + ('items' in one ? one.items.length : 1), 0);
+  return (
+    <Select
+      {...rest}
+      label={label}
+      title={title}
+      variant="unstyled"
+      searchable={count > 7}
+      clearable={clearable ?? false}
+      allowDeselect={clearable ?? false}
+      maxDropdownHeight={360}
+      comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
+      data={data as Choice[]}
+      classNames={{
+        root: styles.control!,
+        label: styles.label!,
+        input: styles.input!,
+        section: styles.section!,
+      }}
+      styles={{ root: { width } }}
+    />
+  );
+}

@@ -1,0 +1,45 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { useMemo } from 'react';
+import type { ChartContext } from '../../../reports/kernel/charts/charts.labels.ts';
+import { lookOf } from '../../../reports/kernel/charts/charts.look.ts';
+import type { Look } from '../../../reports/kernel/charts/charts.marks.ts';
+import { useBootstrap } from '../shell/queries.ts';
+import { today } from './lifecycle.ts';
+import { useMetamodel } from './metamodel.tsx';
+
+/** How charts are drawn in the colours of the page, with the settings of the workspace. */
+export function useLook(width?: number): Look {
+  const theme = useComputedColorScheme('light');
+  const { currency, date_format: dateFormat } = useBootstrap();
+  return useMemo(
+    () => lookOf({ currency, dateFormat }, { theme, width }),
+    [currency, dateFormat, theme, width],
+  );
+}
+
+/** Names and colours of the metamodel for charts, in the language of the user. */
+export function useChartContext(day = today()): ChartContext {
+  const { types, sections, label } = useMetamodel();
+  return useMemo(() => {
+    const cardTypes = types.map((type) => {
+      const fields = sections(type.key)
+        .flatMap((section) => section.fields)
+        .map((field) => {
+          const options = field.options ?? [];
+          const known = {
+            label: label(field),
+            type: field.type,
+            optionLabels: new Map(options.map((option) => [option.key, label(option)])),
+            optionColors: new Map(options.flatMap(({ key, color }) => (color ? [[key, color]] : []))),
+          };
+          return [field.key, known] as const;
+        });
+      const { key, color, category, is_hidden } = type;
+      return [
+        key,
+        { label: label(type), color, category, is_hidden, fields: new Map(fields), subtypes: [] },
+      ] as const;
+    });
+    return { metamodel: { cardTypes: new Map(cardTypes) }, today: day };
+  }, [types, sections, label, day]);
+}
