@@ -12,7 +12,7 @@ const PAGE = 10_000;
 const MOST_PAGES = 20;
 
 /** All groups of a query. @throws ApiError if it is refused. */
-export async function queryRows(query: InventoryQuery, signal?: AbortSignal): Promise<QueryRow[]> {
+async function queryRows(query: InventoryQuery, signal?: AbortSignal): Promise<QueryRow[]> {
   const rows: QueryRow[] = [];
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     const body = { ...query, page, page_size: PAGE };

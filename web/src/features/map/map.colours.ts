@@ -5,7 +5,7 @@ import type { Rule } from './map.search.ts';
 import type { MapBox, Member } from './map.tree.ts';
 
 /** An entry of the legend. */
-export interface LegendKey {
+interface LegendKey {
   key: string;
   name: string;
   paint: Paint;
@@ -36,7 +36,7 @@ export interface Colouring {
   compare(a: Member, b: Member): number;
 }
 
-export const NO_VALUE = 'none';
+const NO_VALUE = 'none';
 
 /** The rules that a measure supports; the first is the default. */
 export function rulesOf({ kind, isOwn }: Measure): readonly Rule[] {

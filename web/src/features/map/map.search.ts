@@ -1,5 +1,5 @@
 /** How the values of several cards become the value of a box. */
-export const rules = ['worst', 'mean', 'share', 'sum', 'max'] as const;
+const rules = ['worst', 'mean', 'share', 'sum', 'max'] as const;
 export type Rule = (typeof rules)[number];
 
 /** What the address of the map says; defaults are left out. */
