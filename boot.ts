@@ -125,8 +125,8 @@ async function createAdministratorOrToken(services: Services): Promise<FirstAdmi
   const token = await issueSetupToken(services.db);
   if (token !== undefined) {
     log.warn(
-      { setup: token },
-      'there is no user yet: register the first administrator with this setup_token',
+      { setup: token, page: `/register?setup=${token}` },
+      'there is no user yet: register the first administrator on this page, or with this setup_token',
     );
   }
   return undefined;

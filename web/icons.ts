@@ -10,7 +10,7 @@ explore family_history filter_alt flag flight_takeoff folder group grid_view gro
 inventory_2 keyboard_arrow_down keyboard_arrow_right layers light_mode link link_off list lock login logout map memory
 menu more_horiz notifications open_in_new person pie_chart publish keep query_stats refresh rocket_launch save schedule
 schema search settings share shield star star-fill storefront sync_alt swap_horiz swap_vert sync table table_chart task_alt
-tune function unfold_more person_add alternate_email reply attach_money cloud_sync inventory undo webhook public bug_report gavel policy edit_calendar repeat upload verified view_column view_list visibility warning work workspaces edit_note block
+tune function unfold_more person_add alternate_email reply attach_money cloud_sync inventory undo webhook public bug_report gavel policy edit_calendar repeat upload verified view_column view_list visibility warning work workspaces edit_note block quiz sync_problem add_circle upload_file
 `
   .split(/\s+/)
   .filter(Boolean);

@@ -75,11 +75,11 @@ export async function listen(t: TestApp): Promise<string> {
   return (await t.app.listen({ host: '127.0.0.1', port: 0 })).replace('127.0.0.1', 'localhost');
 }
 
-/** Opens an address as somebody who has to log in first. */
-export async function logIn(page: Page, email: string, address: string): Promise<void> {
-  await page.goto(`/login?next=${encodeURIComponent(address)}`);
+/** Logs in with the password of every test person, and goes on to a page. */
+export async function logIn(page: Page, email: string, next = '/'): Promise<void> {
+  await page.goto(`/login?next=${encodeURIComponent(next)}`);
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
   await page.waitForURL((url) => url.pathname !== '/login');
 }

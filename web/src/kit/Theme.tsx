@@ -28,7 +28,7 @@ const theme = createTheme({
   fontFamily: "'Inter Variable', 'Helvetica Neue', Arial, sans-serif",
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, monospace',
   fontSizes: {
-    xs: `${type.note.size}px`,
+    xs: `${type.base.size}px`,
     sm: `${type.base.size}px`,
     md: `${type.panel.size}px`,
     lg: `${type.reading.size}px`,
@@ -45,6 +45,14 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
+    InputWrapper: {
+      // the sizes of Mantine for small controls are below the smallest text
+      vars: () => ({
+        label: { '--input-label-size': `${type.secondary.size}px` },
+        description: { '--input-description-size': `${type.secondary.size}px` },
+        error: { '--input-error-size': `${type.secondary.size}px` },
+      }),
+    },
     Button: {
       defaultProps: { size: 'xs' },
       // Mantine knows the contrast in the light scheme only

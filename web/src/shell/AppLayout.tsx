@@ -1,9 +1,10 @@
-import { Burger, Drawer } from '@mantine/core';
+import { Burger, Button, Drawer } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useLanguage } from '../kit/messages.tsx';
 import { MetamodelProvider } from '../kit/metamodel.tsx';
+import { stopImpersonation } from './impersonation.ts';
 import styles from './layout.module.css';
 import { useLiveUpdates } from './live.ts';
 import { Palette, usePalette } from './Palette.tsx';
@@ -43,6 +44,9 @@ export function AppLayout() {
           {impersonated_role_label && (
             <div className={styles.banner}>
               {t('session.impersonating', { role: impersonated_role_label })}
+              <Button size="compact-xs" variant="default" onClick={stopImpersonation}>
+                {t('session.stop')}
+              </Button>
             </div>
           )}
           {isNarrow && (

@@ -35,7 +35,7 @@ export function RoutePending() {
   const t = useTexts();
   return (
     <div className={styles.state} aria-busy="true">
-      <Loader size="sm" aria-label={t('state.loading')} />
+      <Loader size="sm" role="status" aria-label={t('state.loading')} />
     </div>
   );
 }

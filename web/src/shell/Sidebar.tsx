@@ -1,12 +1,14 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { call, countBadges, logout } from '#client';
 import { Icon } from '../kit/Icon.tsx';
 import { Avatar } from '../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
 import styles from './layout.module.css';
-import { queryClient, useBootstrap, useMe } from './queries.ts';
+import { isAllowed, queryClient, useBootstrap, useMe } from './queries.ts';
+import { ViewAsRole } from './ViewAsRole.tsx';
 
 interface Entry {
   to: LinkProps['to'];
@@ -72,12 +74,14 @@ function PersonMenu() {
   const me = useMe();
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [isChoosing, setChoosing] = useState(false);
+  const mayImpersonate = isAllowed(me.permissions, 'admin.impersonate') && !me.impersonated_role;
   const leave = async () => {
     await call(logout());
     queryClient.clear();
     await navigate({ to: '/login', search: { next: undefined } });
   };
-  return (
+  const button = (
     <Menu width={200} position="top-start">
       <Menu.Target>
         <button type="button" className={styles.search} style={{ border: 0, background: 'none' }}>
@@ -97,10 +101,21 @@ function PersonMenu() {
         >
           {t(colorScheme === 'dark' ? 'look.light' : 'look.dark')}
         </Menu.Item>
+        {mayImpersonate && (
+          <Menu.Item leftSection={<Icon name="visibility" />} onClick={() => setChoosing(true)}>
+            {t('session.viewAs')}
+          </Menu.Item>
+        )}
         <Menu.Item leftSection={<Icon name="logout" />} onClick={leave}>
           {t('session.logout')}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+  return (
+    <>
+      {button}
+      <ViewAsRole isOpen={isChoosing} onClose={() => setChoosing(false)} />
+    </>
   );
 }

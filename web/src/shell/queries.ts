@@ -69,3 +69,9 @@ export const useBootstrap = () => useSuspenseQuery(bootstrapQuery).data;
 
 /** The account of the session. Only for pages behind the login. */
 export const useMe = () => useSuspenseQuery(meQuery).data!;
+
+/** Whether an account with these permissions may do something; `*` means everything. */
+export const isAllowed = (permissions: unknown, permission: string): boolean => {
+  const own = permissions as Record<string, boolean>;
+  return own['*'] === true || own[permission] === true;
+};

@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { readAccountSearch } from '../features/account/account.search.ts';
 import { readCardSearch } from '../features/card/card.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { readMapSearch } from '../features/map/map.search.ts';
@@ -52,6 +53,43 @@ const setPassword = createRoute({
   path: '/set-password',
   validateSearch: withToken,
   component: lazyRouteComponent(() => import('../features/account/PasswordPages.tsx'), 'SetPasswordPage'),
+});
+
+const register = createRoute({
+  getParentRoute: () => root,
+  path: '/register',
+  validateSearch: (search: Record<string, unknown>) => ({ setup: textOf(search.setup) }),
+  component: lazyRouteComponent(() => import('../features/account/RegisterPage.tsx'), 'RegisterPage'),
+});
+
+const confirmRegistration = createRoute({
+  getParentRoute: () => root,
+  path: '/confirm-registration',
+  validateSearch: withToken,
+  component: lazyRouteComponent(
+    () => import('../features/account/ConfirmRegistrationPage.tsx'),
+    'ConfirmRegistrationPage',
+  ),
+});
+
+const twoFactor = createRoute({
+  getParentRoute: () => root,
+  path: '/two-factor',
+  validateSearch: (search: Record<string, unknown>) => ({ next: placeOf(search.next) }),
+  component: lazyRouteComponent(() => import('../features/account/TwoFactorPage.tsx'), 'TwoFactorPage'),
+});
+
+const ssoCallback = createRoute({
+  getParentRoute: () => root,
+  path: '/sso/callback',
+  validateSearch: (search: Record<string, unknown>) => ({
+    code: textOf(search.code) ?? '',
+    state: textOf(search.state) ?? '',
+    iss: textOf(search.iss),
+    error: textOf(search.error),
+    error_description: textOf(search.error_description),
+  }),
+  component: lazyRouteComponent(() => import('../features/account/SsoCallbackPage.tsx'), 'SsoCallbackPage'),
 });
 
 /** Everything behind the login. */
@@ -107,10 +145,11 @@ const report = createRoute({
   component: lazyRouteComponent(() => import('../features/reports/ReportPage.tsx'), 'ReportPage'),
 });
 
-const profile = createRoute({
+const account = createRoute({
   getParentRoute: () => app,
   path: '/me',
-  component: lazyRouteComponent(() => import('../features/account/ProfilePage.tsx'), 'ProfilePage'),
+  validateSearch: readAccountSearch,
+  component: lazyRouteComponent(() => import('../features/account/AccountPage.tsx'), 'AccountPage'),
 });
 
 export const router = createRouter({
@@ -119,7 +158,11 @@ export const router = createRouter({
     forgotPassword,
     resetPassword,
     setPassword,
-    app.addChildren([home, inventory, card, map, report, profile]),
+    register,
+    confirmRegistration,
+    twoFactor,
+    ssoCallback,
+    app.addChildren([home, inventory, card, map, report, account]),
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 80,

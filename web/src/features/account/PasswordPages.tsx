@@ -12,7 +12,8 @@ import {
 } from '#client';
 import { useSubmit } from '../../kit/forms.ts';
 import { useTexts } from '../../kit/messages.tsx';
-import { queryClient } from '../../shell/queries.ts';
+import { BackToLogin } from './BackToLogin.tsx';
+import { enter } from './enter.ts';
 import { PublicPage } from './PublicPage.tsx';
 import styles from './public.module.css';
 
@@ -55,15 +56,6 @@ export function ForgotPasswordPage() {
   );
 }
 
-function BackToLogin() {
-  const t = useTexts();
-  return (
-    <Link to="/login" search={{ next: undefined }} className={styles.link}>
-      {t('forgot.back')}
-    </Link>
-  );
-}
-
 /** The page of the link for a forgotten password. */
 export function ResetPasswordPage() {
   const t = useTexts();
@@ -91,9 +83,7 @@ export function SetPasswordPage() {
       title={t('invited.title')}
       validate={(signal) => call(validateSetupToken({ signal, query: { token } }))}
       save={async (password) => {
-        await call(setPassword({ body: { token, password } }));
-        queryClient.clear();
-        await navigate({ to: '/' });
+        await enter(navigate, await call(setPassword({ body: { token, password } })));
       }}
     />
   );

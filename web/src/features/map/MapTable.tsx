@@ -102,7 +102,7 @@ export function MapTable({ roots, colouring, measure, inside, sort, onSort, onPe
       value: () => null,
       cell: ({ id }) => (
         <Link to="/cards/$id" params={{ id }} className={styles.link}>
-          {t('home.open')}
+          {t('action.open')}
         </Link>
       ),
     },
