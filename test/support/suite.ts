@@ -39,6 +39,7 @@ export const processTests = [
   'test/{processes,resilience}/**/*.test.ts',
   'test/**/*.{kill,kills,killed}.test.ts',
   'test/docs/examples.test.ts',
+  'test/clients/*.test.ts',
   'test/integrations/exchange/itsm/{connectors,runs}.faults.test.ts',
   'test/platform/{embedded-postgres*,lifecycle,startup,warnings,worker-threads}.test.ts',
   'test/workers/{crashes,jobs.recovery,relay,runtime}.test.ts',

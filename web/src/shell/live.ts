@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { followEvents } from '#client';
 import { queryClient } from './queries.ts';
 
 /** How long events are collected before what they change is read again, in milliseconds. */
@@ -38,13 +39,10 @@ export function useLiveUpdates(): void {
     };
     channel.onmessage = ({ data }: MessageEvent<string>) => collect(data);
     const hold = async () => {
-      for (;;) {
-        await readStream(stopped.signal, (kind) => {
-          collect(kind);
-          channel.postMessage(kind);
-        }).catch(() => undefined);
-        if (stopped.signal.aborted) return;
-        await new Promise((resolve) => setTimeout(resolve, 3_000));
+      for await (const { event } of followEvents({ signal: stopped.signal })) {
+        const kind = event.split('.')[0]!;
+        collect(kind);
+        channel.postMessage(kind);
       }
     };
     navigator.locks.request('estate-live', { signal: stopped.signal }, hold).catch(() => undefined);
@@ -54,24 +52,4 @@ export function useLiveUpdates(): void {
       channel.close();
     };
   }, []);
-}
-
-/** Reads the event stream until it ends. @param onEvent gets the kind of object that an event is about. */
-async function readStream(signal: AbortSignal, onEvent: (kind: string) => void): Promise<void> {
-  const response = await fetch('/api/v1/events/stream', {
-    headers: { accept: 'text/event-stream', 'X-Estate-Client': 'web' },
-    signal,
-  });
-  if (!response.ok || !response.body) return;
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) {
-      if (line.startsWith('event:')) onEvent(line.slice(6).trim().split('.')[0]!);
-    }
-  }
 }
