@@ -23,8 +23,11 @@ export interface Visit {
   page: Page;
   /** Errors of the console, violations of the policy, failed and foreign requests. */
   problems: string[];
-  /** Violations of WCAG 2.2 AA, as `rule: element`. */
-  accessibility(): Promise<string[]>;
+  /**
+   * Violations of WCAG 2.2 AA, as `rule: element`.
+   * @param part a selector of the part to check, such as a dialog, which covers parts of the others.
+   */
+  accessibility(part?: string): Promise<string[]>;
 }
 
 interface VisitOptions {
@@ -51,7 +54,7 @@ export async function visit(
   page.on('console', (message) => {
     // whether there is a session is asked before the login
     if (message.type() === 'error' && !message.location().url.endsWith('/auth/me'))
-      problems.push(`console: ${message.text()}`);
+      problems.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('request', (request) => {
@@ -61,8 +64,9 @@ export async function visit(
   return {
     page,
     problems,
-    async accessibility() {
+    async accessibility(part = 'html') {
       const { violations } = await new AxeBuilder({ page })
+        .include(part)
         .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'])
         .analyze();
       return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

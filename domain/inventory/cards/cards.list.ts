@@ -1,8 +1,7 @@
-import { fragment, query, type Sql } from '../../../platform/database.ts';
+import { fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { type Anchors, createAnchors, readAnchors, startOfPage } from '../../kernel/lists/lists.anchors.ts';
-import { withTimeLimit } from '../../kernel/lists/lists.limit.ts';
+import { type Anchors, createAnchors, startOfPage } from '../../kernel/lists/lists.anchors.ts';
 import { checkOffset, count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
@@ -18,8 +17,6 @@ import {
   type IdCache,
   idCount,
   idsQuery,
-  inventoryVersions,
-  numberedIds,
   type OrderedIds,
   orderIds,
   packIds,
@@ -176,10 +173,8 @@ async function runCardList(
     if (offset < total) {
       const place = { offset, size: Math.min(size, total - offset), total };
       const rows = { sql: ctx.db, spec: list, where: asked.where, order: asked.order };
-      const start = await startOfPage(rows, place, () =>
-        needs.memory.anchors.get(keyOf(asked, needs), () =>
-          withTimeLimit(ctx.db, (sql) => readAnchors({ ...rows, sql })),
-        ),
+      const start = await startOfPage(rows, place, (read) =>
+        needs.memory.anchors.get(keyOf(asked, needs), read),
       );
       ids = await readPageIds(ctx.db, asked.order, start, place.size);
     }
@@ -210,35 +205,31 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
 
 /** A key of the current state of the requested rows: it changes with every write that may concern them. */
 function keyOf(asked: Asked, { topics }: CardListNeeds): string {
-  const readsMore = asked.wide || Object.hasOwn(derivedSorts, asked.order.key);
-  const versions = readsMore
-    ? inventoryVersions(topics)
-    : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
+  const readsUsers = Object.hasOwn(derivedSorts, asked.order.key);
+  const versions =
+    asked.wide || readsUsers ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
   const { key, dir, field } = asked.order;
-  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir, field.sql, field.join]);
+  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir, field.sql]);
 }
 
 /** The number of cards, counted again only after a change to cards of the types concerned. */
 async function cachedTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
   const key = keyOf({ ...asked, order: { key: '', dir: 'asc', field: list.sorts.name! } }, needs);
-  return await needs.memory.totals.get(key, () =>
-    withTimeLimit(ctx.db, (sql) => count({ sql, spec: list, where: asked.where })),
-  );
+  return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
 }
 
 /** All ids in order, queried again only after a change to the data that the list depends on. */
 async function cachedIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
-  const read = async (sql: Sql): Promise<OrderedIds> => {
+  return await needs.memory.ids.get(keyOf(asked, needs), async () => {
     const { search, order, where } = asked;
-    if (search === undefined) return await orderIds(sql, where, order);
-    const found = await searchCards({ sql, where, plain: asked.plain, text: search });
+    if (search === undefined) return await orderIds(ctx.db, where, order);
+    const found = await searchCards({ sql: ctx.db, where, plain: asked.plain, text: search });
     if (order.key === RELEVANCE) {
       return packIds(order.dir === 'desc' ? found.ids : found.ids.toReversed(), found.more);
     }
     const matches = fragment`c.id = any(${found.ids}::uuid[])`;
-    return { ...(await orderIds(sql, [matches], order)), more: found.more };
-  };
-  return await needs.memory.ids.get(keyOf(asked, needs), () => withTimeLimit(ctx.db, read));
+    return { ...(await orderIds(ctx.db, [matches], order)), more: found.more };
+  });
 }
 
 async function pageByCursor(
@@ -250,7 +241,8 @@ async function pageByCursor(
   const members = listedMembers(ctx, params.fields);
   const starts = params.cursor === '' && asked.search !== undefined;
   const found = starts ? await cachedIds(ctx, asked, needs) : undefined;
-  const asList = {
+  const answer = await listByCursor({
+    sql: ctx.db,
     owner: ctx.caller.userId,
     spec: { ...list, members },
     where: asked.where,
@@ -259,11 +251,8 @@ async function pageByCursor(
     params,
     options: {
       asked: [asked.search, asked.where],
-      ...(found
-        ? { ids: idsQuery(found) }
-        : asked.order.field.join && { ids: numberedIds(asked.where, asked.order) }),
+      ...(found ? { ids: idsQuery(found) } : {}),
     },
-  };
-  const answer = await withTimeLimit(ctx.db, (sql) => listByCursor({ ...asList, sql }));
+  });
   return found ? `${answer.slice(0, -1)}${moreMember(found.more)}}` : answer;
 }

@@ -63,13 +63,13 @@ const verbs: Record<string, MessageKey> = {
 const SHOWN = 4;
 
 /** What an event says in words. */
-function useVerb() {
+export function useVerb() {
   const t = useTexts();
   return (type: string): string => (verbs[type] ? t(verbs[type]) : type.replaceAll(/[._]/g, ' '));
 }
 
 /** What an event is about, if that is not the card itself: the card at the other end, or an attached object. */
-function objectOf({ event_type, data }: ShownEvent, cardId: string | undefined): string | undefined {
+export function objectOf({ event_type, data }: ShownEvent, cardId: string | undefined): string | undefined {
   if (!data || event_type.startsWith('card.')) return undefined;
   const other = data.source_id === cardId ? data.target_name : data.source_name;
   const found = [other, data.tag_name, data.user_display_name, data.title, data.name, data.description];

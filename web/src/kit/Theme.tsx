@@ -57,10 +57,15 @@ const theme = createTheme({
       defaultProps: { size: 'xs' },
       // Mantine knows the contrast in the light scheme only
       vars: (_: unknown, { variant = 'filled', color }: { variant?: string; color?: string }) => ({
-        root: variant === 'filled' && color === undefined ? { '--button-color': 'var(--onAccent)' } : {},
+        root: {
+          '--button-fz': 'var(--text-secondary)',
+          ...(variant === 'filled' && color === undefined && { '--button-color': 'var(--onAccent)' }),
+        },
       }),
     },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    // as large as the values that they edit
+    Input: { vars: () => ({ wrapper: { '--input-fz': 'var(--text-base)' } }) },
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },

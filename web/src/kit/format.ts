@@ -48,6 +48,11 @@ function createFormat(locale: string, currency: string, dateFormat: string) {
     /** @param value 0 to 100. */
     percent: (value: number) => `${minus(value.toFixed(value >= 9.95 || value === 0 ? 0 : 1))} %`,
     date,
+    /** A number of bytes. */
+    size: (bytes: number) =>
+      bytes < 1e6
+        ? `${whole.format(Math.ceil(bytes / 1e3))} kB`
+        : `${whole.format(Math.round(bytes / 1e5) / 10)} MB`,
     /** How long ago an instant was: minutes and hours today, days within a week, else the date. */
     ago(instant: string): string {
       const minutes = (Date.now() - Date.parse(instant)) / 60_000;
@@ -56,6 +61,8 @@ function createFormat(locale: string, currency: string, dateFormat: string) {
       if (minutes < 7 * 24 * 60) return relative.format(-Math.round(minutes / 1440), 'day');
       return date(instant);
     },
+    /** The time of the day. */
+    clock: (instant: string) => time.format(new Date(instant)),
     time: (instant: string) => `${date(instant)}, ${time.format(new Date(instant))}`,
   };
 }

@@ -9,7 +9,7 @@ import { type Language, useLanguage } from './messages.tsx';
 
 /** Lists without a projection of fields contain all members. */
 type CardType = Required<AnyCardType>;
-type RelationType = Required<AnyRelationType>;
+export type RelationType = Required<AnyRelationType>;
 
 /** One field of a type's sections. */
 export interface Field {
@@ -43,13 +43,18 @@ interface Translated {
   translations?: Record<string, unknown>;
 }
 
-/** The label of a type, field or option in a language. */
-function labelOf({ label, translations }: Translated, language: Language): string {
-  const own = translations?.[language];
-  if (typeof own === 'string' && own !== '') return own;
-  const nested = (own as { label?: string } | undefined)?.label;
-  return nested ?? label;
+/** The label of a type, field or option in a language; translations are by language, or by member and language. */
+function labelOf({ label, translations = {} }: Translated, language: Language, member = 'label'): string {
+  const found = [
+    (translations[member] as Record<string, unknown> | undefined)?.[language],
+    (translations[language] as Record<string, unknown> | undefined)?.[member],
+    member === 'label' ? translations[language] : undefined,
+  ].find((one) => typeof one === 'string' && one !== '');
+  return (found as string | undefined) ?? label;
 }
+
+/** The end of a relation at which a card is. */
+export type Direction = 'outgoing' | 'incoming';
 
 interface Metamodel {
   types: readonly CardType[];
@@ -60,6 +65,8 @@ interface Metamodel {
   sections(key: string): Section[];
   field(typeKey: string, fieldKey: string): Field | undefined;
   label(of: Translated): string;
+  /** What a relation says, read from its source (`outgoing`) or its target. */
+  verb(relationType: RelationType, direction: Direction): string;
 }
 
 const Context = createContext<Metamodel | undefined>(undefined);
@@ -84,6 +91,10 @@ export function MetamodelProvider({ children }: { children: ReactNode }) {
           .flatMap(({ fields }) => fields)
           .find(({ key }) => key === fieldKey),
       label: (of) => labelOf(of, language),
+      verb: ({ label, reverse_label, translations }, direction) =>
+        direction === 'outgoing'
+          ? labelOf({ label, translations }, language)
+          : labelOf({ label: reverse_label ?? label, translations }, language, 'reverse_label'),
     };
   }, [types, relationTypes, language]);
   return <Context value={value}>{children}</Context>;

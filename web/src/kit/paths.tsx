@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { call, readCard } from '#client';
+import { useCardName } from './CardPicker.tsx';
 import { FieldValue, none } from './FieldValue.tsx';
 import { useFormat } from './format.ts';
 import { type MessageKey, useTexts } from './messages.tsx';
-import { useMetamodel } from './metamodel.tsx';
+import { type Field, useMetamodel } from './metamodel.tsx';
 
 /** Fields of cards that are no attributes. */
 const names: Record<string, MessageKey> = {
@@ -23,8 +22,12 @@ const names: Record<string, MessageKey> = {
 /**
  * Names and values of the fields of a card by their path, such as `attributes.costTotalAnnual` or `lifecycle.active`, as
  * changes and conflicts contain them.
+ * @param fields attributes of something else than a card, such as a relation.
  */
-export function usePaths(typeKey: string): {
+export function usePaths(
+  typeKey: string,
+  fields?: readonly Field[],
+): {
   labelOf(path: string): string;
   shownValue(path: string, value: unknown): ReactNode;
 } {
@@ -32,7 +35,11 @@ export function usePaths(typeKey: string): {
   const format = useFormat();
   const { field, label, type } = useMetamodel();
   const attribute = (path: string) =>
-    path.startsWith('attributes.') ? field(typeKey, path.slice(11)) : undefined;
+    path.startsWith('attributes.')
+      ? fields
+        ? fields.find(({ key }) => key === path.slice(11))
+        : field(typeKey, path.slice(11))
+      : undefined;
   return {
     labelOf(path) {
       const known = attribute(path);
@@ -58,16 +65,12 @@ export function usePaths(typeKey: string): {
   };
 }
 
-/** The name of a card that is known by its id; the id if it is gone. */
+/** The name of an active card that is known by its id. */
 function CardName({ id }: { id: string }) {
-  const { data, isError } = useQuery({
-    queryKey: ['cards', 'name', id],
-    queryFn: ({ signal }) => call(readCard({ signal, path: { id } })),
-  });
-  if (isError) return <span className="muted">{id}</span>;
+  const card = useCardName(id);
   return (
-    <Link to="/cards/$id" params={{ id }} search={{}}>
-      {data?.name ?? '\u2026'}
+    <Link to="/cards/$id" params={{ id }}>
+      {card?.name ?? id}
     </Link>
   );
 }

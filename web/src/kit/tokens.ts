@@ -4,7 +4,8 @@ const px = (pixels: number) => `${pixels}px`;
 
 /** The CSS variables of a scheme, by name. */
 function colourVariables({ tones, lifecycle, quality, ...scheme }: Scheme): Record<string, string> {
-  const variables: Record<string, string> = {};
+  // the placeholders of Mantine have too little contrast
+  const variables: Record<string, string> = { '--mantine-color-placeholder': 'var(--text3)' };
   for (const [name, value] of Object.entries(scheme)) {
     if (typeof value === 'string') variables[`--${name}`] = value;
   }

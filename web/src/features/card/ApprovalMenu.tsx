@@ -6,7 +6,7 @@ import { ApprovalMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { reasonOf } from './EditableField.tsx';
+import { reasonOf } from './InlineField.tsx';
 
 type Action = 'approve' | 'reject' | 'reset';
 
@@ -45,15 +45,16 @@ export function useBlocking(): { id: string; text: string; target: string }[] {
       text: label,
       target: `relation-${type}-${side === 'source' ? 'outgoing' : 'incoming'}`,
     })),
-    ...missing_tag_groups.map(({ id, name }) => ({ id, text: name, target: `tags-${id}` })),
+    ...missing_tag_groups.map(({ id, name }) => ({ id, text: name, target: 'tags' })),
   ];
 }
 
-/** Brings a part of the page into view and lets the keyboard go on there. */
+/** Brings a part of the page into view and opens what fills it. */
 export function reveal(id: string): void {
   const found = document.getElementById(id);
   found?.scrollIntoView({ block: 'center' });
-  found?.focus({ preventScroll: true });
+  const filler = found?.matches('[data-fill]') ? found : found?.querySelector<HTMLElement>('[data-fill]');
+  filler?.click();
 }
 
 /** The state of the approval; those who may change it get a menu that says what is in the way. */

@@ -8,7 +8,9 @@ import { useMetamodel } from '../../kit/metamodel.tsx';
 import { ApprovalMenu } from './ApprovalMenu.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { EditableField, reasonOf } from './EditableField.tsx';
+import { EditableField } from './EditableField.tsx';
+import { reasonOf } from './InlineField.tsx';
+import { TagsButton } from './TagsButton.tsx';
 
 /** Which card it is: its type, name, state, description and tags. */
 export function CardHeader() {
@@ -34,6 +36,7 @@ export function CardHeader() {
           {card.tags?.map((tag) => (
             <TagMark key={tag.id} name={tag.name} color={tag.color} />
           ))}
+          <TagsButton />
         </div>
       </div>
     </header>

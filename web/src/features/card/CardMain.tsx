@@ -1,13 +1,15 @@
+import { CostsPanel } from './CostsPanel.tsx';
 import styles from './card.module.css';
-import { useCard } from './context.tsx';
+import { EolPanel } from './EolPanel.tsx';
+import { FlowsPanel } from './FlowsPanel.tsx';
+import { HierarchyPanel } from './HierarchyPanel.tsx';
 import { LifecyclePanel } from './LifecyclePanel.tsx';
-import { RelationsPanel } from './RelationsPanel.tsx';
+import { LineagePanel, RelationsPanel } from './RelationsPanel.tsx';
 import { SectionPanel, useSections } from './SectionPanel.tsx';
 import { SidePanel } from './SidePanel.tsx';
 
 /** The card itself: lifecycle, the sections of its type, relations; beside them what needs attention. */
 export function CardMain() {
-  const { overview } = useCard();
   return (
     <div className={styles.page}>
       <div className={styles.main}>
@@ -15,7 +17,12 @@ export function CardMain() {
         {useSections().map((section) => (
           <SectionPanel key={section.section} section={section} />
         ))}
-        <RelationsPanel overview={overview} />
+        <HierarchyPanel />
+        <RelationsPanel />
+        <LineagePanel />
+        <FlowsPanel />
+        <CostsPanel />
+        <EolPanel />
       </div>
       <SidePanel />
     </div>

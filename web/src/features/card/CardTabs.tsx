@@ -2,9 +2,16 @@ import { Link, useSearch } from '@tanstack/react-router';
 import type { CardOverview } from '#client';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { CardMain } from './CardMain.tsx';
+import { CommentsTab } from './CommentsTab.tsx';
 import styles from './card.module.css';
 import type { Tab } from './card.search.ts';
 import { useCard } from './context.tsx';
+import { GraphTab } from './GraphTab.tsx';
+import { HistoryTab } from './HistoryTab.tsx';
+import { PeopleTab } from './PeopleTab.tsx';
+import { ResourcesTab } from './ResourcesTab.tsx';
+import { TodosTab } from './TodosTab.tsx';
+import { UsedTab } from './UsedTab.tsx';
 
 interface ShownTab {
   tab: Tab | undefined;
@@ -55,6 +62,7 @@ export function CardTabs() {
             to="."
             search={{ ...(key && { tab: key }), ...(asOf && { asOf }) }}
             className={styles.tab}
+            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={key === current ? 'page' : undefined}
           >
             {t(text)}
@@ -69,6 +77,20 @@ export function CardTabs() {
 
 function TabContent({ tab }: { tab: Tab | undefined }) {
   switch (tab) {
+    case 'comments':
+      return <CommentsTab />;
+    case 'todos':
+      return <TodosTab />;
+    case 'people':
+      return <PeopleTab />;
+    case 'graph':
+      return <GraphTab />;
+    case 'used':
+      return <UsedTab />;
+    case 'history':
+      return <HistoryTab />;
+    case 'resources':
+      return <ResourcesTab />;
     default:
       return <CardMain />;
   }

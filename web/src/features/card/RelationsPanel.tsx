@@ -1,63 +1,86 @@
-import { Link } from '@tanstack/react-router';
-import type { CardOverview } from '#client';
+import { Button, Menu } from '@mantine/core';
+import { useState } from 'react';
+import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './card.module.css';
+import { useCard } from './context.tsx';
+import { Group } from './RelationGroup.tsx';
+import { useRelationGroups } from './relations.ts';
 
-/** The related cards by relation type, and the cards below this one. */
-export function RelationsPanel({ overview: { relations, hierarchy, card } }: { overview: CardOverview }) {
+/** The related cards by relation type and direction; those that must have some are shown empty, too. */
+export function RelationsPanel() {
   const t = useTexts();
-  const { type: typeOf, label } = useMetamodel();
-  const total = (relations ?? []).reduce((sum, { count }) => sum + count, 0);
-  const children = hierarchy?.children ?? [];
+  const { can } = useCard();
+  const { type: typeOf, label, verb } = useMetamodel();
+  const groups = useRelationGroups();
+  // a group that was empty, while a card for it is looked for
+  const [begun, setBegun] = useState<string>();
+  if (!groups) return null;
+  const { shown, empty } = groups;
+  const total = shown.reduce((sum, { count }) => sum + count, 0);
+  const all = [...shown, ...empty.filter(({ key }) => key === begun)];
   return (
-    <section className={styles.panel}>
+    <section className={styles.panel} aria-label={t('card.relations')}>
       <h2>
         {t('card.relations')} <span className="secondary">{total}</span>
-      </h2>
-      {total === 0 && children.length === 0 && <p className="secondary">{t('card.noRelations')}</p>}
-      <div className={styles.relations}>
-        {children.length > 0 && (
-          <div className={styles.group}>
-            <h3>
-              <TypeMark type={card.type} size={18} /> {t('card.children')}
-              <span className="secondary">{hierarchy?.children_total}</span>
-            </h3>
-            <div className={styles.chips}>
-              {children.map((child) => (
-                <Link key={child.id} to="/cards/$id" params={{ id: child.id }} className={styles.chip}>
-                  {child.name}
-                </Link>
+        {can('manage_relations') && empty.length > 0 && (
+          <Menu position="bottom-end" width={280} returnFocus={false}>
+            <Menu.Target>
+              <Button
+                size="compact-xs"
+                variant="default"
+                className={styles.headButton}
+                leftSection={<Icon name="add_link" size={14} />}
+              >
+                {t('relations.relate')}
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown className={styles.menu}>
+              {empty.map(({ key, type, direction, other }) => (
+                <Menu.Item
+                  key={key}
+                  leftSection={<TypeMark type={other} size={18} />}
+                  rightSection={<span className="secondary">{verb(type, direction)}</span>}
+                  onClick={() => setBegun(key)}
+                >
+                  {label(typeOf(other)!)}
+                </Menu.Item>
               ))}
-            </div>
-          </div>
+            </Menu.Dropdown>
+          </Menu>
         )}
-        {(relations ?? []).map(({ relation_type_key: key, direction, label: verb, count, items }) => {
-          const other = items[0]?.card.type;
-          const type = other ? typeOf(other) : undefined;
-          return (
-            <div key={`${key} ${direction}`} className={styles.group}>
-              <h3>
-                {other && <TypeMark type={other} size={18} />}
-                {type ? label(type) : verb}
-                <span className="secondary">
-                  {verb} · {count}
-                </span>
-              </h3>
-              <div className={styles.chips}>
-                {items.map(({ relation_id, card: related }) => (
-                  <Link key={relation_id} to="/cards/$id" params={{ id: related.id }} className={styles.chip}>
-                    {related.name}
-                  </Link>
-                ))}
-                {count > items.length && (
-                  <span className="secondary">{t('facets.more', { count: count - items.length })}</span>
-                )}
-              </div>
-            </div>
-          );
-        })}
+      </h2>
+      {all.length === 0 && <p className="secondary">{t('card.noRelations')}</p>}
+      <div className={styles.relations}>
+        {all.map((group) => (
+          <Group
+            key={group.key}
+            group={group}
+            isAdding={group.key === begun}
+            onAdded={() => setBegun(undefined)}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** What came before the card, and what comes after it. */
+export function LineagePanel() {
+  const t = useTexts();
+  const { can } = useCard();
+  const lineage = useRelationGroups()?.lineage ?? [];
+  if (!lineage.some(({ count }) => count > 0) && !(can('manage_relations') && lineage.length > 0))
+    return null;
+  return (
+    <section className={styles.panel} aria-label={t('relations.lineage')}>
+      <h2>{t('relations.lineage')}</h2>
+      <div className={styles.relations}>
+        {lineage.map((group) => (
+          <Group key={group.key} group={group} title={t(`relations.${group.direction}`)} />
+        ))}
       </div>
     </section>
   );

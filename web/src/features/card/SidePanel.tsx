@@ -6,11 +6,11 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { usePaths } from '../../kit/paths.tsx';
 import { reveal, useApprove, useBlocking } from './ApprovalMenu.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
+import { useRoles } from './PeopleTab.tsx';
 import { type CardEvent, historyQuery, isTelling } from './queries.ts';
 
 /** Gaps and events that are shown. */
@@ -20,19 +20,25 @@ const EVENTS = 8;
 /** Beside a card: what broke its approval, its quality with what to fill, its people, and what happened. */
 export function SidePanel() {
   const t = useTexts();
-  const { card } = useCard();
+  const { card, asOf } = useCard();
   const { data } = useInfiniteQuery(historyQuery(card.id));
   const events = (data?.pages ?? []).flatMap(({ items }) => items as CardEvent[]);
-  const shown = events.filter(isTelling);
+  const shown = events.filter(
+    (event) => isTelling(event) && (!asOf || event.created_at.slice(0, 10) <= asOf),
+  );
   return (
     <aside className={styles.side} aria-label={t('card.attention')}>
-      {card.approval_status === 'BROKEN' && <BrokenApproval events={events} />}
+      {card.approval_status === 'BROKEN' && !asOf && <BrokenApproval events={events} />}
       <Quality />
       <People />
-      <section>
+      <section className={styles.titled}>
         <h2>
           {t('card.activity')}
-          <Link to="." search={{ tab: 'history' }} className={styles.moreButton}>
+          <Link
+            to="."
+            search={(before) => ({ asOf: before.asOf, tab: 'history' })}
+            className={styles.moreButton}
+          >
             {t('card.all')}
           </Link>
         </h2>
@@ -91,7 +97,9 @@ function BrokenApproval({ events }: { events: readonly CardEvent[] }) {
         )}
         <Button
           variant="default"
-          renderRoot={(props) => <Link to="." search={{ tab: 'history' }} {...props} />}
+          renderRoot={(props) => (
+            <Link to="." search={(before) => ({ asOf: before.asOf, tab: 'history' })} {...props} />
+          )}
         >
           {t('card.compare')}
         </Button>
@@ -105,18 +113,19 @@ const targetOf = (kind: string, key: string | null, side: string | null): string
   kind === 'relation'
     ? `relation-${key}-${side === 'source' ? 'outgoing' : 'incoming'}`
     : kind === 'tag_group'
-      ? `tags-${key}`
+      ? 'tags'
       : kind === 'field'
         ? `field-attributes.${key}`
         : `field-${kind}`;
 
+/** The data quality, with what fills it best. */
 function Quality() {
   const t = useTexts();
   const format = useFormat();
-  const { overview, card, can } = useCard();
-  const gaps = overview.quality?.gaps ?? [];
+  const { overview, card, can, asOf } = useCard();
+  const gaps = asOf ? [] : (overview.quality?.gaps ?? []);
   return (
-    <section>
+    <section className={styles.titled}>
       <h2>
         {t('field.quality')} <span className={styles.percent}>{format.percent(card.data_quality)}</span>
       </h2>
@@ -148,19 +157,24 @@ function Quality() {
   );
 }
 
+/** Who holds a role on the card. */
 function People() {
   const t = useTexts();
   const { card, can } = useCard();
-  const { type: typeOf } = useMetamodel();
-  const roles = (typeOf(card.type)?.stakeholder_roles ?? []) as { key: string; label: string }[];
-  const roleOf = (key: string) => roles.find((role) => role.key === key)?.label ?? key;
+  const { roleOf } = useRoles();
   const people = Map.groupBy(card.stakeholders ?? [], ({ user_id }) => user_id);
   return (
-    <section id="field-stakeholder_role" tabIndex={-1}>
+    <section className={styles.titled} id="field-stakeholder_role" tabIndex={-1}>
       <h2>
         {t('field.people')}
         {can('manage_stakeholders') && (
-          <Link to="." search={{ tab: 'people' }} className={styles.iconLink} aria-label={t('people.add')}>
+          <Link
+            to="/cards/$id"
+            params={{ id: card.id }}
+            search={{ tab: 'people' }}
+            className={styles.iconLink}
+            aria-label={t('people.add')}
+          >
             <Icon name="add" size={18} />
           </Link>
         )}

@@ -35,8 +35,11 @@ interface CardScope {
    * @throws ApiError with the reason at the field.
    */
   change(what: string, patch: CardPatch, seen: Card): Promise<void>;
-  /** Runs another write, shows what was done with a way back, and reads the card again. */
-  act(done: string, write: () => Promise<Headers>): Promise<void>;
+  /**
+   * Runs other writes, shows what was done with a way back, and reads the card again. Several writes send the id of the
+   * action as `X-Action-Id`, so that they are taken back together.
+   */
+  act(done: string, write: (action: { 'X-Action-Id': string }) => Promise<Headers>): Promise<void>;
 }
 
 const Context = createContext<CardScope | undefined>(undefined);
@@ -71,7 +74,7 @@ export function CardProvider({ overview, asOf, children }: CardProviderProps) {
         if (batch) showUndo(t('card.changed', { field: what }), batch);
       },
       act: async (done, write) => {
-        const headers = await write();
+        const headers = await write({ 'X-Action-Id': crypto.randomUUID() });
         await refresh();
         showUndo(done, headers.get('x-mutation-batch'));
       },

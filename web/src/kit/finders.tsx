@@ -1,0 +1,99 @@
+import { call, listCards, listUsers } from '#client';
+import type { PickedCard } from './CardPicker.tsx';
+import { Avatar, TypeMark } from './marks.tsx';
+import { Picker, type PickerProps } from './Picker.tsx';
+import styles from './picker.module.css';
+
+type Own = 'queryKey' | 'read' | 'idOf' | 'textOf' | 'children' | 'onPick';
+type Common = Omit<PickerProps<never>, Own | 'isHidden'>;
+
+interface CardFinderProps extends Common {
+  /** Keys of the types; all without any. */
+  types: readonly string[];
+  /** Ids of cards that are not offered. */
+  except?: ReadonlySet<string>;
+  onPick(card: PickedCard): void;
+}
+
+/** Finds an active card by name in a form or list, with the place of each in its hierarchy. */
+export function CardFinder({ types, except, onPick, ...common }: CardFinderProps) {
+  return (
+    <Picker
+      {...common}
+      queryKey={['cards', types]}
+      read={({ search, ...page }, signal) =>
+        call(
+          listCards({
+            signal,
+            query: {
+              ...page,
+              ...(search && { search }),
+              ...(types.length > 0 && { type: types.join(',') }),
+              sort_by: search ? 'relevance' : 'name',
+              fields: 'id,type,name,path',
+            },
+          }),
+        )
+      }
+      idOf={(card) => card.id!}
+      textOf={(card) => card.name!}
+      isHidden={(card) => except?.has(card.id!) ?? false}
+      onPick={(card) => onPick(card as PickedCard)}
+    >
+      {(card) => (
+        <>
+          <TypeMark type={card.type!} size={18} />
+          <span>
+            {card.name}
+            {card.path && card.path.length > 0 && (
+              <span className={styles.note}> {card.path.map(({ name }) => name).join(' / ')}</span>
+            )}
+          </span>
+        </>
+      )}
+    </Picker>
+  );
+}
+
+/** A person that can be chosen. */
+interface PickedPerson {
+  id: string;
+  display_name: string;
+  email: string;
+}
+
+interface PersonFinderProps extends Common {
+  except?: ReadonlySet<string>;
+  onPick(person: PickedPerson): void;
+}
+
+/** Finds a person with an active account by name or mail. */
+export function PersonFinder({ except, onPick, ...common }: PersonFinderProps) {
+  return (
+    <Picker
+      {...common}
+      queryKey={['users']}
+      read={({ search, ...page }, signal) =>
+        call(
+          listUsers({
+            signal,
+            query: { ...page, ...(search && { search }), kind: 'person', sort_by: 'display_name' },
+          }),
+        )
+      }
+      idOf={(person) => person.id!}
+      textOf={(person) => person.display_name!}
+      isHidden={(person) => except?.has(person.id!) ?? false}
+      onPick={(person) => onPick(person as PickedPerson)}
+    >
+      {(person) => (
+        <>
+          <Avatar name={person.display_name!} size={20} />
+          <span>
+            {person.display_name} <span className={styles.note}>{person.email}</span>
+          </span>
+        </>
+      )}
+    </Picker>
+  );
+}
