@@ -11,6 +11,7 @@ import {
   DuplicateCluster,
   DuplicatePair,
   searchModes,
+  Tier,
 } from '../../../domain/analysis/duplicates/duplicates.model.ts';
 import { DuplicateQualitySchema, qualityOf } from '../../../domain/analysis/duplicates/duplicates.quality.ts';
 import { startSearch } from '../../../domain/analysis/duplicates/duplicates.start.ts';
@@ -71,6 +72,7 @@ const clusterMembers = {
 };
 const pairMembers = {
   ...DuplicatePair.shown.columns,
+  tier: Tier,
   status,
   reopened: BooleanOf('It was decided, but the compared values of a card have changed since'),
   decided_by,

@@ -20,6 +20,8 @@ import {
   DuplicateDecision,
   DuplicatePair,
   type PairDecision,
+  Tier,
+  tiers,
 } from './duplicates.model.ts';
 import { factsOf, lockDecisions, pairsOf, recordsOf, statusOf } from './duplicates.records.ts';
 import { requireCluster, survivorOrder, visibleCardsOf, visibleClusters } from './duplicates.visible.ts';
@@ -91,9 +93,12 @@ export async function readCluster(ctx: Ctx, id: string, sql: Sql = ctx.db): Prom
 
 const decision = `case when not e.has_lapsed then e.decision end`;
 
+const tier = `case when p.score >= ${tiers.certain} then 'certain' when p.score >= ${tiers.probable} then 'probable' else 'possible' end`;
+
 /** A pair, over `p` with its decision `e`. */
 export const pairMembers = {
   ...columnMembers('p', DuplicatePair.shown),
+  tier,
   status: `coalesce(${decision}, 'pending')`,
   reopened: 'coalesce(e.has_lapsed, false)',
   decided_by: 'e.decided_by',
@@ -121,6 +126,7 @@ export const duplicatePairList = defineList({
     card_type: [OfType, 'p.card_type = ?'],
     status: [DuplicateCluster.columns.status, `${pairMembers.status} = ?`],
     card_id: [WithCard, '?::uuid in (p.left_id, p.right_id)'],
+    tier: [{ ...Tier, description: 'Only pairs of this tier' }, `${tier} = ?`],
     class: [{ ...DuplicatePair.columns.class, description: 'Only pairs of this class' }, 'p.class = ?'],
   },
   members: {

@@ -63,6 +63,14 @@ export class DuplicateCluster extends rowModel('duplicate_clusters', {
   created_at: Internal(Timestamp),
 }) {}
 
+/** The tiers of pairs by their probability, and the least probability of each. */
+export const tiers = { certain: 0.95, probable: 0.5, possible: 0.1 } as const;
+
+export const Tier = Choice(
+  ['certain', 'probable', 'possible'],
+  `\`certain\`: from a score of ${tiers.certain}; \`probable\`: from ${tiers.probable}; \`possible\`: below, to be reviewed`,
+);
+
 export class DuplicatePair extends rowModel('duplicate_pairs', {
   id: Type.String({ ...Uuid, description: 'Derived from the two cards' }),
   card_type: Type.String(),

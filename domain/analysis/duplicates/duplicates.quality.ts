@@ -3,9 +3,10 @@ import { embed, query } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { arrayOf, Count, Nullable, NullableText, object } from '../../kernel/shapes.ts';
+import { tiers } from './duplicates.model.ts';
 
 /** From this score on a pair is a match. */
-const MATCH = 0.5;
+const MATCH = tiers.probable;
 
 const Share = Nullable(Type.Number({ minimum: 0, maximum: 1 }));
 /** The agreement of results with decisions; null without decisions. */

@@ -75,6 +75,19 @@ describe('a search for duplicates', () => {
     expect((await admin.get(`${base}/duplicate-pairs/${body.pairs[0].id}`)).body).toEqual(body.pairs[0]);
   });
 
+  it('lists pairs by tier', async () => {
+    const pairs = async (tier: string) =>
+      (await admin.get(`${base}/duplicate-pairs?tier=${tier}&page_size=200`)).body.items;
+    const bounds = { certain: [0.95, 1], probable: [0.5, 0.95], possible: [0.1, 0.5] } as const;
+    for (const [tier, [least, most]] of Object.entries(bounds))
+      for (const pair of await pairs(tier)) {
+        expect(pair.tier).toBe(tier);
+        expect(pair.score).toBeGreaterThanOrEqual(least);
+        expect(pair.score).toBeLessThanOrEqual(most);
+      }
+    expect((await pairs('certain')).length).toBeGreaterThan(0);
+  });
+
   it('cuts costs for those who may not see them', async () => {
     const analyst = await t.holding('inventory.view', 'ai_analysis.view');
     const [first] = await clusters('', analyst);
