@@ -57,8 +57,8 @@ const RULES = {
   region: ruled(1, 0.1),
   part: ruled(1, 0.5),
   colour: ruled(1, 0),
-  edition: ruled(1, 0),
-  platform: ruled(1, 0),
+  edition: ruled(1, 0.2),
+  platform: ruled(1, 0.2),
   unit: ruled(1, 0.4),
   vendor: ruled(1, 0),
   series: ruled(0.5, 0),
@@ -341,7 +341,7 @@ function* variantAspects(corpus: Corpus, fields: readonly MatchField[]): Paused<
     name: `*${what}`,
     weight: 1,
     rule: RULES[what],
-    similarity: (a, b) => variantSimilarity(what, lefts[a]![what], rights[b]![what]),
+    similarity: (a, b) => variantSimilarity(what, lefts[a]!, rights[b]!),
   });
   const series = new Set(dictionary.series);
   return [

@@ -159,7 +159,7 @@ export interface Prior {
 }
 
 /** Incremented when models of an earlier format become incompatible. */
-export const MODEL_FORMAT = 7;
+export const MODEL_FORMAT = 8;
 
 export interface MatchOptions {
   fields: readonly MatchField[];

@@ -84,6 +84,8 @@ export function variantOf(name: string): Variant {
     if (words.length > 1) add('environment', environmentAt(word, at > 0 && at >= tail));
     for (const part of word.split('-').slice(1)) add('environment', environmentAt(part, false));
     if (at > 0) add('version', versionAt(words, at, at >= tail));
+    if (at > 1 && unitOf(word) === 'user' && /^\d+$/.test(words[at - 1]!))
+      add('edition', `${words[at - 1]} user`);
     if (at > 0)
       for (const [what, words] of Object.entries(named)) add(what as keyof typeof named, words.get(word));
     add('region', regionAt(raw, words, at, at >= tail)?.region);
@@ -205,8 +207,10 @@ function regionAt(
  * The similarity of two variants in one respect: 1 if equal, 0 if contradictory, 0.5 if only one has a value, NaN if neither
  * has. A default value that only one has, such as production, does not count.
  */
-export function variantSimilarity(what: keyof Variant, a: readonly string[], b: readonly string[]): number {
+export function variantSimilarity(what: keyof Variant, left: Variant, right: Variant): number {
+  const [a, b] = [left[what], right[what]];
   if (a.length === 0 && b.length === 0) return Number.NaN;
+  if (what === 'edition' && (isOther(left, right) || isOther(right, left))) return 0;
   if (a.length === 0 || b.length === 0) {
     const [only] = a.length > 0 ? a : b;
     return only === 'production' || only!.startsWith(WEAK) ? Number.NaN : 0.5;
@@ -216,6 +220,13 @@ export function variantSimilarity(what: keyof Variant, a: readonly string[], b: 
   const others = plainly(b);
   return plainly(a).some((one) => others.includes(one)) ? 1 : 0;
 }
+
+/** Whether one name only says for which platform it is, and the other only which edition: `Ledger Mac`, `Ledger Deluxe`. */
+const isOther = (one: Variant, other: Variant): boolean =>
+  one.edition.length === 0 &&
+  one.platform.length > 0 &&
+  other.platform.length === 0 &&
+  other.edition.length > 0;
 
 /** Versions agree if all of one are prefixes of, or equal to, those of the other: `12` and `12.2` agree. */
 function agree(a: readonly string[], b: readonly string[]): boolean {

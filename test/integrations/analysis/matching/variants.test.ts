@@ -8,7 +8,7 @@ import products from './variants.products.json' with { type: 'json' };
 import variants from './variants.variants.json' with { type: 'json' };
 
 const similarity = (what: keyof Variant, a: string, b: string) =>
-  variantSimilarity(what, variantOf(a)[what], variantOf(b)[what]);
+  variantSimilarity(what, variantOf(a), variantOf(b));
 
 test.each<[keyof Variant, string, string]>(variants as [keyof Variant, string, string][])(
   'by their %s, %s and %s are not the same',
@@ -25,6 +25,7 @@ test.each<[keyof Variant, string, string]>([
   ['region', 'Payroll United States', 'Payroll USA'],
   ['colour', 'Camera Noir', 'Camera black'],
   ['edition', 'Ledger 5 Pro', 'Ledger Professional'],
+  ['edition', 'Ledger 5 User', 'Ledger 5 seats'],
   ['platform', 'Ledger for Mac', 'Ledger macOS'],
 ])('the %s of %s and %s is the same', (what, a, b) => expect(similarity(what, a, b)).toBe(1));
 
@@ -45,6 +46,9 @@ test.each<[keyof Variant, string, string, number]>([
   ['region', 'North Wind', 'South Wind', Number.NaN],
   ['colour', 'Red Hat Linux', 'Linux', Number.NaN],
   ['edition', 'Ledger', 'Ledger Standard', 0.5],
+  ['edition', 'Ledger 5 User', 'Ledger 10 User', 0],
+  ['edition', 'Ledger Deluxe', 'Ledger for Mac', 0],
+  ['edition', 'Ledger Deluxe for Mac', 'Ledger for Mac', 0.5],
   ['unit', 'Claims', 'Claims Retail', 0.5],
   ['unit', 'Claims Retail', 'Claims Leasing', 0],
   ['region', 'IT Service Desk', 'HR Service Desk', Number.NaN],
