@@ -14,6 +14,7 @@ import * as reads from './scenarios/reads.ts';
 import * as reports from './scenarios/reports.ts';
 import { stream } from './scenarios/stream.ts';
 import { warnings } from './scenarios/warnings.ts';
+import { web } from './scenarios/web.ts';
 import * as writes from './scenarios/writes.ts';
 
 /** In the order in which they run; the first that needs the landscape has it loaded. */
@@ -33,7 +34,7 @@ const scenarios: Scenario[] = [
     analyses.complianceReadings,
     analysisCrashes,
   ],
-  ...[reports.ppm, exports.workspace, largeReports],
+  ...[reports.ppm, exports.workspace, largeReports, web],
 ];
 
 const log = (text: string) => console.log(`# ${text}`);

@@ -17,6 +17,9 @@ export function usePalette() {
   return { isOpen, open, close };
 }
 
+/** How long nothing is typed before the service is asked, in milliseconds. */
+const REST_MS = 50;
+
 interface Item {
   id: string;
   mark: ReactNode;
@@ -99,7 +102,7 @@ function useItems(text: string, onClose: () => void): Item[] {
   const t = useTexts();
   const navigate = useNavigate();
   const { type, label } = useMetamodel();
-  const [search] = useDebouncedValue(text.trim(), 150);
+  const [search] = useDebouncedValue(text.trim(), REST_MS);
   const { data } = useQuery({
     queryKey: ['cards', 'palette', search],
     queryFn: ({ signal }) =>
