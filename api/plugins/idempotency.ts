@@ -79,13 +79,24 @@ export async function applyIdempotencyKey(
     throw invalidField('Idempotency-Key', 'format', 'must have 1 to 200 printable characters without blanks');
   }
   // another token of the same user may have fewer rights
-  const { apiTokenId, impersonatedRole, permissions } = request.ctx.caller;
+  const { apiTokenId, impersonatedRole, isWebSession, permissions } = request.ctx.caller;
   // and rights may have been withdrawn since the first request
   const rights = permissions === '*' ? '*' : [...permissions].sort().join(',');
   // a dry run must not answer for the write itself, nor a write for one in another batch
   const { batch: named } = request.ctx;
   const batch = (named.joined ?? named.byClient) && named.id;
-  const parts = [request.method, request.url, contentHash, batch, apiTokenId, impersonatedRole, rights];
+  // a token must not be sent again to a page, which gets a cookie instead
+  const login = isWebSession && 'cookie';
+  const parts = [
+    request.method,
+    request.url,
+    contentHash,
+    batch,
+    apiTokenId,
+    login,
+    impersonatedRole,
+    rights,
+  ];
   const hash = sha256(parts.filter(Boolean).join(' '));
   const { processNumber, sealed } = request.server.idempotency;
   const seal = request.routeOptions.config.secretResponse ? sealed : undefined;

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyRequest } from 'fastify';
+import { notFound } from '../../platform/errors.ts';
 import type { App } from '../types.ts';
 
 /** Where the build of the web interface is; absent where it was not built. */
@@ -67,8 +68,12 @@ export async function registerWeb(app: App): Promise<void> {
 /** The files of the web interface. */
 export function registerWebFiles(app: App): void {
   if (!existsSync(folder)) return;
+  const names = new Set(readdirSync(path.join(folder, 'assets')));
   const route = { config: { permission: 'public', alone: true }, schema: { hide: true } } as const;
-  app.get<{ Params: { '*': string } }>('/assets/*', route, (request, reply) =>
-    reply.header('cache-control', IMMUTABLE).sendFile(`assets/${request.params['*']}`),
-  );
+  app.get<{ Params: { '*': string } }>('/assets/*', route, (request, reply) => {
+    const name = request.params['*'];
+    // `sendFile` would report a missing file with the caching of a present one
+    if (!names.has(name)) throw notFound('file', name);
+    return reply.header('cache-control', IMMUTABLE).sendFile(`assets/${name}`);
+  });
 }

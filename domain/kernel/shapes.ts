@@ -52,6 +52,10 @@ export const Position = Type.String({
 });
 /** A JSON object with members defined elsewhere. */
 export const OpenObject = Type.Record(Type.String(), Type.Unknown());
+/** An object with members of the caller's choice, whose names have at most `longest` characters. */
+export const keyed = <T extends TSchema>(longest: number, value: T, options: TSchemaOptions = {}) =>
+  // the length of a name is only checked as a pattern
+  Type.Record(Type.String({ pattern: `^[\\s\\S]{1,${longest}}$` }), value, { ...closed, ...options });
 /** The key of a type, a field, a role. */
 export const Key = Type.String({ minLength: 1, maxLength: 100 });
 

@@ -128,3 +128,16 @@ test('an administrator views the service as another role', async () => {
   expect(problems).toEqual([]);
   await page.context().close();
 });
+
+test('a file that is not there is not found, and that is not kept', async () => {
+  for (const address of [
+    '/assets/gone-Ab12.js',
+    '/assets/..%2findex.html',
+    '/assets/%2e%2e/x',
+    '/assets/..%5cx',
+  ]) {
+    const answer = await fetch(origin + address);
+    expect([address, answer.status]).toEqual([address, 404]);
+    expect(answer.headers.get('cache-control')).not.toContain('immutable');
+  }
+});

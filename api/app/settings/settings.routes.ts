@@ -116,7 +116,7 @@ function schemasOf(key: Setting): { body: TSchema; answer: TSchema } {
     };
   }
   const { member, schema, isOptional } = definition;
-  const body = object({ [member]: isOptional ? Clearable(schema) : schema });
+  const body = object({ [member]: isOptional ? Clearable(schema) : Nullable(schema) });
   return {
     body,
     answer: key === 'mcp_enabled' ? McpStatus : object({ [member]: schema }),

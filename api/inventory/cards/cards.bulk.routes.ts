@@ -12,6 +12,7 @@ import {
   component,
   Flag,
   itemsIn,
+  keyed,
   Nullable,
   OpenObject,
   object,
@@ -34,7 +35,7 @@ const CardBulkPatchBody = object({
   ids: Ids('Cards'),
   updates: CardPatchBody,
   if_match: Type.Optional(
-    Type.Record(Type.String({ maxLength: 36 }), Type.String({ maxLength: 200 }), {
+    keyed(36, Type.String({ maxLength: 200 }), {
       maxProperties: 200,
       description: 'ETags of cards as they were read, by id; if one has changed since, nothing is written',
     }),

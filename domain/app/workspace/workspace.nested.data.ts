@@ -19,14 +19,14 @@ import { cleanTranslations } from '../../inventory/metamodel/metamodel.list.ts';
 import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
 import { CardPermissions, TranslationsSchema } from '../../kernel/metamodel/metamodel.types.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
-import { Choice, closed, Key, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, Key, keyed, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
 import { MAX_FIELDS } from '../../modelling/bpm/links.save.ts';
 import { MAX_SETTINGS } from '../../modelling/diagrams/diagrams.commands.ts';
 import type { NestedRule } from './workspace.fields.ts';
 
 const Moment = Nullable(Type.String({ maxLength: 40 }));
-const texts = Type.Record(Type.String({ maxLength: 100 }), Type.String());
+const texts = keyed(100, Type.String());
 
 const translations: NestedRule = {
   schema: TranslationsSchema,

@@ -3,6 +3,7 @@ import {
   Choice,
   closed,
   Key,
+  keyed,
   Nullable,
   OptionalFlag,
   OptionalText,
@@ -67,7 +68,7 @@ export const ViewLayout = Type.Object(
   optional({
     group_by: Type.String({ minLength: 1, maxLength: 120, description: 'A column' }),
     collapsed: Type.Array(Type.String({ maxLength: 120 }), { maxItems: 200, description: 'Groups' }),
-    widths: Type.Record(Type.String({ maxLength: 120 }), Type.Integer({ minimum: 20, maximum: 2000 }), {
+    widths: keyed(120, Type.Integer({ minimum: 20, maximum: 2000 }), {
       maxProperties: 200,
       description: 'Pixels by column',
     }),

@@ -42,9 +42,9 @@ interface Owners {
   counts: Map<string, number>;
 }
 
-const gone = (field: string): FieldError => ({
+const gone = (field: string, code = 'unknown_id'): FieldError => ({
   field,
-  code: 'not_found',
+  code,
   message: 'does not exist any more',
 });
 
@@ -76,7 +76,7 @@ async function lockOwners({ work, ctx }: Applying, rows: readonly PlannedCost[])
     of({ card_id, relation_id }) {
       if (card_id) {
         const card = cards.get(card_id);
-        if (!card) return gone('card_id');
+        if (!card) return gone('card_id', 'unknown_card');
         if (!mayOnCard(ctx, EDIT, card)) return missingPermission('card_id', EDIT.app);
         return seesCosts(ctx, card) ? { card } : missingPermission('amount', 'costs.view');
       }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { Choice, FilledText, Flag, itemsIn, object, optional, TextUpTo } from '../../kernel/shapes.ts';
+import { Choice, FilledText, Flag, itemsIn, keyed, object, optional, TextUpTo } from '../../kernel/shapes.ts';
 
 /** How the account of a connection authenticates. */
 export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
@@ -165,7 +165,7 @@ export const HttpSource = object({
   rows: Type.Optional(path('The path of the list in a JSON document, such as `data.items`')),
   separator: Type.Optional(Choice([',', ';', '\t'], 'The separator of a CSV file; default: detected')),
   references: Type.Optional(
-    Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.String({ maxLength: 63 }), {
+    keyed(200, Type.String({ maxLength: 63 }), {
       maxProperties: 50,
       description: 'By column that contains the key of a row of another source, the name of that source',
     }),

@@ -6,6 +6,7 @@ import {
   FilledText,
   IntegerIn,
   itemsIn,
+  keyed,
   NumberIn,
   object,
   optional,
@@ -112,7 +113,7 @@ export const MappingSchedule = object({
 export type MappingSchedule = Static<typeof MappingSchedule>;
 
 const Defaults = (description: string, value: TSchema) =>
-  Type.Record(Type.String({ minLength: 1, maxLength: 200 }), value, { maxProperties: 100, description });
+  keyed(200, value, { maxProperties: 100, description });
 
 const settings = {
   sync_direction: Choice(

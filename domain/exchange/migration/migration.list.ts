@@ -11,6 +11,7 @@ import { type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import {
   Choice,
   IntegerIn,
+  keyed,
   Nullable,
   OpenObject,
   OptionalText,
@@ -58,7 +59,7 @@ const Count = Type.Integer({ minimum: 0 });
 /** Targets by column, by native type. */
 export const FieldMappings = Type.Record(
   Type.String({ maxLength: 200 }),
-  Type.Record(Type.String({ maxLength: 220 }), Type.String({ maxLength: 250 })),
+  keyed(220, Type.String({ maxLength: 250 })),
   {
     description:
       'By native type in the file: targets by column. `$type` is the card type, or another kind of row; an empty text leaves out a column, or all rows of the type.',

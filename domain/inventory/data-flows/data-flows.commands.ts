@@ -1,5 +1,5 @@
 import { unlessTaken } from '../../../platform/database.ts';
-import { notFound } from '../../../platform/errors.ts';
+import { EstateError, notFound } from '../../../platform/errors.ts';
 import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -83,6 +83,20 @@ async function lockFlow(work: Work, ctx: Ctx, id: string): Promise<void> {
   checkIfMatch(ctx, await writtenFlow(sql, ctx, id));
 }
 
+const ATTEMPTS = 3;
+
+/** Writes again what a concurrent write has forestalled: its flow is found then, and updated. @throws EstateError `external_id_taken`. */
+async function unlessForestalled<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await guardExternalId({}, write());
+    } catch (error) {
+      const isForestalled = error instanceof EstateError && error.code === 'external_id_taken';
+      if (!isForestalled || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** An operation of a bulk request. */
 export type BulkFlow = FlowOperation & { row_index: number };
 
@@ -91,8 +105,7 @@ export type BulkFlow = FlowOperation & { row_index: number };
  * like a single operation. A failed row is reported, the others are executed. A dry run returns the same and writes nothing.
  */
 export async function bulkDataFlows(ctx: Ctx, operations: readonly BulkFlow[], dryRun: boolean) {
-  const outcomes = await guardExternalId(
-    {},
+  const outcomes = await unlessForestalled(() =>
     commandWith(ctx, { dryRun }, (work) => applyFlows(work, ctx, operations)),
   );
   const results = outcomes.map(({ status, id, error }, n) => ({

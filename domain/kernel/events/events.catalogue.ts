@@ -57,7 +57,7 @@ const catalogue = {
   attachment: inventory(null, ['moved']),
   relation: inventory(null, written),
   cost: inventory(null, written),
-  relation_cost: inventory('relations.view', written),
+  relation_cost: inventory(['inventory.view', 'relations.view'], written),
   data_flow: inventory(['inventory.view', 'relations.view'], written),
   stakeholder: inventory('stakeholders.view', ['added', 'removed', 'role_changed']),
   comment: inventory('comments.view', written),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Choice, itemsUpTo, object } from '../shapes.ts';
+import { Choice, itemsUpTo, keyed, object } from '../shapes.ts';
 import { costKinds, exchangeRates } from './settings.costs.ts';
 import { flowFrequencies } from './settings.data-flows.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
@@ -363,7 +363,7 @@ export const settingTable = {
       tokens_per_day: member(count(0, 1_000_000_000, 'Maximum tokens of a day in UTC'), 2_000_000),
       calls_per_day: member(count(0, 1_000_000, 'Maximum requests of a day in UTC'), 5_000),
       outgoing_fields: member(
-        Type.Record(Type.String({ minLength: 1, maxLength: 100 }), list(200, 500, { uniqueItems: true }), {
+        keyed(100, list(200, 500, { uniqueItems: true }), {
           maxProperties: 500,
           description:
             'What of a card a provider is sent, by card type; `*` for all types that are not named. Fields: `name`, `alias`, `description`, `subtype`, `lifecycle`, `attributes.<key>`, and `attributes.*` for all attributes except costs. A change replaces the whole value',

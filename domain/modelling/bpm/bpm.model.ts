@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Internal, type RowOf, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
-import { Choice, DateOnly, Nullable, NullableText, Timestamp, Uuid } from '../../kernel/shapes.ts';
+import { Choice, DateOnly, keyed, Nullable, NullableText, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 /** The type of the cards that are processes. */
 export const PROCESS = 'BusinessProcess';
@@ -65,7 +65,7 @@ export const ActionItems = Type.Array(
 );
 
 /** Notes about an element beside its links. */
-export const CustomFields = Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+export const CustomFields = keyed(100, Type.Unknown(), {
   description: 'Members of your choice; at most 16 KiB as JSON',
 });
 

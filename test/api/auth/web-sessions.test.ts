@@ -76,7 +76,7 @@ describe('a login of the web interface', () => {
   });
 
   it('repeats an impersonation with its key, and sets the cookie again', async () => {
-    const { browser } = await browserOf(t, { role: 'admin' });
+    const { browser, who } = await browserOf(t, { role: 'admin' });
     const before = browser.cookie();
     const key = { 'idempotency-key': randomUUID() };
     const count = async () => (await eventsOf(t, 'auth.impersonation_started')).length;
@@ -92,6 +92,11 @@ describe('a login of the web interface', () => {
     const made = await openBrowser(t, before).send('POST', '/api/v1/cards', card, other);
     const replayed = await openBrowser(t, before).send('POST', '/api/v1/cards', card, other);
     expect([replayed.body.id, replayed.headers['idempotent-replayed']]).toEqual([made.body.id, 'true']);
+    // the answer with a token is not repeated to a page
+    const { body } = await loginAs(t, who);
+    const third = { 'idempotency-key': randomUUID() };
+    await ok(t.anonymous.post('/api/v1/auth/refresh', {}, { ...bearer(body.access_token), ...third }));
+    await expectProblem(lost.send('POST', '/api/v1/auth/refresh', {}, third), 409, 'idempotency_key_reused');
   });
 });
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { costsRefreshProcessor } from '../../../workers/processors.ts';
 import { startWorkers } from '../../../workers/runtime.ts';
 import {
+  answered,
   closeAfterAll,
   eventKinds,
   expectProblem,
@@ -129,6 +130,19 @@ describe('a cost', () => {
     expect((await editor.get(of(between, 'relations'))).body.items[0].amount).toBe(4712.5);
     expect((await editor.get(`/api/v1/costs/${one}`)).body.amount).toBe(4711.5);
     await ok(editor.patch(`/api/v1/costs/${other}`, { amount: 1 }));
+  });
+
+  it('of a relation does not name the other card in the history of those who see only one', async () => {
+    const id = await card();
+    const between = await relation(id, await card({ type: 'ITComponent', name: 'Unseen server' }));
+    await add(between, 4713.5, {}, 'relations');
+    const reader = await t.holding('relations.view');
+    await db('stakeholders').insert({ card_id: id, user_id: reader.userId, role: 'responsible' });
+    for (const url of [`/api/v1/cards/${id}/history`, '/api/v1/home?include=changes']) {
+      const { text } = await answered(reader.get(url));
+      expect(text).toContain('card.created');
+      expect(text).not.toMatch(/Unseen|4713\.5/);
+    }
   });
 });
 

@@ -183,6 +183,21 @@ describe('cards that are not seen', () => {
 });
 
 describe('many data flows', () => {
+  it('of one external id that are written at once create one, which the others update', async () => {
+    const ends = { source: { id: await card('Application') }, target: { id: await card('Application') } };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        ok(
+          member.post(`${url}/bulk`, {
+            operations: [{ row_index: 0, ...ends, external_id: 'F-race', description: `by ${n}` }],
+          }),
+        ),
+      ),
+    );
+    expect(answers.map(({ created, updated }) => created + updated)).toEqual(Array(10).fill(1));
+    expect(answers.filter(({ created }) => created === 1)).toHaveLength(1);
+  });
+
   it('are written by references to cards, each like a single one', async () => {
     const [source, target, over] = [
       await card('Application', { external_id: 'B-1' }),

@@ -53,6 +53,8 @@ describe('a saved view', () => {
       'filters.expression',
     );
     await expectProblem(admin.post(url, { name: 'x', layout: { widths: { name: 1 } } }), 422);
+    const long = { widths: { ['x'.repeat(121)]: 100 } };
+    await expectProblem(admin.post(url, { name: 'x', layout: long }), 422);
   });
 
   it('is shared for reading or for editing', async () => {

@@ -30,6 +30,9 @@ const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: (search: Record<string, unknown>) => ({ next: placeOf(search.next) }),
+  beforeLoad: async ({ search }) => {
+    if (await queryClient.ensureQueryData(meQuery)) throw redirect({ href: search.next ?? '/' });
+  },
   component: lazyRouteComponent(() => import('../features/account/LoginPage.tsx'), 'LoginPage'),
 });
 
