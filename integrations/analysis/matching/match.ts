@@ -73,7 +73,8 @@ export function* matchListsInSteps(
         0.9,
         learnModel(pairs.facts, pairs.compared, pairs.candidates.left.length, options.prior),
       );
-  return resultOf(pairs, options.model ?? withDecisions(learned!, pairs.decided), options);
+  const model = options.model ?? withDecisions(learned!, pairs.decided);
+  return yield* within(0.9, 1, resultOf(pairs, model, options));
 }
 
 function* comparedLists(
@@ -132,7 +133,7 @@ export function* findDuplicatesInSteps(
     options.model ??
     (yield* within(0.75, 0.9, learnModel(facts, compared, candidates.left.length, options.prior)));
   const model = withDecisions(base, decided);
-  const result = resultOf(pairs, model, options, accepts);
+  const result = yield* within(0.9, 1, resultOf(pairs, model, options, accepts));
   const shares = compared.aspects.map(({ name, similarities }) => ({
     name,
     shares: binShares(similarities),
@@ -322,15 +323,18 @@ export function decidedPairs(
   });
 }
 
-function resultOf(
+function* resultOf(
   pairs: ComparedPairs,
   model: MatchModel,
   options: Pick<MatchOptions, 'thresholds'>,
   accepts: Accepts = () => true,
-): MatchResult {
+): Generator<Progress, MatchResult> {
   const { ids, candidates, compared } = pairs;
+  yield 0;
   const odds = oddsOf(compared, model);
+  yield 0.3;
   const scores = probabilitiesOf(compared.graph, odds, model.exclusive);
+  yield 0.6;
   const likely = likelyPairs(pairs, model, { odds, scores, accepts }, options);
   release(odds, scores);
   return {
