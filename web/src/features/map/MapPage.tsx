@@ -1,18 +1,18 @@
-import { ActionIcon, Button, SegmentedControl, TextInput } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { AsOfField } from '../../kit/AsOfField.tsx';
-import { CardPicker, useCardName } from '../../kit/CardPicker.tsx';
-import { ControlSelect } from '../../kit/ControlSelect.tsx';
+import { useCardName } from '../../kit/CardPicker.tsx';
 import { useChartContext } from '../../kit/charts.ts';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
-import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
+import { type Go, MapControls, type MapTypes } from './MapControls.tsx';
 import { MapBoxes } from './MapBoxes.tsx';
 import { MapLegend } from './MapLegend.tsx';
 import { MapPanel } from './MapPanel.tsx';
@@ -22,9 +22,6 @@ import { useMapTree, useMapTypes, useMeasures } from './map.data.ts';
 import styles from './map.module.css';
 import type { MapSearch, Rule } from './map.search.ts';
 import { leavesAt, type MapTree, pathOf } from './map.tree.ts';
-
-type MapTypes = ReturnType<typeof useMapTypes>;
-type Go = (change: Partial<MapSearch>) => void;
 
 /** The capability map: boxes in boxes, coloured by what is in them. */
 export function MapPage() {
@@ -75,7 +72,7 @@ interface MapViewProps {
 function MapView({ search, types, boxes, inside }: MapViewProps) {
   const t = useTexts();
   const navigate = useNavigate({ from: '/map' });
-  const { label, sections } = useMetamodel();
+  const { sections } = useMetamodel();
   const measures = useMeasures(boxes, inside);
   const byDefault = measures.find(({ key, kind }) => kind === 'options' && key === 'technicalSuitability');
   const measure = measures.find(({ key }) => key === search.colour) ?? byDefault ?? measures[0]!;
@@ -142,79 +139,7 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
         </>
       }
     >
-      <div className={styles.controls}>
-        {types.offeredBoxes.length > 1 && (
-          <ControlSelect
-            label={t('map.boxes')}
-            value={boxes}
-            data={types.offeredBoxes.map((one) => ({ value: one.key, label: label(one) }))}
-            onChange={(value) =>
-              go({
-                boxes: value ?? undefined,
-                inside: undefined,
-                colour: undefined,
-                root: undefined,
-                peek: undefined,
-                only: undefined,
-              })
-            }
-          />
-        )}
-        <ControlSelect
-          label={t('map.inside')}
-          value={inside}
-          width={150}
-          data={types.offeredInside.map((one) => ({ value: one.key, label: label(one) }))}
-          onChange={(value) => go({ inside: value ?? undefined, colour: undefined, only: undefined })}
-        />
-        <ControlSelect
-          label={t('map.colour')}
-          value={measure.key}
-          width={190}
-          data={groupsOf(measures, (type) =>
-            label(types.offeredBoxes.concat(types.offeredInside).find(({ key }) => key === type)!),
-          )}
-          onChange={(value) => go({ colour: value ?? undefined, rule: undefined, only: undefined })}
-        />
-        {rules.length > 0 && (
-          <ControlSelect
-            label={t('map.rule')}
-            value={rule!}
-            data={rules.map((one) => ({ value: one, label: t(`map.rule.${one}` as MessageKey) }))}
-            onChange={(value) => go({ rule: (value ?? undefined) as Rule | undefined, only: undefined })}
-          />
-        )}
-        <CardPicker
-          label={t('map.scope')}
-          placeholder={t('map.everything')}
-          width={170}
-          value={search.scope}
-          onChange={(card) =>
-            go(card?.type === boxes ? { root: card.id, scope: undefined } : { scope: card?.id })
-          }
-        />
-        <TextInput
-          key={search.filter}
-          aria-label={t('map.filter')}
-          placeholder={t('map.filter')}
-          leftSection={<Icon name="filter_alt" />}
-          size="sm"
-          w={170}
-          defaultValue={search.filter ?? ''}
-          onBlur={(event) => go({ filter: event.target.value.trim() || undefined })}
-          onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
-        />
-        <div className={styles.levels}>
-          <span>{t('map.levels')}</span>
-          <SegmentedControl
-            size="xs"
-            aria-label={t('map.levels')}
-            value={String(levels)}
-            data={['1', '2', '3']}
-            onChange={(value) => go({ levels: value === '3' ? undefined : Number(value) })}
-          />
-        </div>
-      </div>
+      <MapControls {...{ search, types, boxes, inside, measures, measure, rule, levels, go }} />
       <MapLegend
         roots={roots}
         levels={levels}
@@ -263,14 +188,6 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
       </div>
     </Page>
   );
-}
-
-/** The measures of the cards inside, then those of the boxes. */
-function groupsOf(measures: readonly Measure[], nameOf: (type: string) => string) {
-  return [...Map.groupBy(measures, ({ type }) => type)].map(([type, own]) => ({
-    group: nameOf(type),
-    items: own.map(({ key, label }) => ({ value: key, label })),
-  }));
 }
 
 function Crumbs({
