@@ -6,9 +6,9 @@ const used = `
 account_tree add add_link apartment apps arrow_back arrow_downward arrow_forward arrow_upward attach_file bar_chart bolt bookmark
 call_merge corporate_fare calendar_month cancel category chat check check_circle checklist checkbook chevron_left chevron_right circle
 close cloud code content_copy dark_mode database delete description device_hub dns domain download draw edit event 
-explore family_history filter_alt flag flight_takeoff folder group grid_view group_work history home hub inbox info route
+explore family_history filter_alt fit_screen flag flight_takeoff folder fullscreen group grid_view group_work history home hub inbox info route
 inventory_2 keyboard_arrow_down keyboard_arrow_right layers light_mode link link_off list lock login logout map memory
-menu more_horiz notifications open_in_new person pie_chart publish keep query_stats refresh rocket_launch save schedule
+menu more_horiz notifications open_in_new person pie_chart print publish keep query_stats refresh rocket_launch save schedule
 schema search settings share shield star star-fill storefront sync_alt swap_horiz swap_vert sync table table_chart task_alt
 tune function unfold_more person_add alternate_email reply attach_money cloud_sync inventory undo webhook public bug_report gavel policy edit_calendar repeat upload verified view_column view_list visibility warning work workspaces edit_note block quiz sync_problem add_circle upload_file
 `

@@ -15,6 +15,7 @@ export const fileMediaTypes: Record<ReportFormat, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   svg: 'image/svg+xml; charset=utf-8',
   png: 'image/png',
+  chart: 'application/vnd.estate.chart+json; charset=utf-8',
 };
 
 /** The formats of tables. */

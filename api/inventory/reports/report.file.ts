@@ -54,7 +54,8 @@ export function pictureOptionsOf({ theme, width }: PictureOptions, format: Repor
 
 /** The value of `Content-Disposition`. */
 export function disposition(report: string, format: FileFormat, table?: string): string {
-  const name = `${report}${table === undefined ? '' : `-${table}`}.${format}`;
+  const ending = format === 'chart' ? 'chart.json' : format;
+  const name = `${report}${table === undefined ? '' : `-${table}`}.${ending}`;
   return `${isPicture(format) ? 'inline' : 'attachment'}; filename="${name}"`;
 }
 

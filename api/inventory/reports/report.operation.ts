@@ -47,6 +47,7 @@ const suffix: Record<ReportFormat, string> = {
   xlsx: '-xlsx',
   svg: '-svg',
   png: '-png',
+  chart: '-chart',
 };
 
 /** Query parameters of every report. */

@@ -3,6 +3,7 @@ import { visibilities } from '../../kernel/lists/lists.shared.ts';
 import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
+/** What can be saved: views of the first nine kinds, reports by their names, and pages that consist of several. */
 export const savedReportTypes = [
   'portfolio',
   'flexible-portfolio',
@@ -13,6 +14,17 @@ export const savedReportTypes = [
   'matrix',
   'data-quality',
   'eol',
+  'app-portfolio',
+  'capability-heatmap',
+  'cost-periods',
+  'cost-treemap',
+  'kpis',
+  'landscape',
+  'roadmap',
+  'bpm',
+  'ppm',
+  'query',
+  'dashboard',
 ] as const;
 
 /** A small picture as a `data:` address. */

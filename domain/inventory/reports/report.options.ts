@@ -2,14 +2,14 @@ import Type, { type Static } from 'typebox';
 import { Choice, optional } from '../../kernel/shapes.ts';
 
 /** The output formats of a report or query. */
-export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png']);
+export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png', 'chart']);
 
 export type ReportFormat = Static<typeof ReportFormat>;
 
-/** The formats that are pictures. */
-export type PictureFormat = 'svg' | 'png';
+/** The formats that are pictures, or the data of one, from which browsers draw it. */
+export type PictureFormat = 'svg' | 'png' | 'chart';
 export const isPicture = (format: ReportFormat): format is PictureFormat =>
-  format === 'svg' || format === 'png';
+  format === 'svg' || format === 'png' || format === 'chart';
 
 /** How a picture is drawn. */
 export const pictureOptions = optional({

@@ -25,7 +25,7 @@ import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/
 import { cardsAround } from './dependencies.around.ts';
 import { requestedFields } from './dependencies.fields.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
-import { layersOfTypes } from './dependencies.layers.ts';
+import { layersOfTypes } from '../../kernel/charts/charts.type-layers.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer(), { description: 'The number of all, by type' });
 

@@ -320,7 +320,8 @@ function endsList(title: string, items: Result['items'], context: ChartContext):
       { name: 'Quarter', share: 14 },
       { name: 'Applications that depend on it', share: 34 },
     ],
-    rows: items.slice(0, LISTED).map(({ name, type, eol_label, eol_cycle, ends_on, affected_apps }) => ({
+    rows: items.slice(0, LISTED).map(({ id, name, type, eol_label, eol_cycle, ends_on, affected_apps }) => ({
+      id,
       cells: [
         name,
         eol_label === null ? typeLabel(context, type) : [eol_label, eol_cycle ?? ''].join(' ').trim(),

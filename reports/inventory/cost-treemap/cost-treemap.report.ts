@@ -236,7 +236,7 @@ export function costTreemapChart(
     items: all,
     groups,
   }: {
-    items: Iterable<{ name: string; cost: number; group?: string; group_id?: string | null }>;
+    items: Iterable<{ id: string; name: string; cost: number; group?: string; group_id?: string | null }>;
     groups: { id: string | null; name: string; parent_name?: string | null }[] | null;
   },
   { type, cost_field, group_by }: { type: string; cost_field: string; group_by?: string },
@@ -257,7 +257,7 @@ export function costTreemapChart(
       series: [label],
       shares: true,
       most: 21,
-      items: items.map(({ name, cost }) => ({ name, values: [cost] })),
+      items: items.map(({ id, name, cost }) => ({ id, name, values: [cost] })),
     };
   }
   return {
@@ -270,7 +270,8 @@ export function costTreemapChart(
     // negative costs have no area
     items: items
       .filter(({ cost }) => cost > 0)
-      .map(({ name, cost, group, group_id }) => ({
+      .map(({ id, name, cost, group, group_id }) => ({
+        id,
         name,
         value: cost,
         ...(group === undefined ? {} : { group: group_id ?? group }),

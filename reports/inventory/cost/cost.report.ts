@@ -52,7 +52,7 @@ export const costReport = defineReport({
 
 /** One bar per card with its share and the running sum, highest cost first. */
 function costChart(
-  all: Iterable<{ name: string; cost: number }>,
+  all: Iterable<{ id: string; name: string; cost: number }>,
   type: string,
   context: ChartContext,
 ): Chart {
@@ -67,6 +67,6 @@ function costChart(
     series: ['Cost'],
     shares: true,
     most: 21,
-    items: items.map(({ name, cost }) => ({ name, values: [cost] })),
+    items: items.map(({ id, name, cost }) => ({ id, name, values: [cost] })),
   };
 }

@@ -177,7 +177,8 @@ function dataQualityChart(result: Result, context: ChartContext): Chart {
           { name: 'Type', share: 30 },
           { name: 'Data quality', share: 20, right: true },
         ],
-        rows: worst_items.slice(0, LISTED).map(({ name, type, data_quality }) => ({
+        rows: worst_items.slice(0, LISTED).map(({ id, name, type, data_quality }) => ({
+          id,
           cells: [name, typeLabel(context, type), formatShare(data_quality / 100)],
           paint: typePaint(context, type),
         })),

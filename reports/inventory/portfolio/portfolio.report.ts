@@ -162,7 +162,9 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
       color_field !== null && typeof item.color === 'string'
         ? optionLabel(context, type, color_field, item.color)
         : NO_VALUE;
-    return [{ name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) }];
+    return [
+      { id: item.id, name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) },
+    ];
   });
   const missing = items.length - placed.length;
   const isSparse = placed.length < items.length * WELL_FILLED;

@@ -87,6 +87,7 @@ export const roadmapReport = defineReport({
 });
 
 interface Drawn {
+  id: string;
   name: string;
   type: string;
   subtype: string | null;
@@ -110,6 +111,7 @@ function roadmapChart(
     phases: phaseLegend.slice(0, phaseKeys.length),
     today: context.today,
     items: cards.map((card) => ({
+      id: card.id,
       name: card.name,
       dates: phaseKeys.map((phase) => card.lifecycle?.[phase] ?? null),
       ...(grouping ? { group: grouping.of(card) } : {}),

@@ -1,6 +1,6 @@
 import { textOn } from './charts.colours.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
-import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { axisTitle, formatCount, formatShare, numberWriter } from './charts.numbers.ts';
 import {
   emptyStyle,
@@ -214,7 +214,7 @@ function rowsOf(frame: Frame): Mark[] {
       : chart.beside && chart.series.length > 1
         ? lanesOf(frame, item, y, xOf)
         : stackOf(frame, item, y, xOf);
-    return [name, ...hints, ...bars, ...shares];
+    return standingFor(item.id, [name, ...hints, ...bars, ...shares]);
   });
   const zero = xOf(0);
   return [...marks, line([zero, top], [zero, top + items.length * row], scheme.border)];

@@ -1,7 +1,7 @@
 import { MOST_GROUPS } from './charts.grouping.ts';
 import { decapitalised } from './charts.labels.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
-import { type Look, type Mark, moved, type Picture } from './charts.marks.ts';
+import { type Look, type Mark, moved, type Picture, standingFor } from './charts.marks.ts';
 import { counted, formatCount, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, labelAt, nothing, withNote } from './charts.parts.ts';
 import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile, writtenValue } from './charts.tiles.ts';
@@ -175,7 +175,8 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
   const { look } = frame;
   const { scheme } = look;
   if (level >= levels || node.children.length === 0) {
-    return tile(frame, node, width, level >= levels);
+    const one = tile(frame, node, width, level >= levels);
+    return { ...one, marks: standingFor(refOf(node), one.marks) };
   }
   const isRoot = level === 1;
   const pad = isRoot ? PAD : INNER;
@@ -225,6 +226,9 @@ const ownOf = (node: Node, { rolledUp }: BoxesChart): Node => ({
   box: { ...node.box, name: `${node.box.name} (itself)` },
 });
 
+/** The card of a box; several together have none. */
+const refOf = ({ isRest, box }: Node): string | undefined => (isRest ? undefined : box.id);
+
 /** Tiles in rows of equal height. */
 function gridOf(frame: BoxFrame, nodes: Node[], width: number, columns: number, folded: boolean): Drawn {
   const count = Math.max(1, Math.min(columns, nodes.length));
@@ -236,8 +240,8 @@ function gridOf(frame: BoxFrame, nodes: Node[], width: number, columns: number, 
     const first = row.map((node) => tile(frame, node, wide, folded));
     const height = Math.max(...first.map((one) => one.height));
     for (const [index, node] of row.entries()) {
-      const drawn = tile(frame, node, wide, folded, height);
-      marks.push(...drawn.marks.map((mark) => moved(mark, index * (wide + INNER), y)));
+      const drawn = standingFor(refOf(node), tile(frame, node, wide, folded, height).marks);
+      marks.push(...drawn.map((mark) => moved(mark, index * (wide + INNER), y)));
     }
     y += height + INNER;
   }

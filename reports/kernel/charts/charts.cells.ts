@@ -126,6 +126,7 @@ function groundOf(chart: BubblesChart, look: Look, cell: Cell): Mark[] {
     radius: radius.control,
     fill: corner === 0 ? scheme.canvas : mix(scheme.panel, tint, 0.7),
     title: `${chart.x.steps![cell.x]}, ${chart.y.steps![cell.y]}: ${formatCount(cell.items.length)}`,
+    ref: `cell ${cell.x} ${cell.y}`,
   };
   const name = nameOfCorner(chart, cell);
   if (name === undefined) return [ground];

@@ -30,14 +30,15 @@ export interface PlacedCircle {
 /** The circle of an item; hollow if its size is unknown. */
 export function circleMark(chart: BubblesChart, look: Look, { item, x, y, radius }: PlacedCircle): Mark {
   const fill = fillOf(paintOf(chart, item.group), look);
+  const ref = item.id;
   const size =
     item.size === undefined || !chart.size
       ? ''
       : `: ${formatValue(item.size, chart.size.unit, look.workspace)}`;
   const title = `${item.name}${size}${item.group === undefined ? '' : `, ${item.group}`}`;
   if (chart.size && item.size === undefined)
-    return { kind: 'circle', x, y, radius, fill: look.scheme.panel, stroke: fill, title };
-  return { kind: 'circle', x, y, radius, fill, stroke: look.scheme.panel, title };
+    return { kind: 'circle', x, y, radius, fill: look.scheme.panel, stroke: fill, title, ref };
+  return { kind: 'circle', x, y, radius, fill, stroke: look.scheme.panel, title, ref };
 }
 
 /** The name beside a circle. */

@@ -39,7 +39,7 @@ const TWO = 900;
 const GAP = 16;
 
 /** The marks of a chart. */
-function pictureOf(chart: Chart, look: Look): Picture {
+export function pictureOf(chart: Chart, look: Look): Picture {
   return chart.kind === 'panels' ? panelsOf(chart, look) : layout(chart, look);
 }
 

@@ -1,7 +1,7 @@
 import { typeColours } from './charts.colours.ts';
 import { bundleNote, type LayerEdge, type LayerNode, layersOf } from './charts.layers.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
-import { type Look, type Mark, type Picture, px } from './charts.marks.ts';
+import { type Look, type Mark, type Picture, px, standingFor } from './charts.marks.ts';
 import { counted, formatCount } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, label, nothing, withNote } from './charts.parts.ts';
 import { plain, wrap } from './charts.text.ts';
@@ -92,7 +92,7 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
       ...titles,
       ...drawn.map(({ line }) => line),
       ...drawn.flatMap(({ arrows }) => arrows),
-      ...nodes.flatMap((node) => nodeMarks(look, node)),
+      ...nodes.flatMap((node) => standingFor(node.names ? undefined : node.id, nodeMarks(look, node))),
     ],
     description,
   };

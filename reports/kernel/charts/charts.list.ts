@@ -1,5 +1,5 @@
 import { isNarrow } from './charts.look.ts';
-import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { heading, LABEL, label, labelAt, nothing, omittedNote, swatch, withNote } from './charts.parts.ts';
 import type { ListChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -49,9 +49,9 @@ export function layoutList(chart: ListChart, look: Look): Picture {
       room: column.room,
     }),
   );
-  const rows = chart.rows.flatMap(({ cells, paint }, row): Mark[] => {
+  const rows = chart.rows.flatMap(({ id, cells, paint }, row): Mark[] => {
     const y = top + row * ROW + ROW / 2;
-    return [
+    return standingFor(id, [
       line([margin, top + row * ROW], [width - margin, top + row * ROW], scheme.hairline),
       ...(paint ? [swatch(look, margin + 5, y, paint, 'dot')] : []),
       ...cells.map((text, at) =>
@@ -64,7 +64,7 @@ export function layoutList(chart: ListChart, look: Look): Picture {
           paint && at === 0 ? 16 : 0,
         ),
       ),
-    ];
+    ]);
   });
   return {
     width,

@@ -4,6 +4,10 @@ import type { ChartWorkspace } from './charts.types.ts';
 interface Common {
   /** What the mark stands for, in words. */
   title?: string | undefined;
+  /** The id of the card that it stands for, in charts that have them. */
+  ref?: string | undefined;
+  /** The name of the entry of the legend to which it belongs. */
+  legend?: string | undefined;
 }
 
 /** A rectangle; `hatch` is the colour of diagonal lines over its fill. */
@@ -40,7 +44,7 @@ export interface PathMark extends Common {
 }
 
 /** One line of text; `y` is its baseline. */
-export interface TextMark {
+export interface TextMark extends Pick<Common, 'ref' | 'legend'> {
   kind: 'text';
   x: number;
   y: number;
@@ -93,6 +97,10 @@ export const px = (pixels: number): number => Math.round(pixels * 10) / 10;
 
 /** The baseline at which text of a size is centred around `y`. */
 export const middle = (y: number, size: number): number => y + size * 0.36;
+
+/** Marks that stand for a card. */
+export const standingFor = (ref: string | undefined, marks: Mark[]): Mark[] =>
+  ref === undefined ? marks : marks.map((mark) => ({ ...mark, ref }));
 
 /** A mark moved by an offset. */
 export function moved(mark: Mark, dx: number, dy: number): Mark {

@@ -1,7 +1,7 @@
 import { textOn } from './charts.colours.ts';
 import { clustered, type Group, groupLines, MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
-import { type Look, line, type Mark, type Picture, px } from './charts.marks.ts';
+import { type Look, line, type Mark, type Picture, px, standingFor } from './charts.marks.ts';
 import { counted, formatCount, numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, label, labelAt, nothing, withNote } from './charts.parts.ts';
 import { plain } from './charts.text.ts';
@@ -224,11 +224,12 @@ function columnNames({ look, chart, columns, left, top, wide, bottom }: Frame): 
   ];
 }
 
-function rowNames({ look, rows, columns, left, wide, tops, bottom }: Frame): Mark[] {
+function rowNames({ look, chart, rows, columns, left, wide, tops, bottom }: Frame): Mark[] {
   const { scheme, margin } = look;
   const right = left + columns.length * wide;
-  const marks = rows.flatMap(({ name, above }, at): Mark[] => {
+  const marks = rows.flatMap(({ name, above, members }, at): Mark[] => {
     const y = tops[at]!;
+    const ref = members.length === 1 ? chart.rows[members[0]!]!.key : undefined;
     return [
       ...(hasHeading(rows, at)
         ? [
@@ -240,7 +241,9 @@ function rowNames({ look, rows, columns, left, wide, tops, bottom }: Frame): Mar
             }),
           ]
         : []),
-      labelAt(look, left - 10, y + ROW / 2, name, { anchor: 'end', room: left - margin - 12 }),
+      ...standingFor(ref, [
+        labelAt(look, left - 10, y + ROW / 2, name, { anchor: 'end', room: left - margin - 12 }),
+      ]),
       line([left, y], [right, y], scheme.hairline),
     ];
   });

@@ -117,8 +117,9 @@ function legendMarks(look: Look, legend: readonly LegendEntry[], top: number): H
       x = margin;
       y += LEGEND_ROW;
     }
-    marks.push(swatch(look, x + 5, y + 8, paint, shape ?? 'square'));
+    marks.push({ ...swatch(look, x + 5, y + 8, paint, shape ?? 'square'), legend: name });
     marks.push({
+      legend: name,
       ...labelAt(look, x + 16, y + 8, text),
       ...(text === plain(name) ? {} : { whole: plain(name) }),
     });

@@ -1,7 +1,7 @@
 import { textOn } from './charts.colours.ts';
 import { MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
-import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { counted, formatCount, formatDate } from './charts.numbers.ts';
 import { diamond, heading, LABEL, type LegendEntry, label, labelAt, nothing } from './charts.parts.ts';
 import { layoutRoadmapCounts } from './charts.quarters.ts';
@@ -89,8 +89,10 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
     const moving = settled.length > 1 ? items.slice(0, items.length - settled.length) : items;
     for (const item of moving) {
       marks.push(
-        labelAt(look, margin, y + ROW / 2, item.name, { room: names }),
-        ...barsOf(frame, item, y + ROW / 2),
+        ...standingFor(item.id, [
+          labelAt(look, margin, y + ROW / 2, item.name, { room: names }),
+          ...barsOf(frame, item, y + ROW / 2),
+        ]),
       );
       y += ROW;
     }

@@ -1,6 +1,6 @@
 import { mix, textOn } from './charts.colours.ts';
 import { isNarrow } from './charts.look.ts';
-import type { Look, Mark, Picture } from './charts.marks.ts';
+import { type Look, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { axisTitle, formatCount, formatShare, numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, withNote } from './charts.parts.ts';
 import { type Area, divideArea } from './charts.squares.ts';
@@ -21,6 +21,7 @@ const WIDER = { groups: 1.5, tiles: 2.2 };
 const MIN_LETTERS = 4;
 
 interface Tile {
+  id?: string;
   name: string;
   value: number;
 }
@@ -70,7 +71,10 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
       WIDER.tiles,
     );
     for (const [at, piece] of pieces.entries()) {
-      marks.push(...tileMarks(look, tiles[at]!, shrink(piece, GAP.tiles / 2), write, largest));
+      const tile = tiles[at]!;
+      marks.push(
+        ...standingFor(tile.id, tileMarks(look, tile, shrink(piece, GAP.tiles / 2), write, largest)),
+      );
     }
   };
   if (chart.groups === undefined && chart.items.every(({ group }) => group === undefined))

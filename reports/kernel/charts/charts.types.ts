@@ -74,7 +74,7 @@ export interface BarsChart extends Head {
   /** Largest number of rows; default 200. */
   most?: number;
   /** In the order to be drawn; a value for each series, null where it is not known. */
-  items: { name: string; values: (number | null)[]; paint?: Paint; hint?: string }[];
+  items: { id?: string; name: string; values: (number | null)[]; paint?: Paint; hint?: string }[];
 }
 
 /** Stacked columns over consecutive spans. */
@@ -137,7 +137,7 @@ export interface TreemapChart extends Head {
   valueAxis: string;
   unit: ChartUnit;
   /** `group` is the name of a group, or its key if `groups` is given. */
-  items: { name: string; value: number; group?: string }[];
+  items: { id?: string; name: string; value: number; group?: string }[];
   /** Groups by key: names can be equal. What has no group stands last. */
   groups?: { key: string; name: string; isLast?: boolean }[];
 }
@@ -193,7 +193,7 @@ export interface BubblesChart extends Head {
   groups?: { name: string; paint: Paint }[];
   /** Names of the top right and the bottom left corner, if both axes are judged. */
   corners?: { best: string; worst: string };
-  items: { name: string; x: number; y: number; size?: number; group?: string }[];
+  items: { id?: string; name: string; x: number; y: number; size?: number; group?: string }[];
 }
 
 /** Time spans, one row per item. */
@@ -203,7 +203,7 @@ export interface RoadmapChart extends Head {
   /** The phases in their order; the last is a point in time. */
   phases: { name: string; paint: Paint }[];
   /** The date (`YYYY-MM-DD`) at which each phase begins, null if unknown. `group` is a key of `groups`. */
-  items: { name: string; dates: (string | null)[]; group?: string }[];
+  items: { id?: string; name: string; dates: (string | null)[]; group?: string }[];
   groups?: { key: string; name: string; paint?: Paint }[];
   /** The date of the line for today, `YYYY-MM-DD`. */
   today: string;
@@ -257,7 +257,7 @@ export interface FiguresChart extends Head {
 export interface ListChart extends Head {
   kind: 'list';
   columns: { name: string; right?: boolean; share: number }[];
-  rows: { cells: string[]; paint?: Paint }[];
+  rows: { id?: string; cells: string[]; paint?: Paint }[];
   /** Total number of rows, if only some are given. */
   total?: number;
 }

@@ -49,6 +49,7 @@ async function draw(
     format,
   }: { workspace: ChartWorkspace; options: PictureOptions; format: PictureFormat },
 ): Promise<Buffer> {
+  if (format === 'chart') return Buffer.from(JSON.stringify(chart));
   const svg = drawChart(chart, workspace, options);
   if (format === 'svg') return Buffer.from(svg);
   return (await import('./rendering.png.ts')).pngOf(svg);

@@ -185,3 +185,20 @@ it('draws in the theme, width and format that are asked for', async () => {
   );
   expect([asked.status, asked.text.includes('width="700"')]).toEqual([200, true]);
 });
+
+it('returns the data of a picture, from which browsers draw it', async () => {
+  const CHART = { accept: 'application/vnd.estate.chart+json' };
+  const admin = await t.as('admin');
+  const body = { type: 'Application', name: 'Ledger', lifecycle: { active: '2020-01-01' } };
+  const { id } = (await answered(admin.post('/api/v1/cards', body), 201)).body;
+  const { status, headers, text } = await viewer.get('/api/v1/reports/roadmap?type=Application', CHART);
+  expect([status, headers['content-type']]).toEqual([200, `${CHART.accept}; charset=utf-8`]);
+  const chart = JSON.parse(text);
+  expect(chart.kind).toBe('roadmap');
+  expect(chart.items).toMatchObject([{ id, name: 'Ledger', dates: [null, null, '2020-01-01', null, null] }]);
+  const kpis = await viewer.get('/api/v1/reports/kpis', CHART);
+  expect(JSON.parse(kpis.text).kind).toBe('panels');
+  const query = { from: ['Application'], dimensions: [{ field: 'phase' }], measures: [{ fn: 'count' }] };
+  const counted = await viewer.post('/api/v1/reports/query', query, CHART);
+  expect(JSON.parse(counted.text).kind).toBe('bars');
+});

@@ -1,10 +1,24 @@
 import account from './de/account.json';
 import card from './de/card.json';
+import dashboards from './de/dashboards.json';
+import explorer from './de/explorer.json';
 import home from './de/home.json';
 import inventory from './de/inventory.json';
 import kit from './de/kit.json';
 import map from './de/map.json';
+import query from './de/query.json';
 import reports from './de/reports.json';
 
 /** All texts in German: a file for each feature, `kit` for what they share. */
-export const german = { ...account, ...card, ...home, ...inventory, ...kit, ...map, ...reports };
+export const german = {
+  ...account,
+  ...card,
+  ...dashboards,
+  ...explorer,
+  ...home,
+  ...inventory,
+  ...kit,
+  ...map,
+  ...query,
+  ...reports,
+};

@@ -1,10 +1,24 @@
 import account from './en/account.json';
 import card from './en/card.json';
+import dashboards from './en/dashboards.json';
+import explorer from './en/explorer.json';
 import home from './en/home.json';
 import inventory from './en/inventory.json';
 import kit from './en/kit.json';
 import map from './en/map.json';
+import query from './en/query.json';
 import reports from './en/reports.json';
 
 /** All texts in English: a file for each feature, `kit` for what they share. */
-export const english = { ...account, ...card, ...home, ...inventory, ...kit, ...map, ...reports };
+export const english = {
+  ...account,
+  ...card,
+  ...dashboards,
+  ...explorer,
+  ...home,
+  ...inventory,
+  ...kit,
+  ...map,
+  ...query,
+  ...reports,
+};

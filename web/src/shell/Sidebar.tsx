@@ -20,6 +20,7 @@ const entries: Entry[] = [
   { to: '/', icon: 'home', text: 'nav.home' },
   { to: '/inventory', icon: 'table', text: 'nav.inventory' },
   { to: '/map', icon: 'account_tree', text: 'nav.map' },
+  { to: '/explorer', icon: 'hub', text: 'nav.explorer' },
   { to: '/reports/$', icon: 'bar_chart', text: 'nav.reports' },
 ];
 

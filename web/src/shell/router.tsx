@@ -8,8 +8,10 @@ import {
 } from '@tanstack/react-router';
 import { readAccountSearch } from '../features/account/account.search.ts';
 import { readCardSearch } from '../features/card/card.search.ts';
+import { readExplorerSearch } from '../features/explore/explorer.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { readMapSearch } from '../features/map/map.search.ts';
+import { readQuerySearch } from '../features/query/query.search.ts';
 import { AppLayout } from './AppLayout.tsx';
 import { bootstrapQuery, meQuery, queryClient, relationTypesQuery, typesQuery } from './queries.ts';
 import { RouteError, RouteMissing, RoutePending } from './RouteStates.tsx';
@@ -140,11 +142,31 @@ const map = createRoute({
   component: lazyRouteComponent(() => import('../features/map/MapPage.tsx'), 'MapPage'),
 });
 
+const explorer = createRoute({
+  getParentRoute: () => app,
+  path: '/explorer',
+  validateSearch: readExplorerSearch,
+  component: lazyRouteComponent(() => import('../features/explore/ExplorerPage.tsx'), 'ExplorerPage'),
+});
+
+const dashboard = createRoute({
+  getParentRoute: () => app,
+  path: '/dashboards/$id',
+  component: lazyRouteComponent(() => import('../features/dashboards/DashboardPage.tsx'), 'DashboardPage'),
+});
+
+const query = createRoute({
+  getParentRoute: () => app,
+  path: '/query',
+  validateSearch: readQuerySearch,
+  component: lazyRouteComponent(() => import('../features/query/QueryPage.tsx'), 'QueryPage'),
+});
+
 // the gallery at `/reports`, one report at `/reports/bpm/process-map`
 const report = createRoute({
   getParentRoute: () => app,
   path: '/reports/$',
-  validateSearch: (search: Record<string, unknown>) => search as Record<string, string | number | boolean>,
+  validateSearch: (search: Record<string, unknown>) => search,
   component: lazyRouteComponent(() => import('../features/reports/ReportPage.tsx'), 'ReportPage'),
 });
 
@@ -165,7 +187,7 @@ export const router = createRouter({
     confirmRegistration,
     twoFactor,
     ssoCallback,
-    app.addChildren([home, inventory, card, map, report, account]),
+    app.addChildren([home, inventory, card, map, explorer, dashboard, query, report, account]),
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 80,

@@ -1,24 +1,30 @@
-import { Button, Menu, NumberInput, Select, Switch, TextInput } from '@mantine/core';
-import { useElementSize } from '@mantine/hooks';
+import { Button, Menu } from '@mantine/core';
+import { useElementSize, useFullscreenElement, useHotkeys } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { Chart } from '../../../../reports/kernel/charts/charts.types.ts';
+import { ChartPicture } from '../../kit/ChartPicture.tsx';
+import { without } from '../../kit/chartTable.ts';
+import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
+import { type Params, reportUrl, useChart } from '../../kit/reports.ts';
+import { PinMenu } from '../../kit/PinMenu.tsx';
+import { SaveDialog } from '../../kit/SaveDialog.tsx';
+import { ShareButton } from '../../kit/ShareButton.tsx';
+import { savedReportQuery, savedTypeOf } from '../../kit/saved.ts';
 import { RouteMissing } from '../../shell/RouteStates.tsx';
-import { type Report, type ReportParameter, reportOf, titleOf } from './catalogue.ts';
-import { fetchReport, reportUrl, useReportPicture } from './picture.ts';
+import { type Report, reportOf, titleOf } from './catalogue.ts';
+import { useDownload } from './download.ts';
+import { useDrill } from './drill.ts';
+import { ReportControls } from './ReportControls.tsx';
 import { ReportsPage } from './ReportsPage.tsx';
+import { ReportTables } from './ReportTables.tsx';
 import styles from './reports.module.css';
-
-type Params = Record<string, string | number | boolean | undefined>;
-
-const downloads = [
-  { accept: 'image/svg+xml', extension: 'svg' },
-  { accept: 'image/png', extension: 'png' },
-  { accept: 'text/csv', extension: 'csv' },
-  { accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', extension: 'xlsx' },
-];
+import { ownParams, readReportSearch, type ReportSearch } from './reports.search.ts';
+import { TimeBar } from './TimeBar.tsx';
 
 /** All reports, or the one that the address names: its controls, its picture, and its downloads. */
 export function ReportPage() {
@@ -28,148 +34,264 @@ export function ReportPage() {
   return report ? <ReportView key={name} report={report} /> : <RouteMissing />;
 }
 
+/** The address of a report's chart on a day. */
+const chartUrl = (report: Report, params: Params, day: string | undefined) =>
+  reportUrl(report.name, { ...params, ...(day && { as_of: `${day}T23:59:59Z` }) });
+
 function ReportView({ report }: { report: Report }) {
   const t = useTexts();
-  const params: Params = useSearch({ from: '/app/reports/$' });
+  const search = readReportSearch(useSearch({ from: '/app/reports/$' }));
   const navigate = useNavigate({ from: '/reports/$' });
-  const { ref, width } = useElementSize();
-  const size = width > 0 ? Math.max(320, Math.min(2000, Math.round(width / 40) * 40)) : 1200;
-  const { src, error, isLoading } = useReportPicture(report.name, params, size);
-  const set = (key: string, value: string | number | boolean | undefined) =>
-    void navigate({ search: { ...params, [key]: value === '' ? undefined : value } as never, replace: true });
-  const download = async ({ accept, extension }: (typeof downloads)[number]) => {
-    const address = URL.createObjectURL(await fetchReport(reportUrl(report.name, params), accept));
-    const link = Object.assign(document.createElement('a'), {
-      href: address,
-      download: `${report.name.replaceAll('/', '-')}.${extension}`,
-    });
-    link.click();
-    URL.revokeObjectURL(address);
+  const { ref: frame, toggle: toggleFullscreen } = useFullscreenElement();
+  const params = ownParams(search);
+  const go = (change: Params) =>
+    void navigate({ search: (before) => ({ ...before, ...change }) as never, replace: true });
+  const isTable = search.view === 'table';
+  useHotkeys([['t', () => go({ view: isTable ? undefined : 'table' })]]);
+  const chart = useChart(chartUrl(report, params, search.as_of));
+  const before = useChart(search.compare ? chartUrl(report, params, search.compare) : undefined);
+  const download = useDownload(report.name, params, search.as_of);
+  const title = titleOf(t, report.name);
+  const place = {
+    path: `/reports/${report.name}`,
+    search: { ...params, ...(search.hide && { hide: search.hide }) },
   };
+  const isBusy = chart.isPending || chart.isPlaceholderData;
   return (
     <Page
       title={
         <>
-          <Link to="/reports/$" params={{ _splat: '' }} search={{}} className="secondary">
+          <Link to="/reports/$" params={{ _splat: '' }} search={{}} className={styles.above}>
             {t('nav.reports')}
           </Link>
-          <span className="muted">/</span>
-          <h1>{titleOf(report)}</h1>
+          <h1>{title}</h1>
         </>
       }
       actions={
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="default" leftSection={<Icon name="download" />}>
-              {t('reports.download')}
+        <>
+          {report.takesAsOf && !search.time && (
+            <Button
+              variant="subtle"
+              color="gray"
+              leftSection={<Icon name="history" />}
+              onClick={() => go({ time: true, compare: undefined })}
+            >
+              {t('asOf.today')}
             </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {downloads.map((one) => (
-              <Menu.Item key={one.extension} onClick={() => download(one)}>
-                {one.extension.toUpperCase()}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
+          )}
+          <Button
+            variant="default"
+            leftSection={<Icon name={isTable ? 'bar_chart' : 'table'} />}
+            onClick={() => go({ view: isTable ? undefined : 'table' })}
+          >
+            {t(isTable ? 'chart.chart' : 'chart.table')}
+          </Button>
+          <PinMenu tile={{ title, width: 2, ...place }} />
+          <MoreMenu
+            download={download}
+            onFullscreen={toggleFullscreen}
+            saved={search.saved}
+            view={place}
+            title={title}
+            onSaved={(id) => go({ saved: id })}
+          />
+          <ShareButton />
+        </>
       }
     >
-      <div className={styles.controls}>
-        {report.parameters.map((parameter) => (
-          <Control
-            key={parameter.key}
-            parameter={parameter}
-            value={params[parameter.key]}
-            onChange={(value) => set(parameter.key, value)}
-          />
-        ))}
-        {report.takesAsOf && (
-          <TextInput
-            type="date"
-            label={t('reports.asOf')}
-            value={String(params.as_of ?? '')}
-            onChange={(event) => set('as_of', event.target.value)}
-          />
+      {search.saved && <SavedBanner id={search.saved} />}
+      <ReportControls report={report} params={params} onChange={go} />
+      <div className={styles.body} ref={frame} aria-busy={isBusy} data-stale={isBusy && !chart.error}>
+        {chart.error && (
+          <p role="alert" className={styles.nothing}>
+            {chart.error.message}
+          </p>
         )}
-        {report.takesFilter && (
-          <TextInput
-            label={t('reports.filter')}
-            placeholder="attributes.timeModel = invest"
-            w={280}
-            defaultValue={String(params.filter ?? '')}
-            onBlur={(event) => set('filter', event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && set('filter', event.currentTarget.value)}
+        {chart.data && !chart.error && (
+          <Shown
+            report={report}
+            chart={chart.data}
+            before={before.data}
+            search={search}
+            params={params}
+            go={go}
+            isTable={isTable}
           />
         )}
       </div>
-      <div ref={ref} className={styles.chart} aria-busy={isLoading} data-stale={isLoading}>
-        {error ? <p role="alert">{error.message}</p> : src && <img src={src} alt={report.summary} />}
-      </div>
+      {before.error && (
+        <p role="alert" className={styles.note}>
+          {before.error.message}
+        </p>
+      )}
+      {report.takesAsOf && (search.time || search.as_of || search.compare) && (
+        <div className={styles.timeRow}>
+          {!search.compare && (
+            <Button variant="default" onClick={() => go({ compare: monthsAgo(6) })}>
+              {t('reports.compare')}
+            </Button>
+          )}
+          <TimeBar
+            asOf={search.as_of}
+            compare={search.compare}
+            before={before.data}
+            now={chart.data}
+            onChange={go}
+          />
+        </div>
+      )}
     </Page>
   );
 }
 
-/** The field that a parameter names is chosen among those of the metamodel. */
-const namesType = (key: string) => /^(type|row_type|col_type)$/.test(key);
+const monthsAgo = (months: number) =>
+  new Date(Date.now() - months * 30.4 * 86_400_000).toISOString().slice(0, 10);
 
-const words = (key: string) => key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ');
-
-interface ControlProps {
-  parameter: ReportParameter;
-  value: string | number | boolean | undefined;
-  onChange(value: string | number | boolean | undefined): void;
+interface ShownProps {
+  report: Report;
+  chart: Chart;
+  before: Chart | undefined;
+  search: ReportSearch;
+  params: Params;
+  go(change: Params): void;
+  isTable: boolean;
 }
 
-/** A control for a parameter, by its declared type. */
-function Control({ parameter, value, onChange }: ControlProps) {
-  const { types, label } = useMetamodel();
-  const common = { label: words(parameter.key), title: parameter.description };
-  const options = parameter.enum ?? undefined;
-  if (parameter.type === 'boolean')
-    return (
-      <Switch
-        {...common}
-        size="xs"
-        className={styles.switch}
-        checked={String(value ?? parameter.default ?? false) === 'true'}
-        onChange={(event) => onChange(event.target.checked || undefined)}
-      />
-    );
-  if (parameter.type === 'integer' || parameter.type === 'number')
-    return (
-      <NumberInput
-        {...common}
-        w={110}
-        min={parameter.minimum}
-        max={parameter.maximum}
-        placeholder={String(parameter.default ?? '')}
-        value={value === undefined ? '' : Number(value)}
-        onChange={(given) => onChange(given === '' ? undefined : Number(given))}
-      />
-    );
-  if (options || namesType(parameter.key))
-    return (
-      <Select
-        {...common}
-        w={180}
-        clearable
-        searchable
-        placeholder={String(parameter.default ?? '')}
-        value={value === undefined ? null : String(value)}
-        data={
-          options ??
-          types.filter((one) => !one.is_hidden).map((one) => ({ value: one.key, label: label(one) }))
-        }
-        onChange={(given: string | null) => onChange(given ?? undefined)}
-      />
-    );
+/** The picture of a report, or its numbers; with another day beside it where places do not show what moved. */
+function Shown({ report, chart, before, search, params, go, isTable }: ShownProps) {
+  const t = useTexts();
+  const { date } = useFormat();
+  const { ref, width } = useElementSize();
+  const hidden = search.hide ?? [];
+  const shown = useMemo(() => without(chart, hidden), [chart, hidden]);
+  const drill = useDrill(report, params, chart);
+  const size = Math.max(320, Math.floor(width));
+  const isMoving = chart.kind === 'bubbles';
+  const hide = (names: readonly string[]) => go({ hide: names.length > 0 ? (names as never) : undefined });
+  if (isTable) return <ReportTables chart={shown} sort={search.sort} onSort={(sort) => go({ sort })} />;
   return (
-    <TextInput
-      {...common}
-      w={180}
-      defaultValue={String(value ?? '')}
-      placeholder={String(parameter.default ?? '')}
-      onBlur={(event) => onChange(event.target.value || undefined)}
-    />
+    <div ref={ref} className={styles.chart}>
+      {hidden.length > 0 && (
+        <div className={styles.hidden}>
+          {t('reports.leftOut')}
+          {hidden.map((name) => (
+            <Button
+              key={name}
+              variant="default"
+              size="compact-xs"
+              rightSection={<Icon name="close" size={12} />}
+              onClick={() => hide(hidden.filter((one) => one !== name))}
+            >
+              {name}
+            </Button>
+          ))}
+        </div>
+      )}
+      {width > 0 && (
+        <ChartPicture
+          chart={shown}
+          width={size}
+          before={isMoving && before ? without(before, hidden) : undefined}
+          onOpen={drill}
+          onLegend={(name) => hide([...hidden, name])}
+        />
+      )}
+      {width > 0 && before && !isMoving && (
+        <section>
+          <h2 className={styles.then}>{t('asOf.day', { day: date(search.compare!) })}</h2>
+          <ChartPicture chart={without(before, hidden)} width={size} onOpen={drill} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** Says which saved report is open, and leads back to it as it was saved. */
+function SavedBanner({ id }: { id: string }) {
+  const t = useTexts();
+  const { data: saved } = useQuery(savedReportQuery(id));
+  if (!saved) return null;
+  return (
+    <div className={styles.banner}>
+      <Icon name="bookmark" />
+      <span>
+        <strong>{saved.name}</strong>{' '}
+        {saved.description && <span className="secondary">{saved.description}</span>}
+      </span>
+      <Link
+        to="/reports/$"
+        params={{ _splat: '' }}
+        search={{ tab: 'saved' } as never}
+        className={styles.link}
+      >
+        {t('reports.toSaved')}
+      </Link>
+    </div>
+  );
+}
+
+interface MoreMenuProps {
+  download: ReturnType<typeof useDownload>;
+  onFullscreen(): Promise<void>;
+  saved: string | undefined;
+  view: { path: string; search: Record<string, unknown> };
+  title: string;
+  onSaved(id: string): void;
+}
+
+/** Saving, downloads, printing and the full screen. */
+function MoreMenu({ download, onFullscreen, saved, view, title, onSaved }: MoreMenuProps) {
+  const t = useTexts();
+  const [dialog, setDialog] = useState<'new' | 'change'>();
+  const { data: known } = useQuery({ ...savedReportQuery(saved ?? ''), enabled: saved !== undefined });
+  const isOwn = known?.is_owner ?? false;
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" leftSection={<Icon name="download" />} loading={download.isBusy}>
+            {t('reports.more')}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {isOwn && (
+            <Menu.Item leftSection={<Icon name="save" />} onClick={() => setDialog('change')}>
+              {t('save.overwrite')}
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<Icon name="bookmark" />} onClick={() => setDialog('new')}>
+            {t('save.saveAs')}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>{t('reports.download')}</Menu.Label>
+          {download.formats.map(({ extension, accept }) => (
+            <Menu.Item key={extension} onClick={() => download.start(accept, extension)}>
+              {extension.toUpperCase()}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item leftSection={<Icon name="print" />} onClick={() => window.print()}>
+            {t('reports.print')}
+          </Menu.Item>
+          <Menu.Item leftSection={<Icon name="fullscreen" />} onClick={onFullscreen}>
+            {t('reports.fullscreen')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog && (
+        <SaveDialog
+          title={t(dialog === 'new' ? 'save.saveAs' : 'save.overwrite')}
+          saved={dialog === 'change' ? known : undefined}
+          type={savedTypeOf(view.path)}
+          name={title}
+          config={{ ...view }}
+          onClose={() => setDialog(undefined)}
+          onDone={({ id }) => {
+            setDialog(undefined);
+            onSaved(id);
+          }}
+        />
+      )}
+    </>
   );
 }

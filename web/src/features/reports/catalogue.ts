@@ -1,4 +1,6 @@
 import all from '../../generated/reports.json';
+import type { Translate } from '../../kit/messages.tsx';
+import { english } from '../../messages/en.ts';
 
 /** A parameter of a report that a control sets. */
 export interface ReportParameter {
@@ -29,12 +31,16 @@ export const reports: readonly Report[] = known.filter(({ name }) => !elsewhere.
 
 export const reportOf = (name: string): Report | undefined => known.find((report) => report.name === name);
 
-/** The title of a report: its summary without the verb. */
-export const titleOf = ({ name }: Report): string => {
-  const words = name.split('/').at(-1)!.replaceAll('-', ' ');
-  const title = words.charAt(0).toUpperCase() + words.slice(1);
-  return title.replace(
-    /\b(Kpis|Eol|Bpm|Ppm)\b/i,
-    (word) => ({ kpis: 'Key figures', eol: 'End of life' })[word.toLowerCase()] ?? word.toUpperCase(),
-  );
-};
+const words = (key: string) => key.charAt(0).toUpperCase() + key.slice(1).replaceAll(/[-_]/g, ' ');
+
+/** A text for what the API description names; its words, if there is none. */
+function named(t: Translate, prefix: string, key: string): string {
+  const message = `${prefix}.${key.replaceAll('/', '.')}`;
+  return message in english ? t(message as keyof typeof english) : words(key.split('/').at(-1)!);
+}
+
+/** The title of a report. */
+export const titleOf = (t: Translate, name: string): string => named(t, 'reports.name', name);
+
+/** The name of a parameter. */
+export const parameterName = (t: Translate, key: string): string => named(t, 'reports.param', key);

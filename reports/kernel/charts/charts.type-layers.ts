@@ -1,5 +1,5 @@
-import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
-import type { GraphChart } from '../../kernel/charts/charts.types.ts';
+import { type ChartContext, typeLabel, typePaint } from './charts.labels.ts';
+import type { GraphChart } from './charts.types.ts';
 
 interface DrawnNode {
   id: string;

@@ -1,0 +1,89 @@
+import { person } from '../support/accounts.ts';
+import { answered, openApp } from '../support/harness.ts';
+import { listen, logIn, startBrowser, visit } from './browser.ts';
+
+const { t, admin } = await openApp(['admin']);
+const origin = await listen(t);
+const browser = await startBrowser();
+afterAll(() => browser.close());
+const owner = await person(t, { role: 'admin', display_name: 'Ada Owner' });
+
+for (const [name, technicalSuitability, functionalSuitability, timeModel, costTotalAnnual] of [
+  ['Ledger', 'inappropriate', 'unreasonable', 'eliminate', 300_000],
+  ['Claims desk', 'fullyAppropriate', 'perfect', 'invest', 900_000],
+  ['Shop', 'fullyAppropriate', 'perfect', 'tolerate', 50_000],
+] as const) {
+  const attributes = { technicalSuitability, functionalSuitability, timeModel, costTotalAnnual };
+  await answered(admin.post('/api/v1/cards', { type: 'Application', name, attributes }), 201);
+}
+
+test.each([
+  { width: 1440, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const)('a report answers to keys, leaves out a group and shows its numbers, $width px', async (look) => {
+  const { page, problems, accessibility } = await visit(browser, origin, look);
+  await logIn(page, owner.email, '/reports/portfolio');
+  await page.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
+  const chart = page.getByRole('listbox', { name: /3 items by/ });
+  await chart.waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.getByRole('option', { name: 'Ledger: $300K, Eliminate' }).waitFor({ state: 'attached' });
+
+  await chart.focus();
+  await chart.press('End');
+  await page.getByText('Enter leaves it out').waitFor();
+  await chart.press('Enter');
+  await page.getByText('Left out:').waitFor();
+  await page.getByRole('listbox', { name: /2 items by/ }).waitFor();
+  expect(page.url()).toContain('hide=');
+
+  await page.locator('body').press('t');
+  const table = page.getByRole('table').first();
+  await table.getByRole('row').nth(2).waitFor();
+  expect(await table.getByRole('row').count()).toBe(3);
+  expect(await accessibility()).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a report is saved, pinned and found again, and a question becomes a query', async () => {
+  const { page, problems, accessibility } = await visit(browser, origin);
+  await logIn(page, owner.email, '/reports/cost?type=Application');
+  await page.getByRole('listbox').waitFor();
+  await page.getByRole('button', { name: 'Save and download' }).click();
+  await page.getByRole('menuitem', { name: 'Save as' }).click();
+  await page.getByLabel('Name').fill('What we pay');
+  await page.getByText('Public', { exact: true }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('What we pay').waitFor();
+  expect(page.url()).toContain('saved=');
+
+  await page.getByRole('button', { name: 'Pin' }).click();
+  await page.getByRole('menuitem', { name: 'New dashboard' }).click();
+  await page.getByLabel('Name').fill('Board');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Pinned to Board').waitFor();
+
+  await page.goto('/reports?tab=dashboards');
+  await page.getByRole('link', { name: 'Board' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Board' }).waitFor();
+  await page.getByRole('region', { name: 'Cost' }).getByRole('listbox').waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.getByRole('button', { name: 'Actions for Cost' }).click();
+  await page.getByRole('menuitem', { name: 'Take off' }).click();
+  await page.getByText('Nothing is pinned here yet').waitFor();
+
+  await page.goto('/reports?tab=public');
+  await page.getByRole('link', { name: 'What we pay' }).waitFor();
+  expect(await accessibility()).toEqual([]);
+
+  await page.goto('/query');
+  await page.getByLabel('Ask').first().fill('How many applications by TIME model?');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByRole('listbox', { name: /3 rows|of 3/ }).waitFor();
+  await page.locator('body').press('t');
+  await page.getByText('3 groups').waitFor();
+  expect(await accessibility()).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});

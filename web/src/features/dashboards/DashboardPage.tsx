@@ -1,0 +1,202 @@
+import { ActionIcon, Button, Menu } from '@mantine/core';
+import { useElementSize, useInViewport } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { SavedReport } from '#client';
+import { ChartPicture } from '../../kit/ChartPicture.tsx';
+import { without } from '../../kit/chartTable.ts';
+import { Icon } from '../../kit/Icon.tsx';
+import { useTexts } from '../../kit/messages.tsx';
+import { Page } from '../../kit/Page.tsx';
+import type { InventoryQuery } from '../../kit/query.ts';
+import { type Params, reportUrl, useChart, useQueryChart } from '../../kit/reports.ts';
+import { SaveDialog } from '../../kit/SaveDialog.tsx';
+import { ShareButton } from '../../kit/ShareButton.tsx';
+import { savedReportQuery, type Tile, tilesOf, useSavedReports } from '../../kit/saved.ts';
+import { RoutePending } from '../../shell/RouteStates.tsx';
+import styles from './dashboards.module.css';
+
+/** A page of pinned reports in a grid. */
+export function DashboardPage() {
+  const { id } = useParams({ from: '/app/dashboards/$id' });
+  const { data, error } = useQuery(savedReportQuery(id));
+  if (error) throw error;
+  return data ? <DashboardView key={id} dashboard={data} /> : <RoutePending />;
+}
+
+const widths = [1, 2, 4] as const;
+
+function DashboardView({ dashboard }: { dashboard: SavedReport }) {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const { change, remove } = useSavedReports();
+  const [isOpen, setOpen] = useState(false);
+  const { name, is_owner: isOwner, description, id } = dashboard;
+  const tiles = tilesOf(dashboard);
+  const store = (next: Tile[]) => change.mutate({ id, config: { ...dashboard.config, tiles: next } });
+  const move = (at: number, by: number) => {
+    const next = [...tiles];
+    const [tile] = next.splice(at, 1);
+    next.splice(Math.max(0, at + by), 0, tile!);
+    store(next);
+  };
+  return (
+    <Page
+      title={
+        <>
+          <Link
+            to="/reports/$"
+            params={{ _splat: '' }}
+            search={{ tab: 'dashboards' } as never}
+            className={styles.above}
+          >
+            {t('reports.tab.dashboards')}
+          </Link>
+          <h1>{name}</h1>
+        </>
+      }
+      actions={
+        <>
+          {isOwner && (
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <Button variant="default" leftSection={<Icon name="edit" />}>
+                  {t('dashboard.change')}
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item onClick={() => setOpen(true)}>{t('save.edit')}</Menu.Item>
+                <Menu.Item
+                  color="red"
+                  onClick={async () => {
+                    await remove.mutateAsync(id);
+                    void navigate({
+                      to: '/reports/$',
+                      params: { _splat: '' },
+                      search: { tab: 'dashboards' } as never,
+                    });
+                  }}
+                >
+                  {t('save.delete')}
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          )}
+          <ShareButton />
+        </>
+      }
+    >
+      {description && <p className={styles.description}>{description}</p>}
+      {tiles.length === 0 && (
+        <div className={styles.empty}>
+          <p>{t('dashboard.empty')}</p>
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/reports/$" params={{ _splat: '' }} search={{}} {...props} />}
+          >
+            {t('dashboard.toReports')}
+          </Button>
+        </div>
+      )}
+      <div className={styles.grid}>
+        {tiles.map((tile, at) => (
+          <section
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same report can be pinned twice
+            key={`${at} ${tile.path}`}
+            className={styles.tile}
+            data-width={tile.width}
+            aria-label={tile.title}
+          >
+            <header className={styles.head}>
+              <Link to={tile.path as '/'} search={tile.search as never}>
+                <h2>{tile.title}</h2>
+              </Link>
+              {isOwner && (
+                <Menu position="bottom-end">
+                  <Menu.Target>
+                    <ActionIcon aria-label={t('reports.actions', { name: tile.title })}>
+                      <Icon name="more_horiz" />
+                    </ActionIcon>
+                  </Menu.Target>
+                  <Menu.Dropdown>
+                    {widths
+                      .filter((width) => width !== tile.width)
+                      .map((width) => (
+                        <Menu.Item
+                          key={width}
+                          onClick={() =>
+                            store(tiles.map((one, index) => (index === at ? { ...one, width } : one)))
+                          }
+                        >
+                          {t(`dashboard.width.${width}`)}
+                        </Menu.Item>
+                      ))}
+                    {at > 0 && <Menu.Item onClick={() => move(at, -1)}>{t('dashboard.earlier')}</Menu.Item>}
+                    {at < tiles.length - 1 && (
+                      <Menu.Item onClick={() => move(at, 1)}>{t('dashboard.later')}</Menu.Item>
+                    )}
+                    <Menu.Item color="red" onClick={() => store(tiles.filter((_, index) => index !== at))}>
+                      {t('dashboard.unpin')}
+                    </Menu.Item>
+                  </Menu.Dropdown>
+                </Menu>
+              )}
+            </header>
+            <TileContent tile={tile} />
+          </section>
+        ))}
+      </div>
+      {isOpen && (
+        <SaveDialog
+          title={t('save.edit')}
+          saved={dashboard}
+          type="dashboard"
+          name={name}
+          onClose={() => setOpen(false)}
+          onDone={() => setOpen(false)}
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The chart of a tile, read when it comes into view; other pages are a link. */
+function TileContent({ tile: { path, search, title } }: { tile: Tile }) {
+  const t = useTexts();
+  const navigate = useNavigate();
+  const { ref: size, width } = useElementSize();
+  const { ref: view, inViewport } = useInViewport<HTMLDivElement>();
+  const { hide, as_of, compare: _compare, view: _view, ...params } = search;
+  const name = path.startsWith('/reports/') ? path.slice(9) : undefined;
+  const day = typeof as_of === 'string' ? { as_of: `${as_of}T23:59:59Z` } : {};
+  const report = useChart(
+    name && inViewport ? reportUrl(name, { ...(params as Params), ...day }) : undefined,
+  );
+  const query = useQueryChart(
+    path === '/query' && inViewport ? (search.q as InventoryQuery | undefined) : undefined,
+  );
+  const { data, error } = name ? report : query;
+  const hidden = Array.isArray(hide) ? (hide as string[]) : [];
+  return (
+    <div ref={view} className={styles.content}>
+      <div ref={size}>
+        {error && <p className="secondary">{error.message}</p>}
+        {data && width > 0 && (
+          <ChartPicture
+            chart={without(data, hidden)}
+            width={Math.max(320, Math.floor(width))}
+            onOpen={(ref) => {
+              if (/^[0-9a-f-]{36}$/.test(ref)) void navigate({ to: '/cards/$id', params: { id: ref } });
+            }}
+          />
+        )}
+        {!name && path !== '/query' && (
+          <Link to={path as '/'} search={search as never} className={styles.open}>
+            {t('dashboard.open', { title })}
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import type { BubbleAxis, Chart } from '../../../../reports/kernel/charts/charts.types.ts';
+import { useMetamodel } from '../../kit/metamodel.tsx';
+import type { Report } from './catalogue.ts';
+import type { Params } from '../../kit/reports.ts';
+
+/** Opens what a mark stands for: the card, or the inventory with the cards of a cell. */
+export function useDrill(report: Report, params: Params, chart: Chart) {
+  const navigate = useNavigate();
+  const router = useRouter();
+  const { sections } = useMetamodel();
+  const type = String(params.type ?? report.parameters.find(({ key }) => key === 'type')?.default ?? '');
+  const fields = sections(type).flatMap((section) => section.fields);
+  /** The condition of a step of an axis; fields and options are found by the names that the chart has. */
+  const conditionOf = ({ name, steps }: BubbleAxis, at: number): string | undefined => {
+    const field = fields.find(({ label }) => label === name);
+    const option = field?.options?.find(({ label }) => label === steps?.[at]);
+    return field && option ? `attributes.${field.key} = "${option.key}"` : undefined;
+  };
+  return (ref: string, isApart: boolean) => {
+    const cell = /^cell (\d+) (\d+)$/.exec(ref);
+    if (cell && chart.kind === 'bubbles') {
+      const conditions = [conditionOf(chart.x, Number(cell[1])), conditionOf(chart.y, Number(cell[2]))];
+      if (conditions.some((one) => one === undefined)) return;
+      const own = params.filter ? [`(${params.filter})`] : [];
+      void navigate({ to: '/inventory', search: { type, filter: [...own, ...conditions].join(' and ') } });
+    } else if (/^[0-9a-f-]{36}$/.test(ref)) {
+      if (isApart)
+        window.open(router.buildLocation({ to: '/cards/$id', params: { id: ref } }).href, '_blank');
+      else void navigate({ to: '/cards/$id', params: { id: ref } });
+    }
+  };
+}
