@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { OpenObject } from '../domain/kernel/shapes.ts';
 import type { ResponseHeader } from './openapi/headers.ts';
 import type { App } from './types.ts';
 
@@ -28,7 +29,10 @@ export function responseSchemas(
         if (!own) return [status, { description, type: 'null' }];
         const schema = withComponents(app, own);
         const media = [mediaType].flat().map((type) => [type, { schema }]);
-        const other = otherMedia.map((type) => [type, { schema: Type.String() }]);
+        const other = otherMedia.map((type) => [
+          type,
+          { schema: type.endsWith('+json') ? OpenObject : Type.String() },
+        ]);
         return [status, { description, content: Object.fromEntries([...media, ...other]) }];
       },
     ),

@@ -35,12 +35,6 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
   const { name, is_owner: isOwner, description, id } = dashboard;
   const tiles = tilesOf(dashboard);
   const store = (next: Tile[]) => change.mutate({ id, config: { ...dashboard.config, tiles: next } });
-  const move = (at: number, by: number) => {
-    const next = [...tiles];
-    const [tile] = next.splice(at, 1);
-    next.splice(Math.max(0, at + by), 0, tile!);
-    store(next);
-  };
   return (
     <Page
       title={
@@ -112,36 +106,7 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
               <Link to={tile.path as '/'} search={tile.search as never}>
                 <h2>{tile.title}</h2>
               </Link>
-              {isOwner && (
-                <Menu position="bottom-end">
-                  <Menu.Target>
-                    <ActionIcon aria-label={t('reports.actions', { name: tile.title })}>
-                      <Icon name="more_horiz" />
-                    </ActionIcon>
-                  </Menu.Target>
-                  <Menu.Dropdown>
-                    {widths
-                      .filter((width) => width !== tile.width)
-                      .map((width) => (
-                        <Menu.Item
-                          key={width}
-                          onClick={() =>
-                            store(tiles.map((one, index) => (index === at ? { ...one, width } : one)))
-                          }
-                        >
-                          {t(`dashboard.width.${width}`)}
-                        </Menu.Item>
-                      ))}
-                    {at > 0 && <Menu.Item onClick={() => move(at, -1)}>{t('dashboard.earlier')}</Menu.Item>}
-                    {at < tiles.length - 1 && (
-                      <Menu.Item onClick={() => move(at, 1)}>{t('dashboard.later')}</Menu.Item>
-                    )}
-                    <Menu.Item color="red" onClick={() => store(tiles.filter((_, index) => index !== at))}>
-                      {t('dashboard.unpin')}
-                    </Menu.Item>
-                  </Menu.Dropdown>
-                </Menu>
-              )}
+              {isOwner && <TileMenu tiles={tiles} at={at} store={store} />}
             </header>
             <TileContent tile={tile} />
           </section>
@@ -158,6 +123,50 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
         />
       )}
     </Page>
+  );
+}
+
+interface TileMenuProps {
+  tiles: readonly Tile[];
+  at: number;
+  store(tiles: Tile[]): void;
+}
+
+/** What the owner may do with a tile. */
+function TileMenu({ tiles, at, store }: TileMenuProps) {
+  const t = useTexts();
+  const tile = tiles[at]!;
+  const others = tiles.filter((_, index) => index !== at);
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon aria-label={t('reports.actions', { name: tile.title })}>
+          <Icon name="more_horiz" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {widths
+          .filter((width) => width !== tile.width)
+          .map((width) => (
+            <Menu.Item key={width} onClick={() => store(tiles.with(at, { ...tile, width }))}>
+              {t(`dashboard.width.${width}`)}
+            </Menu.Item>
+          ))}
+        {at > 0 && (
+          <Menu.Item onClick={() => store(others.toSpliced(at - 1, 0, tile))}>
+            {t('dashboard.earlier')}
+          </Menu.Item>
+        )}
+        {at < tiles.length - 1 && (
+          <Menu.Item onClick={() => store(others.toSpliced(at + 1, 0, tile))}>
+            {t('dashboard.later')}
+          </Menu.Item>
+        )}
+        <Menu.Item color="red" onClick={() => store(others)}>
+          {t('dashboard.unpin')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -50,6 +50,7 @@ interface BranchProps {
 }
 
 function Branch({ id, above, byEnd, graph, onCenter, levels }: BranchProps) {
+  const t = useTexts();
   const verb = useVerb();
   const edges = (byEnd.get(id) ?? []).filter(
     ({ source, target }) => !above.has(source === id ? target : source),
@@ -72,8 +73,13 @@ function Branch({ id, above, byEnd, graph, onCenter, levels }: BranchProps) {
                     <Link to="/cards/$id" params={{ id: other.id }}>
                       {other.name}
                     </Link>
-                    <button type="button" className={styles.here} onClick={() => onCenter(other.id)}>
-                      <CenterText />
+                    <button
+                      type="button"
+                      className={styles.here}
+                      aria-label={t('explorer.centerOn', { name: other.name })}
+                      onClick={() => onCenter(other.id)}
+                    >
+                      {t('explorer.centerHere')}
                     </button>
                   </span>
                   <Branch
@@ -92,8 +98,4 @@ function Branch({ id, above, byEnd, graph, onCenter, levels }: BranchProps) {
       ))}
     </ul>
   );
-}
-
-function CenterText() {
-  return useTexts()('explorer.centerHere');
 }

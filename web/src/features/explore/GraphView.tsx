@@ -44,7 +44,8 @@ export function GraphView({ layout, ...props }: GraphViewProps) {
   useEffect(() => {
     const box = scroll.current;
     if (!box || !center) return;
-    const wide = Math.max(0.7, Math.min(1, (box.clientWidth - 16) / layout.width));
+    // smaller rows would be hard to hit
+    const wide = Math.max(0.93, Math.min(1, (box.clientWidth - 16) / layout.width));
     setZoom(wide);
     requestAnimationFrame(() => {
       box.scrollTop = (center.y + ITEM.height / 2) * wide - box.clientHeight / 2;

@@ -35,7 +35,7 @@ export interface Layout {
   height: number;
 }
 
-export const ITEM = { width: 200, height: 46, row: 24, gap: 14, column: 80, top: 40, listed: 12 };
+export const ITEM = { width: 200, height: 46, row: 26, gap: 14, column: 80, top: 40, listed: 12 };
 
 /** The neighbours of the centre, and what data flows to and from them; relations of others only where data flows. */
 export function alongFlows(graph: Graph, center: string): Graph {

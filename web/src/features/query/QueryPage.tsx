@@ -185,7 +185,7 @@ function Result({ query, isTable, sort, onSort }: ResultProps) {
         if (type === 'key' && /^[0-9a-f-]{36}$/.test(cell))
           return (
             <Link to="/cards/$id" params={{ id: cell }} className={styles.link}>
-              {t('home.open')}
+              {t('query.open')}
             </Link>
           );
         return type === 'date' ? date(cell) : cell;
