@@ -16,6 +16,7 @@ import { embed, fragment, query, type Sql } from '../../../platform/database.ts'
 import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { counted } from '../../kernel/charts/charts.numbers.ts';
+import { layersOfTypes } from '../../kernel/charts/charts.type-layers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { flowMember } from '../../kernel/report.flows.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -25,7 +26,6 @@ import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/
 import { cardsAround } from './dependencies.around.ts';
 import { requestedFields } from './dependencies.fields.ts';
 import { type GraphParams, type GraphSql, graphOf } from './dependencies.graph.ts';
-import { layersOfTypes } from '../../kernel/charts/charts.type-layers.ts';
 
 const Counts = Type.Record(Type.String(), Type.Integer(), { description: 'The number of all, by type' });
 

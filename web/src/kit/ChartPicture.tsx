@@ -1,4 +1,4 @@
-import { memo, type MouseEvent, useId, useMemo, useState } from 'react';
+import { type MouseEvent, memo, useId, useMemo, useState } from 'react';
 import { pictureOf } from '../../../reports/kernel/charts/charts.draw.ts';
 import type { Mark, Picture } from '../../../reports/kernel/charts/charts.marks.ts';
 import type { Chart } from '../../../reports/kernel/charts/charts.types.ts';
@@ -61,10 +61,7 @@ export function ChartPicture({ chart, width, before, onOpen, onLegend }: ChartPi
   };
   return (
     <div className={styles.picture} style={{ width: picture.width }}>
-      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: it is a listbox */}
-      <svg
-        width={picture.width}
-        height={picture.height}
+      <div
         role="listbox"
         tabIndex={0}
         aria-label={picture.description}
@@ -93,39 +90,44 @@ export function ChartPicture({ chart, width, before, onOpen, onLegend }: ChartPi
           if (index !== undefined) open(picture.marks[index], event.ctrlKey || event.metaKey);
         }}
       >
-        <Marks picture={picture} hasLegend={onLegend !== undefined} />
-        {moves.map(({ key, from, to, radius }) => (
-          <g key={key} className={styles.move}>
-            <circle cx={from[0]} cy={from[1]} r={radius} />
-            <path d={`M${from[0]} ${from[1]}L${to[0]} ${to[1]}`} markerEnd={`url(#${id}arrow)`} />
-          </g>
-        ))}
-        {moves.length > 0 && (
-          <defs>
-            <marker
-              id={`${id}arrow`}
-              viewBox="0 0 8 8"
-              refX="8"
-              refY="4"
-              markerWidth="8"
-              markerHeight="8"
-              orient="auto"
-            >
-              <path d="M0 0L8 4L0 8z" fill="var(--text2)" />
-            </marker>
-          </defs>
-        )}
+        <svg width={picture.width} height={picture.height} aria-hidden="true">
+          <Marks picture={picture} hasLegend={onLegend !== undefined} />
+          {moves.map(({ key, from, to, radius }) => (
+            <g key={key} className={styles.move}>
+              <circle cx={from[0]} cy={from[1]} r={radius} />
+              <path d={`M${from[0]} ${from[1]}L${to[0]} ${to[1]}`} markerEnd={`url(#${id}arrow)`} />
+            </g>
+          ))}
+          {moves.length > 0 && (
+            <defs>
+              <marker
+                id={`${id}arrow`}
+                viewBox="0 0 8 8"
+                refX="8"
+                refY="4"
+                markerWidth="8"
+                markerHeight="8"
+                orient="auto"
+              >
+                <path d="M0 0L8 4L0 8z" fill="var(--text2)" />
+              </marker>
+            </defs>
+          )}
+          {current && <Ring mark={current.mark} />}
+        </svg>
         {stops.map(({ text, at: [x, y] }, index) => (
-          <g
+          <div
             key={`${x} ${y} ${text}`}
             id={`${id}${index}`}
             role="option"
+            tabIndex={-1}
             aria-selected={index === at}
-            aria-label={text}
-          />
+            className="visually-hidden"
+          >
+            {text}
+          </div>
         ))}
-        {current && <Ring mark={current.mark} />}
-      </svg>
+      </div>
       {current && (
         <div className={styles.tooltip} style={placeOf(current.at, picture)} role="status">
           {current.text}
@@ -262,7 +264,6 @@ function Shape({ mark, index, hatch, isActive }: ShapeProps) {
             strokeLinejoin: 'round',
             paintOrder: 'stroke',
           })}
-          aria-hidden="true"
         >
           {mark.text}
         </text>

@@ -77,7 +77,7 @@ export function ExplorerPage() {
           }
         />
         {!isAll && search.center && (
-          <label className={styles.depth}>
+          <div className={styles.depth}>
             {t('explorer.depth')}
             <SegmentedControl
               size="xs"
@@ -86,7 +86,7 @@ export function ExplorerPage() {
               data={[{ value: 'flow', label: t('explorer.alongFlow') }, '1', '2', '3']}
               onChange={(value) => go({ depth: value === 'flow' ? undefined : Number(value) })}
             />
-          </label>
+          </div>
         )}
         {(search.open || search.show || search.hide) && (
           <Button

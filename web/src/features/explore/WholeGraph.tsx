@@ -132,6 +132,7 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
       sigma.current = undefined;
     };
   }, [graph, colours, scheme]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another graph has a drawing of its own
   useEffect(() => {
     const made = sigma.current;
     if (!made) return;

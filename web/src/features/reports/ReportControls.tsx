@@ -4,8 +4,8 @@ import { ControlSelect } from '../../kit/ControlSelect.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
-import { parameterName, type Report, type ReportParameter } from './catalogue.ts';
 import type { Params } from '../../kit/reports.ts';
+import { parameterName, type Report, type ReportParameter } from './catalogue.ts';
 import styles from './reports.module.css';
 
 interface ControlsProps {

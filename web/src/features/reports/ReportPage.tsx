@@ -10,8 +10,8 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
-import { type Params, reportUrl, useChart } from '../../kit/reports.ts';
 import { PinMenu } from '../../kit/PinMenu.tsx';
+import { type Params, reportUrl, useChart } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { savedReportQuery, savedTypeOf } from '../../kit/saved.ts';
@@ -23,7 +23,7 @@ import { ReportControls } from './ReportControls.tsx';
 import { ReportsPage } from './ReportsPage.tsx';
 import { ReportTables } from './ReportTables.tsx';
 import styles from './reports.module.css';
-import { ownParams, readReportSearch, type ReportSearch } from './reports.search.ts';
+import { ownParams, type ReportSearch, readReportSearch } from './reports.search.ts';
 import { TimeBar } from './TimeBar.tsx';
 
 /** All reports, or the one that the address names: its controls, its picture, and its downloads. */

@@ -8,8 +8,8 @@ import { Page } from '../../kit/Page.tsx';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { type Report, reports, titleOf } from './catalogue.ts';
 import { useReportPicture } from './picture.ts';
-import { SavedGallery } from './SavedGallery.tsx';
 import styles from './reports.module.css';
+import { SavedGallery } from './SavedGallery.tsx';
 
 const tabs = ['reports', 'saved', 'shared', 'public', 'dashboards'] as const;
 

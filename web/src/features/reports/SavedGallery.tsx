@@ -9,9 +9,9 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { ToneMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import type { Params } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { savedReportsQuery, useSavedReports, viewOf } from '../../kit/saved.ts';
-import type { Params } from '../../kit/reports.ts';
 import { useReportPicture } from './picture.ts';
 import styles from './reports.module.css';
 
