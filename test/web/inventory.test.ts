@@ -1,40 +1,16 @@
 import type { Page } from 'playwright-core';
-import { password, person } from '../support/accounts.ts';
-import { answered, openApp } from '../support/harness.ts';
-import { listen, startBrowser, visit } from './browser.ts';
+import { person } from '../support/accounts.ts';
+import { survivingWorker } from '../support/jobs.ts';
+import { eventually, names, openInventory, parameter } from './inventory.ts';
 
-const { t, admin } = await openApp(['admin']);
-const origin = await listen(t);
-const browser = await startBrowser();
-afterAll(() => browser.close());
-const owner = await person(t, { role: 'admin', display_name: 'Ada Owner' });
+// pages of a busy machine are slow
+vi.setConfig({ testTimeout: 180_000 });
 
-const create = async (type: string, name: string, more: object = {}): Promise<string> =>
-  (await answered(admin.post('/api/v1/cards', { type, name, ...more }), 201)).body.id;
+const { t, create, open } = await openInventory();
+const startWorker = survivingWorker(() => t.services);
 
-const server = await create('ITComponent', 'Database server');
-const ledger = await create('Application', 'Ledger', {
-  attributes: { numberOfUsers: 310, hostingType: 'onPremise', businessCriticality: 'missionCritical' },
-});
-await create('Application', 'Ledger archive', { parent_id: ledger, attributes: { numberOfUsers: 12 } });
-await create('Application', 'Claims desk', { attributes: { numberOfUsers: 90, hostingType: 'cloudSaaS' } });
-await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: ledger, target_id: server });
-
-/** Opens a page of a person who is logged in. */
-async function open(path: string, options: Parameters<typeof visit>[2] = {}, email = owner.email) {
-  const visited = await visit(browser, origin, options);
-  await visited.page.goto(`/login?next=${encodeURIComponent(path)}`);
-  await visited.page.getByLabel('E-mail address').fill(email);
-  await visited.page.getByLabel('Password', { exact: true }).fill(password);
-  await visited.page.getByRole('button', { name: 'Log in' }).click();
-  await visited.page.getByRole('heading', { level: 1 }).waitFor();
-  return visited;
-}
-
-const names = (page: Page) => page.getByRole('gridcell').getByRole('link').allTextContents();
 const heads = async (page: Page) =>
   (await page.getByRole('columnheader').allTextContents()).filter((text) => text !== '');
-const parameter = (page: Page, key: string) => new URL(page.url()).searchParams.get(key);
 
 test('columns are chosen, moved, resized and hidden, and the address keeps them', async () => {
   const { page, problems, accessibility } = await open('/inventory?type=Application');
@@ -58,23 +34,23 @@ test('columns are chosen, moved, resized and hidden, and the address keeps them'
   const users = page.getByRole('columnheader', { name: /Number of Users/ });
   await users.getByRole('button').first().focus();
   await page.keyboard.press('Alt+ArrowLeft');
-  await expect.poll(() => heads(page)).toEqual(['Name', 'Number of Users', 'Quality']);
+  await eventually(() => heads(page)).toEqual(['Name', 'Number of Users', 'Quality']);
   await page.keyboard.press('Shift+ArrowRight');
-  await expect.poll(() => parameter(page, 'cols')).toContain('attributes.numberOfUsers:126');
+  await eventually(() => parameter(page, 'cols')).toContain('attributes.numberOfUsers:126');
   const before = (await users.boundingBox())!;
   await page.mouse.move(before.x + before.width - 1, before.y + 10);
   await page.mouse.down();
   await page.mouse.move(before.x + before.width + 39, before.y + 10, { steps: 4 });
   await page.mouse.up();
-  await expect.poll(() => parameter(page, 'cols')).toContain('attributes.numberOfUsers:166');
+  await eventually(() => parameter(page, 'cols')).toContain('attributes.numberOfUsers:166');
   await users.hover();
   await page.getByRole('button', { name: 'Quality: column menu' }).click();
   await page.getByRole('menuitem', { name: 'Hide' }).click();
-  await expect.poll(() => heads(page)).toEqual(['Name', 'Number of Users']);
+  await eventually(() => heads(page)).toEqual(['Name', 'Number of Users']);
   // the foot adds up all cards of the filter
   await page.getByRole('row').last().getByText('412').waitFor();
   await page.getByRole('button', { name: 'Number of Users', exact: true }).click();
-  await expect.poll(() => names(page)).toEqual(['Ledger archive', 'Claims desk', 'Ledger']);
+  await eventually(() => names(page)).toEqual(['Ledger archive', 'Claims desk', 'Ledger']);
   expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -91,18 +67,165 @@ test('the table is worked by keyboard', async () => {
   };
   await page.locator('[data-line="0"][data-column="1"]').click();
   await page.keyboard.press('ArrowDown');
-  await expect.poll(focused).toBe('1,1');
-  await page.keyboard.press('ArrowRight');
+  await eventually(focused).toBe('1,1');
   await page.keyboard.press('j');
-  await expect.poll(focused).toBe('2,2');
+  await eventually(focused).toBe('2,1');
   await page.keyboard.press('x');
   await page.getByRole('row', { name: /Ledger archive/, selected: true }).waitFor();
   await page.keyboard.press('Control+Home');
-  await expect.poll(focused).toBe('0,0');
+  await eventually(focused).toBe('0,0');
   await page.keyboard.press('Shift+ArrowDown');
   expect(await page.locator('[data-range="true"]').count()).toBe(2);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a view is saved, changed, shared and deleted', async () => {
+  const colleague = await person(t, { role: 'member', display_name: 'Cleo Colleague' });
+  const { page, problems, accessibility } = await open(
+    '/inventory?type=Application&filter=attributes.hostingType%20in%20(onPremise)',
+  );
+  await page.getByText('1 card').waitFor();
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save as view' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save as view' });
+  await dialog.getByLabel('Name').fill('On our machines');
+  await dialog.getByRole('radio', { name: 'Chosen people' }).check();
+  await dialog.getByRole('combobox', { name: 'Add a person' }).fill('cleo');
+  await page.getByRole('option', { name: 'Cleo Colleague' }).click();
+  expect(await accessibility()).toEqual([]);
+  await dialog.getByRole('switch', { name: /Feed/ }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'On our machines' }).waitFor();
+  const id = parameter(page, 'view');
+
+  await page.getByRole('button', { name: 'Quality', exact: true }).click();
+  await page.getByText('Edited').waitFor();
+  await page.getByRole('button', { name: 'Reset' }).click();
+  await page.getByText('Edited').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Quality', exact: true }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Edited').waitFor({ state: 'detached' });
+
+  // whom it is shared with sees it in the menu, and by an address that only names it
+  const other = await open(`/inventory?view=${id}`, {}, colleague.email);
+  await other.page.getByRole('heading', { level: 1, name: 'On our machines' }).waitFor();
+  await other.page.getByText('1 card').waitFor();
+  expect(parameter(other.page, 'sort')).toBe('data_quality');
+  await other.page.getByRole('button', { name: 'Views' }).click();
+  await other.page.getByText('Shared with me').waitFor();
+  await other.page.context().close();
+
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Copy feed address' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Delete view' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Application' }).waitFor();
+  expect([...problems, ...other.problems]).toEqual([]);
+  await page.context().close();
+});
+
+test.each([1440, 390])('a card is shown beside the list, %i px', async (width) => {
+  const { page, problems, accessibility } = await open('/inventory?type=Application', { width });
+  await page.locator('[data-line="0"][data-column="1"]').click();
+  await page.keyboard.press(' ');
+  const panel = page.getByRole(width > 1200 ? 'complementary' : 'dialog', { name: 'Card', exact: true });
+  await panel.getByRole('heading', { name: 'Claims desk' }).waitFor();
+  expect(await accessibility()).toEqual([]);
+  if (width > 1200) {
+    await page.keyboard.press('j');
+    await panel.getByRole('heading', { name: 'Ledger' }).waitFor();
+    await panel.getByRole('link', { name: 'Database server' }).waitFor();
+  }
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+  expect(parameter(page, 'peek')).toBe(null);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('the filter is built of chips, as text and by facets, which all show one expression', async () => {
+  const { page, problems, accessibility } = await open('/inventory?type=Application&search=filter');
+  await create('Application', 'Filter one', { attributes: { hostingType: 'onPremise', numberOfUsers: 4 } });
+  await create('Application', 'Filter two', { attributes: { hostingType: 'hybrid', numberOfUsers: 40 } });
+  await create('Application', 'Filter three');
+  await page.goto('/inventory?type=Application&search=filter');
+  await page.getByText('3 cards').waitFor();
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Find a field' }).fill('number of');
+  await page.getByRole('menuitem', { name: 'Number of Users' }).click();
+  await page.getByRole('textbox', { name: 'Number of Users' }).fill('10');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 card').waitFor();
+  expect(parameter(page, 'filter')).toBe('attributes.numberOfUsers >= 10');
+  await page.getByRole('button', { name: 'Number of Users at least 10' }).waitFor();
+  expect(await accessibility()).toEqual([]);
+
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  const text = page.getByRole('textbox', { name: 'Text', exact: true });
+  await text.fill('attributes.hostingType = nowhere');
+  await page
+    .getByRole('status')
+    .getByText(/nowhere/)
+    .waitFor();
+  expect(await page.locator('.cm-fault').textContent()).toBe('nowhere');
+  await text.fill('');
+  await text.pressSequentially('attributes.hosting');
+  await page.getByRole('option', { name: /hostingType/ }).click();
+  await text.pressSequentially(' = hyb');
+  await page.getByRole('option', { name: /hybrid/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await text.fill('attributes.hostingType = hybrid or name ~ "one"');
+  await page.getByRole('status').getByText('2 cards').waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Advanced', exact: true }).waitFor();
+  await page.getByRole('row').last().getByText('2 cards').waitFor();
+  await page.getByRole('button', { name: 'Remove condition on Advanced' }).click();
+
+  await page.getByRole('checkbox', { name: /Hybrid/ }).click({ modifiers: ['Alt'] });
+  await eventually(() => parameter(page, 'filter')).toBe('attributes.hostingType not in (hybrid)');
+  await page.getByRole('row').last().getByText('2 cards').waitFor();
+  await page
+    .getByRole('checkbox', { name: /No value/ })
+    .first()
+    .waitFor();
+  expect(problems.filter((problem) => !/422/.test(problem))).toEqual([]);
+  await page.context().close();
+});
+
+test('rows are grouped, shown as a tree, and written into a file', async () => {
+  const top = await create('Application', 'Shape top', {
+    attributes: { hostingType: 'onPremise', numberOfUsers: 2 },
+  });
+  await create('Application', 'Shape below', {
+    parent_id: top,
+    attributes: { hostingType: 'hybrid', numberOfUsers: 3 },
+  });
+  const columns = encodeURIComponent('["name","attributes.numberOfUsers"]');
+  const { page, problems, accessibility } = await open(
+    `/inventory?type=Application&filter=name%20~%20shape&cols=${columns}`,
+  );
+  await page.getByRole('button', { name: 'Group', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Hosting Type' }).click();
+  const group = page.getByRole('row', { name: /On-Premise 1/ });
+  await group.getByText('2', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Shape below' }).waitFor();
+  expect(await accessibility()).toEqual([]);
+  await group.getByRole('button', { name: /On-Premise/ }).click();
+  await page.getByRole('link', { name: 'Shape top' }).waitFor({ state: 'detached' });
+
+  await startWorker();
+  await page.getByText('Tree', { exact: true }).click();
+  await eventually(() => names(page)).toEqual(['Shape top', 'Shape below']);
+  await page.getByRole('button', { name: 'Export' }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'CSV' }).click();
+  const { readFile } = await import('node:fs/promises');
+  const file = await readFile(await (await download).path(), 'utf8');
+  expect(file.split(/\r?\n/)[0]).toBe('id,type,name,attributes.numberOfUsers');
+  expect(file).toContain('Shape below,3');
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -20,8 +20,22 @@ const accent: MantineColorsTuple = [
   '#232b6e',
 ];
 
+/** What is bad or cannot be taken back, with the same shades for the two schemes. */
+const red: MantineColorsTuple = [
+  light.tones.bad.tint,
+  '#f9d9d6',
+  '#f3b5b0',
+  '#f49a92',
+  dark.tones.bad.ink,
+  '#d4493f',
+  light.tones.bad.ink,
+  '#96201a',
+  '#7a1a15',
+  '#5e1410',
+];
+
 const theme = createTheme({
-  colors: { accent },
+  colors: { accent, red },
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,
@@ -59,7 +73,8 @@ const theme = createTheme({
       vars: (_: unknown, { variant = 'filled', color }: { variant?: string; color?: string }) => ({
         root: {
           '--button-fz': 'var(--text-secondary)',
-          ...(variant === 'filled' && color === undefined && { '--button-color': 'var(--onAccent)' }),
+          ...(variant === 'filled' &&
+            (color === undefined || color === 'red') && { '--button-color': 'var(--onAccent)' }),
         },
       }),
     },

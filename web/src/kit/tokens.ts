@@ -15,6 +15,9 @@ function colourVariables({ tones, lifecycle, quality, ...scheme }: Scheme): Reco
   }
   for (const [name, value] of Object.entries(lifecycle)) variables[`--phase-${name}`] = value;
   for (const [step, value] of quality.entries()) variables[`--quality-${step + 1}`] = value;
+  // Mantine's own greys have too little contrast
+  variables['--mantine-color-dimmed'] = scheme.text2;
+  variables['--mantine-color-placeholder'] = scheme.text3;
   return variables;
 }
 

@@ -8,6 +8,7 @@ import { stopImpersonation } from './impersonation.ts';
 import styles from './layout.module.css';
 import { useLiveUpdates } from './live.ts';
 import { Palette, usePalette } from './Palette.tsx';
+import { PeekPanel } from './PeekPanel.tsx';
 import { useBootstrap, useMe } from './queries.ts';
 import { Sidebar } from './Sidebar.tsx';
 
@@ -60,6 +61,7 @@ export function AppLayout() {
           )}
           <Outlet />
         </div>
+        <PeekPanel />
       </div>
       <Palette isOpen={palette.isOpen} onClose={palette.close} />
     </MetamodelProvider>

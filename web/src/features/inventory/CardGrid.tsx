@@ -1,9 +1,17 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useRef,
+} from 'react';
 import { useTexts } from '../../kit/messages.tsx';
 import { GridHead, type HeadActions, tracks } from './GridHead.tsx';
 import { GridRow } from './GridRow.tsx';
-import { type GridCursor, placeAfter } from './grid.ts';
+import { type GridCursor, type Place, placeAfter } from './grid.ts';
+import type { GridEditing } from './gridEditing.tsx';
 import type { ShownColumn } from './layout.ts';
 import styles from './table.module.css';
 import type { CardListItem, Related } from './types.ts';
@@ -20,8 +28,9 @@ interface CardGridProps extends Omit<HeadActions, 'onPreview'> {
   /** Called with the first and the last visible line. */
   onRange(from: number, to: number): void;
   cursor: GridCursor;
+  editing: GridEditing;
   selected: ReadonlySet<string>;
-  onSelect(ids: readonly string[], isSelected: boolean): void;
+  onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
   selectAll: ReactNode;
   peek: string | undefined;
   onPeek(id: string): void;
@@ -34,7 +43,18 @@ interface CardGridProps extends Omit<HeadActions, 'onPreview'> {
 
 /** A table of any number of cards: only the visible lines exist. */
 export function CardGrid(props: CardGridProps) {
-  const { columns, lines, rowHeight, card: cardOf, cursor, selected, onSelect, peek, onPeek } = props;
+  const {
+    columns,
+    lines,
+    rowHeight,
+    card: cardOf,
+    cursor,
+    editing,
+    selected,
+    onSelect,
+    peek,
+    onPeek,
+  } = props;
   const t = useTexts();
   const scroll = useRef<HTMLDivElement>(null);
   const { active, range } = cursor;
@@ -52,22 +72,18 @@ export function CardGrid(props: CardGridProps) {
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the heights of all rows change with the density
   useEffect(() => rows.measure(), [rowHeight]);
-  useEffect(() => {
-    const grid = scroll.current;
-    if (!grid?.contains(document.activeElement) || document.activeElement?.closest('[data-editor]')) return;
-    rows.scrollToIndex(active.line);
-    requestAnimationFrame(() => focusCell(grid, active.line, active.column));
-  }, [active, rows]);
+  useCellFocus(scroll, (line) => rows.scrollToIndex(line), active, editing.isEditing);
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (!(event.target as HTMLElement).dataset.line) return;
     const page = Math.max(1, Math.floor((scroll.current?.clientHeight ?? 0) / rowHeight) - 3);
-    const place = placeAfter(event, active, { lines, columns: columns.length, page });
     const card = cardOf(active.line);
+    if (editing.onKeyDown(event)) return event.preventDefault();
+    const place = placeAfter(event, active, { lines, columns: columns.length, page });
     if (place) cursor.go(place, event.shiftKey && event.key !== 'j' && event.key !== 'k');
     else if (event.key === ' ' && card) onPeek(card.id);
-    else if (event.key === 'x' && card) onSelect([card.id], !selected.has(card.id));
+    else if (event.key === 'x' && card) onSelect([card], !selected.has(card.id));
     else if (event.key === 'Enter' && active.column === 0)
-      event.currentTarget.querySelector<HTMLElement>(`[data-line="${active.line}"] a`)?.click();
+      event.currentTarget.querySelector<HTMLElement>(`[data-line="${active.line}"] :is(a, button)`)?.click();
     else return;
     event.preventDefault();
   };
@@ -96,6 +112,12 @@ export function CardGrid(props: CardGridProps) {
       data-stale={props.isStale}
       onKeyDown={onKeyDown}
       onMouseDown={onMouseDown}
+      onDoubleClick={(event) => {
+        const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
+        if (cell) editing.begin({ line: Number(cell.dataset.line), column: Number(cell.dataset.column) });
+      }}
+      onCopy={editing.onCopy}
+      onPaste={editing.onPaste}
     >
       <GridHead {...props} onPreview={preview} />
       <div className={styles.rows} style={{ height: rows.getTotalSize() }} role="rowgroup">
@@ -118,6 +140,8 @@ export function CardGrid(props: CardGridProps) {
               rangeTo={isInRange && isSeveral ? range.columns[1] : -1}
               isSelected={card !== undefined && selected.has(card.id)}
               isPeeked={card !== undefined && card.id === peek}
+              editor={index === active.line ? editing.editorAt(index, active.column) : undefined}
+              errorOf={editing.errorOf}
               depth={card ? props.depth(card) : 0}
               onSelect={onSelect}
             />
@@ -125,8 +149,34 @@ export function CardGrid(props: CardGridProps) {
         })}
       </div>
       {props.foot}
+      {editing.dialogs}
     </div>
   );
+}
+
+/** Keeps the focus on the active cell, as far as it is in the table. */
+function useCellFocus(
+  scroll: RefObject<HTMLDivElement | null>,
+  scrollTo: (line: number) => void,
+  active: Place,
+  isEditing: boolean,
+): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only moves of the active cell scroll
+  useEffect(() => {
+    const grid = scroll.current;
+    if (!grid?.contains(document.activeElement) || document.activeElement?.closest('[data-editor]')) return;
+    scrollTo(active.line);
+    requestAnimationFrame(() => focusCell(grid, active.line, active.column));
+  }, [active]);
+  // after an edit the focus returns to the cell, unless it already is elsewhere on the page
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    const grid = scroll.current;
+    const focused = document.activeElement;
+    if (wasEditing.current && !isEditing && (focused === document.body || grid?.contains(focused)))
+      focusCell(grid, active.line, active.column);
+    wasEditing.current = isEditing;
+  }, [scroll, isEditing, active]);
 }
 
 function focusCell(grid: HTMLElement | null, line: number, column: number): void {

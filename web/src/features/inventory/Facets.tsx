@@ -1,12 +1,13 @@
-import { Checkbox } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type CountCardFacetsResponse, call, countCardFacets } from '#client';
+import { optionMark } from '../../kit/FieldInput.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
-import { OptionMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { useColumns } from './columns.tsx';
 import styles from './facets.module.css';
 import { chosenOf, partsOf, toggled } from './filter.ts';
 import type { InventorySearch } from './inventory.search.ts';
@@ -14,8 +15,23 @@ import { selectionOf } from './rows.ts';
 
 /** Values of a facet that are shown at once. */
 const SHOWN = 7;
+/** Fields with options that have a facet. */
+const FIELDS = 8;
 
 type Facet = CountCardFacetsResponse['facets'][number];
+
+/** One group of the facets. */
+interface FacetSource {
+  /** In the filter language. */
+  field: string;
+  /** As the service counts it. */
+  facet: string;
+  title: string;
+  /** Of an attribute, with its options in order. */
+  attribute?: Field;
+  /** Counted only when it is opened. */
+  isLater?: boolean;
+}
 
 const fixedTitles: Record<string, MessageKey> = {
   type: 'field.type',
@@ -25,35 +41,44 @@ const fixedTitles: Record<string, MessageKey> = {
   tags: 'field.tags',
 };
 
-/** The facet of a field of the filter language. */
-const facetOf = (field: string): string => (field === 'phase' ? 'lifecycle_phase' : field);
-
-/** The facets of a type: what every card has, and the fields with options. */
-function useFacetNames(type: string | undefined): { name: string; field?: Field }[] {
-  const { sections } = useMetamodel();
-  if (!type) return [{ name: 'type' }, { name: 'phase' }, { name: 'approval_status' }, { name: 'tags' }];
+/** The facets of a type: what every card has, the fields with options, and the relations. */
+function useFacetSources(type: string | undefined): FacetSource[] {
+  const t = useTexts();
+  const { sections, label, type: typeOf } = useMetamodel();
+  const fixed = (field: string): FacetSource => ({
+    field,
+    facet: field === 'phase' ? 'lifecycle_phase' : field,
+    title: t(fixedTitles[field]!),
+  });
+  const relations = useColumns(type).flatMap(({ key, title, relation }) =>
+    relation ? [{ field: `${key}.id`, facet: `relations.${relation.type}`, title, isLater: true }] : [],
+  );
+  if (!type) return ['type', 'phase', 'approval_status', 'tags'].map(fixed);
   const fields = sections(type)
     .flatMap((section) => section.fields)
-    .filter(({ options }) => options && options.length > 0)
-    .slice(0, 8);
+    .filter(({ options, type: kind }) => (options?.length ?? 0) > 0 || kind === 'boolean')
+    .slice(0, FIELDS);
   return [
-    { name: 'phase' },
-    ...fields.map((field) => ({ name: `attributes.${field.key}`, field })),
-    { name: 'approval_status' },
-    { name: 'tags' },
+    ...((typeOf(type)?.subtypes.length ?? 0) > 0 ? [fixed('subtype')] : []),
+    fixed('phase'),
+    ...fields.map((attribute) => {
+      const field = `attributes.${attribute.key}`;
+      return { field, facet: field, title: label(attribute), attribute };
+    }),
+    fixed('approval_status'),
+    fixed('tags'),
+    ...relations,
   ];
 }
 
 /** Counts of the values of the filtered cards: the service leaves out the conditions on a facet itself. */
-function useFacets(search: InventorySearch, names: readonly string[]): Map<string, Facet> {
-  const query = {
-    facets: names.map(facetOf).join(','),
-    ...selectionOf(search),
-  };
+function useFacets(search: InventorySearch, facets: readonly string[]): Map<string, Facet> {
+  const query = { facets: facets.join(','), ...selectionOf(search) };
   const { data } = useQuery({
     queryKey: ['facets', query],
     queryFn: ({ signal }) => call(countCardFacets({ signal, query })),
     placeholderData: keepPreviousData,
+    enabled: facets.length > 0,
   });
   return new Map(data?.facets.map((facet) => [facet.facet, facet]));
 }
@@ -66,64 +91,80 @@ interface FacetsProps {
 /** The facets of the filtered cards, with counts. */
 export function Facets({ search, onChange }: FacetsProps) {
   const t = useTexts();
-  const names = useFacetNames(search.type);
+  const sources = useFacetSources(search.type);
   const facets = useFacets(
     search,
-    names.map(({ name }) => name),
+    sources.filter(({ isLater }) => !isLater).map(({ facet }) => facet),
   );
-  const parts = partsOf(search.filter);
+  const flag = (member: 'mine' | 'archived', text: string) => (
+    <Checkbox
+      classNames={{ body: styles.value, label: styles.label }}
+      label={text}
+      checked={search[member] === true}
+      onChange={(event) => onChange({ ...search, [member]: event.target.checked || undefined })}
+    />
+  );
   return (
-    <aside className={styles.facets} aria-label={t('facets.title')}>
-      {names.map(({ name, field }) => {
-        const facet = facets.get(facetOf(name));
-        if (!facet || (facet.values.length === 0 && chosenOf(parts, name).chosen.length === 0)) return null;
-        return (
-          <FacetGroup
-            key={name}
-            name={name}
-            facet={facet}
-            field={field}
-            search={search}
-            onChange={onChange}
-          />
-        );
-      })}
-    </aside>
+    <div className={styles.facets} role="group" aria-label={t('facets.title')}>
+      <section className={styles.group}>
+        {flag('mine', t('facets.mine'))}
+        {flag('archived', t('facets.archived'))}
+      </section>
+      {sources.map((source) => (
+        <FacetGroup
+          key={source.field}
+          source={source}
+          counted={facets.get(source.facet)}
+          search={search}
+          onChange={onChange}
+        />
+      ))}
+    </div>
   );
 }
 
 interface FacetGroupProps extends FacetsProps {
-  /** In the filter language. */
-  name: string;
-  facet: Facet;
-  field: Field | undefined;
+  source: FacetSource;
+  counted: Facet | undefined;
 }
 
-function FacetGroup({ name, facet, field, search, onChange }: FacetGroupProps) {
+function FacetGroup({ source, counted, search, onChange }: FacetGroupProps) {
   const t = useTexts();
-  const { label } = useMetamodel();
-  const { number } = useFormat();
-  const valueText = useValueText();
-  const [isOpen, setOpen] = useState(true);
+  const { field, title, attribute, isLater = false } = source;
+  const { chosen, excluded } = chosenOf(partsOf(search.filter), field);
+  const isUsed = chosen.length + excluded.length > 0;
+  const [isOpen, setOpen] = useState(!isLater || isUsed);
   const [isWhole, setWhole] = useState(false);
-  const title = field ? label(field) : t(fixedTitles[name] ?? 'field.type');
-  const { chosen } = chosenOf(partsOf(search.filter), name);
-  const order = new Map(field?.options?.map((option, at) => [option.key, at]));
-  const values = [...facet.values].sort((a, b) => (order.get(a.value) ?? 0) - (order.get(b.value) ?? 0));
-  const shown = isWhole ? values : values.slice(0, SHOWN);
-  const line = (value: string | null, count: number, text: React.ReactNode) => (
-    <Checkbox
+  const [text, setText] = useState('');
+  const valueText = useValueText();
+  const own = useFacets(search, isLater && isOpen ? [source.facet] : []).get(source.facet);
+  const facet = isLater ? own : counted;
+  if (!isLater && (!facet || (facet.values.length === 0 && !isUsed))) return null;
+  const order = new Map(attribute?.options?.map((option, at) => [option.key, at]));
+  const named = (facet?.values ?? []).map((one) => ({
+    ...one,
+    // the filter language names tags by their group
+    key: field === 'tags' && one.group ? `${one.group}/${one.label}` : one.value,
+    text: valueText(source, one.value, one.label),
+  }));
+  const isChosen = (key: string) => chosen.includes(key) || excluded.includes(key);
+  const sorted = named.toSorted(
+    (a, b) =>
+      (named.length > SHOWN ? Number(isChosen(b.key)) - Number(isChosen(a.key)) : 0) ||
+      (order.get(a.value) ?? 0) - (order.get(b.value) ?? 0),
+  );
+  const found = sorted.filter((one) => one.text.toLowerCase().includes(text.trim().toLowerCase()));
+  const shown = isWhole || text ? found : found.slice(0, SHOWN);
+  const line = (value: string | null, count: number, content: ReactNode) => (
+    <FacetLine
       key={value ?? ''}
-      classNames={{ body: styles.value, labelWrapper: styles.label, label: styles.label }}
-      checked={chosen.includes(value)}
-      onChange={() => onChange({ ...search, filter: toggled(search.filter, name, value) })}
-      label={
-        <span className={styles.line}>
-          <span className={styles.text}>{text}</span>
-          <span className={styles.count}>{number(count)}</span>
-        </span>
-      }
-    />
+      count={count}
+      isChosen={chosen.includes(value)}
+      isExcluded={excluded.includes(value)}
+      onToggle={(excludes) => onChange({ ...search, filter: toggled(search.filter, field, value, excludes) })}
+    >
+      {content}
+    </FacetLine>
   );
   return (
     <section className={styles.group}>
@@ -133,23 +174,34 @@ function FacetGroup({ name, facet, field, search, onChange }: FacetGroupProps) {
       </button>
       {isOpen && (
         <>
-          {shown.map(({ value, count, label: own, group }) => {
-            const option = field?.options?.find(({ key }) => key === value);
-            const at = option ? field!.options!.indexOf(option) : 0;
-            return line(
-              name === 'tags' && group ? `${group}/${value}` : value,
-              count,
-              option ? (
-                <OptionMark option={option} field={field!.key} step={field!.options!.length - at} />
-              ) : (
-                valueText(name, value, own)
-              ),
-            );
-          })}
-          {facet.without > 0 && name !== 'type' && line(null, facet.without, <i>{t('facets.without')}</i>)}
-          {values.length > SHOWN && (
-            <button type="button" className={styles.more} onClick={() => setWhole(!isWhole)}>
-              {isWhole ? t('facets.less') : t('facets.more', { count: values.length - SHOWN })}
+          {isWhole && (
+            <TextInput
+              aria-label={t('facets.find', { facet: title })}
+              placeholder={t('facets.find', { facet: title })}
+              className={styles.find}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+          <div className={styles.values}>
+            {shown.map(({ key, value, count, text: plain }) =>
+              line(key, count, attribute?.options ? optionMark(attribute, value) : plain),
+            )}
+            {facet &&
+              facet.without > 0 &&
+              field !== 'type' &&
+              line(null, facet.without, <i>{t('facets.without')}</i>)}
+          </div>
+          {named.length > SHOWN && (
+            <button
+              type="button"
+              className={styles.more}
+              onClick={() => {
+                setWhole(!isWhole);
+                setText('');
+              }}
+            >
+              {isWhole ? t('facets.less') : t('facets.more', { count: named.length - SHOWN })}
             </button>
           )}
         </>
@@ -158,10 +210,43 @@ function FacetGroup({ name, facet, field, search, onChange }: FacetGroupProps) {
   );
 }
 
-/** The text of a value that is no option of a field. */
+interface FacetLineProps {
+  count: number;
+  isChosen: boolean;
+  isExcluded: boolean;
+  onToggle(excludes: boolean): void;
+  children: ReactNode;
+}
+
+/** A value of a facet; with Alt its cards are excluded. */
+function FacetLine({ count, isChosen, isExcluded, onToggle, children }: FacetLineProps) {
+  const t = useTexts();
+  const { number } = useFormat();
+  return (
+    <Checkbox
+      classNames={{ body: styles.value, labelWrapper: styles.label, label: styles.label }}
+      title={t('facets.excludeHelp')}
+      data-excluded={isExcluded}
+      checked={isChosen}
+      indeterminate={isExcluded}
+      onChange={({ nativeEvent }) =>
+        onToggle(isExcluded || (nativeEvent instanceof MouseEvent && nativeEvent.altKey))
+      }
+      label={
+        <span className={styles.line} data-excluded={isExcluded}>
+          <span className={styles.text}>{children}</span>
+          {isExcluded && <span className="visually-hidden">{t('facets.excluded')}</span>}
+          <span className={styles.count}>{number(count)}</span>
+        </span>
+      }
+    />
+  );
+}
+
+/** The text of a value. */
 function useValueText() {
   const t = useTexts();
-  const { type, label } = useMetamodel();
+  const { type, types, label } = useMetamodel();
   const texts: Record<string, MessageKey> = {
     plan: 'phase.plan',
     phaseIn: 'phase.phaseIn',
@@ -172,13 +257,23 @@ function useValueText() {
     APPROVED: 'approval.approved',
     BROKEN: 'approval.broken',
     REJECTED: 'approval.rejected',
+    true: 'value.yes',
+    false: 'value.no',
   };
-  return (facet: string, value: string, own: string | null): string => {
-    if (facet === 'type') {
+  return ({ field, attribute }: FacetSource, value: string, own: string | null): string => {
+    if (field === 'type') {
       const found = type(value);
       return found ? label(found) : value;
     }
-    const key = facet === 'phase' || facet === 'approval_status' ? texts[value] : undefined;
+    if (field === 'subtype') {
+      const subtypes = types.flatMap((one) => one.subtypes);
+      const found = subtypes.find(({ key }) => key === value);
+      return found ? label(found as { label: string }) : value;
+    }
+    const option = attribute?.options?.find(({ key }) => key === value);
+    if (option) return label(option);
+    const isKnown = field === 'phase' || field === 'approval_status' || attribute?.type === 'boolean';
+    const key = isKnown ? texts[value] : undefined;
     return key ? t(key) : (own ?? value);
   };
 }

@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core';
-import { memo } from 'react';
+import { memo, type ReactNode } from 'react';
 import { useTexts } from '../../kit/messages.tsx';
 import type { ShownColumn } from './layout.ts';
 import styles from './table.module.css';
@@ -18,9 +18,12 @@ interface GridRowProps {
   rangeTo: number;
   isSelected: boolean;
   isPeeked: boolean;
+  /** The control of the active cell, while it is edited. */
+  editor: ReactNode;
+  errorOf(card: string, column: string): string | undefined;
   /** The depth in the hierarchy. */
   depth: number;
-  onSelect(ids: readonly string[], isSelected: boolean): void;
+  onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
 }
 
 /** A line of the table with one card. */
@@ -54,13 +57,15 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
             aria-label={t('table.selectCard', { name: card.name })}
             checked={isSelected}
             tabIndex={-1}
-            onChange={(event) => props.onSelect([card.id], event.target.checked)}
+            onChange={(event) => props.onSelect([card], event.target.checked)}
           />
         )}
       </div>
       {columns.map((column, at) => {
         const classes = [styles.cell, column.isNumber && styles.number, at === 0 && styles.pinnedName];
         const isIndented = at === 0 && depth > 0;
+        const error = card && props.errorOf(card.id, column.key);
+        const isEdited = at === activeColumn && props.editor !== undefined;
         return (
           <div
             key={column.key}
@@ -70,10 +75,21 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
             aria-colindex={at + 2}
             data-line={line}
             data-column={at}
+            data-edited={isEdited}
+            data-error={error !== undefined}
+            aria-invalid={error !== undefined}
+            title={error}
             data-range={rangeFrom >= 0 && at >= rangeFrom && at <= rangeTo}
             tabIndex={at === activeColumn ? 0 : -1}
           >
-            {card ? column.cell({ card, related }) : <span className={styles.ghost} />}
+            {isEdited ? (
+              props.editor
+            ) : card ? (
+              column.cell({ card, related })
+            ) : (
+              <span className={styles.ghost} />
+            )}
+            {error && <span className={styles.error}>{error}</span>}
           </div>
         );
       })}

@@ -1,20 +1,37 @@
-import { Button, Menu, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button, Drawer, Menu, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { call, readArchiveRetention } from '#client';
 import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
+import { useMe } from '../../shell/queries.ts';
 import { ColumnChooser } from './ColumnChooser.tsx';
+import { CreateDialog } from './CreateDialog.tsx';
 import { useColumns } from './columns.tsx';
 import { rowHeights, useDensity } from './density.ts';
+import { ExportMenu } from './ExportMenu.tsx';
 import { Facets } from './Facets.tsx';
+import { FilterBar } from './FilterBar.tsx';
 import { InventoryTable } from './InventoryTable.tsx';
 import styles from './inventory.module.css';
 import type { InventorySearch } from './inventory.search.ts';
-import { colsOf, shownColumns } from './layout.ts';
+import { colsOf, type ShownColumn, shownColumns } from './layout.ts';
+import { SelectionBar } from './SelectionBar.tsx';
+import { MOST_SELECTED, useSelection } from './selection.ts';
+import type { Column } from './types.ts';
+import { ViewMenu } from './ViewMenu.tsx';
+import { isBare, isEdited, searchOfView, useViews } from './views.ts';
+
+/** Whether the person has a permission. */
+function useMay() {
+  const { permissions } = useMe();
+  return (permission: string) => permissions['*'] === true || permissions[permission] === true;
+}
 
 /** The table of the cards of one type or of all, with facets. */
 export function InventoryPage() {
@@ -22,29 +39,32 @@ export function InventoryPage() {
   const search = useSearch({ from: '/app/inventory' });
   const navigate = useNavigate({ from: '/inventory' });
   const { types, type: typeOf, label } = useMetamodel();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const selection = useSelection();
+  const [total, setTotal] = useState(0);
   const all = useColumns(search.type);
   const columns = useMemo(() => shownColumns(all, search.cols), [all, search.cols]);
   const go = (next: InventorySearch) => void navigate({ search: next, replace: true });
-  const onSelect = useCallback((ids: readonly string[], isSelected: boolean) => {
-    setSelected((before) => {
-      const after = new Set(before);
-      for (const id of ids) {
-        if (isSelected) after.add(id);
-        else after.delete(id);
-      }
-      return after;
-    });
-  }, []);
   const type = search.type ? typeOf(search.type) : undefined;
+  const may = useMay();
+  const isNarrow = useMediaQuery('(max-width: 899px)', window.innerWidth < 900);
+  const title = type ? label(type) : t('nav.inventory');
+  const view = useViews().find(({ id }) => id === search.view);
+  // a link may name a view alone
+  useEffect(() => {
+    if (view && isBare(search) && isEdited(search, view)) go({ ...searchOfView(view), peek: search.peek });
+  });
   const isFiltered = Boolean(search.search || search.filter || search.mine);
   return (
     <Page
       title={
         <>
           {type && <TypeMark type={type.key} size={22} />}
-          <h1>{type ? label(type) : t('nav.inventory')}</h1>
+          <h1>{view?.name ?? title}</h1>
+          <ViewMenu title={title} search={search} columns={columns} onChange={go} />
         </>
+      }
+      actions={
+        <Actions search={search} columns={columns} hasTree={type?.has_hierarchy ?? true} onChange={go} />
       }
     >
       <div className={styles.controls}>
@@ -63,6 +83,8 @@ export function InventoryPage() {
           value={search.search ?? ''}
           onChange={(text) => go({ ...search, search: text || undefined })}
         />
+        {isNarrow && <FacetsDrawer search={search} onChange={go} />}
+        <FilterBar search={search} onChange={go} />
         {isFiltered && (
           <Button
             variant="subtle"
@@ -73,6 +95,7 @@ export function InventoryPage() {
           </Button>
         )}
         <div className={styles.options}>
+          <GroupSelect columns={all} search={search} onChange={go} />
           <ColumnChooser
             columns={all}
             shown={columns}
@@ -82,20 +105,149 @@ export function InventoryPage() {
           <DensityMenu />
         </div>
       </div>
+      {search.archived && <ArchivedNotice />}
       <div className={styles.body}>
-        <Facets search={search} onChange={go} />
+        {!isNarrow && <Facets search={search} onChange={go} />}
         <div className={styles.table}>
           <InventoryTable
             search={search}
             onChange={go}
             all={all}
             columns={columns}
-            selected={selected}
-            onSelect={onSelect}
+            selected={selection.ids}
+            onSelect={selection.select}
+            onTotal={setTotal}
+          />
+          <SelectionBar
+            cards={selection.cards}
+            isArchived={search.archived === true}
+            others={Math.min(total, MOST_SELECTED) - selection.cards.length}
+            onSelectAll={() => selection.selectAll(search)}
+            onClear={selection.clear}
           />
         </div>
       </div>
+      {search.create && may('inventory.create') && (
+        <CreateDialog
+          type={search.type}
+          onClose={() => go({ ...search, create: undefined })}
+          onCreated={({ id }) => go({ ...search, create: undefined, peek: id })}
+        />
+      )}
     </Page>
+  );
+}
+
+interface ActionsProps {
+  search: InventorySearch;
+  columns: readonly ShownColumn[];
+  hasTree: boolean;
+  onChange(search: InventorySearch): void;
+}
+
+/** At the right of the title: the look, the file, and a new card. */
+function Actions({ search, columns, hasTree, onChange }: ActionsProps) {
+  const t = useTexts();
+  const may = useMay();
+  return (
+    <>
+      {hasTree && (
+        <SegmentedControl
+          size="xs"
+          className={styles.wide}
+          aria-label={t('look.title')}
+          data={[
+            { value: 'table', label: t('look.table') },
+            { value: 'tree', label: t('look.tree') },
+          ]}
+          value={search.tree ? 'tree' : 'table'}
+          onChange={(look: string) =>
+            onChange({ ...search, tree: look === 'tree' || undefined, sort: undefined, group: undefined })
+          }
+        />
+      )}
+      {may('inventory.export') && <ExportMenu search={search} columns={columns} />}
+      {may('inventory.create') && (
+        <Button leftSection={<Icon name="add" />} onClick={() => onChange({ ...search, create: true })}>
+          {t('create.new')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** The facets over the page, where there is no room beside the table. */
+function FacetsDrawer(props: { search: InventorySearch; onChange(search: InventorySearch): void }) {
+  const t = useTexts();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<Icon name="tune" />} onClick={open}>
+        {t('facets.title')}
+      </Button>
+      <Drawer
+        opened={isOpen}
+        onClose={close}
+        size={300}
+        title={t('facets.title')}
+        closeButtonProps={{ 'aria-label': t('action.close') }}
+      >
+        <Facets {...props} />
+      </Drawer>
+    </>
+  );
+}
+
+/** When archived cards are deleted. */
+function ArchivedNotice() {
+  const t = useTexts();
+  const { data } = useQuery({
+    queryKey: ['bootstrap', 'archive-retention'],
+    queryFn: ({ signal }) => call(readArchiveRetention({ signal })),
+  });
+  return data ? <p className={styles.notice}>{t('archived.notice', { days: data.days })}</p> : null;
+}
+
+interface GroupSelectProps {
+  columns: readonly Column[];
+  search: InventorySearch;
+  onChange(search: InventorySearch): void;
+}
+
+/** By which column the rows are grouped. */
+function GroupSelect({ columns, search, onChange }: GroupSelectProps) {
+  const t = useTexts();
+  const current = columns.find(({ key }) => key === search.group);
+  // one of the columns of a phase is enough
+  const offered = columns.filter(({ key, groupBy }) => groupBy && key !== 'lifecycle');
+  if (search.tree) return null;
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <Button variant="subtle" color="gray" leftSection={<Icon name="workspaces" />}>
+          {current ? t('group.by', { column: current.title }) : t('group.title')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown className={styles.views}>
+        {current && (
+          <Menu.Item
+            leftSection={<Icon name="close" />}
+            onClick={() => onChange({ ...search, group: undefined })}
+          >
+            {t('column.ungroup')}
+          </Menu.Item>
+        )}
+        {offered.map(({ key, title }) => (
+          <Menu.Item
+            key={key}
+            rightSection={key === search.group && <Icon name="check" />}
+            onClick={() => onChange({ ...search, group: key })}
+          >
+            {title}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

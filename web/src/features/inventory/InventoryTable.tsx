@@ -1,19 +1,24 @@
 import { Checkbox } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useTexts } from '../../kit/messages.tsx';
 import { CardGrid } from './CardGrid.tsx';
 import { rowHeights, useDensity } from './density.ts';
 import { GridFoot } from './GridFoot.tsx';
+import { GroupLine } from './GroupLine.tsx';
 import { useGridCursor } from './grid.ts';
+import { useGridEditing } from './gridEditing.tsx';
+import { useGroups } from './groups.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import { colsOf, type ShownColumn } from './layout.ts';
 import { Nothing } from './Nothing.tsx';
 import { fieldsOf, listQueryOf, PAGE, useRelated, useRows, useTotal } from './rows.ts';
-import type { Column } from './types.ts';
+import type { CardListItem, Column } from './types.ts';
 
 /** How long the scrollbar must rest at a far place until its rows are read, in milliseconds. */
 const REST_MS = 60;
+/** How long the focus must rest on a row until the panel shows its card, in milliseconds. */
+const PEEK_MS = 120;
 
 interface InventoryTableProps {
   search: InventorySearch;
@@ -21,11 +26,13 @@ interface InventoryTableProps {
   all: readonly Column[];
   columns: readonly ShownColumn[];
   selected: ReadonlySet<string>;
-  onSelect(ids: readonly string[], isSelected: boolean): void;
+  onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
+  onTotal(total: number): void;
 }
 
 /** The table of the cards of an address. */
-export function InventoryTable({ search, onChange, all, columns, selected, onSelect }: InventoryTableProps) {
+export function InventoryTable(props: InventoryTableProps) {
+  const { search, onChange, all, columns, selected, onSelect, onTotal } = props;
   const t = useTexts();
   const [density] = useDensity();
   const cursor = useGridCursor();
@@ -36,22 +43,36 @@ export function InventoryTable({ search, onChange, all, columns, selected, onSel
     () => listQueryOf({ type, search: words, filter, sort, tree, archived, mine }),
     [type, words, filter, sort, tree, archived, mine],
   );
-  const fields = fieldsOf(columns);
+  const fields = fieldsOf(columns, tree);
   const list = useTotal(query, fields, true);
   const total = list.total ?? 0;
-  const segments = useMemo(() => [{ query, start: 0, count: total }], [query, total]);
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
+  const by = tree ? undefined : all.find(({ key, groupBy }) => key === search.group && groupBy);
+  const grouped = useGroups(search, by, columns, collapsed);
+  const plain = useMemo(() => [{ query, start: 0, count: total }], [query, total]);
+  const segments = grouped?.segments ?? plain;
+  const lines = grouped?.lines ?? total;
   const rows = useRows(segments, fields, range.from, range.to);
   const related = useRelated(rows.pages, columns);
+  useEffect(() => onTotal(total), [onTotal, total]);
+  // the panel follows the cell with the focus
+  const peeked = search.peek && rows.row(cursor.active.line)?.id;
+  const showPeeked = useDebouncedCallback((peek: string) => onChange({ ...search, peek }), PEEK_MS);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only moves of the focus change the card
+  useEffect(() => {
+    if (peeked && cursor.hasMoved) showPeeked(peeked);
+  }, [cursor.active]);
+  const editing = useGridEditing({ columns, lines, card: rows.row, related }, cursor);
   const error = list.error ?? rows.error;
   if (error) throw error;
   const change = (shown: readonly ShownColumn[]) => onChange({ ...search, cols: colsOf(all, shown) });
-  const shownIds = rows.pages.flat().map(({ id }) => id);
-  const areAllSelected = shownIds.length > 0 && shownIds.every((id) => selected.has(id));
+  const shown = rows.pages.flat();
+  const areAllSelected = shown.length > 0 && shown.every(({ id }) => selected.has(id));
   if (list.total === 0) return <Nothing search={search} onChange={onChange} />;
   return (
     <CardGrid
       columns={columns}
-      lines={total}
+      lines={lines}
       rowHeight={rowHeights[density]}
       card={rows.row}
       related={related}
@@ -62,6 +83,7 @@ export function InventoryTable({ search, onChange, all, columns, selected, onSel
         (isNear ? setRange : setRangeLater)({ from, to });
       }}
       cursor={cursor}
+      editing={editing}
       sort={query.sort_by === 'relevance' ? '' : `${query.sort_dir === 'desc' ? '-' : ''}${query.sort_by}`}
       onSort={(by) => onChange({ ...search, sort: by === 'name' && !words && !tree ? undefined : by })}
       onResize={(key, width) =>
@@ -79,12 +101,32 @@ export function InventoryTable({ search, onChange, all, columns, selected, onSel
           checked={areAllSelected}
           indeterminate={!areAllSelected && selected.size > 0}
           tabIndex={-1}
-          onChange={(event) => onSelect(shownIds, event.target.checked)}
+          onChange={(event) => onSelect(shown, event.target.checked)}
         />
       }
       peek={search.peek}
       onPeek={(id) => onChange({ ...search, peek: id === search.peek ? undefined : id })}
-      foot={<GridFoot search={search} columns={columns} total={total} line={total + 2} />}
+      otherLine={(line, start) => {
+        const group = grouped?.groups.find((one) => one.line === line);
+        return (
+          group && (
+            <GroupLine
+              key={`group ${group.value}`}
+              group={group}
+              by={by!}
+              start={start}
+              columns={columns}
+              activeColumn={cursor.active.line === line ? cursor.active.column : -1}
+              onToggle={(value) => {
+                const next = new Set(collapsed);
+                if (!next.delete(value)) next.add(value);
+                setCollapsed(next);
+              }}
+            />
+          )
+        );
+      }}
+      foot={<GridFoot search={search} columns={columns} total={total} line={lines + 2} />}
       isStale={list.isStale}
     />
   );

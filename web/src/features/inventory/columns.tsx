@@ -200,7 +200,7 @@ function relationColumns(
         title: isAmbiguous && verb ? `${name} (${verb})` : name,
         group: 'relations',
         usualWidth: 200,
-        relation: { type: relation.key, end },
+        relation: { type: relation.key, end, other },
         cell: ({ related }) => <RelatedCell related={related && (related.get(key) ?? [])} />,
       };
     });

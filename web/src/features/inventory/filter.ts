@@ -1,12 +1,12 @@
 /** One simple condition; `null` among the values of a list is the lack of a value. */
-interface Condition {
+export interface Condition {
   /** A path of the filter language, such as `attributes.timeModel`. */
   field: string;
   operator: Operator;
   values: (string | null)[];
 }
 
-type Operator =
+export type Operator =
   | '='
   | '!='
   | '<'

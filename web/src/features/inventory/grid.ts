@@ -18,23 +18,25 @@ const sorted = (a: number, b: number): [number, number] => (a < b ? [a, b] : [b,
 export interface GridCursor {
   active: Place;
   range: Range;
+  /** Whether somebody has chosen a cell since the page was opened. */
+  hasMoved: boolean;
   /** Moves to a cell; `stretches` keeps the other corner of the range. */
   go(place: Place, stretches?: boolean): void;
 }
 
+const start = { active: { line: 0, column: 0 }, anchor: { line: 0, column: 0 }, hasMoved: false };
+
 export function useGridCursor(): GridCursor {
-  const [{ active, anchor }, set] = useState({
-    active: { line: 0, column: 0 },
-    anchor: { line: 0, column: 0 },
-  });
+  const [{ active, anchor, hasMoved }, set] = useState(start);
   return {
     active,
+    hasMoved,
     range: {
       lines: sorted(active.line, anchor.line),
       columns: sorted(active.column, anchor.column),
     },
     go: (place, stretches = false) =>
-      set((before) => ({ active: place, anchor: stretches ? before.anchor : place })),
+      set(({ anchor: from }) => ({ active: place, anchor: stretches ? from : place, hasMoved: true })),
   };
 }
 

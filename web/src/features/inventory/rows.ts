@@ -48,8 +48,10 @@ export function listQueryOf(search: InventorySearch): Query {
 const always = ['id', 'type', 'subtype', 'name', 'approval_status', 'status', 'parent_id'];
 
 /** The members that columns need, for `fields`. */
-export const fieldsOf = (columns: readonly Column[]): string =>
-  [...new Set([...always, ...columns.flatMap(({ member }) => member ?? [])])].sort().join(',');
+export const fieldsOf = (columns: readonly Column[], isTree = false): string => {
+  const members = columns.flatMap(({ member }) => member ?? []);
+  return [...new Set([...always, ...members, ...(isTree ? ['path'] : [])])].sort().join(',');
+};
 
 const pageKey = (query: Query, page: number) => ['cards', 'list', query, page];
 
@@ -98,7 +100,7 @@ export function useRows(segments: readonly Segment[], fields: string, from: numb
     if (last < first) return [];
     const pages = [];
     for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page += 1) pages.push(page);
-    return pages.map((page) => ({ page, query, start }));
+    return pages.map((page) => ({ page, query, start, end: start + count }));
   });
   const results = useQueries({
     queries: wanted.map(({ query, page }) => ({
@@ -115,9 +117,9 @@ export function useRows(segments: readonly Segment[], fields: string, from: numb
     error: results.find(({ error }) => error)?.error ?? null,
     pages: results.map(({ data }) => (data?.items ?? []) as CardListItem[]),
     row(line: number): CardListItem | undefined {
-      const at = wanted.findIndex(({ start, page }) => {
+      const at = wanted.findIndex(({ start, end, page }) => {
         const begin = start + page * PAGE;
-        return line >= begin && line < begin + PAGE;
+        return line >= begin && line < Math.min(end, begin + PAGE);
       });
       const place = wanted[at];
       return place && (results[at]?.data?.items[line - place.start - place.page * PAGE] as CardListItem);

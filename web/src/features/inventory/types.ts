@@ -41,7 +41,7 @@ export interface Column {
   /** The member of cards that the cell reads, beyond those that each row has. */
   member?: string;
   /** The relations that the cell shows. */
-  relation?: { type: string; end: 'source' | 'target' };
+  relation?: { type: string; end: 'source' | 'target'; other: string };
   /** The field of the card type, if it is an attribute. */
   field?: Field;
   cell(source: CellSource): ReactNode;

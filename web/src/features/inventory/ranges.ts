@@ -1,0 +1,87 @@
+import type { Field } from '../../kit/metamodel.tsx';
+import { cellsOf, lineOf, type useCellText } from './cellText.ts';
+import { type Change, MOST_CHANGED } from './changes.ts';
+import { type CellEdit, isSame } from './edits.ts';
+import type { GridCursor, Place } from './grid.ts';
+import type { ShownColumn } from './layout.ts';
+import type { CardListItem, Column, Related } from './types.ts';
+
+/** The rows and columns of a table. */
+export interface GridSource {
+  columns: readonly ShownColumn[];
+  lines: number;
+  card(line: number): CardListItem | undefined;
+  related(card: string): ReadonlyMap<string, Related[]> | undefined;
+}
+
+/** Cells that are edited together. */
+export interface EditedRange {
+  lines: readonly [number, number];
+  columns: readonly [number, number];
+  editAt(place: Place): { card: CardListItem; column: Column; edit: CellEdit } | undefined;
+}
+
+/**
+ * The changes of the cells of a range that can be edited, of loaded rows.
+ * @param valueAt the new value of a cell; undefined leaves it.
+ */
+export function changesIn(
+  { lines, columns, editAt }: EditedRange,
+  valueAt: (line: number, column: number, field: Field) => unknown,
+  skipsFirst = false,
+): Change[] {
+  const changes: Change[] = [];
+  const last = Math.min(lines[1], lines[0] + MOST_CHANGED);
+  for (let line = lines[0] + (skipsFirst ? 1 : 0); line <= last; line += 1) {
+    for (let column = columns[0]; column <= columns[1]; column += 1) {
+      const cell = editAt({ line, column });
+      if (cell?.edit.kind !== 'field') continue;
+      const value = valueAt(line, column, cell.edit.field);
+      if (value !== undefined && !isSame(value, cell.edit.value))
+        changes.push({ card: cell.card, column: cell.column.key, edit: cell.edit, value });
+    }
+  }
+  return changes;
+}
+
+/** What a text from a spreadsheet changes: one value fills the range, several begin at its first cell. */
+export function pastedChanges(
+  range: EditedRange,
+  text: string,
+  parse: (field: Field, text: string) => unknown,
+): { changes: Change[]; leftOut: number } {
+  const cells = cellsOf(text);
+  const [only, ...more] = cells.flat();
+  if (only !== undefined && more.length === 0)
+    return { changes: changesIn(range, (_, __, field) => parse(field, only)), leftOut: 0 };
+  const changes: Change[] = [];
+  let leftOut = 0;
+  for (const [down, row] of cells.slice(0, MOST_CHANGED).entries()) {
+    for (const [right, value] of row.entries()) {
+      const place = { line: range.lines[0] + down, column: range.columns[0] + right };
+      if (range.editAt(place)?.edit.kind !== 'field') leftOut += 1;
+      const one = {
+        ...range,
+        lines: [place.line, place.line],
+        columns: [place.column, place.column],
+      } as const;
+      changes.push(...changesIn(one, (_, __, field) => parse(field, value)));
+    }
+  }
+  return { changes, leftOut };
+}
+
+/** The loaded rows of a range, each as a line of cells. */
+export function copiedLines(
+  { lines, columns }: GridCursor['range'],
+  source: GridSource,
+  cellText: ReturnType<typeof useCellText>['cellText'],
+): string[] {
+  const shown = source.columns.slice(columns[0], columns[1] + 1);
+  const texts: string[] = [];
+  for (let line = lines[0]; line <= lines[1]; line += 1) {
+    const card = source.card(line);
+    if (card) texts.push(lineOf(shown.map((column) => cellText(column, card, source.related(card.id)))));
+  }
+  return texts;
+}
