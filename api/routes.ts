@@ -43,6 +43,7 @@ import { registerItsmConnectionRoutes } from './exchange/itsm/itsm-connections.r
 import { registerItsmMappingRoutes } from './exchange/itsm/itsm-mappings.routes.ts';
 import { registerItsmQuestionRoutes } from './exchange/itsm/itsm-questions.routes.ts';
 import { registerItsmRunRoutes } from './exchange/itsm/itsm-runs.routes.ts';
+import { registerItsmSourceRoutes } from './exchange/itsm/itsm-sources.routes.ts';
 import { registerMigrationRoutes } from './exchange/migration/migration.routes.ts';
 import { registerODataRoutes } from './exchange/odata/odata.routes.ts';
 import { registerPublicPortalRoutes } from './exchange/portals/portals.public.routes.ts';
@@ -177,6 +178,7 @@ export const routeGroups: RouteGroup[] = [
   registerItsmMappingRoutes,
   registerItsmQuestionRoutes,
   registerItsmRunRoutes,
+  registerItsmSourceRoutes,
   registerAiRoutes,
   registerAnalysisRoutes,
   registerInsightRoutes,

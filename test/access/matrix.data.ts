@@ -62,6 +62,7 @@ const firstRows: Row[] = [
   row('DELETE /cards/{id}', '+ - - - - - 0', onCard),
   row('GET /cards/{id}/hierarchy', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/overview', '+ + + + + - 0', onCard),
+  row('GET /cards/{id}/sources', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/history', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/my-permissions', '+ + + + + - 0', onCard),
   row('GET /cards/{id}/relation-summary', '+ + + + + - 0', onCard),

@@ -108,6 +108,7 @@ export const cardRows: CardRow[] = [
   row('DELETE /cards/{id}', archived(onIt)),
   row('GET /cards/{id}/hierarchy'),
   row('GET /cards/{id}/overview'),
+  row('GET /cards/{id}/sources'),
   row('GET /cards/{id}/history'),
   row('GET /cards/{id}/my-permissions'),
   row('GET /cards/{id}/relation-summary'),

@@ -2,6 +2,7 @@ import { lockSyncState } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { RunRow } from '../../../../domain/exchange/itsm/itsm.model.ts';
 import type { Mapping } from '../../../../domain/exchange/itsm/mappings.types.ts';
 import { loadRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
+import { SYNC_TOOL } from '../../../../domain/exchange/itsm/sources.queries.ts';
 import { lockCards, lockHierarchy } from '../../../../domain/inventory/cards/cards.load.ts';
 import { lockNewEnds } from '../../../../domain/inventory/relations/relations.load.ts';
 import { command } from '../../../../domain/kernel/command.ts';
@@ -109,7 +110,7 @@ async function openRun(
   runId: string,
   { chunk = CHUNK, isFiltered = true }: { chunk?: number; isFiltered?: boolean },
 ): Promise<{ head: RunRow; mapping: Mapping; port: EnginePort; isUndo: boolean }> {
-  const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: 'itsm sync' } };
+  const ctx: Ctx = { ...tools.ctx, batch: { id: runId, toolName: SYNC_TOOL } };
   const head = await loadRun(ctx.db, runId);
   const mapping = head.mapping as Mapping;
   const cards = await openCards(ctx, mapping, isFiltered ? mapping.card_filter : null);

@@ -10,12 +10,14 @@ import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { EditableField } from './EditableField.tsx';
 import { reasonOf } from './InlineField.tsx';
+import { SourceMark, useSources } from './marks.tsx';
 import { TagsButton } from './TagsButton.tsx';
 
 /** Which card it is: its type, name, state, description and tags. */
 export function CardHeader() {
   const t = useTexts();
   const { card, asOf } = useCard();
+  const sources = useSources();
   const phase = phaseOn(card.lifecycle as Lifecycle | null, asOf ?? today());
   const description = { key: 'description', type: 'multiline_text', label: t('field.description') };
   return (
@@ -25,6 +27,7 @@ export function CardHeader() {
         <div className={styles.titleLine}>
           <CardTitle key={card.id} />
           <ApprovalMenu />
+          <SourceMark source={sources.get('name')} />
           {phase && <ToneMark tone="neutral">{t(`phase.${phase}` as MessageKey)}</ToneMark>}
         </div>
         <div className={styles.description}>

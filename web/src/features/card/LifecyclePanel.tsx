@@ -5,6 +5,7 @@ import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { EditableField } from './EditableField.tsx';
+import { SourceMark, useSources } from './marks.tsx';
 
 const YEAR = 365.25 * 86_400_000;
 const HEIGHT = 64;
@@ -16,6 +17,7 @@ export function LifecyclePanel() {
   const t = useTexts();
   const { card, can } = useCard();
   const [isOpen, { toggle }] = useDisclosure(false);
+  const sources = useSources();
   const lifecycle = (card.lifecycle ?? {}) as Lifecycle;
   const isEmpty = Object.keys(lifecycle).length === 0;
   if (isEmpty && !can('edit')) return null;
@@ -38,6 +40,7 @@ export function LifecyclePanel() {
               key={phase}
               field={{ key: phase, type: 'date', label: t(`phase.${phase}` as MessageKey) }}
               path={`lifecycle.${phase}`}
+              mark={<SourceMark source={sources.get(`lifecycle.${phase}`)} />}
             />
           ))}
         </div>

@@ -7,7 +7,7 @@ import { valueAt } from '../../kit/saveCard.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { EditableField } from './EditableField.tsx';
-import { useFieldMarks } from './marks.tsx';
+import { useFieldMarks, useSources } from './marks.tsx';
 
 /** Empty fields beyond this many are folded. */
 const EMPTY_SHOWN = 3;
@@ -53,6 +53,8 @@ export function SectionPanel({ section }: { section: Section }) {
   const [isOpen, setOpen] = useState(section.isOpen);
   const [isWhole, setWhole] = useState(false);
   const marks = useFieldMarks();
+  const sources = useSources();
+  const synced = section.fields.flatMap(({ key }) => sources.get(`attributes.${key}`) ?? []);
   const isEmpty = ({ key }: Field) => {
     const value = valueAt(card, `attributes.${key}`);
     return value === null || value === '' || (Array.isArray(value) && value.length === 0);
@@ -71,6 +73,7 @@ export function SectionPanel({ section }: { section: Section }) {
           <Icon name={isOpen ? 'keyboard_arrow_down' : 'keyboard_arrow_right'} />
         </button>
         <span className={styles.filled}>
+          {synced.length > 0 && `${t('sources.count', { count: synced.length, name: synced[0]!.source })} · `}
           {visible.length > 0 &&
             t('card.filled', { percent: percent((100 * (visible.length - empty.length)) / visible.length) })}
         </span>

@@ -1,7 +1,8 @@
 import { Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call, listCalculatedFields } from '#client';
+import { call, listCalculatedFields, type ReadCardSourcesResponse, readCardSources } from '#client';
+import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import type { Field } from '../../kit/metamodel.tsx';
@@ -16,6 +17,42 @@ const useCalculated = (): Record<string, string[]> | undefined =>
       (await call(listCalculatedFields({ signal }))) as unknown as Record<string, string[]>,
   }).data;
 
+type Source = ReadCardSourcesResponse['items'][number];
+
+/** The fields of the card that are synchronised, by path. */
+export function useSources(): ReadonlyMap<string, Source> {
+  const { card } = useCard();
+  const { data } = useQuery({
+    queryKey: ['card', card.id, 'sources'],
+    queryFn: ({ signal }) => call(readCardSources({ signal, path: { id: card.id } })),
+  });
+  return new Map(data?.items.map((source) => [source.field, source]));
+}
+
+/** An icon beside a field's name, with what it means. */
+function Mark({ icon, text }: { icon: string; text: string }) {
+  return (
+    <Tooltip label={text} multiline maw={280}>
+      <span className={styles.mark} role="img" aria-label={text}>
+        <Icon name={icon} size={13} />
+      </span>
+    </Tooltip>
+  );
+}
+
+/** With what a field is synchronised, when it was last written from there, and who wins. */
+export function SourceMark({ source }: { source: Source | undefined }) {
+  const t = useTexts();
+  const format = useFormat();
+  if (!source) return null;
+  const { source: name, direction, written_at } = source;
+  const parts = [
+    written_at ? t('sources.written', { name, when: format.ago(written_at) }) : t('sources.linked', { name }),
+    t(`sources.${direction}`),
+  ];
+  return <Mark icon="cloud_sync" text={parts.join(' ')} />;
+}
+
 interface Marks {
   /** What stands beside a field's name: that it is demanded, or who writes it. */
   (field: Field): ReactNode;
@@ -27,14 +64,8 @@ interface Marks {
 export function useFieldMarks(): Marks {
   const t = useTexts();
   const { card } = useCard();
+  const sources = useSources();
   const calculated = new Set(useCalculated()?.[card.type]);
-  const mark = (icon: string, text: string) => (
-    <Tooltip label={text}>
-      <span className={styles.mark} role="img" aria-label={text}>
-        <Icon name={icon} size={13} />
-      </span>
-    </Tooltip>
-  );
   const marks = (field: Field): ReactNode => (
     <>
       {field.required && (
@@ -42,7 +73,8 @@ export function useFieldMarks(): Marks {
           *
         </span>
       )}
-      {calculated.has(field.key) && mark('function', t('card.calculated'))}
+      {calculated.has(field.key) && <Mark icon="function" text={t('card.calculated')} />}
+      <SourceMark source={sources.get(`attributes.${field.key}`)} />
     </>
   );
   return Object.assign(marks, { isFixed: (field: Field) => calculated.has(field.key) });
