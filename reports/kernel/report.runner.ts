@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import type { Knex } from 'knex';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Cache } from '../../platform/cache.ts';
@@ -62,6 +64,9 @@ interface ReportResult {
   age?: number;
 }
 
+const pack = promisify(gzip);
+const unpack = promisify(gunzip);
+
 const CACHE_SECONDS = 24 * 60 * 60;
 /** Larger results are not stored in a cache of this process alone, since they would evict many others. */
 const MAX_UNSHARED_BYTES = 4 * 1024 * 1024;
@@ -73,6 +78,8 @@ const MAX_LOCKS = 4;
 const MAX_PAGED = { page: 2, all: 1 };
 /** Results cached in this process, so that a repeated request needs no round trip. */
 const CACHED_BYTES = 64 * 1024 * 1024;
+/** Larger results are cached in the form that clients of gzip get: a few of them would fill the cache. */
+const PLAIN_UP_TO = 1024 * 1024;
 /** Maximum bytes of the cached keys for one set of topic versions, and bytes of one key. */
 const KEY_LRU = { bytes: 4 * 1024 * 1024, each: 500 };
 
@@ -147,8 +154,14 @@ export class ReportRunner {
     let isShared = true;
     const work = this.#share(key.cacheKey, async () => {
       isShared = false;
+      const packed = this.#cached.get(`${key.cacheKey}:gzip`);
+      if (packed) {
+        this.figures.of(report.name).hits += 1;
+        return await unpack(packed);
+      }
       const body = await this.#computeOnce(ctx, key, request);
-      this.#cached.set(key.cacheKey, body);
+      if (body.length <= PLAIN_UP_TO) this.#cached.set(key.cacheKey, body);
+      else this.#cached.set(`${key.cacheKey}:gzip`, await pack(body, { level: 1 }));
       return body;
     });
     if (isShared) this.figures.of(report.name).waits += 1;
