@@ -107,6 +107,13 @@ export function MapPanel({ box, boxes, inside, ways, colouring, measure, onClose
           {t('map.toInventory', { count: members.length })}
         </Button>
       )}
+      <Button
+        variant="subtle"
+        leftSection={<Icon name="hub" />}
+        renderRoot={(props) => <Link to="/explorer" search={{ center: box.id }} {...props} />}
+      >
+        {t('map.explore')}
+      </Button>
       {box.children.length > 0 && (
         <Button variant="subtle" leftSection={<Icon name="grid_view" />} onClick={() => onOpen(box.id)}>
           {t('map.open', { count: box.below })}
