@@ -49,7 +49,7 @@ test.each([
   expect(await accessibility()).toEqual([]);
 
   await page.goto('/reports/portfolio');
-  await page.getByRole('img', { name: /four of their fields/ }).waitFor();
+  await page.getByLabel(/items by/).waitFor();
   expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();

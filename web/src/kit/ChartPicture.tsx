@@ -61,8 +61,9 @@ export function ChartPicture({ chart, width, before, onOpen, onLegend }: ChartPi
   };
   return (
     <div className={styles.picture} style={{ width: picture.width }}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it is a listbox as soon as it has options */}
       <div
-        role="listbox"
+        role={stops.length > 0 ? 'listbox' : 'img'}
         tabIndex={0}
         aria-label={picture.description}
         aria-activedescendant={current && `${id}${at}`}
