@@ -62,6 +62,7 @@ export function ChartPicture({ chart, width, before, onOpen, onLegend }: ChartPi
   return (
     <div className={styles.picture} style={{ width: picture.width }}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it is a listbox as soon as it has options */}
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have names */}
       <div
         role={stops.length > 0 ? 'listbox' : 'img'}
         tabIndex={0}
