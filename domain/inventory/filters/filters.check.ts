@@ -1,4 +1,4 @@
-import { type FilterTarget, type RelationStep, resolveField } from './filters.fields.ts';
+import { type FilterTarget, resolveField, type Step } from './filters.fields.ts';
 import type { FilterSchema } from './filters.schema.ts';
 import {
   describeRule,
@@ -26,7 +26,7 @@ export type FilterTest = {
 
 export interface CheckedCondition {
   kind: 'condition';
-  steps: RelationStep[];
+  steps: Step[];
   target?: FilterTarget;
   /** The tests of which at least one must match; `present`: the field must not be empty. */
   tests: FilterTest[] | 'present';

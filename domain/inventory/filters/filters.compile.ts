@@ -3,7 +3,13 @@ import type { Condition } from '../../kernel/lists/lists.types.ts';
 import { phaseOn } from '../cards/cards.phase.ts';
 import { cardNumberKey } from '../cards/rules/numbers.ts';
 import type { CheckedCondition, CheckedNode, FilterTest } from './filters.check.ts';
-import type { FilterColumn, FilterTarget } from './filters.fields.ts';
+import {
+  type FilterColumn,
+  type FilterTarget,
+  flowTypes,
+  type RelationStep,
+  type Step,
+} from './filters.fields.ts';
 import type { Person, TimeSpan } from './filters.schema.ts';
 import { combine, type Fragment, negate, raw, sql, total } from './filters.sql.ts';
 
@@ -66,51 +72,53 @@ class Compiler {
       return combine(word, parts);
     }
     if (item.steps.length === 0) return turned(this.#onCard('c', item), item.negated !== negated);
-    return turned(this.#onRelations('c', item, 0, types), negated);
+    return turned(this.#onSteps('c', item, 0, types), negated);
   }
 
-  /** A condition that the card has a relation of the step's type which matches the rest of the path. */
-  #onRelations(card: string, condition: CheckedCondition, depth: number, types: CardTypes): Fragment {
+  /** A condition that the card has a relation or data flow as the step says which matches the rest of the path. */
+  #onSteps(card: string, condition: CheckedCondition, depth: number, types: CardTypes): Fragment {
     const step = condition.steps[depth]!;
     const isLast = depth === condition.steps.length - 1;
-    const either = step.other ? [step.other] : (['source', 'target'] as const);
     // A condition on one end can use a join; an OR over both ends cannot.
-    const ends = either.filter((other) => !types || types.has(step.ends[opposite(other)]));
+    const branches = step.kind === 'flow' ? flowBranches(step) : relationBranches(step, types);
     const isFound = combine(
       'or',
-      ends.map((other) => {
+      branches.map(({ table, self, conditions: own, related, types: next }) => {
         this.#aliases += 1;
-        const relation = `r${this.#aliases}`;
+        const row = `r${this.#aliases}`;
         const otherCard = `c${this.#aliases}`;
-        const text = `${relation}.${opposite(other)}_id = ${card}.id`;
-        const conditions = [sql`${raw(relation)}.type = ${step.type}`, raw(text)];
-        if (this.#restriction) {
-          conditions.push(
-            sql`exists (select from cards c where c.id = ${raw(relation)}.${raw(other)}_id and (${this.#restriction}))`,
-          );
-        }
-        if (!isLast)
-          conditions.push(this.#onRelations(otherCard, condition, depth + 1, new Set([step.ends[other]])));
+        const other = `${row}.${opposite(self)}_id`;
+        const conditions = [...own(row), raw(`${row}.${self}_id = ${card}.id`), ...this.#visible(other)];
+        if (related) conditions.push(...this.#visible(`${otherCard}.id`));
+        if (!isLast) conditions.push(this.#onSteps(otherCard, condition, depth + 1, next));
         else if (condition.target) {
-          const fragment =
-            step.about === 'card'
-              ? this.#onCard(otherCard, condition)
-              : this.#onRelation(relation, condition);
+          const isOnRow = step.about === 'relation' || step.about === 'flow';
+          const fragment = isOnRow ? this.#onRow(row, condition) : this.#onCard(otherCard, condition);
           conditions.push(turned(fragment, condition.negated));
         }
-        const needsCard = !isLast || (condition.target && step.about === 'card');
-        const join = needsCard ? ` join cards ${otherCard} on ${otherCard}.id = ${relation}.${other}_id` : '';
+        const isOnCard = condition.target && step.about !== 'relation' && step.about !== 'flow';
+        const needsCard = !isLast || isOnCard || related;
+        const join = needsCard
+          ? ` join cards ${otherCard} on ${otherCard}.id = ${related?.(row) ?? other}`
+          : '';
         const where = combine('and', conditions);
-        return total(sql`exists (select from relations ${raw(relation + join)} where ${where})`);
+        return total(sql`exists (select from ${raw(`${table} ${row}${join}`)} where ${where})`);
       }),
     );
     return turned(isFound, isLast && !condition.target && condition.negated);
   }
 
-  #onRelation(relation: string, condition: CheckedCondition): Fragment {
+  /** The condition that a card is visible. @param id the column of its id. */
+  #visible(id: string): Fragment[] {
+    if (!this.#restriction) return [];
+    return [sql`exists (select from cards c where c.id = ${raw(id)} and (${this.#restriction}))`];
+  }
+
+  /** A test of a column of a relation or data flow. */
+  #onRow(row: string, condition: CheckedCondition): Fragment {
     const target = condition.target!;
-    if (target.kind === 'attribute') return this.#onJson(`${relation}.attributes`, target.key, condition);
-    return this.#onColumn(raw(`${relation}.description`), condition);
+    if (target.kind === 'attribute') return this.#onJson(`${row}.attributes`, target.key, condition);
+    return this.#onColumn(raw(`${row}.${target.kind === 'flow' ? target.column : 'description'}`), condition);
   }
 
   #onCard(card: string, condition: CheckedCondition): Fragment {
@@ -130,6 +138,8 @@ class Compiler {
         return this.#onTags(card, target, condition);
       case 'people':
         return this.#onPeople(card, target, condition);
+      case 'flow':
+        throw new TypeError('no card has columns of data flows');
     }
   }
 
@@ -199,7 +209,51 @@ class Compiler {
 /** The types that a card may have; undefined for all types. */
 type CardTypes = ReadonlySet<string> | undefined;
 
-const opposite = (end: 'source' | 'target') => (end === 'source' ? 'target' : 'source');
+const opposite = (end: End): End => (end === 'source' ? 'target' : 'source');
+type End = 'source' | 'target';
+
+/** How a card is joined with others by one end of relations or data flows. */
+interface Branch {
+  table: 'relations' | 'data_flows';
+  /** The end at which the card is. */
+  self: End;
+  conditions(row: string): Fragment[];
+  /** SQL of the ids of the other card, if it is not that at the opposite end. */
+  related?(row: string): string;
+  /** The types of the other card. */
+  types: CardTypes;
+}
+
+/** Both ends, or those of the step, of which the types of the card are not excluded. */
+const relationBranches = ({ type, ends, other }: RelationStep, types: CardTypes): Branch[] =>
+  (other ? [other] : (['source', 'target'] as const))
+    .map(opposite)
+    .filter((self) => !types || types.has(ends[self]))
+    .map((self) => ({
+      table: 'relations',
+      self,
+      conditions: (row) => [sql`${raw(row)}.type = ${type}`],
+      types: new Set([ends[opposite(self)]]),
+    }));
+
+/** The ends from which data flows as the step says; at the opposite one only that of flows both ways. */
+const flowBranches = ({ way, about }: Step & { kind: 'flow' }): Branch[] => {
+  const first: End = way === 'incoming' ? 'target' : 'source';
+  const type = flowTypes[about];
+  const related =
+    about === 'interface'
+      ? (row: string) => `${row}.interface_id`
+      : about === 'data_object'
+        ? (row: string) => `any(${row}.data_object_ids)`
+        : undefined;
+  return [first, opposite(first)].map((self) => ({
+    table: 'data_flows',
+    self,
+    conditions: (row) => (way && self !== first ? [raw(`${row}.direction = 'bidirectional'`)] : []),
+    ...(related && { related }),
+    types: type === undefined ? undefined : new Set([type]),
+  }));
+};
 
 /** The types that a card may have if all of the items match. */
 function narrow(types: CardTypes, items: CheckedNode[]): CardTypes {

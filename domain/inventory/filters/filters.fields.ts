@@ -1,5 +1,6 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { approvalStatuses, cardStatuses } from '../cards/cards.model.ts';
+import { DATA_OBJECT, INTERFACE } from '../data-flows/data-flows.model.ts';
 import {
   type FilterAttributes,
   type FilterSchema,
@@ -39,11 +40,31 @@ export type FilterTarget =
   | { kind: 'phase' }
   /** Tags of one group, or of any group. */
   | { kind: 'tags'; group?: FilterTagGroup }
+  /** A column of a data flow. */
+  | { kind: 'flow'; column: 'frequency' | 'description' }
   /** Users with one stakeholder role, or with any role. */
   | { kind: 'people'; role?: string };
 
+/** A step from a card to its data flows. */
+interface FlowStep {
+  kind: 'flow';
+  /** Where data flows, as seen from the card; absent: either way. */
+  way?: FlowWay;
+  /** Whether the rest of the path refers to the flow, to the card at its other end, or to what it names. */
+  about: 'flow' | (typeof flowCards)[number];
+}
+
+const flowWays = ['incoming', 'outgoing'] as const;
+type FlowWay = (typeof flowWays)[number];
+const flowCards = ['card', 'interface', 'data_object'] as const;
+const flowColumns = ['frequency', 'description'] as const;
+
+/** A step to other cards. */
+export type Step = RelationStep | FlowStep;
+
 /** A step from a card to its relations of one type. */
 export interface RelationStep {
+  kind: 'relation';
   type: string;
   /** The card types that it joins. */
   ends: { source: string; target: string };
@@ -55,8 +76,8 @@ export interface RelationStep {
 
 /** A path with its definitions from the metamodel. */
 export interface FilterField {
-  /** The relations of the path, outermost first. */
-  steps: RelationStep[];
+  /** The relations and data flows of the path, outermost first. */
+  steps: Step[];
   /** Absent if the condition tests the relations of the last step themselves. */
   target?: FilterTarget;
   /** How values are parsed; empty if only tests of emptiness are allowed. */
@@ -70,18 +91,26 @@ export const FILTER_HOPS = 3;
 
 /** Resolves a path. @throws EstateError `filter_unknown_field` at the first unknown part, `filter_limit`. */
 export function resolveField(path: FilterWord[], schema: FilterSchema): FilterField {
-  const steps: RelationStep[] = [];
+  const steps: Step[] = [];
   let scope = schema.any;
   let rest = path;
 
-  while (rest[0]?.text === 'relation') {
-    const [root, name, part, ...more] = rest as [FilterWord, ...FilterWord[]];
+  while (rest[0]?.text === 'relation' || rest[0]?.text === 'flow') {
     if (steps.length === FILTER_HOPS) {
-      throw filterError('filter_limit', `more than ${FILTER_HOPS} relations in a row`, root.position);
+      throw filterError('filter_limit', `more than ${FILTER_HOPS} relations in a row`, rest[0].position);
     }
+    if (rest[0].text === 'flow') {
+      const { step, more, field } = flowStep(rest);
+      steps.push(step);
+      if (field) return { steps, ...field };
+      scope = schema.types.get(flowTypes[step.about] ?? '') ?? schema.any;
+      rest = more;
+      continue;
+    }
+    const [root, name, part, ...more] = rest as [FilterWord, ...FilterWord[]];
     const type = lookUp('relation type', root, name, schema.relations);
     const ends = { source: type.source, target: type.target };
-    const step: RelationStep = { type: name!.text, ends, about: 'relation' };
+    const step: RelationStep = { kind: 'relation', type: name!.text, ends, about: 'relation' };
     steps.push(step);
     switch (part?.text) {
       case undefined:
@@ -104,6 +133,31 @@ export function resolveField(path: FilterWord[], schema: FilterSchema): FilterFi
     rest = more;
   }
   return { steps, ...cardField(rest as [FilterWord, ...FilterWord[]], scope, schema) };
+}
+
+/** The types of the cards that a data flow names besides its ends. */
+export const flowTypes: Partial<Record<FlowStep['about'], string>> = {
+  interface: INTERFACE,
+  data_object: DATA_OBJECT,
+};
+
+/** A step over data flows with what follows it; `field` if the path ends there. */
+function flowStep([, ...words]: FilterWord[]): { step: FlowStep; more: FilterWord[]; field?: CardField } {
+  const way = flowWays.find((one) => one === words[0]?.text);
+  const [part, ...more] = way ? words.slice(1) : words;
+  const flow = { kind: 'flow' as const, ...(way && { way }) };
+  const presence = { rules: [], cost: false };
+  if (!part) return { step: { ...flow, about: 'flow' }, more, field: presence };
+  const column = flowColumns.find((one) => one === part.text);
+  if (column) {
+    refuseMore(more);
+    const target = { kind: 'flow' as const, column };
+    return { step: { ...flow, about: 'flow' }, more, field: { target, rules: [text], cost: false } };
+  }
+  const about = flowCards.find((one) => one === part.text);
+  if (!about)
+    throw unknown('part of a data flow', part, [...(way ? [] : flowWays), ...flowCards, ...flowColumns]);
+  return { step: { ...flow, about }, more, ...(more.length === 0 && { field: presence }) };
 }
 
 type CardField = Omit<FilterField, 'steps'>;

@@ -74,23 +74,28 @@ export function resolveQueryField(text: string, at: string, scope: FieldScope): 
   const way = isPhase ? path.slice(0, -1) : path;
   const field: FilterField =
     way.length > 0 ? resolveField(way, scope.schema) : { steps: [], rules: [], cost: false };
-  const { node, place, alias, entity, types } = follow(field.steps, path, scope);
-  const last = field.steps.at(-1);
+  const steps = field.steps.filter((step) => step.kind === 'relation');
+  const { target } = field;
+  if (steps.length < field.steps.length || target?.kind === 'flow') {
+    const { position } = path.find(({ text }) => text === 'flow')!;
+    throw filterError('filter_unknown_field', 'queries do not read data flows, except in filters,', position);
+  }
+  const { node, place, alias, entity, types } = follow(steps, path, scope);
+  const last = steps.at(-1);
   const common = {
     entity,
     people: field.target?.kind === 'people',
-    relations: field.steps.length > 0,
+    relations: steps.length > 0,
     cost: field.cost,
     isList: false,
     shows: {
-      ...(field.target ? { target: field.target } : {}),
+      ...(target ? { target } : {}),
       isPhase,
       of: last?.about === 'relation' ? { relation: last.type } : { cards: types },
       isFar: last !== undefined,
     },
   };
   const onNode = node ? { node } : {};
-  const { target } = field;
   if (isPhase || target?.kind === 'phase')
     return { ...common, ...onNode, type: 'key', value: phase(alias, at) };
   if (!target) return { ...common, ...onNode, type: 'key' };

@@ -45,6 +45,8 @@ function ownTitle(metamodel: Named, shows: ShownField): string {
       return 'Lifecycle phase';
     case 'tags':
       return target.group?.name ?? 'Tags';
+    case 'flow':
+      return words(target.column);
     case 'people':
       return target.role === undefined ? 'Stakeholders' : words(target.role);
   }

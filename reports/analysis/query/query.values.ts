@@ -45,7 +45,7 @@ const TEXTS: ReadonlySet<FilterColumn> = new Set(['subtype', 'alias', 'descripti
 /** SQL of a single-value field: NULL if it is empty or of another type. */
 export function scalar(
   alias: string,
-  target: Exclude<FilterTarget, { kind: 'tags' | 'people' | 'phase' }>,
+  target: Exclude<FilterTarget, { kind: 'tags' | 'people' | 'phase' | 'flow' }>,
   type: ValueType,
 ): Fragment {
   switch (target.kind) {
