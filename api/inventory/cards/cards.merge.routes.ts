@@ -60,6 +60,7 @@ export function registerCardMergeRoutes(app: App): void {
     errors: [
       'capability_too_deep',
       'cardinality_exceeded',
+      'costs_by_period',
       'external_id_taken',
       'not_found',
       'parent_cycle',

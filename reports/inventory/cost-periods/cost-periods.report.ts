@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { COSTS_TOPIC } from '../../../domain/inventory/costs/costs.model.ts';
+import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { arrayOf, Choice, DateOnly, OptionalText } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
@@ -34,6 +36,11 @@ const day = (description: string) => Type.Optional(Type.String({ ...DateOnly, de
 
 const params = {
   type: OptionalText(100, 'Key of a card type; default: all types'),
+  of: Choice(
+    ['cards', 'relations'],
+    'The costs of cards, or those of relations of which one of the cards has an end; `relations` needs `relations.view`',
+    'cards',
+  ),
   by: Choice(
     steps,
     'Fiscal years, which are named after the calendar year in which they end, or months',
@@ -44,6 +51,7 @@ const params = {
 };
 interface Params {
   type?: string;
+  of: 'cards' | 'relations';
   by: (typeof steps)[number];
   from?: string;
   to?: string;
@@ -80,25 +88,49 @@ async function periodsOf({ sql, params: { by, from, to }, asOf }: ReportInput<Pa
   return periods;
 }
 
+/** The join of the costs `t` with visible relations of which one end meets the condition. */
+function ofRelations({ ctx, visible }: ReportInput<Params>, condition: Fragment): Fragment {
+  const types = ctx.metamodel.visibleRelationTypes;
+  return fragment`join relations r on r.id = t.relation_id where r.type = any(${types}::text[])
+    and r.source_id in (select c.id from cards c where ${embed(visible)})
+    and r.target_id in (select c.id from cards c where ${embed(visible)})
+    and exists (select from cards c where c.id in (r.source_id, r.target_id) and ${embed(condition)})`;
+}
+
 /** The costs of cards by period and kind. */
 export const costPeriodsReport = defineReport({
   name: 'cost-periods',
   id: 'readCostPeriodsReport',
-  summary: 'Read the costs of cards by period and kind',
+  summary: 'Read the costs of cards or relations by period and kind',
   description:
-    'The costs of cards, not of relations, in fiscal years or months. An amount is the same on each day of its period, and is converted with the current exchange rates.',
+    'The costs of cards, or of relations, in fiscal years or months. An amount is the same on each day of its period, and is converted with the current exchange rates.',
   permission: 'reports.ea_dashboard',
   needs: ['costs.view'],
   params,
   result: Result,
   typeParams: ['type'],
-  topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`, COSTS_TOPIC, SETTINGS_TOPIC],
+  permissionNote: 'relations.view for the costs of relations',
+  check(ctx, { of }) {
+    if (of === 'relations') requirePermission(ctx.caller, 'relations.view');
+  },
+  topics: ({ type, of }) => [
+    // both ends of a relation must be visible
+    type === undefined || of === 'relations' ? 'cards' : `cards:${type}`,
+    ...(of === 'relations' ? ['relations'] : []),
+    COSTS_TOPIC,
+    SETTINGS_TOPIC,
+  ],
   isDaily: true,
   async compute(input) {
     const { sql, cards, params: asked } = input;
     const periods = await periodsOf(input);
     const kinds = await readSetting(sql, 'cost_kinds');
     const ofType = asked.type === undefined ? fragment`true` : fragment`c.type = ${asked.type}`;
+    const selected = fragment`${embed(ofType)} and ${embed(cards)}`;
+    const owners =
+      asked.of === 'cards'
+        ? fragment`join cards c on c.id = t.card_id where ${embed(selected)}`
+        : ofRelations(input, selected);
     const [from, to] = [periods[0]!.first, periods.at(-1)!.last];
     const rows = await query(sql).rows<{
       first: string | null;
@@ -108,8 +140,7 @@ export const costPeriodsReport = defineReport({
     }>`
       with k as materialized (
         select t.kind, t.amount, t.period_start, t.period_end, t.currency
-        from costs t join cards c on c.id = t.card_id
-        where ${embed(ofType)} and ${embed(cards)} and t.period_end >= ${from}::date and t.period_start <= ${to}::date
+        from costs t ${embed(owners)} and t.period_end >= ${from}::date and t.period_start <= ${to}::date
       ), rates as materialized (
         select d.currency, exchange_rate(d.currency) as rate from (select distinct currency from k) d
       ), p as (
@@ -162,13 +193,13 @@ export const costPeriodsReport = defineReport({
       items,
     ),
   ],
-  chart: ({ items }: Result, { type, by }, context): Chart => {
+  chart: ({ items }: Result, { type, by, of }, context): Chart => {
     const series = [...new Set(items.map(({ label }) => label))];
     const periods = [...new Set(items.map(({ period }) => period))];
     const amounts = new Map(items.map(({ period, label, amount }) => [`${period} ${label}`, amount]));
     return {
       kind: 'bars',
-      title: type === undefined ? 'Costs' : `Costs: ${typeLabel(context, type)}`,
+      title: `Costs${of === 'relations' ? ' of relations' : ''}${type === undefined ? '' : `: ${typeLabel(context, type)}`}`,
       itemAxis: by === 'year' ? 'Fiscal year' : 'Month',
       valueAxis: 'Amount',
       unit: 'currency',

@@ -309,6 +309,16 @@ describe('costs', () => {
     expect((await admin.get(of(folded, 'relations'))).body.total).toBe(1);
   });
 
+  it('leave no choice of their sum to a merge', async () => {
+    const [survivor, gone] = [await card(), await card()];
+    await add(gone, 10);
+    const fields = { 'attributes.costTotalAnnual': { value: 41 } };
+    const named = 'fields.attributes.costTotalAnnual';
+    await expectProblem(merge(admin, survivor, [gone], { fields }), 409, 'costs_by_period', named);
+    const mixed = { ...fields, 'attributes.nothing': { value: 1 } };
+    await expectProblem(merge(admin, survivor, [gone], { fields: mixed }), 422);
+  });
+
   it('are deleted with their card and their relation, and come back with them', async () => {
     const [id, target] = [await card(), await component()];
     const between = await relation(id, target);

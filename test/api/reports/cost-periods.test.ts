@@ -1,6 +1,6 @@
 import { expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
 
-const { admin, viewer } = await openApp(['admin', 'viewer']);
+const { t, admin, viewer } = await openApp(['admin', 'viewer']);
 
 const url = '/api/v1/reports/cost-periods';
 const read = (query: string) => ok(admin.get(`${url}?${query}`));
@@ -49,6 +49,22 @@ describe('costs by period', () => {
       ['2032', 'staff', 62],
     ]);
     await ok(admin.patch('/api/v1/settings/fiscal-year-start', { month: 1 }));
+  });
+
+  it('are those of relations between visible cards, for readers of relations', async () => {
+    const relation = await admin.relate('relAppToITC', card.id, other.id);
+    const cost = { kind: 'other', period_start: '2033-01-01', period_end: '2033-12-31', amount: 12 };
+    await admin.create(`/api/v1/relations/${relation.id}/costs`, cost);
+    const query = 'of=relations&from=2033-01-01&to=2033-12-31';
+    for (const type of ['', '&type=Application', '&type=ITComponent'])
+      expect(amounts((await read(`${query}${type}`)).items)).toEqual([['2033', 'other', 12]]);
+    expect((await read(`${query}&type=Provider`)).items).toEqual([]);
+    expect((await read('from=2033-01-01&to=2033-12-31')).items).toEqual([]);
+    const blind = await t.holding('inventory.view', 'reports.ea_dashboard', 'costs.view');
+    await expectProblem(blind.get(`${url}?${query}`), 403, 'relations.view');
+    await ok(admin.post(`/api/v1/cards/${other.id}/archive`, {}));
+    expect((await read(query)).items).toEqual([]);
+    await ok(admin.post(`/api/v1/cards/${other.id}/restore`, {}));
   });
 
   it('leave out what has no exchange rate, and are read as of a time, as a file and as a chart', async () => {

@@ -5,7 +5,7 @@ import type { StoredCard } from '../cards.load.ts';
 import { summedKeys } from '../cards.rows.ts';
 import type { CardInput, CardValues } from '../rules/diff.ts';
 import { patchedValues } from '../rules/merge.ts';
-import { checkLifecycleOrder, cleanCardInput, validateCardInput } from '../rules/values.ts';
+import { checkLifecycleOrder, cleanCardInput, inputError, validateCardInput } from '../rules/values.ts';
 
 /** Where the value of a field comes from: one of the cards, by its id, or a given value. */
 type FieldChoice = string | { value: unknown };
@@ -103,7 +103,7 @@ function wholeLifecycle(field: string, value: unknown): unknown {
 
 /**
  * The survivor's values after the merge, except its parent and its level.
- * @throws EstateError `validation_failed` naming `fields.<field>`.
+ * @throws EstateError `validation_failed` naming `fields.<field>`; `costs_by_period`.
  */
 export function survivingValues(
   metamodel: Metamodel,
@@ -117,7 +117,7 @@ export function survivingValues(
   const values = patchedValues(lentValues(type, survivor, others), input);
   if (errors.length === 0) errors.push(...checkLifecycleOrder(values.lifecycle));
   if (errors.length > 0) {
-    throw invalidFields(errors.map((error) => ({ ...error, field: `fields.${error.field}` })));
+    throw inputError(errors.map((error) => ({ ...error, field: `fields.${error.field}` })));
   }
   return values;
 }
