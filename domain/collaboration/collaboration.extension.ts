@@ -88,7 +88,7 @@ async function undoStakeholder(work: Work, ctx: Ctx, event: UndoneEvent): Promis
   return null;
 }
 
-/** Deletes an uploaded file, or restores a deleted one while its content is retained. */
+/** Deletes an uploaded file, restores a deleted one while its content is retained, or the former category. */
 async function undoFile({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Promise<UndoRefusal | null> {
   const card = await sql('cards').where({ id: event.card_id }).first('id', 'type', 'name').forKeyShare();
   if (event.event_type === 'file.uploaded') {
@@ -96,15 +96,22 @@ async function undoFile({ sql, emit }: Work, _ctx: Ctx, event: UndoneEvent): Pro
     if (!row) return null;
     await deleteRows(sql, FileAttachment, (query) => query.where({ id: row.id }));
     await expireFiles(sql, [row.file_id]);
-    emit(fileEvent(card, row, true));
+    emit(fileEvent(card, row, null));
     return null;
   }
   if (!card) return { code: 'missing_card', message: `The card ${event.card_id} was deleted.` };
   const row = rowBefore<AttachmentRow>(event);
+  if (event.event_type === 'file.updated') {
+    const present = await lockRow(sql, FileAttachment, { id: event.id });
+    if (!present) return null;
+    const { category } = row;
+    emit(fileEvent(card, present, await updateRow(sql, FileAttachment, { id: event.id }, { category })));
+    return null;
+  }
   if ((await sql('files').where({ id: row.file_id }).update({ expires_at: null })) === 0) {
     return { code: 'content_purged', message: `The content of ${row.name} is no longer retained.` };
   }
-  emit(fileEvent(card, await insertRow(sql, FileAttachment, row)));
+  emit(fileEvent(card, null, await insertRow(sql, FileAttachment, row)));
   return null;
 }
 
@@ -171,7 +178,7 @@ const resources: readonly Resource[] = [
   {
     model: Document,
     name: 'document',
-    events: { created: ['document.added'], deleted: ['document.removed'] },
+    events: { created: ['document.added'], updated: ['document.updated'], deleted: ['document.removed'] },
     card: 'card_id',
     undo: { right: documentsRight },
     cardReferences,
@@ -181,7 +188,7 @@ const resources: readonly Resource[] = [
   {
     model: FileAttachment,
     name: 'file',
-    events: { created: ['file.uploaded'], deleted: ['file.deleted'] },
+    events: { created: ['file.uploaded'], updated: ['file.updated'], deleted: ['file.deleted'] },
     card: 'card_id',
     undo: { right: documentsRight, undo: undoFile },
     cardReferences,
@@ -203,14 +210,14 @@ async function deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promi
     work.emit(todoEvent(byId.get(row.card_id!)!, row, null));
   }
   for (const row of await deleteRowsOfCards<DocumentRow>(work, 'documents', ids)) {
-    work.emit(documentEvent(byId.get(row.card_id)!, row, true));
+    work.emit(documentEvent(byId.get(row.card_id)!, row, null));
   }
   const files = await deleteRowsOfCards<AttachmentRow>(work, 'file_attachments', ids);
   if (files.length > 0) {
     const fileIds = files.map(({ file_id }) => file_id);
     await expireFiles(work.sql, fileIds);
   }
-  for (const row of files) work.emit(fileEvent(byId.get(row.card_id)!, row, true));
+  for (const row of files) work.emit(fileEvent(byId.get(row.card_id)!, row, null));
 }
 
 async function deleteStakeholdersOfCards(work: Work, cards: ReadonlyMap<string, DeletedCard>): Promise<void> {

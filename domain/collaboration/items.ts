@@ -18,22 +18,22 @@ export interface EventCard {
   name: string;
 }
 
-/** The event of a row that was attached to a card or deleted; such rows are never updated. */
+/** The event of a row that is attached to a card: without `before` it was added, without `after` deleted. */
 export const attachedEvent = (
   event_type: EventType,
   card: EventCard,
-  row: { id: string },
-  isDeleted: boolean,
+  before: { id: string } | null,
+  after: { id: string } | null,
   data: Record<string, unknown>,
 ): EventDraft => ({
   event_type,
   card_id: card.id,
   card_type: card.type,
   data: {
-    id: row.id,
+    id: (after ?? before)!.id,
     card_name: card.name,
     ...data,
-    changes: isDeleted ? rowChanges(row, null) : rowChanges(null, row),
+    changes: rowChanges(before, after),
   },
 });
 

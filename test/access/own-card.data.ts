@@ -48,17 +48,19 @@ const thing =
     return { path: { id }, ...(body ? { body } : {}) };
   };
 const comment = (body?: unknown) => thing('comments', { content: 'Said.' }, body);
-const link = thing('documents', { name: 'Linked' });
+const link = (body?: unknown) => thing('documents', { name: 'Linked' }, body);
 const person = (body?: unknown): CardRow['call'] => {
   return async (w, card) =>
     thing('stakeholders', { user_id: await w.user(), role: 'observer' }, body)(w, card);
 };
 
-const file: CardRow['call'] = async (w, card) => {
-  const url = `/api/v1/cards/${card}/file-attachments`;
-  const { body } = await postFile(await w.client('admin'), url, 'note.txt', 'A note.');
-  return { path: { id: body.id } };
-};
+const file =
+  (body?: unknown): CardRow['call'] =>
+  async (w, card) => {
+    const url = `/api/v1/cards/${card}/file-attachments`;
+    const { id } = (await postFile(await w.client('admin'), url, 'note.txt', 'A note.')).body;
+    return { path: { id }, ...(body ? { body } : {}) };
+  };
 
 const archived =
   (call: CardRow['call']): CardRow['call'] =>
@@ -213,7 +215,8 @@ export const cardRows: CardRow[] = [
   row('POST /cards/{id}/todos', onItWith({ description: 'Do it' })),
   row('GET /cards/{id}/documents'),
   row('POST /cards/{id}/documents', onItWith({ name: 'Linked' })),
-  row('DELETE /documents/{id}', link),
+  row('PATCH /documents/{id}', link({ name: 'Renamed' })),
+  row('DELETE /documents/{id}', link()),
   row('GET /adr/by-card/{card_id}', (_, card_id) => ({ path: { card_id } })),
   row('POST /adr/{adr_id}/cards', async (w, card_id) => ({
     path: { adr_id: (await made(w, '/adr', { title: randomUUID() })).id },
@@ -229,9 +232,10 @@ export const cardRows: CardRow[] = [
     path: { id },
     ...formOf({ filename: 'note.txt', content: 'A note.' }),
   })),
-  row('GET /file-attachments/{id}/download', file),
-  row('POST /file-attachments/{id}/ticket', file),
-  row('DELETE /file-attachments/{id}', file),
+  row('GET /file-attachments/{id}/download', file()),
+  row('POST /file-attachments/{id}/ticket', file()),
+  row('PATCH /file-attachments/{id}', file({ category: null })),
+  row('DELETE /file-attachments/{id}', file()),
 
   row('POST /diagrams/{diagram_id}/cards', async (w, card_id) => ({
     path: { diagram_id: await diagram(w) },

@@ -4,9 +4,15 @@ import { Document, FileAttachment } from '../../../domain/collaboration/collabor
 import {
   addDocument,
   documentList,
+  patchDocument,
   removeDocument,
 } from '../../../domain/collaboration/documents/documents.ts';
-import { attachFile, deleteFile, requireUpload } from '../../../domain/collaboration/files/files.attach.ts';
+import {
+  attachFile,
+  deleteFile,
+  patchFile,
+  requireUpload,
+} from '../../../domain/collaboration/files/files.attach.ts';
 import { checkFile } from '../../../domain/collaboration/files/files.check.ts';
 import { attachedFile, attachmentList } from '../../../domain/collaboration/files/files.list.ts';
 import { fileKinds, MAX_ATTACHMENT } from '../../../domain/collaboration/files/files.types.ts';
@@ -18,7 +24,7 @@ import { sha256 } from '../../../platform/crypto.ts';
 import { sendResource } from '../../json.ts';
 import { TicketParameter, TicketSchema } from '../../kernel/events/ticket.schemas.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
-import { created, page, routesOf } from '../../operation.ts';
+import { created, ok, page, routesOf } from '../../operation.ts';
 import { plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, FORM_OVERHEAD, readBuffer, receiveForm, registerUploads, useUpload } from '../../uploads.ts';
@@ -40,6 +46,16 @@ const DocumentBody = object({
     default: 'link',
     description: 'An enabled link type, or `link`',
   }),
+});
+const DocumentPatchBody = object({
+  name: Type.Optional(Document.columns.name),
+  url: DocumentBody.properties.url,
+  type: Type.Optional(
+    Type.String({ ...Document.columns.type, description: 'An enabled link type, or `link`' }),
+  ),
+});
+const FilePatchBody = object({
+  category: Clearable(Type.String({ minLength: 1, maxLength: 100, description: 'An enabled file category' })),
 });
 const file = {
   ...FileAttachment.shown.columns,
@@ -103,6 +119,14 @@ export async function registerFileRoutes(app: App, { blobs }: Services): Promise
       }),
   });
 
+  routes.patch('patchFile', '/api/v1/file-attachments/:id', {
+    summary: 'Change the category of a file',
+    ...managing,
+    body: FilePatchBody,
+    responses: ok('The file', FileAttachmentSchema, 'ETag'),
+    handler: ({ ctx, params, body }) => patchFile(ctx, params.id, body),
+  });
+
   routes.delete('deleteFile', '/api/v1/file-attachments/:id', {
     summary: 'Delete a file',
     description: 'Its content is retained for the days of the settings, so that the deletion can be undone.',
@@ -164,6 +188,14 @@ function registerLinks(app: App): void {
     body: DocumentBody,
     responses: created('The link', DocumentSchema),
     handler: async ({ ctx, params, body }) => (await addDocument(ctx, params.id, body)).text,
+  });
+
+  routes.patch('patchDocument', '/api/v1/documents/:id', {
+    summary: 'Change a link',
+    ...managing,
+    body: DocumentPatchBody,
+    responses: ok('The link', DocumentSchema, 'ETag'),
+    handler: ({ ctx, params, body }) => patchDocument(ctx, params.id, body),
   });
 
   routes.delete('removeDocument', '/api/v1/documents/:id', {

@@ -40,6 +40,18 @@ export function registerTodoRoutes(app: App): void {
     responses: page('To-dos, newest first', TodoSchema),
   });
 
+  routes.post('createTodoWithoutCard', '/api/v1/todos', {
+    summary: 'Create a to-do without a card',
+    description:
+      'Its creator and its assignee see it. It is open immediately. When a recurring one is done, the next one is created.',
+    permission: 'login',
+    scope: 'account',
+    permissionNote: 'inventory.view to assign it to another user',
+    body: TodoBody,
+    responses: created('The to-do', TodoSchema),
+    handler: async ({ ctx, body }) => (await createTodo(ctx, null, body)).text,
+  });
+
   routes.list('listCardTodos', '/api/v1/cards/:id/todos', cardTodoList, {
     summary: 'List the to-dos of a card',
     ...seeing,

@@ -1,10 +1,12 @@
 import { invalidField, requireText } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import { type Ctx, checkIfMatch } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import { defineList } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, findItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard } from '../../kernel/permissions/policy.ts';
+import { changeRow } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { lockAttached, lockCard, ofVisibleCard } from '../cards.access.ts';
 import { Document, type DocumentRow } from '../collaboration.model.ts';
@@ -38,13 +40,17 @@ export const documentList = defineList({
   where: ofVisibleCard('t.card_id'),
 });
 
-/** The event of a link that was added, or with `isDeleted` removed. */
-export function documentEvent(card: EventCard, row: DocumentRow, isDeleted = false): EventDraft {
-  const { id, name, url, type } = row;
+/** The event of a link: without `before` it was added, without `after` removed. */
+export function documentEvent(
+  card: EventCard,
+  before: DocumentRow | null,
+  after: DocumentRow | null,
+): EventDraft {
+  const { id, name, url, type } = (after ?? before)!;
   const data = { document_id: id, name, url, type };
-  const verb = isDeleted ? 'removed' : 'added';
+  const verb = before === null ? 'added' : after === null ? 'removed' : 'updated';
   const summary = `The link ${name} was ${verb}`;
-  return attachedEvent(`document.${verb}`, card, row, isDeleted, { ...data, summary });
+  return attachedEvent(`document.${verb}`, card, before, after, { ...data, summary });
 }
 
 /** Adds a link to a card. @throws EstateError `not_found`, `forbidden`, `validation_failed`. */
@@ -62,8 +68,29 @@ export async function addDocument(ctx: Ctx, cardId: string, input: DocumentInput
       type: input.type,
       created_by: ctx.caller.userId,
     });
-    work.emit(documentEvent(card, row));
+    work.emit(documentEvent(card, null, row));
     return { id: row.id, text: (await findItem(sql, documentList, row.id))! };
+  });
+}
+
+/** Changes a link. @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`. */
+export async function patchDocument(ctx: Ctx, id: string, patch: Partial<DocumentInput>): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { card, row } = await lockAttached(sql, ctx, Document, 'document', id);
+    requireOnCard(ctx, MANAGE_DOCUMENTS, card);
+    if (ctx.ifMatch) checkIfMatch(ctx, (await findItem(sql, documentList, row.id))!);
+    const { name, url, type } = patch;
+    // a type that was disabled meanwhile may remain
+    if (type !== undefined && type !== row.type && type !== UNTYPED)
+      await requireResourceKey(sql, 'link_type', type, 'type');
+    const values = {
+      ...(name === undefined ? {} : { name: requireText(name, 'name') }),
+      ...(url === undefined ? {} : { url: checkedUrl(url) }),
+      ...(type === undefined ? {} : { type }),
+    };
+    await changeRow(work, Document, row, values, (before, after) => documentEvent(card, before, after));
+    return (await findItem(sql, documentList, row.id))!;
   });
 }
 
@@ -74,7 +101,7 @@ export async function removeDocument(ctx: Ctx, id: string): Promise<void> {
     const { card, row } = await lockAttached(sql, ctx, Document, 'document', id);
     requireOnCard(ctx, MANAGE_DOCUMENTS, card);
     await deleteRows(sql, Document, (query) => query.where({ id: row.id }));
-    work.emit(documentEvent(card, row, true));
+    work.emit(documentEvent(card, row, null));
   });
 }
 

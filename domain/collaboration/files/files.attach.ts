@@ -1,10 +1,12 @@
 import { inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
+import { type Ctx, checkIfMatch } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import { recordFile, type StoredContent } from '../../kernel/files/files.store.ts';
 import { findItem } from '../../kernel/lists/lists.run.ts';
+import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requireOnCard } from '../../kernel/permissions/policy.ts';
+import { changeRow } from '../../kernel/resources/items.ts';
 import { deleteRows, insertRow } from '../../kernel/resources/rows.ts';
 import { moduleDisabled, readSetting } from '../../kernel/settings/settings.read.ts';
 import { lockAttached, lockCard } from '../cards.access.ts';
@@ -15,12 +17,16 @@ import { requireResourceKey } from '../resource-keys.ts';
 import type { CheckedFile } from './files.check.ts';
 import { attachmentList } from './files.list.ts';
 
-/** The event of a file that was attached to a card, or with `isDeleted` deleted. */
-export function fileEvent(card: EventCard, row: AttachmentRow, isDeleted = false): EventDraft {
-  const { name, mime_type, size, category } = row;
-  const verb = isDeleted ? 'deleted' : 'uploaded';
+/** The event of a file of a card: without `before` it was attached, without `after` deleted. */
+export function fileEvent(
+  card: EventCard,
+  before: AttachmentRow | null,
+  after: AttachmentRow | null,
+): EventDraft {
+  const { name, mime_type, size, category } = (after ?? before)!;
+  const verb = before === null ? 'uploaded' : after === null ? 'deleted' : 'updated';
   const summary = `The file ${name} was ${verb}`;
-  return attachedEvent(`file.${verb}`, card, row, isDeleted, { name, mime_type, size, category, summary });
+  return attachedEvent(`file.${verb}`, card, before, after, { name, mime_type, size, category, summary });
 }
 
 /**
@@ -72,8 +78,30 @@ export async function attachFile(
       category: file.category,
       created_by: ctx.caller.userId,
     });
-    work.emit(fileEvent(card, row));
+    work.emit(fileEvent(card, null, row));
     return { id: row.id, text: (await findItem(sql, attachmentList, row.id))! };
+  });
+}
+
+/**
+ * Changes the category of a file.
+ * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `validation_failed`.
+ */
+export async function patchFile(
+  ctx: Ctx,
+  id: string,
+  patch: { category?: string | null },
+): Promise<JsonText> {
+  return await command(ctx, async (work) => {
+    const { sql } = work;
+    const { card, row } = await lockAttached(sql, ctx, FileAttachment, 'file', id);
+    requireOnCard(ctx, MANAGE_DOCUMENTS, card);
+    if (ctx.ifMatch) checkIfMatch(ctx, (await findItem(sql, attachmentList, row.id))!);
+    const { category } = patch;
+    if (typeof category === 'string' && category !== row.category)
+      await requireResourceKey(sql, 'file_category', category, 'category');
+    await changeRow(work, FileAttachment, row, patch, (before, after) => fileEvent(card, before, after));
+    return (await findItem(sql, attachmentList, row.id))!;
   });
 }
 
@@ -88,7 +116,7 @@ export async function deleteFile(ctx: Ctx, id: string): Promise<void> {
     requireOnCard(ctx, MANAGE_DOCUMENTS, card);
     await deleteRows(sql, FileAttachment, (query) => query.where({ id: row.id }));
     await expireFiles(sql, [row.file_id]);
-    work.emit(fileEvent(card, row, true));
+    work.emit(fileEvent(card, row, null));
   });
 }
 

@@ -110,19 +110,25 @@ export const TodoPatchBody = object({
 type TodoPatch = Static<typeof TodoPatchBody>;
 
 /**
- * Creates an open to-do on a card that the caller sees.
+ * Creates an open to-do, on a card that the caller sees or without one.
  * @throws EstateError `not_found`, `forbidden`, `validation_failed`.
  */
-export async function createTodo(ctx: Ctx, cardId: string, input: TodoInput): Promise<WrittenItem> {
+export async function createTodo(ctx: Ctx, cardId: string | null, input: TodoInput): Promise<WrittenItem> {
+  // who sees no cards cannot address others either
+  const isForOther = (input.assigned_to ?? ctx.caller.userId) !== ctx.caller.userId;
+  if (cardId === null && isForOther) requirePermission(ctx.caller, 'inventory.view');
   return await command(ctx, async (work) => {
-    const card = await requireVisibleCard(work.sql, ctx, (await lockCard(work.sql, ctx, cardId)).id);
+    const card =
+      cardId === null
+        ? null
+        : await requireVisibleCard(work.sql, ctx, (await lockCard(work.sql, ctx, cardId)).id);
     const unit = input.recurrence_unit ?? 'none';
     const interval = input.recurrence_interval ?? 1;
     const due_date = input.due_date ?? null;
     const id = await newId(work.sql);
     const row = await insertRow(work.sql, Todo, {
       id,
-      card_id: card.id,
+      card_id: card?.id ?? null,
       description: requireText(input.description, 'description'),
       status: 'open',
       assigned_to: await assignee(work.sql, input.assigned_to ?? null),

@@ -77,7 +77,7 @@ export async function writeAttached(
     return { line, status: 'applied', id, message: null };
   });
   for (const row of await insertRows(sql, Document, documents)) {
-    work.emit(documentEvent(cards.get(row.card_id)!, row));
+    work.emit(documentEvent(cards.get(row.card_id)!, null, row));
   }
   for (const row of await insertRows(sql, Comment, comments)) {
     work.emit(commentEvent(cards.get(row.card_id)!, null, row));

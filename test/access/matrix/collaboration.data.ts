@@ -48,6 +48,10 @@ export const collaborationRows: Row[] = [
   row('GET /home', '+ + + + + + 0'),
   row("GET /todos (everybody's)", '+ - - - - - 0', () => ({ query: 'mine=false' })),
   row("GET /todos (another's)", '+ - - - - - 0', () => ({ query: `assigned_to=${randomUUID()}` })),
+  row('POST /todos', '+ + + + + + 0', () => ({ body: { description: 'Do it' } })),
+  row('POST /todos (for another)', '+ + + + + - 0', async (w) => ({
+    body: { description: 'Do it', assigned_to: await w.user() },
+  })),
   row('GET /cards/{id}/todos', '+ + + + + - 0', onCard),
   row('POST /cards/{id}/todos', '+ + + + + - 0', onCard, { description: 'Do it' }),
   // the administrator made it; the participant does not see its card, and so not that it is there
@@ -62,6 +66,7 @@ export const collaborationRows: Row[] = [
     name: 'Linked',
     url: 'https://wiki.example.com/',
   }),
+  row('PATCH /documents/{id}', '+ + + - - - 0', document, { name: 'Renamed' }),
   row('DELETE /documents/{id}', '+ + + - - - 0', document),
 
   row('GET /cards/{id}/file-attachments', '+ + + + - - 0', onCard),
@@ -71,5 +76,6 @@ export const collaborationRows: Row[] = [
   })),
   row('GET /file-attachments/{id}/download', '+ + + + - - 0', onNew('id', file)),
   row('POST /file-attachments/{id}/ticket', '+ + + + - - 0', onNew('id', file)),
+  row('PATCH /file-attachments/{id}', '+ + + - - - 0', onNew('id', file), { category: null }),
   row('DELETE /file-attachments/{id}', '+ + + - - - 0', onNew('id', file)),
 ];

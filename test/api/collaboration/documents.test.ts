@@ -54,6 +54,39 @@ it('are added, listed and removed, with one event each', async () => {
   await expectRefused(() => member.delete(one(id)), 404);
 });
 
+it('are changed, with an event of what differs, and changes are undone', async () => {
+  const { id } = await member.create(of(app.id), { name: 'Old', url: 'https://a.example/' });
+  const { answer, events } = await eventsOf(() =>
+    member.patch(one(id), { name: ' New ', url: null, type: 'documentation' }),
+  );
+  expect(answer.body).toMatchObject({ id, name: 'New', url: null, type: 'documentation' });
+  expect(events).toMatchObject([
+    {
+      event_type: 'document.updated',
+      card_id: app.id,
+      data: {
+        summary: 'The link New was updated',
+        changes: {
+          name: { old: 'Old', new: 'New' },
+          url: { old: 'https://a.example/', new: null },
+          type: { old: 'link', new: 'documentation' },
+        },
+      },
+    },
+  ]);
+  expect((await eventsOf(() => member.patch(one(id), { name: 'New' }))).events).toEqual([]);
+  await expectInvalid(() => member.patch(one(id), { url: 'javascript:alert(1)' }), 'url');
+  await expectInvalid(() => member.patch(one(id), { type: 'nothing' }), 'type');
+  await expectRefused(() => viewer.patch(one(id), { name: 'x' }), 403);
+  const stale = { 'if-match': '"other"' };
+  await expectRefused(() => member.patch(one(id), { name: 'x' }, stale), 412);
+  const batch = answer.headers['x-mutation-batch'];
+  await ok(admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false }));
+  expect((await ok(member.get(`${of(app.id)}?search=old`))).items).toMatchObject([
+    { id, url: 'https://a.example/', type: 'link' },
+  ]);
+});
+
 it.each(refusedAddresses as [string][])('lead nowhere but to http, https and mailto: %j', async (url) => {
   await expectInvalid(() => member.post(of(app.id), { name: 'x', url }), 'url');
 });

@@ -42,6 +42,25 @@ it.each([
   await ok(member.delete(one(body.id)), 204);
 });
 
+it('have a category that can be changed, also back by a rollback', async () => {
+  const { body } = await upload('plan.txt', 'A plan.');
+  const { answer, events } = await eventsOf(() => member.patch(one(body.id), { category: 'architecture' }));
+  expect(answer.body).toEqual({ ...body, category: 'architecture' });
+  expect(events).toMatchObject([
+    {
+      event_type: 'file.updated',
+      card_id: app.id,
+      data: { changes: { category: { old: null, new: 'architecture' } } },
+    },
+  ]);
+  await expectInvalid(() => member.patch(one(body.id), { category: 'nothing' }), 'category');
+  await expectRefused(() => viewer.patch(one(body.id), { category: null }), 403);
+  const batch = answer.headers['x-mutation-batch'];
+  await ok(admin.post(`/api/v1/mutation-batches/${batch}/rollback`, { dry_run: false }));
+  expect((await ok(member.get(`${of(app.id)}?search=plan`))).items).toEqual([body]);
+  await ok(member.delete(one(body.id)), 204);
+});
+
 it('are attached, listed, downloaded and deleted, with one event each', async () => {
   const { answer, events } = await eventsOf(() =>
     send([{ name: 'category', content: 'architecture' }, file('Übersicht 1.pdf', pdf)]),

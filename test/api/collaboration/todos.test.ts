@@ -20,6 +20,34 @@ const series = async (id: string) =>
   await db('todos').where({ series_id: id }).orderBy('due_date').select('id', 'status', 'due_date');
 
 describe('to-dos', () => {
+  it('are made without a card, for those who made them and to whom they are assigned', async () => {
+    const { answer, events } = await eventsOf(() =>
+      member.post('/api/v1/todos', { description: ' Plan ', assigned_to: viewer.userId }),
+    );
+    expect(answer.status).toBe(201);
+    const { id } = answer.body;
+    expect(answer.body).toMatchObject({
+      card_id: null,
+      card_name: null,
+      description: 'Plan',
+      status: 'open',
+    });
+    expect(events).toMatchObject([{ event_type: 'todo.created', card_id: null, data: { id } }]);
+    const listed = async (client: TestClient) =>
+      pluck((await ok(client.get('/api/v1/todos?search=plan'))).items, 'id');
+    expect(await Promise.all([member, viewer, admin].map(listed))).toEqual([[id], [id], []]);
+    const other = await t.holding();
+    await expectProblem(other.patch(one(id), { status: 'done' }), 404);
+    const own = await other.create('/api/v1/todos', { description: 'Mine', assigned_to: other.userId });
+    await ok(other.patch(one(own.id), { status: 'done' }));
+    const forOther = { description: 'Yours', assigned_to: viewer.userId };
+    await expectProblem(other.post('/api/v1/todos', forOther), 403, 'inventory.view');
+    await ok(viewer.patch(one(id), { status: 'done' }));
+    const batch = answer.headers['x-mutation-batch'];
+    const undone = { dry_run: false, force: true };
+    await ok(admin.post(`/api/v1/mutation-batches/${batch}/rollback`, undone));
+  });
+
   it('are made, changed and deleted, each with one event', async () => {
     const { answer, events } = await eventsOf(() =>
       member.post(of(app.id), {
