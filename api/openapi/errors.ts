@@ -123,6 +123,7 @@ export const commonCodes: ErrorCode[] = [
   'method_not_allowed',
   'request_timeout',
   'storage_full',
+  'too_slow',
   'unavailable',
 ];
 
@@ -130,7 +131,7 @@ export const commonCodes: ErrorCode[] = [
 export function otherResponse(format: 'problem' | 'scim' | 'odata' = 'problem'): OpenApiResponse {
   return {
     description:
-      'Any other error, such as an unsupported method (405, with `Allow`), a malformed request (400), a request timeout (408), headers that are too large (431), an internal error (500), a service that is not ready (503) or has no storage space left (507).',
+      'Any other error, such as an unsupported method (405, with `Allow`), a malformed request (400), a request timeout (408), headers that are too large (431), an internal error (500), a service that is not ready or a list that takes too long (503), or has no storage space left (507).',
     ...(format === 'problem' ? { 'x-error-codes': commonCodes } : {}),
     headers: responseHeaderRefs(['Allow', 'Retry-After', 'X-Request-Id']),
     content: contents[format](format === 'problem' ? commonCodes : ['internal']),

@@ -7,6 +7,7 @@ import { commonCodes, otherResponse, problemExamples } from './errors.ts';
 import { headerComponents } from './headers.ts';
 import { describeOperation, loginSecurity } from './operations.ts';
 import { plainSchemas } from './plain-schemas.ts';
+import { shareExamples } from './shared.examples.ts';
 import { shareParameters } from './shared.parameters.ts';
 import { shareResponses } from './shared.responses.ts';
 import { shareSchemas } from './shared.schemas.ts';
@@ -117,6 +118,7 @@ function complete(
   };
   plainSchemas(document);
   shareSchemas(document);
+  shareExamples(document);
   shareParameters(document);
   shareResponses(document);
   document.components = mapValues(document.components, sorted) as typeof document.components;

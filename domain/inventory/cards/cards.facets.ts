@@ -1,7 +1,8 @@
-import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
+import { embed, fragment, joinFragments, query, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { today } from '../../kernel/dates.ts';
+import { withTimeLimit } from '../../kernel/lists/lists.limit.ts';
 import { textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
@@ -11,6 +12,7 @@ import { parseFilter } from '../filters/filters.parser.ts';
 import { prepareNode } from '../filters/filters.prepare.ts';
 import type { FilterNode } from '../filters/filters.types.ts';
 import { type CardFilter, cardFilter, type OwnedCondition } from './cards.filter.ts';
+import { inventoryVersions } from './cards.list.ids.ts';
 import { phaseRank } from './cards.phase.ts';
 import { visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
@@ -74,7 +76,7 @@ export async function countFacets(
   const search = params.search?.trim() || undefined;
   const asked = owned.map(({ facet, condition }) => [facet, condition]);
   const key = JSON.stringify([
-    ...[...topics],
+    inventoryVersions(topics),
     visibleCards(ctx),
     asked,
     search,
@@ -84,7 +86,9 @@ export async function countFacets(
   ]);
   return await kept.get(key, async () => {
     const isPlain = plain && params.filter === undefined;
-    return await count(ctx, facets, { owned, search, plain: isPlain, types, numbers });
+    return await withTimeLimit(ctx.db, (sql) =>
+      count(sql, ctx, facets, { owned, search, plain: isPlain, types, numbers }),
+    );
   });
 }
 
@@ -98,6 +102,7 @@ interface Counting {
 }
 
 async function count(
+  sql: Sql,
   ctx: Ctx,
   facets: Facet[],
   { owned, search, plain, types, numbers }: Counting,
@@ -106,13 +111,13 @@ async function count(
   if (search !== undefined) {
     const keys = new Set(facets.map(({ key }) => key));
     const where = conditions.filter(({ facet }) => !keys.has(facet ?? '')).map(({ condition }) => condition);
-    const { ids } = await searchCards({ sql: ctx.db, where, plain, text: search });
+    const { ids } = await searchCards({ sql, where, plain, text: search });
     conditions.push({ condition: fragment`c.id = any(${ids}::uuid[])` });
   }
-  const [text] = await query(ctx.db).column<JsonText>`${embed(facetsQuery(ctx, facets, conditions, types))}`;
+  const [text] = await query(sql).column<JsonText>`${embed(facetsQuery(ctx, facets, conditions, types))}`;
   if (numbers.length === 0) return text!;
   const where = conditions.map(({ condition }) => condition);
-  const [figures] = await query(ctx.db).column<JsonText>`${embed(numbersQuery(numbers, where))}`;
+  const [figures] = await query(sql).column<JsonText>`${embed(numbersQuery(numbers, where))}`;
   return `${text!.slice(0, -1)},"numbers":${figures}}`;
 }
 
@@ -222,7 +227,7 @@ function facetsQuery(
 /** The number of cards (`number`) by value (`value`) from pairs of both; NULL are the cards without a pair. */
 const pairedQuery = (pairs: Fragment, cards: Fragment): Fragment =>
   fragment`with pairs as materialized (${embed(pairs)})
-    select p.value::text as value, count(*)::numeric as number from pairs p group by p.value
+    select p.value, count(*) as number from pairs p group by p.value
     union all
     select null, (select count(*) from ${embed(cards)} n) - (select count(*) from (select id from pairs group by id) d)`;
 
@@ -254,9 +259,9 @@ function itemQuery(facet: Facet, values: string): Fragment {
   const label =
     facet.kind === 'tags'
       ? `(select json_build_object('label', t.name, 'group', g.name) from tags t join tag_groups g on g.id = t.tag_group_id
-          where t.id = v.value::uuid)`
+          where t.id = v.value)`
       : facet.kind === 'relation'
-        ? `(select json_build_object('label', o.name, 'group', o.type) from cards o where o.id = v.value::uuid)`
+        ? `(select json_build_object('label', o.name, 'group', o.type) from cards o where o.id = v.value)`
         : 'null::json';
   const shown =
     facet.kind === 'presence'

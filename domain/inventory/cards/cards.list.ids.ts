@@ -18,6 +18,10 @@ export interface OrderedIds {
 /** Complete orders that no index provides, by a key that changes with every write to the data that they depend on. */
 export type IdCache = ResultCache<OrderedIds>;
 
+/** The versions of all topics on which filters, facets and orders of cards depend. */
+export const inventoryVersions = (topics: ReadonlyMap<string, number>): [string, number][] =>
+  [...topics].filter(([topic]) => /^(cards|relations):|^(metamodel|users|data_flows)$/.test(topic)).sort();
+
 const ID_BYTES = 16;
 const CACHE_BYTES = 48 * 1024 * 1024;
 
@@ -49,9 +53,16 @@ export function packIds(ids: string[], more: boolean): OrderedIds {
 export async function orderIds(sql: Sql, where: Condition[], order: Order): Promise<OrderedIds> {
   const bytes = await query(sql).value<Buffer>`select coalesce(string_agg(uuid_send(c.id), ''
     order by ${embed(orderBy(order, order.field.sql, 'c.id'))}), '') as ids
-     from cards c${embed(whereClause(where))}`;
+     from ${embed(orderedCards(order))}${embed(whereClause(where))}`;
   return { bytes, more: false };
 }
+
+const orderedCards = ({ field }: Order): string => `cards c ${field.join ?? ''}`;
+
+/** The ids of all cards that the conditions match as a query from which the order of a cursor can be frozen. */
+export const numberedIds = (where: Condition[], order: Order): Fragment =>
+  fragment`select c.id::text as id, row_number() over (order by ${embed(orderBy(order, order.field.sql, 'c.id'))}) as n
+    from ${embed(orderedCards(order))}${embed(whereClause(where))}`;
 
 /** The ids as a query from which the order of a cursor can be frozen. */
 export function idsQuery(ids: OrderedIds): Fragment {
@@ -92,13 +103,15 @@ export const cardSorts: ListSpec['sorts'] = {
 /** Sort fields that no index provides, by name. */
 export const derivedSorts: Record<string, (ctx: Ctx) => SortField> = {
   phase: () => ({ sql: `${phaseRank('c.lifecycle', today())}::numeric`, type: 'numeric' }),
-  description: () => ({ sql: `nullif(left(fold(c.description), 200), '') collate "C"`, type: 'text' }),
+  description: () => ({ sql: `nullif(fold(left(c.description, 200)), '') collate "C"`, type: 'text' }),
   created_by: () => ({ sql: nameOf('created_by'), type: 'text' }),
   updated_by: () => ({ sql: nameOf('updated_by'), type: 'text' }),
-  path: () => ({ sql: `${pathOf} collate "C"`, type: 'text' }),
+  path: () => ({ sql: `(coalesce(o.path, '') || c.name_key) collate "C"`, join: PARENT_PATHS, type: 'text' }),
   tags: () => ({
-    sql: `(select string_agg(fold(t.name), ' ' order by fold(t.name)) from card_tags k join tags t on t.id = k.tag_id
-      where k.card_id = c.id) collate "C"`,
+    sql: 'o.names collate "C"',
+    join: `left join (select k.card_id, string_agg(t.name, ' ' order by t.name) as names
+      from card_tags k join (select id, fold(name) as name from tags) t on t.id = k.tag_id
+      group by k.card_id) o on o.card_id = c.id`,
     type: 'text',
   }),
   relations(ctx) {
@@ -107,20 +120,23 @@ export const derivedSorts: Record<string, (ctx: Ctx) => SortField> = {
     const at = (end: string) => `select r.${end} as id from relations r where r.type in (${types})`;
     // all are counted once: for single cards the planner may scan all relations
     return {
-      sql: `coalesce(((select jsonb_object_agg(k.id, k.n) from (select e.id, count(*) as n
-        from (${at('source_id')} union all ${at('target_id')}) e group by e.id) k) ->> c.id::text)::numeric, 0)`,
+      sql: 'coalesce(o.n, 0)',
+      join: `left join (select e.id, count(*) as n from (${at('source_id')} union all ${at('target_id')}) e
+        group by e.id) o on o.id = c.id`,
       filled: true,
       type: 'numeric',
     };
   },
 };
 
-/** SQL of the folded names from the root to the card, so that children follow their parent. */
-const pathOf = `(with recursive up as (
-    select c.parent_id, c.name_key as path, 1 as level
-    union all select p.parent_id, p.name_key || chr(1) || up.path, up.level + 1
-    from up join cards p on p.id = up.parent_id where up.level < 100)
-  select path from up where parent_id is null)`;
+/** The folded names from the root to the parent of each card, as `o.path`. Only cards with children have a row. */
+const PARENT_PATHS = `left join (with recursive down as (
+    select c.id, c.name_key || chr(1) as path from cards c
+    where c.parent_id is null and c.id in (select k.parent_id from cards k)
+    union all
+    select c.id, d.path || c.name_key || chr(1) from down d join cards c on c.parent_id = d.id
+    where c.id in (select k.parent_id from cards k))
+  select id, path from down) o on o.id = c.parent_id`;
 
 const nameOf = (column: string) =>
   `(select fold(u.display_name) from users u where u.id = c.${column}) collate "C"`;

@@ -1,7 +1,8 @@
-import { fragment, query } from '../../../platform/database.ts';
+import { fragment, query, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { type Anchors, createAnchors, startOfPage } from '../../kernel/lists/lists.anchors.ts';
+import { type Anchors, createAnchors, readAnchors, startOfPage } from '../../kernel/lists/lists.anchors.ts';
+import { withTimeLimit } from '../../kernel/lists/lists.limit.ts';
 import { checkOffset, count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, JsonText, ListParams, ListSpec, Order } from '../../kernel/lists/lists.types.ts';
@@ -17,6 +18,8 @@ import {
   type IdCache,
   idCount,
   idsQuery,
+  inventoryVersions,
+  numberedIds,
   type OrderedIds,
   orderIds,
   packIds,
@@ -173,8 +176,10 @@ async function runCardList(
     if (offset < total) {
       const place = { offset, size: Math.min(size, total - offset), total };
       const rows = { sql: ctx.db, spec: list, where: asked.where, order: asked.order };
-      const start = await startOfPage(rows, place, (read) =>
-        needs.memory.anchors.get(keyOf(asked, needs), read),
+      const start = await startOfPage(rows, place, () =>
+        needs.memory.anchors.get(keyOf(asked, needs), () =>
+          withTimeLimit(ctx.db, (sql) => readAnchors({ ...rows, sql })),
+        ),
       );
       ids = await readPageIds(ctx.db, asked.order, start, place.size);
     }
@@ -205,31 +210,35 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
 
 /** A key of the current state of the requested rows: it changes with every write that may concern them. */
 function keyOf(asked: Asked, { topics }: CardListNeeds): string {
-  const readsUsers = Object.hasOwn(derivedSorts, asked.order.key);
-  const versions =
-    asked.wide || readsUsers ? [...topics] : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
+  const readsMore = asked.wide || Object.hasOwn(derivedSorts, asked.order.key);
+  const versions = readsMore
+    ? inventoryVersions(topics)
+    : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
   const { key, dir, field } = asked.order;
-  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir, field.sql]);
+  return JSON.stringify([versions, whereClause(asked.where), asked.search, key, dir, field.sql, field.join]);
 }
 
 /** The number of cards, counted again only after a change to cards of the types concerned. */
 async function cachedTotal(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<number> {
   const key = keyOf({ ...asked, order: { key: '', dir: 'asc', field: list.sorts.name! } }, needs);
-  return await needs.memory.totals.get(key, () => count({ sql: ctx.db, spec: list, where: asked.where }));
+  return await needs.memory.totals.get(key, () =>
+    withTimeLimit(ctx.db, (sql) => count({ sql, spec: list, where: asked.where })),
+  );
 }
 
 /** All ids in order, queried again only after a change to the data that the list depends on. */
 async function cachedIds(ctx: Ctx, asked: Asked, needs: CardListNeeds): Promise<OrderedIds> {
-  return await needs.memory.ids.get(keyOf(asked, needs), async () => {
+  const read = async (sql: Sql): Promise<OrderedIds> => {
     const { search, order, where } = asked;
-    if (search === undefined) return await orderIds(ctx.db, where, order);
-    const found = await searchCards({ sql: ctx.db, where, plain: asked.plain, text: search });
+    if (search === undefined) return await orderIds(sql, where, order);
+    const found = await searchCards({ sql, where, plain: asked.plain, text: search });
     if (order.key === RELEVANCE) {
       return packIds(order.dir === 'desc' ? found.ids : found.ids.toReversed(), found.more);
     }
     const matches = fragment`c.id = any(${found.ids}::uuid[])`;
-    return { ...(await orderIds(ctx.db, [matches], order)), more: found.more };
-  });
+    return { ...(await orderIds(sql, [matches], order)), more: found.more };
+  };
+  return await needs.memory.ids.get(keyOf(asked, needs), () => withTimeLimit(ctx.db, read));
 }
 
 async function pageByCursor(
@@ -241,8 +250,7 @@ async function pageByCursor(
   const members = listedMembers(ctx, params.fields);
   const starts = params.cursor === '' && asked.search !== undefined;
   const found = starts ? await cachedIds(ctx, asked, needs) : undefined;
-  const answer = await listByCursor({
-    sql: ctx.db,
+  const asList = {
     owner: ctx.caller.userId,
     spec: { ...list, members },
     where: asked.where,
@@ -251,8 +259,11 @@ async function pageByCursor(
     params,
     options: {
       asked: [asked.search, asked.where],
-      ...(found ? { ids: idsQuery(found) } : {}),
+      ...(found
+        ? { ids: idsQuery(found) }
+        : asked.order.field.join && { ids: numberedIds(asked.where, asked.order) }),
     },
-  });
+  };
+  const answer = await withTimeLimit(ctx.db, (sql) => listByCursor({ ...asList, sql }));
   return found ? `${answer.slice(0, -1)}${moreMember(found.more)}}` : answer;
 }

@@ -1,8 +1,9 @@
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { eventListOf } from '../../kernel/events/events.queries.ts';
 import { readableTypes, visibleData, visibleEvents } from '../../kernel/events/events.visible.ts';
+import { withTimeLimit } from '../../kernel/lists/lists.limit.ts';
 import { runList } from '../../kernel/lists/lists.run.ts';
 import { whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
@@ -64,11 +65,13 @@ export async function countCards(
   // filters can read other data than cards
   const isPlain = filter === undefined && params.mine === undefined;
   const versions = isPlain ? types.map((type) => [type, topics.get(`cards:${type}`) ?? 0]) : [...topics];
-  return await kept.get(JSON.stringify([versions, conditions]), () => count(ctx, conditions));
+  return await kept.get(JSON.stringify([versions, conditions]), () =>
+    withTimeLimit(ctx.db, (sql) => count(sql, ctx, conditions)),
+  );
 }
 
-async function count(ctx: Ctx, conditions: Condition[]): Promise<CardCounts> {
-  const rows = await query(ctx.db).rows<{ type: string; count: number }>`select c.type, count(*) as count
+async function count(sql: Sql, ctx: Ctx, conditions: Condition[]): Promise<CardCounts> {
+  const rows = await query(sql).rows<{ type: string; count: number }>`select c.type, count(*) as count
     from cards c${embed(whereClause(conditions))} group by c.type`;
   const counts = new Map(rows.map(({ type, count }) => [type, count]));
   const byType = ctx.metamodel.visibleTypes.map((type) => ({ type, count: counts.get(type) ?? 0 }));

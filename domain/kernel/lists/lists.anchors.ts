@@ -1,6 +1,6 @@
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { idType, orderBy, whereClause } from './lists.sql.ts';
-import type { Condition, Fragment, ListSpec, Order, RowPlace } from './lists.types.ts';
+import type { Condition, Fragment, ListOptions, ListSpec, Order, RowPlace } from './lists.types.ts';
 import { createResultCache, type ResultCache } from './result.cache.ts';
 
 /** The rows of an order. */
@@ -31,7 +31,8 @@ export type Anchors = ResultCache<RowPlace[]>;
 /** Creates a cache of anchors. */
 export const createAnchors = (): Anchors => createResultCache(CACHE_BYTES, (places) => 160 * places.length);
 
-async function readAnchors({ sql, spec, where, order }: OrderedRows): Promise<RowPlace[]> {
+/** Reads the anchors of an order. */
+export async function readAnchors({ sql, spec, where, order }: OrderedRows): Promise<RowPlace[]> {
   return await query(sql).rows<RowPlace>`select x.value::text as value, x.id::text as id
     from (select ${embed(order.field.sql)} as value, ${embed(spec.id)} as id,
         row_number() over (order by ${embed(orderBy(order, order.field.sql, spec.id))}) as n
@@ -54,7 +55,7 @@ interface PagePlace {
 export async function startOfPage(
   rows: OrderedRows,
   { offset, size, total }: PagePlace,
-  cached?: (read: () => Promise<RowPlace[]>) => Promise<RowPlace[]>,
+  cached?: ListOptions['anchors'],
 ): Promise<{ where: Condition[]; offset: number; fromEnd: boolean }> {
   const { where, order } = rows;
   const fromEnd = offset > total / 2;
@@ -62,7 +63,7 @@ export async function startOfPage(
   const isOrdered = order.field.filled || order.field.immutable;
   if (cached && isOrdered && skipped >= FEW) {
     const passed = Math.floor(offset / STEP);
-    const anchor = (await cached(() => readAnchors(rows)))[passed - 1];
+    const anchor = (await cached(() => readAnchors(rows), rows.sql))[passed - 1];
     if (anchor)
       return { where: [...where, behind(rows, anchor)], offset: offset - passed * STEP, fromEnd: false };
   }

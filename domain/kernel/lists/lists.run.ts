@@ -10,6 +10,7 @@ import {
   readFrozen,
   storeOrder,
 } from './lists.cursor.ts';
+import { withTimeLimit } from './lists.limit.ts';
 import { idType, likeText, orderBy, orderOf, projection, whereClause } from './lists.sql.ts';
 import type {
   Condition,
@@ -106,8 +107,9 @@ export async function runList(
   checkOffset(params);
   const order = orderOf(spec, params);
   const item = projection(spec.members, params.fields);
-  const list: List = { sql, owner: caller.userId, spec, where, order, item, params, options };
-  return params.cursor === undefined ? await byPage(list) : await listByCursor(list);
+  const list = { owner: caller.userId, spec, where, order, item, params, options };
+  const read = params.cursor === undefined ? byPage : listByCursor;
+  return await withTimeLimit(sql, (sql) => read({ ...list, sql }));
 }
 
 /** @throws EstateError `validation_failed` for an offset elsewhere than at the beginning of a cursor. */
@@ -162,7 +164,7 @@ export async function readItem(
  */
 async function byPage(list: List): Promise<JsonText> {
   const { page, page_size: size } = list.params;
-  const total = await (list.options.total?.() ?? count(list));
+  const total = await (list.options.total?.(list.sql) ?? count(list));
   const offset = (page - 1) * size;
   const items = offset >= total ? '[]' : await readPage(list, offset, Math.min(size, total - offset), total);
   return `{"items":${items},"total":${total},"page":${page},"page_size":${size}}`;

@@ -1,4 +1,5 @@
 import type { TOptional, TSchema } from 'typebox';
+import type { Sql } from '../../../platform/database.ts';
 import type { Ctx } from '../context.ts';
 import type { AppPermission } from '../permissions/permissions.data.ts';
 import type { StaticOf } from '../shapes.ts';
@@ -40,6 +41,8 @@ export type ListParamsOf<F extends Filters> = ListParams & StaticOf<FilterSchema
 export interface SortField {
   /** The SQL expression to order by. */
   sql: string;
+  /** A join that the expression needs; only for orders whose ids are all read at once. */
+  join?: string;
   /** SQL type of the expression, to cast the value in a cursor. */
   type: 'text' | 'numeric' | 'timestamptz' | 'uuid' | 'boolean' | 'bigint';
   /** Whether the expression is never NULL. */
@@ -127,9 +130,9 @@ export interface ListOptions {
   /** A query of all rows' ids as text (`id`) with their number (`n`, from 1), in a custom order. */
   ids?: Fragment;
   /** Counts the rows that match the conditions, if the caller caches totals. */
-  total?: () => Promise<number>;
+  total?: (sql: Sql) => Promise<number>;
   /** Caches anchors of the order, from which deep pages are read. */
-  anchors?: (read: () => Promise<RowPlace[]>) => Promise<RowPlace[]>;
+  anchors?: (read: () => Promise<RowPlace[]>, sql: Sql) => Promise<RowPlace[]>;
 }
 
 /** The order of a list's rows; ties are broken by id. */

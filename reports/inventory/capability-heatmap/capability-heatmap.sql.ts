@@ -2,12 +2,14 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../../platform/database.ts';
+import { optionOrder } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { ORGANIZATION } from '../../kernel/report.related.ts';
 import type { RowSource } from '../../kernel/report.rows.ts';
-import { jsonLine, jsonText, numberIn } from '../../kernel/report.sql.ts';
+import { jsonLine, jsonText, literal, numberIn } from '../../kernel/report.sql.ts';
 import type { ReportInput } from '../../kernel/report.ts';
+import type { HeatmapParams } from './capability-heatmap.model.ts';
 
 export const CAPABILITY = 'BusinessCapability';
 export const APP = 'Application';
@@ -18,6 +20,9 @@ const costsOf = (ctx: Ctx): string =>
   (ctx.metamodel.cardTypes.get(APP)?.costKeys ?? [])
     .map((key) => numberIn('c.attributes', key))
     .join(' + ') || '0';
+
+/** How many options of a field are the worse half of it. */
+export const worseOptions = (options: readonly string[]): number => Math.floor(options.length / 2);
 
 /** The common tables `capability (id, parent_id, name_key)` and `linked (capability_id, app_id)`. */
 export function linkedApps({ ctx, cards, visible }: Input): Fragment {
@@ -32,20 +37,24 @@ export function linkedApps({ ctx, cards, visible }: Input): Fragment {
 
 /**
  * The capabilities by name, one per line without its closing brace, with the figures that the caller may see.
- * @param rollUp whether the figures of a capability include those of its descendants.
  * @param only ids of the capabilities; absent: all.
  */
 export function capabilityLines(
   input: Input,
-  rollUp: boolean,
+  { roll_up, color_field }: Pick<HeatmapParams, 'roll_up' | 'color_field'>,
   only: readonly string[] | undefined,
 ): Fragment {
   const { ctx, visible } = input;
   const seesCosts = may(ctx.caller, 'costs.view');
   const seesRisks = may(ctx.caller, 'risks.view');
-  const cost = seesCosts
-    ? fragment`join (select c.id, ${embed(costsOf(ctx))} as cost from cards c where c.type = ${APP} and ${embed(visible)}) a on a.id = s.app_id`
-    : fragment``;
+  const values = [
+    ...(seesCosts ? [`${costsOf(ctx)} as cost`] : []),
+    ...(color_field === undefined ? [] : [`c.attributes ->> ${literal(color_field)} as option`]),
+  ];
+  const app =
+    values.length > 0
+      ? fragment`join (select c.id, ${embed(values.join(', '))} from cards c where c.type = ${APP} and ${embed(visible)}) a on a.id = s.app_id`
+      : fragment``;
   const members = {
     id: { id: 'c.id' },
     name: { text: 'c.name' },
@@ -54,8 +63,14 @@ export function capabilityLines(
     app_count: { json: 'coalesce(f.app_count, 0)' },
     ...(seesCosts && { total_cost: { json: 'coalesce(f.total_cost, 0)' } }),
     ...(seesRisks && { risk_count: { json: 'coalesce(g.risk_count, 0)' } }),
+    ...(color_field !== undefined && {
+      options: { json: `coalesce(o.options, '{}')` },
+      worst: { text: 'o.worst' },
+      share: { json: 'trim_scale(o.share)' },
+      ...(seesCosts && { mean: { json: 'trim_scale(o.mean)' } }),
+    }),
   };
-  const above = rollUp
+  const above = roll_up
     ? fragment`select id as capability_id, id as counts_for from capability
         union all
         select u.capability_id, k.parent_id from up u join capability k on k.id = u.counts_for
@@ -69,6 +84,7 @@ export function capabilityLines(
         join risk_cards k on k.card_id = o.card_id join risks r on r.id = k.risk_id and r.status <> 'closed'
         group by o.counts_for) g on g.counts_for = c.id`
     : fragment``;
+  const options = color_field === undefined ? NO_OPTIONS : byOption(ctx, color_field, app, seesCosts);
   const shown = only ? fragment`c.id = any(${only}::uuid[])` : fragment`c.id in (select id from capability)`;
   return fragment`${embed(linkedApps(input))},
     up (capability_id, counts_for) as (${embed(above)}),
@@ -76,10 +92,30 @@ export function capabilityLines(
       select distinct u.counts_for, l.app_id from linked l join up u on u.capability_id = l.capability_id),
     figures as (
       select s.counts_for, count(*) as app_count ${embed(seesCosts ? ', sum(a.cost) as total_cost' : '')}
-      from supporting s ${embed(cost)} group by s.counts_for)
+      from supporting s ${embed(app)} group by s.counts_for)${embed(options.tables)}
     select ${embed(jsonText(members, ','))}
-    from cards c left join figures f on f.counts_for = c.id ${embed(risks)}
+    from cards c left join figures f on f.counts_for = c.id ${embed(options.join)} ${embed(risks)}
     where ${embed(shown)} order by c.name_key, c.id`;
+}
+
+const NO_OPTIONS = { tables: fragment``, join: fragment`` };
+
+/** The common tables with the options of a field over the applications of each capability, and their join as `o`. */
+function byOption(ctx: Ctx, field: string, app: Fragment, seesCosts: boolean) {
+  const order = optionOrder(ctx, APP, field);
+  const mean = 'round(sum(n.place * n.weight) / nullif(sum(n.weight), 0), 4)';
+  return {
+    tables: fragment`, numbers as (
+        select s.counts_for, k.option, k.place, count(*) as apps ${embed(seesCosts ? ', sum(greatest(a.cost, 0)) as weight' : '')}
+        from supporting s ${embed(app)} join unnest(${order}::text[]) with ordinality k (option, place) on k.option = a.option
+        group by s.counts_for, k.option, k.place),
+      options as (
+        select n.counts_for, jsonb_object_agg(n.option, n.apps) as options, (array_agg(n.option order by n.place))[1] as worst,
+          round(100.0 * coalesce(sum(n.apps) filter (where n.place <= ${worseOptions(order)}), 0) / sum(n.apps), 2) as share
+          ${embed(seesCosts ? `, ${mean} as mean` : '')}
+        from numbers n group by n.counts_for)`,
+    join: fragment`left join options o on o.counts_for = c.id`,
+  };
 }
 
 /** The pairs of capability and application, with the related objects of the application. */

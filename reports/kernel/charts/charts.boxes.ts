@@ -6,7 +6,16 @@ import { counted, formatCount, numberWriter, tickWriter } from './charts.numbers
 import { heading, LABEL, type LegendEntry, labelAt, nothing, withNote } from './charts.parts.ts';
 import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile, writtenValue } from './charts.tiles.ts';
 import { radius, type, weight } from './charts.tokens.ts';
-import { countTo, itemsOf, type Node, paintKey, restOf, sumOfItems, treesOf } from './charts.tree.ts';
+import {
+  countTo,
+  itemsOf,
+  meanOfItems,
+  type Node,
+  paintKey,
+  restOf,
+  sumOfItems,
+  treesOf,
+} from './charts.tree.ts';
 import type { BoxesChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
 
@@ -29,7 +38,7 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   const isTrimmed = roots.length > MOST_GROUPS;
   const all = levels === 1 ? largestFirst(roots) : lastOnes(roots);
   const shown = isTrimmed ? all.slice(0, MOST_GROUPS) : all;
-  const rest = isTrimmed ? [restOf(all.slice(MOST_GROUPS))] : [];
+  const rest = isTrimmed ? [restOf(all.slice(MOST_GROUPS), chart)] : [];
   const hasItems = roots.some(({ items }) => items.size > 0);
   const values = valuesOf(roots);
   const frame: BoxFrame = {
@@ -216,12 +225,12 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
 }
 
 /** What a parent has itself, as one of its leaves. */
-const ownOf = (node: Node, { rolledUp }: BoxesChart): Node => ({
+const ownOf = (node: Node, { rolledUp, mean }: BoxesChart): Node => ({
   ...node,
   children: [],
   below: 0,
   gaps: 0,
-  value: rolledUp ? sumOfItems(node.box.items) : node.box.value,
+  value: mean ? meanOfItems(node.box.items ?? []) : rolledUp ? sumOfItems(node.box.items) : node.box.value,
   items: itemsOf(node.box.items),
   box: { ...node.box, name: `${node.box.name} (itself)` },
 });

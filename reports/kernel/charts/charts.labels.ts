@@ -147,10 +147,8 @@ export function positionOnAxis(
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'number') return value;
   if (field?.type !== 'single_select' || typeof value !== 'string') return undefined;
-  const keys = [...field.optionLabels.keys()];
-  const place = keys.indexOf(value);
-  if (place < 0) return undefined;
-  return orderOf(field).reversed ? keys.length - 1 - place : place;
+  const place = optionOrder(context, type, key).indexOf(value);
+  return place < 0 ? undefined : place;
 }
 
 /** The worse one of options of a judging field; undefined without any. */
@@ -160,14 +158,18 @@ export function worstOption(
   key: string,
   options: readonly unknown[],
 ): string | undefined {
-  const field = fieldIn(context, type, key);
-  if (!field) return undefined;
-  const keys = [...field.optionLabels.keys()];
-  const known = options.filter(
-    (option): option is string => typeof option === 'string' && keys.includes(option),
-  );
-  const { reversed } = orderOf(field);
-  return known.sort((a, b) => (keys.indexOf(a) - keys.indexOf(b)) * (reversed ? -1 : 1))[0];
+  return optionOrder(context, type, key).find((option) => options.includes(option));
+}
+
+/** The options of a field, those that are worse or lower first. */
+export function optionOrder(
+  { metamodel }: Pick<ChartContext, 'metamodel'>,
+  type: string,
+  key: string,
+): string[] {
+  const field = metamodel.cardTypes.get(type)?.fields.get(key);
+  const keys = [...(field?.optionLabels.keys() ?? [])];
+  return field && orderOf(field).reversed ? keys.toReversed() : keys;
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Node {
 export const paintKey = (paint: Paint): string => JSON.stringify(paint);
 
 /** The boxes as trees, with what each subtree has; a parent that is missing makes a root, and loops are cut. */
-export function treesOf({ boxes, legend, rolledUp }: BoxesChart): Node[] {
+export function treesOf({ boxes, legend, rolledUp, mean }: BoxesChart): Node[] {
   const nodes = new Map(
     boxes.map((box): [string, Node] => [
       box.id,
@@ -50,6 +50,7 @@ export function treesOf({ boxes, legend, rolledUp }: BoxesChart): Node[] {
       addTo(node, child);
     }
     if (rolledUp) node.value = box.value;
+    if (mean) node.value = meanOfItems(node.items.values());
     if (node.children.length === 0 && node.items.size === 0) node.gaps += 1;
     if (box.paint !== undefined && (node.children.length === 0 || node.items.size > 0)) {
       const key = paintKey(box.paint);
@@ -71,6 +72,18 @@ export const sumOfItems = (items: readonly BoxItem[] = []): number | undefined =
     undefined,
   );
 
+/** The weighted mean of the values of items; undefined if none has one with a weight. */
+export function meanOfItems(items: Iterable<BoxItem>): number | undefined {
+  let sum = 0;
+  let weights = 0;
+  for (const { value, weight = 1 } of items) {
+    if (value === undefined) continue;
+    sum += value * weight;
+    weights += weight;
+  }
+  return weights > 0 ? sum / weights : undefined;
+}
+
 /** Adds what a subtree has; an item with a value counts once. */
 function addTo(node: Node, { items, spread, value }: Node): void {
   let twice = 0;
@@ -83,7 +96,7 @@ function addTo(node: Node, { items, spread, value }: Node): void {
 }
 
 /** Several trees as one. */
-export function restOf(nodes: readonly Node[]): Node {
+export function restOf(nodes: readonly Node[], { mean }: Pick<BoxesChart, 'mean'> = {}): Node {
   const box = { id: '', name: counted(nodes.length, 'other'), parent_id: null };
   const rest: Node = {
     box,
@@ -99,6 +112,7 @@ export function restOf(nodes: readonly Node[]): Node {
     rest.below += node.below;
     rest.gaps += node.gaps;
   }
+  if (mean) rest.value = meanOfItems(rest.items.values());
   return { ...rest, isRest: true };
 }
 

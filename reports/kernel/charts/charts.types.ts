@@ -112,6 +112,8 @@ export interface BoxItem {
   paint?: Paint;
   /** Its share in the value of each box that contains it. */
   value?: number;
+  /** Its weight in a mean; default 1. */
+  weight?: number;
 }
 
 /** Nested boxes by level. */
@@ -126,6 +128,8 @@ export interface BoxesChart extends Head {
   scale?: { name: string; unit: ChartUnit };
   /** Whether the value of a box contains those of the boxes below; else they are added, with each item once. */
   rolledUp?: boolean;
+  /** Whether the value of a box is the mean of those of the items in its subtree. */
+  mean?: boolean;
   /** Whether boxes without items in their subtree are marked as gaps. */
   gaps?: boolean;
 }

@@ -1,15 +1,18 @@
 import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { exampleOf } from '../../../api/openapi/examples.ts';
 import { answered, openApp } from '../../support/harness.ts';
+import { exampleIn } from '../../support/openapi.ts';
 
 const { t } = await openApp();
-const { paths } = t.app.swagger() as unknown as OpenApiDocument;
+const document = t.app.swagger() as unknown as OpenApiDocument;
 type Text = { where: string; member: string; text: string };
 
-const texts: Text[] = Object.values(paths).flatMap((methods) =>
+const texts: Text[] = Object.values(document.paths).flatMap((methods) =>
   Object.values(methods).flatMap(({ operationId, requestBody, responses }) =>
     [requestBody, ...Object.values(responses)].flatMap((part) =>
-      Object.values(part?.content ?? {}).flatMap(({ example }) => textsOf(example, operationId)),
+      Object.entries(part?.content ?? {})
+        .filter(([mediaType]) => mediaType !== 'application/problem+json')
+        .flatMap(([, media]) => textsOf(exampleIn(document, media), operationId)),
     ),
   ),
 );

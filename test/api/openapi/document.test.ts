@@ -4,6 +4,7 @@ import type { OpenApiDocument, Schema } from '../../../api/openapi/document.ts';
 import { appPermissions } from '../../../domain/kernel/permissions/permissions.data.ts';
 import { errorCodes } from '../../../platform/errors.ts';
 import { openApp } from '../../support/harness.ts';
+import { exampleIn } from '../../support/openapi.ts';
 
 const document = (await openApp()).t.app.swagger() as unknown as OpenApiDocument;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -89,7 +90,7 @@ describe('every operation', () => {
       'Permission: `reports.ea_dashboard`.',
       [
         '- Also required: `relations.view`.',
-        '- Also required: `costs.view` for the metric total_cost.',
+        '- Also required: `costs.view` for the metric total_cost and the rule mean.',
         '- Also required: `risks.view` for the metric risk_count.',
       ].join('\n'),
     ]);
@@ -173,7 +174,8 @@ describe('every operation', () => {
           .filter(([status]) => status.startsWith('2'))
           .flatMap(([, response]) => Object.entries(resolve(response).content ?? {})),
       ];
-      for (const [mediaType, { schema, example }] of media) {
+      for (const [mediaType, { schema, ...given }] of media) {
+        const example = exampleIn(document, given);
         if (mediaType === 'application/json') expect(example, `${where} ${mediaType}`).toBeDefined();
         if (example !== undefined) expect(faults(schema, example), `${where} ${mediaType}`).toEqual([]);
       }
@@ -182,7 +184,8 @@ describe('every operation', () => {
 });
 
 test('examples of problems and of headers fit their schemas', () => {
-  for (const [code, example] of Object.entries(document.components.examples ?? {})) {
+  const problems = Object.entries(document.components.examples ?? {}).filter(([name]) => /^[a-z]/.test(name));
+  for (const [code, example] of problems) {
     const { value } = example as { value: { code: string } };
     expect(value.code).toBe(code);
     expect(faults(document.components.schemas!.Problem as Schema, value), code).toEqual([]);

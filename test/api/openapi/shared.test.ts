@@ -4,6 +4,7 @@ import type { OpenApiDocument, OpenApiOperation, Schema } from '../../../api/ope
 import { schemaNames } from '../../../api/openapi/names.data.ts';
 import { plainSchemas } from '../../../api/openapi/plain-schemas.ts';
 import { candidateKey, singular } from '../../../api/openapi/schema-names.ts';
+import { shareExamples } from '../../../api/openapi/shared.examples.ts';
 import { shareParameters } from '../../../api/openapi/shared.parameters.ts';
 import { shareResponses } from '../../../api/openapi/shared.responses.ts';
 import { shareSchemas } from '../../../api/openapi/shared.schemas.ts';
@@ -164,6 +165,24 @@ test('refusals that several operations give are components, named after their co
     409: { $ref: '#/components/responses/IdempotencyOrWrongState' },
   });
   expect(Object.keys(components.responses).sort()).toEqual(['IdempotencyOrWrongState', 'Unauthorized']);
+});
+
+test('examples of several bodies are components, named after their schemas', () => {
+  const media = (example: object) => ({
+    'application/json': { schema: { $ref: '#/components/schemas/Note' }, example },
+  });
+  const example = { text: 'x'.repeat(200) };
+  const answer = (one: object) => ({ 200: { description: '', content: media(one) } });
+  const operations = [example, example, { text: 'short' }].map((one, at) =>
+    operation(`${at}`, { responses: answer(one) }),
+  );
+  const { paths, components } = changed(shareExamples, documentOf(operations));
+  expect(components.examples).toEqual({ Note: { value: example } });
+  const examples = { Note: { $ref: '#/components/examples/Note' } };
+  const contentOf = (at: number) => paths[`/${at}`]!.post!.responses['200']!.content;
+  const { example: _, ...moved } = { ...media(example)['application/json'], examples };
+  expect(contentOf(1)).toEqual({ 'application/json': moved });
+  expect(contentOf(2)).toEqual(media({ text: 'short' }));
 });
 
 test('parameters that several operations take are components', () => {

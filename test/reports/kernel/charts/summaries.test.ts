@@ -198,3 +198,23 @@ it('labels in sentences keep their abbreviations, and months follow the format o
     formats.map((dateFormat) => formatMonth(Date.UTC(2026, 7, 1), { currency: 'EUR', dateFormat })),
   ).toEqual(['08.2026', '08/2026', '2026-08', 'Aug 2026', 'Aug 2026']);
 });
+
+it('boxes by a mean count each item once by its weight, and leave out those without a value', () => {
+  const chart = boxes({
+    mean: true,
+    boxes: [
+      { id: 'top', name: 'Top', parent_id: null, items: [{ name: 'Dear', value: 4, weight: 3 }] },
+      {
+        id: 'a',
+        name: 'A',
+        parent_id: 'top',
+        items: [{ name: 'Dear', value: 4, weight: 3 }, { name: 'Cheap', value: 1 }, { name: 'Unknown' }],
+      },
+      { id: 'b', name: 'B', parent_id: 'top', items: [{ name: 'Free', value: 1, weight: 0 }] },
+    ],
+  });
+  const [top] = treesOf(chart);
+  expect(top!.value).toBe(3.25);
+  expect(top!.children.map(({ value }) => value)).toEqual([3.25, undefined]);
+  expect(restOf([top!, top!], chart).value).toBe(3.25);
+});

@@ -1,0 +1,156 @@
+import {
+  type ChartContext,
+  decapitalised,
+  fieldLabel,
+  NO_VALUE,
+  optionLegend,
+  optionOrder,
+  typeLabel,
+  WELL_FILLED,
+} from '../../kernel/charts/charts.labels.ts';
+import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
+import type { Box, BoxesChart, BoxItem, Chart, ChartUnit, Paint } from '../../kernel/charts/charts.types.ts';
+import type { CapabilityItem, HeatmapParams } from './capability-heatmap.model.ts';
+import { APP, CAPABILITY, worseOptions } from './capability-heatmap.sql.ts';
+
+const meanings: Record<HeatmapParams['metric'], { name: string; unit: ChartUnit }> = {
+  app_count: { name: 'Applications', unit: 'count' },
+  total_cost: { name: 'Cost of applications', unit: 'currency' },
+  risk_count: { name: 'Risks', unit: 'count' },
+};
+
+const MEMBER: [string, string] = ['application', 'applications'];
+
+/** One box per capability in that of its parent: by the metric, or by a field of its applications and a rule. */
+export function capabilityHeatmapChart(
+  items: CapabilityItem[],
+  {
+    metric,
+    color_field: asked,
+    roll_up: rolledUp,
+    rule = metric === 'app_count' ? 'worst' : 'sum',
+  }: HeatmapParams,
+  context: ChartContext,
+): Chart {
+  const apps = new Map(items.flatMap((item) => item.apps.map((app) => [app.id, app])));
+  const field = rule === 'sum' ? undefined : colourField([...apps.values()], asked);
+  const capabilities = typeLabel(context, CAPABILITY);
+  const note = `${counted(items.length, 'capability', 'capabilities')}, supported by ${counted(apps.size, ...MEMBER)}`;
+  const chart = { kind: 'boxes', member: MEMBER, gaps: true } as const;
+  if (!field || rule === 'sum') {
+    const { name, unit } = meanings[metric];
+    const shares = shareOf(metric, context);
+    return {
+      ...chart,
+      title: `${capabilities} by ${decapitalised(name)}`,
+      note,
+      boxes: items.map(
+        (item): Box => ({
+          ...boxOf(item, (app) => (shares ? { value: shares(app) } : {})),
+          value: item[metric] ?? 0,
+        }),
+      ),
+      scale: { name, unit },
+      rolledUp,
+    };
+  }
+  const label = fieldLabel(context, APP, field.key);
+  const head = {
+    ...chart,
+    title: `${capabilities} by ${decapitalised(label)}`,
+    note: `${note}; ${ruleNotes[rule]} (${label} is filled for ${formatCount(field.filled)} of ${formatCount(apps.size)})`,
+  };
+  return rule === 'worst'
+    ? { ...head, ...worstBoxes(items, field.key, context) }
+    : { ...head, ...meanBoxes(items, field.key, rule, context) };
+}
+
+const ruleNotes = {
+  worst: 'the worst one counts',
+  mean: 'the mean counts, weighted by cost, 1 for the worst option',
+  share: 'the share of those in the worse half of the options counts',
+};
+
+/** Boxes in the colour of the worst option of their applications. */
+function worstBoxes(
+  items: readonly CapabilityItem[],
+  key: string,
+  context: ChartContext,
+): Pick<BoxesChart, 'boxes' | 'legend'> {
+  const legend = [...optionLegend(context, APP, key), { key: '', name: NO_VALUE, paint: 'others' as const }];
+  const paints = new Map<string, Paint>(legend.map((option) => [option.key, option.paint]));
+  const paintOf = (value: unknown): Paint => paints.get(typeof value === 'string' ? value : '') ?? 'others';
+  const order = optionOrder(context, APP, key);
+  // the worst ones first, since they decide
+  const rank = ({ attributes }: SupportingApp) => {
+    const at = order.indexOf(String(attributes[key]));
+    return at < 0 ? order.length : at;
+  };
+  const boxes = items.map((item): Box => {
+    const sorted = { ...item, apps: item.apps.toSorted((a, b) => rank(a) - rank(b)) };
+    const box = boxOf(sorted, ({ attributes }) => ({ paint: paintOf(attributes[key]) }));
+    return item.apps.length === 0 ? box : { ...box, paint: paintOf(order[rank(sorted.apps[0]!)]) };
+  });
+  return { boxes, legend };
+}
+
+/** Boxes shaded by the mean option of their applications, or by the share of those with one of the worse half. */
+function meanBoxes(
+  items: readonly CapabilityItem[],
+  key: string,
+  rule: 'mean' | 'share',
+  context: ChartContext,
+): Pick<BoxesChart, 'boxes' | 'scale' | 'mean'> {
+  const order = optionOrder(context, APP, key);
+  const costOf = shareOf('total_cost', context)!;
+  const partOf = (app: SupportingApp): Partial<BoxItem> => {
+    const place = order.indexOf(String(app.attributes[key])) + 1;
+    if (place === 0) return {};
+    if (rule === 'mean') return { value: place, weight: Math.max(0, costOf(app)) };
+    return { value: place <= worseOptions(order) ? 100 : 0 };
+  };
+  const scale: BoxesChart['scale'] =
+    rule === 'mean'
+      ? { name: 'Mean, weighted by cost', unit: 'number' }
+      : { name: 'Share of the worse options', unit: 'percent' };
+  return { boxes: items.map((item) => boxOf(item, partOf)), scale, mean: true };
+}
+
+type SupportingApp = CapabilityItem['apps'][number];
+
+const boxOf = (
+  { id, name, parent_id, apps }: CapabilityItem,
+  partOf: (app: SupportingApp) => Partial<BoxItem>,
+): Box => ({
+  id,
+  name,
+  parent_id,
+  items: apps.map((app) => ({ id: app.id, name: app.name, ...partOf(app) })),
+});
+
+/** What an application adds to the metric of a capability, if that is the sum over its applications. */
+function shareOf(
+  metric: HeatmapParams['metric'],
+  { metamodel }: ChartContext,
+): ((app: SupportingApp) => number) | undefined {
+  if (metric === 'app_count') return () => 1;
+  if (metric === 'risk_count') return undefined;
+  const costs = [...(metamodel.cardTypes.get(APP)?.fields ?? [])].filter(([, { type }]) => type === 'cost');
+  return ({ attributes }) => costs.reduce((sum, [key]) => sum + (Number(attributes[key]) || 0), 0);
+}
+
+/** Fields by which applications are judged; the one that is filled most often colours the boxes. */
+const FIT_FIELDS = ['technicalSuitability', 'functionalSuitability', 'businessCriticality'];
+
+/** The requested field, else the one that most applications have, if enough have one. */
+function colourField(
+  cards: readonly { attributes: Record<string, unknown> }[],
+  asked: string | undefined,
+): { key: string; filled: number } | undefined {
+  const known = (asked === undefined ? FIT_FIELDS : [asked]).map((key) => ({
+    key,
+    filled: cards.filter(({ attributes }) => typeof attributes[key] === 'string').length,
+  }));
+  const best = known.reduce((most, one) => (most.filled >= one.filled ? most : one));
+  return asked !== undefined || best.filled > cards.length * WELL_FILLED ? best : undefined;
+}
