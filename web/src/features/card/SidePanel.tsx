@@ -119,7 +119,7 @@ const targetOf = (kind: string, key: string | null, side: string | null): string
         : `field-${kind}`;
 
 /** The data quality, with what fills it best. */
-function Quality() {
+export function Quality() {
   const t = useTexts();
   const format = useFormat();
   const { overview, card, can, asOf } = useCard();
@@ -158,7 +158,7 @@ function Quality() {
 }
 
 /** Who holds a role on the card. */
-function People() {
+export function People() {
   const t = useTexts();
   const { card, can } = useCard();
   const { roleOf } = useRoles();
