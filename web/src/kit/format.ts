@@ -27,7 +27,7 @@ function createFormat(locale: string, currency: string, dateFormat: string) {
   });
   const month = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
-  const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
+  const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   const date = (day: string): string => {
     const at = new Date(`${day.slice(0, 10)}T00:00:00Z`);
     if (Number.isNaN(at.getTime())) return day;

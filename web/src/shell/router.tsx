@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { call, readCardByNumber } from '#client';
 import { readAccountSearch } from '../features/account/account.search.ts';
 import { readCardSearch } from '../features/card/card.search.ts';
 import { readExplorerSearch } from '../features/explore/explorer.search.ts';
@@ -132,6 +133,12 @@ const card = createRoute({
   getParentRoute: () => app,
   path: '/cards/$id',
   validateSearch: readCardSearch,
+  // people say and link the number
+  beforeLoad: async ({ params, search }) => {
+    if (!/^[a-z]+-\d+$/i.test(params.id)) return;
+    const { id } = await call(readCardByNumber({ path: { number: params.id.toUpperCase() } }));
+    throw redirect({ to: '/cards/$id', params: { id }, search, replace: true });
+  },
   component: lazyRouteComponent(() => import('../features/card/CardPage.tsx'), 'CardPage'),
 });
 

@@ -29,7 +29,7 @@ export function ProfileSection() {
     <>
       <form className={styles.section} onSubmit={account.submit}>
         <h2>{t('profile.account')}</h2>
-        <TextInput label={t('login.email')} value={me.email} readOnly />
+        <TextInput label={t('login.email')} value={me.email} readOnly variant="unstyled" />
         <TextInput
           label={t('field.name')}
           autoComplete="name"
@@ -37,7 +37,7 @@ export function ProfileSection() {
           onChange={(event) => setName(event.target.value)}
           error={account.errorOf('display_name') ?? account.failure}
         />
-        <TextInput label={t('profile.role')} value={me.role_label ?? me.role} readOnly />
+        <TextInput label={t('profile.role')} value={me.role_label ?? me.role} readOnly variant="unstyled" />
         <Button type="submit" variant="default" loading={account.isBusy} disabled={name === me.display_name}>
           {t('action.save')}
         </Button>

@@ -29,7 +29,7 @@ export function TagsButton() {
   if (!can('edit')) return null;
   return (
     <span id="tags">
-      <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus width={280}>
+      <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus width={320}>
         <Popover.Target>
           <button type="button" className={styles.addChip} onClick={() => setOpen(!isOpen)} data-fill>
             <Icon name="add" size={14} /> {t('tags.tag')}

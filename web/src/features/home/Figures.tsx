@@ -41,7 +41,9 @@ export function Figures() {
     {
       title: t('home.cards'),
       value: shown(data?.total_cards),
-      note: t('home.inTypes', { count: Object.keys(data?.by_type ?? {}).length }),
+      note: t('home.inTypes', {
+        count: Object.values(data?.by_type ?? {}).filter((count) => count > 0).length,
+      }),
       trend: data?.trends.total_cards,
       search: {},
     },

@@ -8,7 +8,7 @@ export function FirstSteps() {
   const t = useTexts();
   return (
     <div className={styles.steps}>
-      <Link to="/inventory" search={{ create: true } as never} className={styles.step}>
+      <Link to="/inventory" search={{ type: 'Application', create: true }} className={styles.step}>
         <Icon name="add_circle" size={20} />
         <strong>{t('first.create')}</strong>
         <span>{t('first.createHelp')}</span>
