@@ -20,6 +20,7 @@ test('somebody registers, and confirms the address by the link of the mail', asy
   const { page, problems, accessibility } = await visit(browser, origin);
   await page.goto('/login');
   await page.getByRole('link', { name: 'Create an account' }).click();
+  await page.getByRole('heading', { name: 'Create an account' }).waitFor();
   await page.getByLabel('E-mail address').fill('grace@estate.example');
   await page.getByLabel('Name').fill('Grace New');
   await page.getByLabel('Password', { exact: true }).fill('short');
@@ -138,6 +139,6 @@ test('a file that is not there is not found, and that is not kept', async () => 
   ]) {
     const answer = await fetch(origin + address);
     expect([address, answer.status]).toEqual([address, 404]);
-    expect(answer.headers.get('cache-control')).not.toContain('immutable');
+    expect(answer.headers.get('cache-control') ?? '').not.toContain('immutable');
   }
 });

@@ -41,7 +41,7 @@ test.each([
         .getByRole('link', { name: tab })
         .click();
       await page.locator(`[aria-current=page]`, { hasText: tab }).waitFor();
-      await page.waitForFunction(`!document.querySelector('main [aria-busy=true]')`);
+      await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' });
       expect(await accessibility(), tab).toEqual([]);
     }
     expect(new URL(page.url()).searchParams.get('tab')).toBe('history');

@@ -140,7 +140,8 @@ test('cells are edited in their place, refused with the reason, and taken back',
   await page.keyboard.press('Enter');
   const hosting = page.locator('[data-line="0"][data-column="2"]');
   await eventually(() => hosting.textContent()).toBe('On-Premise');
-  await page.getByRole('button', { name: 'Undo' }).last().waitFor();
+  // the offer of this change, not that of the one before
+  await page.getByRole('alert').filter({ hasText: 'Hosting Type' }).waitFor();
   await hosting.click();
   await page.keyboard.press('Control+z');
   await eventually(() => hosting.textContent()).toBe('–');
