@@ -41,6 +41,13 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      // else the build succeeds, and the page that needs the package fails in the browser
+      onwarn(warning, warn) {
+        if (warning.code === 'UNRESOLVED_IMPORT') throw new Error(warning.message);
+        warn(warning);
+      },
+    },
   },
   server: {
     port: 5173,

@@ -12,7 +12,7 @@ const SAMPLE = Number(process.env.ACCESS_SAMPLE ?? 2);
 const SEED = Number(process.env.ACCESS_SEED ?? 1);
 
 /** Lists of what is the caller's own: whoever is logged in reads them. */
-const ownLists = ['GET /api/v1/todos'];
+const ownLists = ['GET /api/v1/todos', 'POST /api/v1/todos'];
 /** Operations that lead to the rights of another account or role: the caller needs those too, by their own tests. */
 const leadsToRights = [
   'POST /api/v1/auth/impersonate',

@@ -21,7 +21,8 @@ test('a card is created: a name that is taken, likely the same cards, and undo',
   await dialog.waitFor({ state: 'detached' });
   await page
     .getByRole('complementary', { name: 'Card', exact: true })
-    .getByText('Application / Ledger')
+    .getByRole('link', { name: 'Ledger', exact: true })
+    .first()
     .waitFor();
   await page.getByText('4 cards').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();

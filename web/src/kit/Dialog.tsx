@@ -18,6 +18,8 @@ export function Dialog({ title, size = 'md', onClose, children }: DialogProps) {
       onClose={onClose}
       title={title}
       size={size}
+      // a click beside it must not lose what was typed
+      closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t('action.close') }}
     >
       {children}

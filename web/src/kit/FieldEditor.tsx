@@ -1,8 +1,9 @@
 import { MultiSelect, Select, Textarea, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { OptionMark } from './marks.tsx';
-import { useTexts } from './messages.tsx';
+import { useLanguage, useTexts } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
+import { editText, valueOfText } from './numbers.ts';
 
 interface FieldEditorProps {
   field: Field;
@@ -27,17 +28,10 @@ export function FieldEditor(props: FieldEditorProps) {
 
 const isNumber = ({ type }: Field) => type === 'number' || type === 'cost';
 
-/** The value of a text; what is no number is left to the service, which says so. */
-function typedValue(field: Field, text: string): unknown {
-  const trimmed = text.trim();
-  if (trimmed === '') return null;
-  const plain = trimmed.replaceAll(/[\s\u00a0\u202f]/g, '').replace('\u2212', '-');
-  return isNumber(field) && plain !== '' && Number.isFinite(Number(plain)) ? Number(plain) : trimmed;
-}
-
 function TextEditor({ field, value, error, onSave, onCancel }: FieldEditorProps) {
   const { label } = useMetamodel();
-  const [text, setText] = useState(value === undefined || value === null ? '' : String(value));
+  const { language } = useLanguage();
+  const [text, setText] = useState(editText(value, language));
   // a key ends the edit before the field loses the focus
   const isDone = useRef(false);
   const finish = (run: () => void) => {
@@ -46,7 +40,7 @@ function TextEditor({ field, value, error, onSave, onCancel }: FieldEditorProps)
     run();
   };
   const isLong = field.type === 'multiline_text';
-  const save = () => finish(() => onSave(typedValue(field, text)));
+  const save = () => finish(() => onSave(valueOfText(field, text, language)));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
       event.stopPropagation();

@@ -1,17 +1,9 @@
 import { MultiSelect, Select, Textarea, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { OptionMark } from './marks.tsx';
-import { useTexts } from './messages.tsx';
+import { useLanguage } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
-
-/** Texts of number fields; what is no number stays text, so that the service names the reason. */
-export function valueOfText(field: Field, text: string): unknown {
-  const trimmed = text.trim();
-  if (trimmed === '') return null;
-  const isNumber = field.type === 'number' || field.type === 'cost';
-  const plain = trimmed.replace(/[\s\u00a0']/g, '').replace(/^\u2212/, '-');
-  return isNumber && Number.isFinite(Number(plain)) ? Number(plain) : trimmed;
-}
+import { editText, valueOfText } from './numbers.ts';
 
 interface FieldInputProps {
   field: Field;
@@ -24,7 +16,7 @@ interface FieldInputProps {
 
 /** The control of a form for a field of any kind. */
 export function FieldInput({ field, value, onChange, label, error, required }: FieldInputProps) {
-  const t = useTexts();
+  const { t, language } = useLanguage();
   const { label: labelOf } = useMetamodel();
   const common = { label, error, required, 'aria-label': label ? undefined : labelOf(field) };
   if (field.type === 'boolean')
@@ -62,7 +54,7 @@ export function FieldInput({ field, value, onChange, label, error, required }: F
       />
     );
   }
-  const text = value === null || value === undefined ? '' : String(value);
+  const text = editText(value, language);
   if (field.type === 'multiline_text')
     return (
       <Textarea
@@ -82,7 +74,7 @@ export function FieldInput({ field, value, onChange, label, error, required }: F
       inputMode={isNumber ? 'decimal' : undefined}
       value={text}
       onChange={(event) => onChange(event.target.value || null)}
-      onBlur={() => onChange(valueOfText(field, text))}
+      onBlur={() => onChange(valueOfText(field, text, language))}
     />
   );
 }

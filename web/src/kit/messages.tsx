@@ -12,7 +12,8 @@ type Values = Record<string, string | number | boolean | Date | null | undefined
 /** A text in the user's language, with its values. */
 export type Translate = (key: MessageKey, values?: Values) => string;
 
-interface Localization {
+/** The language with its texts. */
+export interface Localization {
   language: Language;
   t: Translate;
   setLanguage(language: string): void;

@@ -18,7 +18,8 @@ import { Dialog } from '../../kit/Dialog.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { useSubmit } from '../../kit/forms.ts';
 import { Icon } from '../../kit/Icon.tsx';
-import { useTexts } from '../../kit/messages.tsx';
+import { useLanguage, useTexts } from '../../kit/messages.tsx';
+import { numberOf, numberText } from '../../kit/numbers.ts';
 import { useBootstrap } from '../../shell/queries.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
@@ -179,7 +180,7 @@ function CostMenu({ cost, onEdit }: { cost: Cost; onEdit(): void }) {
 }
 
 function CostDialog({ cost, relationId, onClose }: CostsProps & { cost: Cost | undefined; onClose(): void }) {
-  const t = useTexts();
+  const { t, language } = useLanguage();
   const { card, act } = useCard();
   const { currency: own } = useBootstrap();
   const kinds = useKinds();
@@ -188,17 +189,18 @@ function CostDialog({ cost, relationId, onClose }: CostsProps & { cost: Cost | u
     kind: cost?.kind ?? '',
     period_start: cost?.period_start ?? `${year}-01-01`,
     period_end: cost?.period_end ?? `${year}-12-31`,
-    amount: cost ? String(cost.amount) : '',
+    amount: cost ? numberText(cost.amount, language) : '',
     currency: cost?.currency ?? own,
     description: cost?.description ?? '',
   });
+  const amount = numberOf(form.amount, language);
   const submit = useSubmit(
     () =>
       act(t(cost ? 'costs.changed' : 'costs.added'), async () => {
         const body = {
           ...form,
           kind: form.kind || kinds[0]!.key,
-          amount: Number(form.amount),
+          amount: amount!,
           description: form.description.trim() || null,
         };
         if (cost) return (await answer(patchCost({ path: { id: cost.id }, body }))).headers;
@@ -222,7 +224,11 @@ function CostDialog({ cost, relationId, onClose }: CostsProps & { cost: Cost | u
       <form onSubmit={submit.submit}>
         <Stack gap="sm">
           <Group gap="sm" grow>
-            {input('amount', t('costs.amount'), { inputMode: 'decimal', 'data-autofocus': true })}
+            {input('amount', t('costs.amount'), {
+              inputMode: 'decimal',
+              'data-autofocus': true,
+              ...(amount === undefined && form.amount.trim() !== '' && { error: t('costs.noNumber') }),
+            })}
             {input('currency', t('costs.currency'), { maxLength: 3 })}
           </Group>
           <Select
@@ -246,11 +252,7 @@ function CostDialog({ cost, relationId, onClose }: CostsProps & { cost: Cost | u
             <Button variant="default" onClick={onClose}>
               {t('action.cancel')}
             </Button>
-            <Button
-              type="submit"
-              loading={submit.isBusy}
-              disabled={form.amount.trim() === '' || !Number.isFinite(Number(form.amount))}
-            >
+            <Button type="submit" loading={submit.isBusy} disabled={amount === undefined}>
               {t('action.save')}
             </Button>
           </Group>

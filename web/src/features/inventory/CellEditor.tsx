@@ -1,10 +1,11 @@
 import { MultiSelect, Popover, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { CardSelect, type ChosenCard } from '../../kit/CardSelect.tsx';
-import { optionMark, valueOfText } from '../../kit/FieldInput.tsx';
+import { optionMark } from '../../kit/FieldInput.tsx';
 import { type Lifecycle, phases } from '../../kit/lifecycle.ts';
-import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { type MessageKey, useLanguage, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { editText, valueOfText } from '../../kit/numbers.ts';
 import type { CellEdit } from './edits.ts';
 import styles from './table.module.css';
 import { useTagOptions } from './tags.ts';
@@ -70,18 +71,19 @@ export function CellEditor(given: CellEditorProps) {
 }
 
 function TextEditor({ edit: { field, value }, begin, onSave }: CellEditorProps) {
-  const [text, setText] = useState(begin ?? (value === null ? '' : String(value)));
+  const { language } = useLanguage();
+  const [text, setText] = useState(begin ?? editText(value, language));
   const isLong = field.type === 'multiline_text';
   const common = {
     'aria-label': field.label,
     autoFocus: true,
     value: text,
-    onBlur: () => onSave(valueOfText(field, text), 'stay'),
+    onBlur: () => onSave(valueOfText(field, text, language), 'stay'),
     onKeyDown: (event: KeyboardEvent) => {
       const leave = leaveOf(event);
       if (!leave || (isLong && event.key === 'Enter' && event.shiftKey)) return;
       event.preventDefault();
-      onSave(valueOfText(field, text), leave);
+      onSave(valueOfText(field, text, language), leave);
     },
   };
   if (isLong)

@@ -1,8 +1,9 @@
 import { useMemo } from 'react';
 import type { Lifecycle } from '../../kit/lifecycle.ts';
 import { phaseOn, today } from '../../kit/lifecycle.ts';
-import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { type MessageKey, useLanguage } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { editText } from '../../kit/numbers.ts';
 import type { CardListItem, Column, Related } from './types.ts';
 
 /** The text of a value of a field, as spreadsheets take and give it. */
@@ -10,7 +11,7 @@ type ValueText = (field: Field, value: unknown) => string;
 
 /** Texts of cells for the clipboard. */
 export function useCellText() {
-  const t = useTexts();
+  const { t, language } = useLanguage();
   const { label, type: typeOf } = useMetamodel();
   return useMemo(() => {
     const valueText: ValueText = (field, value) => {
@@ -18,7 +19,7 @@ export function useCellText() {
       if (Array.isArray(value)) return value.map((one) => valueText(field, one)).join('; ');
       const option = field.options?.find(({ key }) => key === value);
       if (option) return label(option);
-      return typeof value === 'boolean' ? t(value ? 'value.yes' : 'value.no') : String(value);
+      return typeof value === 'boolean' ? t(value ? 'value.yes' : 'value.no') : editText(value, language);
     };
     const cellText = (
       { key, field }: Column,
@@ -58,7 +59,7 @@ export function useCellText() {
       }
     };
     return { cellText, valueText };
-  }, [t, label, typeOf]);
+  }, [t, language, label, typeOf]);
 }
 
 /** A line of cells for the clipboard; tabs and line breaks in a cell become blanks. */

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { PatchCardBody } from '#client';
-import { valueOfText } from '../../kit/FieldInput.tsx';
 import type { Lifecycle } from '../../kit/lifecycle.ts';
-import { useTexts } from '../../kit/messages.tsx';
+import { type Localization, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { valueOfText } from '../../kit/numbers.ts';
 import { useMe } from '../../shell/queries.ts';
 import type { CardListItem, Column } from './types.ts';
 
@@ -75,17 +75,16 @@ export function valueFrom(
   field: Field,
   text: string,
   labelOf: (of: { label: string }) => string,
-  yes: string,
-  no: string,
+  { t, language }: Pick<Localization, 't' | 'language'>,
 ): unknown {
   const trimmed = text.trim();
   if (trimmed === '' || trimmed === '–') return null;
   const same = (a: string) => a.toLowerCase() === trimmed.toLowerCase();
   if (field.type === 'boolean') {
-    if (['true', yes].some(same)) return true;
-    return ['false', no].some(same) ? false : trimmed;
+    if (['true', t('value.yes')].some(same)) return true;
+    return ['false', t('value.no')].some(same) ? false : trimmed;
   }
-  if (!field.options) return valueOfText(field, trimmed);
+  if (!field.options) return valueOfText(field, trimmed, language);
   const optionOf = (name: string) =>
     field.options!.find(
       (option) => option.key === name || labelOf(option).toLowerCase() === name.toLowerCase(),

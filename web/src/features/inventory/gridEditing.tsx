@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications';
 import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useState } from 'react';
-import { useTexts } from '../../kit/messages.tsx';
+import { useLanguage } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import { CellEditor, type Leave } from './CellEditor.tsx';
 import { ChangesDialog } from './ChangesDialog.tsx';
@@ -27,7 +27,7 @@ export interface GridEditing {
 
 /** Editing of cells: one in its place; ranges by copy, paste, fill and clear. */
 export function useGridEditing(source: GridSource, cursor: GridCursor): GridEditing {
-  const t = useTexts();
+  const { t, language } = useLanguage();
   const { columns, lines, card: cardAt } = source;
   const { label } = useMetamodel();
   const { cellText } = useCellText();
@@ -102,8 +102,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
   const onPaste = (event: ClipboardEvent) => {
     if (!isCell(event)) return;
     event.preventDefault();
-    const parse = (field: Field, text: string) =>
-      valueFrom(field, text, label, t('value.yes'), t('value.no'));
+    const parse = (field: Field, text: string) => valueFrom(field, text, label, { t, language });
     const { changes, leftOut } = pastedChanges(range, event.clipboardData.getData('text/plain'), parse);
     apply(t('cell.paste'), changes, leftOut > 0 ? t('cell.leftOut', { count: leftOut }) : undefined);
   };
