@@ -17,7 +17,7 @@ const pictures: Record<string, string> = {
   account: '/me?tab=tokens',
 };
 
-/** Draws the pictures of the guide anew, with the demo landscape: `node test/web/pictures.ts`. */
+/** Draws the pictures of the guide anew, with the demo landscape: `npm run guide:pictures`. */
 async function drawPictures(): Promise<void> {
   await mkdir(folder, { recursive: true });
   const service = await startService();
