@@ -1,5 +1,6 @@
 import { embed, query, violatedConstraint } from '../../../platform/database.ts';
 import { EstateError, type FieldError } from '../../../platform/errors.ts';
+import { retryWhile } from '../../../platform/retry.ts';
 import { lockActiveUsers } from '../../access/users.store.ts';
 import type { LinkedCard } from '../../collaboration/cards.access.ts';
 import {
@@ -132,15 +133,11 @@ export async function nextReferences(
 
 /** Runs a command that assigns references, and retries it if a rollback has restored one of them. */
 export async function withReferences<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await run();
-    } catch (error) {
-      const violated = violatedConstraint(error);
-      const isTaken = Object.values(kinds).some(({ index }) => index === violated);
-      if (!isTaken || attempt === ATTEMPTS) throw error;
-    }
-  }
+  const isTaken = (error: unknown) => {
+    const violated = violatedConstraint(error);
+    return Object.values(kinds).some(({ index }) => index === violated);
+  };
+  return await retryWhile(ATTEMPTS, isTaken, run);
 }
 
 /** The to-do of the owner of a risk, which is only visible to the owner. */

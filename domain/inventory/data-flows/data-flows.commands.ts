@@ -1,5 +1,6 @@
 import { unlessTaken } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
+import { retryWhile } from '../../../platform/retry.ts';
 import { command, commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
@@ -87,14 +88,9 @@ const ATTEMPTS = 3;
 
 /** Writes again what a concurrent write has forestalled: its flow is found then, and updated. @throws EstateError `external_id_taken`. */
 async function unlessForestalled<T>(write: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await guardExternalId({}, write());
-    } catch (error) {
-      const isForestalled = error instanceof EstateError && error.code === 'external_id_taken';
-      if (!isForestalled || attempt === ATTEMPTS) throw error;
-    }
-  }
+  const isForestalled = (error: unknown) =>
+    error instanceof EstateError && error.code === 'external_id_taken';
+  return await retryWhile(ATTEMPTS, isForestalled, () => guardExternalId({}, write()));
 }
 
 /** An operation of a bulk request. */

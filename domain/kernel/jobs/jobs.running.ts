@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
 import type { Transaction } from '../../../platform/database.ts';
 import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
+import { retryWhile } from '../../../platform/retry.ts';
 import { command } from '../command.ts';
 import type { Ctx, Work } from '../context.ts';
 import type { Services } from '../services.ts';
@@ -191,14 +192,7 @@ export async function retryWhileBusy<T>(
   work: () => Promise<T>,
   code: ErrorCode = 'unavailable',
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    signal.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      const isBusy = error instanceof EstateError && error.code === code;
-      if (!isBusy || attempt === BUSY_ATTEMPTS) throw error;
-      await delay(BUSY_PAUSE_MS, undefined, { signal });
-    }
-  }
+  signal.throwIfAborted();
+  const isBusy = (error: unknown) => error instanceof EstateError && error.code === code;
+  return await retryWhile(BUSY_ATTEMPTS, isBusy, work, () => delay(BUSY_PAUSE_MS, undefined, { signal }));
 }

@@ -1,10 +1,33 @@
 import { bitsAt } from './bits.ts';
-import type { MatchModel } from './matching.types.ts';
+import type { Decision, MatchModel } from './matching.types.ts';
+import type { Comparison } from './stages.ts';
 
 /** A decided pair with its similarities by aspect, NaN if missing. */
 export interface DecidedPair {
   same: boolean;
   similarities: Readonly<Record<string, number>>;
+}
+
+/** The similarities of decided pairs, including non-candidates; undefined for pairs with missing records. */
+export function decidedPairs(
+  { left, right, aspects }: Comparison,
+  decisions: readonly Decision[],
+): (DecidedPair | undefined)[] {
+  if (decisions.length === 0) return [];
+  const lefts = new Map(left.map(({ id }, row) => [id, row]));
+  const rights = right ? new Map(right.map(({ id }, row) => [id, row])) : lefts;
+  return decisions.map((decision) => {
+    const [low, high] =
+      right || decision.left < decision.right
+        ? [decision.left, decision.right]
+        : [decision.right, decision.left];
+    const [a, b] = [lefts.get(low), rights.get(high)];
+    if (a === undefined || b === undefined) return undefined;
+    const similarities = Object.fromEntries(
+      aspects.aspects.map(({ name, similarity }) => [name, similarity(a, b)]),
+    );
+    return { same: decision.same, similarities };
+  });
 }
 
 /** Weight of the learned bits of an aspect, in decisions. */

@@ -1,7 +1,7 @@
 import { packNumbers } from '../../../platform/pack.ts';
 import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
-import { type DecidedPair, withDecisions } from './decisions.ts';
+import { type DecidedPair, decidedPairs, withDecisions } from './decisions.ts';
 import { binShares, type Drift, driftOf, newWordsIn } from './drift.ts';
 import {
   type Compared,
@@ -299,28 +299,6 @@ function* learnShape(open: Compared, { records: [left, right] }: Facts, prior?: 
     return { learned: yield* learn(open, shape, prior), transitivity: 1 };
   }
   return yield* learnList(open, prior);
-}
-
-/** The similarities of decided pairs, including non-candidates; undefined for pairs with missing records. */
-export function decidedPairs(
-  { left, right, aspects }: Comparison,
-  decisions: readonly Decision[],
-): (DecidedPair | undefined)[] {
-  if (decisions.length === 0) return [];
-  const lefts = new Map(left.map(({ id }, row) => [id, row]));
-  const rights = right ? new Map(right.map(({ id }, row) => [id, row])) : lefts;
-  return decisions.map((decision) => {
-    const [low, high] =
-      right || decision.left < decision.right
-        ? [decision.left, decision.right]
-        : [decision.right, decision.left];
-    const [a, b] = [lefts.get(low), rights.get(high)];
-    if (a === undefined || b === undefined) return undefined;
-    const similarities = Object.fromEntries(
-      aspects.aspects.map(({ name, similarity }) => [name, similarity(a, b)]),
-    );
-    return { same: decision.same, similarities };
-  });
 }
 
 function* resultOf(

@@ -1,10 +1,10 @@
 import type { Scratch, ScratchFile } from '../../../platform/scratch-file.ts';
 import { type Candidates, type Neighbours, NOBODY, Pairs } from './candidates.ts';
 import { dictionaryOf } from './corpus.ts';
-import type { DecidedPair } from './decisions.ts';
+import { type DecidedPair, decidedPairs } from './decisions.ts';
 import { newWordsIn } from './drift.ts';
 import type { Compared } from './learn.ts';
-import { type DuplicatesOptions, decidedPairs } from './match.ts';
+import type { DuplicatesOptions } from './match.ts';
 import type { Decision, Dictionary, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
 import { Numbers, release } from './numbers.ts';
 import { ownWordsOf } from './own-words.ts';
