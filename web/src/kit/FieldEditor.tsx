@@ -3,7 +3,7 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import { OptionMark } from './marks.tsx';
 import { useLanguage, useTexts } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
-import { editText, valueOfText } from './numbers.ts';
+import { editText, isNumeric, valueOfText } from './numbers.ts';
 
 interface FieldEditorProps {
   field: Field;
@@ -25,8 +25,6 @@ export function FieldEditor(props: FieldEditorProps) {
   if (field.type === 'boolean' || field.options) return <OptionEditor {...props} />;
   return <TextEditor {...props} />;
 }
-
-const isNumber = ({ type }: Field) => type === 'number' || type === 'cost';
 
 function TextEditor({ field, value, error, onSave, onCancel }: FieldEditorProps) {
   const { label } = useMetamodel();
@@ -64,7 +62,7 @@ function TextEditor({ field, value, error, onSave, onCancel }: FieldEditorProps)
     <TextInput
       {...common}
       type={field.type === 'date' ? 'date' : 'text'}
-      inputMode={isNumber(field) ? 'decimal' : field.type === 'url' ? 'url' : undefined}
+      inputMode={isNumeric(field) ? 'decimal' : field.type === 'url' ? 'url' : undefined}
     />
   );
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { OptionMark } from './marks.tsx';
 import { useLanguage } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
-import { editText, valueOfText } from './numbers.ts';
+import { editText, isNumeric, valueOfText } from './numbers.ts';
 
 interface FieldInputProps {
   field: Field;
@@ -66,12 +66,11 @@ export function FieldInput({ field, value, onChange, label, error, required }: F
         onChange={(event) => onChange(event.target.value || null)}
       />
     );
-  const isNumber = field.type === 'number' || field.type === 'cost';
   return (
     <TextInput
       {...common}
       type={field.type === 'date' ? 'date' : 'text'}
-      inputMode={isNumber ? 'decimal' : undefined}
+      inputMode={isNumeric(field) ? 'decimal' : undefined}
       value={text}
       onChange={(event) => onChange(event.target.value || null)}
       onBlur={() => onChange(valueOfText(field, text, language))}

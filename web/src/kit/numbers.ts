@@ -27,10 +27,12 @@ export const numberText = (value: number, language: Language): string =>
 export const editText = (value: unknown, language: Language): string =>
   typeof value === 'number' ? numberText(value, language) : String(value ?? '');
 
+/** Whether a field holds numbers. */
+export const isNumeric = ({ type }: { type: string }): boolean => type === 'number' || type === 'cost';
+
 /** The value of an edited text of a field; what is no number stays text, so that the service names the reason. */
 export function valueOfText(field: { type: string }, text: string, language: Language): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return null;
-  const isNumber = field.type === 'number' || field.type === 'cost';
-  return (isNumber ? numberOf(trimmed, language) : undefined) ?? trimmed;
+  return (isNumeric(field) ? numberOf(trimmed, language) : undefined) ?? trimmed;
 }

@@ -15,7 +15,11 @@ export function AboutSection() {
   const { data } = useQuery(healthQuery);
   const download = useSubmit(
     () => call(readPersonalData({ path: { id: me.id } })),
-    (found) => saveFile('personal-data.json', 'application/json', JSON.stringify(found, undefined, 2)),
+    (found) =>
+      saveFile(
+        'personal-data.json',
+        new Blob([JSON.stringify(found, undefined, 2)], { type: 'application/json' }),
+      ),
   );
   return (
     <>

@@ -10,7 +10,7 @@ type Kind = keyof NotificationPreferences['in_app'];
 
 const channels: Channel[] = ['in_app', 'email'];
 
-/** What the person is told of, in the application and by mail. */
+/** Which events notify the person, in the application and by mail. */
 export function NotificationsSection() {
   const t = useTexts();
   const client = useQueryClient();

@@ -1,6 +1,7 @@
-import { Button, Tabs } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useTexts } from '../../kit/messages.tsx';
 import styles from './account.module.css';
+import { CopyButton } from './CopyButton.tsx';
 
 type Program = 'curl' | 'excel' | 'powerbi' | 'duckdb';
 
@@ -41,11 +42,7 @@ export function TokenExamples({ token = 'est_…' }: { token?: string }) {
           <Tabs.Panel key={program} value={program} pt="sm" className={styles.setup}>
             {program !== 'curl' && <p>{t(`tokens.${program}`)}</p>}
             <pre className={styles.example}>{texts[program]}</pre>
-            <div className={styles.actions}>
-              <Button variant="default" onClick={() => navigator.clipboard.writeText(texts[program])}>
-                {t('action.copy')}
-              </Button>
-            </div>
+            <CopyButton text={texts[program]} />
           </Tabs.Panel>
         ))}
       </Tabs>

@@ -8,6 +8,7 @@ import { useTexts } from '../../kit/messages.tsx';
 import { queryClient } from '../../shell/queries.ts';
 import styles from './account.module.css';
 import { tokensQuery } from './account.queries.ts';
+import { CopyButton } from './CopyButton.tsx';
 import { NewToken } from './NewToken.tsx';
 import { TokenExamples } from './TokenExamples.tsx';
 
@@ -30,11 +31,7 @@ export function TokensSection() {
         <div className={`${styles.setup} ${styles.wide}`} role="status">
           <p>{t('tokens.once')}</p>
           <code className={styles.secret}>{token}</code>
-          <div className={styles.actions}>
-            <Button variant="default" onClick={() => navigator.clipboard.writeText(token)}>
-              {t('action.copy')}
-            </Button>
-          </div>
+          <CopyButton text={token} />
         </div>
       )}
       <Button onClick={() => setCreating(true)}>{t('tokens.create')}</Button>

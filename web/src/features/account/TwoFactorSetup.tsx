@@ -4,6 +4,7 @@ import { type BeginTwoFactorResponse, beginTwoFactor, call, confirmTwoFactor } f
 import { useSubmit } from '../../kit/forms.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import styles from './account.module.css';
+import { CopyButton } from './CopyButton.tsx';
 import { QrCode } from './QrCode.tsx';
 
 interface SetupProps {
@@ -65,11 +66,7 @@ export function RecoveryCodes({ codes }: { codes: string[] }) {
           <li key={code}>{code}</li>
         ))}
       </ul>
-      <div className={styles.actions}>
-        <Button variant="default" onClick={() => navigator.clipboard.writeText(codes.join('\n'))}>
-          {t('action.copy')}
-        </Button>
-      </div>
+      <CopyButton text={codes.join('\n')} />
     </div>
   );
 }

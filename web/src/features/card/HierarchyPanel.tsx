@@ -37,7 +37,7 @@ export function HierarchyPanel() {
   );
 }
 
-/** Runs a change of the hierarchy; a refusal is told. */
+/** Runs a change of the hierarchy, and shows an error if it is refused. */
 function useMove() {
   const { act } = useCard();
   return async (done: string, write: Parameters<typeof act>[1]) => {

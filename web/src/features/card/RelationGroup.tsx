@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { answer, call, createCard, createRelation, deleteRelation, listRelations } from '#client';
+import { answer, call, createCard, createRelation, deleteRelation, items, listRelations } from '#client';
 import { CardFinder } from '../../kit/finders.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
@@ -88,28 +88,22 @@ function useAll({ type, direction }: RelationGroup, enabled: boolean) {
   return useQuery({
     queryKey: ['card', card.id, 'relations', type.key, direction],
     queryFn: async ({ signal }): Promise<RelatedItem[]> => {
-      const items: RelatedItem[] = [];
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const page: Awaited<ReturnType<typeof read>> = await read(cursor, signal);
-        for (const { id, attributes, description, ...ends } of page.items)
-          if (ends[own]!.id === card.id)
-            items.push({
-              relation_id: id!,
-              attributes: attributes!,
-              description: description!,
-              card: ends[other]!,
-            } as RelatedItem);
-        cursor = page.next_cursor ?? null;
-      }
-      return items;
+      const related: RelatedItem[] = [];
+      const query = { card_id: card.id, type: type.key, page_size: 200, sort_by: other };
+      const read = (cursor: string) => listRelations({ signal, query: { ...query, cursor } });
+      for await (const { id, attributes, description, ...ends } of items(read))
+        if (ends[own]!.id === card.id)
+          related.push({
+            relation_id: id!,
+            attributes: attributes!,
+            description: description!,
+            card: ends[other]!,
+          } as RelatedItem);
+      return related;
     },
     enabled,
     placeholderData: keepPreviousData,
   });
-  function read(cursor: string, signal: AbortSignal) {
-    const query = { card_id: card.id, type: type.key, cursor, page_size: 200, sort_by: other };
-    return call(listRelations({ signal, query }));
-  }
 }
 
 function Adder({

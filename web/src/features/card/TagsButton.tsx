@@ -2,30 +2,22 @@ import { Checkbox, Popover } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { addCardTags, answer, call, type ListTagGroupsResponse, listTagGroups, removeCardTag } from '#client';
+import { addCardTags, answer, removeCardTag, type TagGroup } from '#client';
 import { Icon } from '../../kit/Icon.tsx';
 import { TagMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { groupsOfType, tagGroupsQuery } from '../../kit/tagGroups.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { reasonOf } from './InlineField.tsx';
-
-type TagGroup = Required<ListTagGroupsResponse['items'][number]>;
 
 /** Gives the card tags and takes them away, by group. */
 export function TagsButton() {
   const t = useTexts();
   const { card, can } = useCard();
   const [isOpen, setOpen] = useState(false);
-  const { data } = useQuery({
-    queryKey: ['tag-groups'],
-    queryFn: ({ signal }) => call(listTagGroups({ signal, query: { page_size: 200 } })),
-    enabled: isOpen,
-  });
-  const groups = ((data?.items ?? []) as TagGroup[]).filter(
-    ({ restrict_to_types, tags }) =>
-      tags.length > 0 && (!restrict_to_types || restrict_to_types.includes(card.type)),
-  );
+  const { data } = useQuery({ ...tagGroupsQuery, enabled: isOpen });
+  const groups = groupsOfType(data ?? [], card.type).filter(({ tags }) => tags.length > 0);
   if (!can('edit')) return null;
   return (
     <span id="tags">
@@ -46,7 +38,7 @@ export function TagsButton() {
   );
 }
 
-function TagGroupChoice({ group }: { group: TagGroup }) {
+function TagGroupChoice({ group }: { group: Required<TagGroup> }) {
   const t = useTexts();
   const { card, act } = useCard();
   const chosen = new Set(card.tags?.map(({ id }) => id));

@@ -1,5 +1,13 @@
 import { queryOptions } from '@tanstack/react-query';
-import { type Card, type CardOverview, call, listCardHistory, readCard, readCardHierarchy } from '#client';
+import {
+  type Card,
+  type CardOverview,
+  call,
+  items,
+  listCardHistory,
+  readCard,
+  readCardHierarchy,
+} from '#client';
 import type { CardEvent } from './queries.ts';
 
 const PAGE = 200;
@@ -10,18 +18,13 @@ const endOf = (day: string) => new Date(`${day}T23:59:59.999`).toISOString();
 /** The events of a card after an instant, newest first. */
 async function eventsSince(id: string, instant: string, signal: AbortSignal): Promise<CardEvent[]> {
   const events: CardEvent[] = [];
-  for (let cursor: string | null | undefined = ''; typeof cursor === 'string'; ) {
-    const page: Awaited<ReturnType<typeof read>> = await read(cursor);
-    for (const event of page.items as CardEvent[]) {
-      if (event.created_at <= instant) return events;
-      events.push(event);
-    }
-    cursor = page.next_cursor;
+  const read = (cursor: string) =>
+    listCardHistory({ signal, path: { id }, query: { cursor, page_size: PAGE } });
+  for await (const event of items(read) as AsyncIterable<CardEvent>) {
+    if (event.created_at <= instant) break;
+    events.push(event);
   }
   return events;
-  function read(after: string) {
-    return call(listCardHistory({ signal, path: { id }, query: { cursor: after, page_size: PAGE } }));
-  }
 }
 
 /** A card with the value at a path, such as `attributes.costTotalAnnual`. */

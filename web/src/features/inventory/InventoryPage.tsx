@@ -9,7 +9,7 @@ import { TypeMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
-import { useMe } from '../../shell/queries.ts';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { ColumnChooser } from './ColumnChooser.tsx';
 import { CreateDialog } from './CreateDialog.tsx';
 import { useColumns } from './columns.tsx';
@@ -30,7 +30,7 @@ import { isBare, isEdited, searchOfView, useViews } from './views.ts';
 /** Whether the person has a permission. */
 function useMay() {
   const { permissions } = useMe();
-  return (permission: string) => permissions['*'] === true || permissions[permission] === true;
+  return (permission: string) => isAllowed(permissions, permission);
 }
 
 /** The table of the cards of one type or of all, with facets. */

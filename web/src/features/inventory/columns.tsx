@@ -5,7 +5,7 @@ import { type Lifecycle, phaseOn, today } from '../../kit/lifecycle.ts';
 import { ApprovalMark, OptionMark } from '../../kit/marks.tsx';
 import { type MessageKey, type Translate, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
-import { useMe } from '../../shell/queries.ts';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import {
   Instant,
   NameCell,
@@ -33,7 +33,7 @@ export function useColumns(type: string | undefined): Column[] {
   const metamodel = useMetamodel();
   const { permissions } = useMe();
   return useMemo(() => {
-    const may = (permission: string) => permissions['*'] === true || permissions[permission] === true;
+    const may = (permission: string) => isAllowed(permissions, permission);
     return [
       ...cardColumns(t, metamodel, type),
       ...attributeColumns(metamodel, type).filter(({ isMoney: has }) => !has || may('costs.view')),

@@ -1,12 +1,10 @@
-import { call, createJobTicket, listCards, readJob, startExport } from '#client';
+import { call, createJobTicket, listCards, startExport, waitForJob } from '#client';
 import { filterText, partsOf } from './filter.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import type { ShownColumn } from './layout.ts';
 import { PAGE, selectionOf } from './rows.ts';
 
 export type ExportFormat = 'xlsx' | 'csv' | 'parquet';
-
-const POLL_MS = 500;
 
 const lifecycle = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'].map((phase) => `lifecycle.${phase}`);
 
@@ -59,13 +57,7 @@ export async function exportCards(
     ...(format === 'xlsx' && hasRelations && { include: ['relations' as const] }),
   };
   const { job_id: id } = await call(startExport({ body }));
-  for (;;) {
-    const { status, progress, error } = await call(readJob({ path: { id } }));
-    if (status === 'succeeded') break;
-    if (status === 'failed' || status === 'cancelled') throw new Error(error?.message ?? status);
-    onProgress(progress);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+  await waitForJob(id, { onProgress: ({ progress }) => onProgress(progress) });
   const { ticket } = await call(createJobTicket({ path: { id } }));
   return `/api/v1/jobs/${id}/result?ticket=${encodeURIComponent(ticket)}`;
 }

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call, countCardFacets } from '#client';
 import { useQueryRows } from '../../kit/query.ts';
-import { useMe } from '../../shell/queries.ts';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { filterText, type Part, partsOf } from './filter.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import { listQueryOf, type Segment, selectionOf } from './rows.ts';
@@ -57,7 +57,7 @@ export function useGroups(
     enabled: field !== undefined,
   });
   const numbers = useMemo(() => columns.filter(({ total }) => total), [columns]);
-  const may = permissions['*'] === true || permissions['reports.ea_dashboard'] === true;
+  const may = isAllowed(permissions, 'reports.ea_dashboard');
   // queries have neither words nor the person's own cards
   const isPlain = !search.search && !search.mine && !search.archived;
   const { data: sums } = useQueryRows(

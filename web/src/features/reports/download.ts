@@ -1,5 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
+import { waitForJob } from '#client';
+import { saveFile } from '../../kit/download.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import { fetchReport, type Params, reportUrl } from '../../kit/reports.ts';
 
@@ -13,10 +15,6 @@ const formats = [
 /** How long a download may take before a job writes it instead, in milliseconds. */
 const PATIENCE = 15_000;
 
-interface Job {
-  job_id: string;
-}
-
 /** Downloads a report in one of its formats; a job writes what takes long. */
 export function useDownload(name: string, params: Params, day: string | undefined) {
   const t = useTexts();
@@ -24,45 +22,38 @@ export function useDownload(name: string, params: Params, day: string | undefine
   const url = reportUrl(name, { ...params, ...(day && { as_of: `${day}T23:59:59Z` }) });
   const start = async (accept: string, extension: string) => {
     setBusy(true);
-    const stopped = new AbortController();
-    const timer = setTimeout(() => stopped.abort(), PATIENCE);
     try {
-      keep(await fetchReport(url, accept, stopped.signal), `${name.replaceAll('/', '-')}.${extension}`);
-    } catch (error) {
-      if (!stopped.signal.aborted) {
-        notifications.show({ color: 'red', message: (error as Error).message });
-        return;
-      }
-      const answer = await fetchReport(url, accept, undefined, { prefer: 'respond-async' });
-      const { job_id } = JSON.parse(await answer.text()) as Job;
-      notifications.show({ message: t('reports.asJob') });
-      await waitFor(job_id);
-      keep(
-        await fetchReport(`/api/v1/jobs/${job_id}/result`, '*/*'),
-        `${name.replaceAll('/', '-')}.${extension}`,
+      const file = await fetchPatiently(url, accept, () =>
+        notifications.show({ message: t('reports.asJob') }),
       );
+      saveFile(`${name.replaceAll('/', '-')}.${extension}`, file);
+    } catch (error) {
+      notifications.show({ color: 'red', message: (error as Error).message });
     } finally {
-      clearTimeout(timer);
       setBusy(false);
     }
   };
   return { isBusy, formats, start };
 }
 
-/** Gives a file to the browser. */
-function keep(file: Blob, name: string): void {
-  const address = URL.createObjectURL(file);
-  Object.assign(document.createElement('a'), { href: address, download: name }).click();
-  URL.revokeObjectURL(address);
-}
-
-/** Waits until a job has ended. @throws Error if it failed. */
-async function waitFor(id: string): Promise<void> {
-  for (;;) {
-    const job = JSON.parse(await (await fetchReport(`/api/v1/jobs/${id}`, 'application/json')).text());
-    if (job.status === 'succeeded') return;
-    if (job.status === 'failed' || job.status === 'cancelled')
-      throw new Error(job.error?.message ?? job.status);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+/**
+ * A file of a report; a job writes what takes longer than {@link PATIENCE}.
+ * @param onJob is called when the job has been started.
+ * @throws ApiError if it is refused, or the job has failed.
+ */
+async function fetchPatiently(url: string, accept: string, onJob: () => void): Promise<Blob> {
+  const stopped = new AbortController();
+  const timer = setTimeout(() => stopped.abort(), PATIENCE);
+  try {
+    return await fetchReport(url, accept, stopped.signal);
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
   }
+  const answer = await fetchReport(url, accept, undefined, { prefer: 'respond-async' });
+  const { job_id } = JSON.parse(await answer.text()) as { job_id: string };
+  onJob();
+  await waitForJob(job_id);
+  return await fetchReport(`/api/v1/jobs/${job_id}/result`, '*/*');
 }
