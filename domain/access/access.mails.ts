@@ -7,14 +7,21 @@ interface Addressee {
   display_name: string;
 }
 
-/** The mail with which an invited user sets a password. */
-export const invitationMail = (sql: Sql, to: Addressee, token: string): Promise<Mail> =>
-  accountMail(sql, to, (title, link) => [
-    `You are invited to ${title}`,
-    `You are invited to ${title}. Choose a password within seven days:`,
-    link('set-password', token),
-    'If you did not expect this, ignore it.',
-  ]);
+/** The mails with which invited users set their passwords. */
+export async function invitationMails(
+  sql: Sql,
+  invited: readonly { to: Addressee; token: string }[],
+): Promise<Mail[]> {
+  const workspace = await readWorkspace(sql);
+  return invited.map(({ to, token }) =>
+    writeMail(workspace, to, (title, link) => [
+      `You are invited to ${title}`,
+      `You are invited to ${title}. Choose a password within seven days:`,
+      link('set-password', token),
+      'If you did not expect this, ignore it.',
+    ]),
+  );
+}
 
 /** The mail for a user who has forgotten the password. */
 export const passwordResetMail = (sql: Sql, to: Addressee, token: string): Promise<Mail> =>
@@ -49,18 +56,30 @@ export const approvalMail = (sql: Sql, to: Addressee, { email }: Addressee): Pro
     `${email} registered for ${title} and confirmed the address. The account is inactive until an administrator activates it.`,
   ]);
 
+/** What mails say of the workspace. */
+interface Workspace {
+  title: string;
+  /** Of its pages; empty without one. */
+  base: string;
+}
+
+async function readWorkspace(sql: Sql): Promise<Workspace> {
+  const title = withoutLinks((await readSetting(sql, 'app_title')) || 'Estate');
+  const { app_base_url } = await readSetting(sql, 'email');
+  return { title, base: app_base_url.replace(/\/+$/, '') };
+}
+
+/** The subject and the paragraphs of a mail. */
+type Write = (title: string, link: (page: string, token: string) => string) => [string, ...string[]];
+
+const accountMail = async (sql: Sql, to: Addressee, write: Write): Promise<Mail> =>
+  writeMail(await readWorkspace(sql), to, write);
+
 /**
  * A mail with a subject and paragraphs. They get the workspace's name and a function for the paragraph with a link;
  * without a base URL that contains only the token, for API clients.
  */
-async function accountMail(
-  sql: Sql,
-  to: Addressee,
-  write: (title: string, link: (page: string, token: string) => string) => [string, ...string[]],
-): Promise<Mail> {
-  const title = withoutLinks((await readSetting(sql, 'app_title')) || 'Estate');
-  const { app_base_url } = await readSetting(sql, 'email');
-  const base = app_base_url.replace(/\/+$/, '');
+function writeMail({ title, base }: Workspace, to: Addressee, write: Write): Mail {
   const [subject, ...paragraphs] = write(title, (page, token) =>
     base ? `${base}/${page}?token=${token}` : `Your token: ${token}`,
   );

@@ -1,7 +1,7 @@
 import { randomSecret, sha256 } from '../../platform/crypto.ts';
 import type { Sql } from '../../platform/database.ts';
 import { EstateError } from '../../platform/errors.ts';
-import { storeOneTimeToken } from '../kernel/one-time-tokens.ts';
+import { storeOneTimeTokens } from '../kernel/one-time-tokens.ts';
 
 /** The purposes of mailed tokens, with their lifetimes: an invitation one week, a password reset one hour. */
 const mailedTokens = { invitation: { hours: 7 * 24 }, 'password-reset': { hours: 1 } } as const;
@@ -13,11 +13,23 @@ export type MailedPurpose = keyof typeof mailedTokens;
  * tokens remain valid until they expire or a password is set: anyone can request a new one.
  */
 export async function issueMailedToken(sql: Sql, purpose: MailedPurpose, userId: string): Promise<string> {
-  const token = randomSecret();
-  if (purpose === 'invitation') await sql('one_time_tokens').where({ purpose, user_id: userId }).delete();
+  return (await issueMailedTokens(sql, purpose, [userId]))[0]!;
+}
+
+/** {@link issueMailedToken} for many users, in their order. */
+export async function issueMailedTokens(
+  sql: Sql,
+  purpose: MailedPurpose,
+  userIds: readonly string[],
+): Promise<string[]> {
+  const tokens = userIds.map(() => randomSecret());
+  if (purpose === 'invitation') {
+    await sql('one_time_tokens').where({ purpose }).whereIn('user_id', userIds).delete();
+  }
   const seconds = mailedTokens[purpose].hours * 3600;
-  await storeOneTimeToken(sql, { hash: sha256(token), purpose, user_id: userId, seconds });
-  return token;
+  const rows = tokens.map((token, n) => ({ hash: sha256(token), purpose, user_id: userIds[n]!, seconds }));
+  await storeOneTimeTokens(sql, rows);
+  return tokens;
 }
 
 /**

@@ -4,7 +4,7 @@ import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { readOne } from '../kernel/lists/lists.define.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
-import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
+import { enqueueMails, requireMailAddresses } from '../kernel/mail/mail.enqueue.ts';
 import {
   INVITABLE_ROLES,
   missingFrom,
@@ -14,9 +14,9 @@ import {
 } from '../kernel/permissions/grants.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { requireRow } from '../kernel/resources/rows.ts';
-import { invitationMail } from './access.mails.ts';
+import { invitationMails } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
-import { issueMailedToken } from './one-time-tokens.ts';
+import { issueMailedToken, issueMailedTokens } from './one-time-tokens.ts';
 import { deleteUserRows } from './users.delete.ts';
 import { User, type UserRow } from './users.model.ts';
 import { serviceAccountList, userList } from './users.queries.ts';
@@ -67,7 +67,7 @@ export async function createUser(ctx: Ctx, input: UserInput) {
     const text = await readOne(ctx, userList, 'user', user.id, work.sql);
     if (!invited) return { text, setupToken: undefined };
     if (input.send_email) {
-      await mailInvitation(work, ctx, user);
+      await mailInvitations(work, ctx, [user]);
       return { text, setupToken: undefined };
     }
     const shown = controls && ctx.caller.apiTokenId === undefined;
@@ -75,9 +75,16 @@ export async function createUser(ctx: Ctx, input: UserInput) {
   });
 }
 
-async function mailInvitation(work: Work, ctx: Ctx, user: UserRow): Promise<void> {
-  const token = await issueMailedToken(work.sql, 'invitation', user.id);
-  await enqueueMail(work.sql, ctx, await invitationMail(work.sql, user, token));
+/** Mails invitations to users. @throws EstateError `validation_failed` for an address to which no mail can be sent. */
+export async function mailInvitations({ sql }: Work, ctx: Ctx, users: readonly UserRow[]): Promise<void> {
+  requireMailAddresses(users.map(({ email }) => email));
+  const tokens = await issueMailedTokens(
+    sql,
+    'invitation',
+    users.map(({ id }) => id),
+  );
+  const invited = users.map((to, n) => ({ to, token: tokens[n]! }));
+  await enqueueMails(sql, ctx, await invitationMails(sql, invited));
 }
 
 /**
@@ -87,7 +94,7 @@ async function mailInvitation(work: Work, ctx: Ctx, user: UserRow): Promise<void
 export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
   requirePermission(ctx.caller, 'admin.users');
   await command(ctx, async (work) => {
-    await mailInvitation(work, ctx, await lockInvited(work, id));
+    await mailInvitations(work, ctx, [await lockInvited(work, id)]);
     work.emit({ event_type: 'user.invitation_sent', data: { id } });
   });
 }

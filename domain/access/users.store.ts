@@ -3,7 +3,7 @@ import { EstateError } from '../../platform/errors.ts';
 import type { Work } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events/events.catalogue.ts';
 import { rowChanges } from '../kernel/events/row-changes.ts';
-import { findRows, insertRow, updateRow } from '../kernel/resources/rows.ts';
+import { findRows, insertRow, insertRows, updateRow } from '../kernel/resources/rows.ts';
 import { User, type UserRow } from './users.model.ts';
 
 /** Columns that are omitted from events: secrets, and columns that change with every login. */
@@ -58,14 +58,25 @@ export async function insertUser(
   event: UserEvent = { event_type: 'user.created' },
 ): Promise<UserRow> {
   const user = await unlessTaken(insertRow(work.sql, User, values), addressTaken, 'users_email');
+  emitCreated(work, user, event);
+  return user;
+}
+
+/** Adds users, all with the same columns. @returns them in the given order. @throws EstateError `email_taken`. */
+export async function insertUsers(work: Work, rows: readonly Partial<UserRow>[]): Promise<UserRow[]> {
+  const users = await unlessTaken(insertRows(work.sql, User, rows), addressTaken, 'users_email');
+  for (const user of users) emitCreated(work, user, { event_type: 'user.created' });
+  return users;
+}
+
+function emitCreated(work: Work, user: UserRow, { event_type, data }: UserEvent): void {
   work.emit({
-    event_type: event.event_type,
+    event_type,
     // A user who registers is not logged in.
-    ...(event.event_type.startsWith('auth.') ? { user_id: user.id } : {}),
-    data: { ...identity(user), ...event.data, changes: userChanges(null, user) },
+    ...(event_type.startsWith('auth.') ? { user_id: user.id } : {}),
+    data: { ...identity(user), ...data, changes: userChanges(null, user) },
   });
   work.raise('users');
-  return user;
 }
 
 /**

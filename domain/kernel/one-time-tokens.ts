@@ -11,12 +11,18 @@ interface OneTimeToken {
 }
 
 /** Stores a token that can be used once. */
-export async function storeOneTimeToken(sql: Sql, { seconds, data, ...token }: OneTimeToken): Promise<void> {
-  await sql('one_time_tokens').insert({
-    ...token,
-    ...(data === undefined ? {} : { data: JSON.stringify(data) }),
-    expires_at: sql.raw('now() + make_interval(secs => ?)', [seconds]),
-  });
+export const storeOneTimeToken = (sql: Sql, token: OneTimeToken): Promise<void> =>
+  storeOneTimeTokens(sql, [token]);
+
+/** Stores tokens of which each can be used once; all have data, or none has. */
+export async function storeOneTimeTokens(sql: Sql, tokens: readonly OneTimeToken[]): Promise<void> {
+  await sql('one_time_tokens').insert(
+    tokens.map(({ seconds, data, ...token }) => ({
+      ...token,
+      ...(data === undefined ? {} : { data: JSON.stringify(data) }),
+      expires_at: sql.raw('now() + make_interval(secs => ?)', [seconds]),
+    })),
+  );
 }
 
 const validToken = (sql: Sql, purpose: string, hash: string) =>

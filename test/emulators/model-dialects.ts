@@ -36,6 +36,8 @@ export interface Dialect {
   ): Pick<AskedModel, 'model' | 'system' | 'turns' | 'schema'> | string;
   answer(text: string, body: Json, end: AnswerEnd): object;
   error(status: number, message: string): object;
+  /** The models that a request for them is answered with; undefined if it is no such request. */
+  models(path: URL, headers: IncomingHttpHeaders): object | undefined;
   /** How the provider refuses a question that its filter does not like. */
   blocked: { status: number; body: object };
 }
@@ -116,6 +118,13 @@ export const openAi: Dialect = {
     },
   }),
   error: (status, message) => ({ error: { message, type: 'error', param: null, code: String(status) } }),
+  models: ({ pathname }, headers) =>
+    pathname === '/v1/models' && !('anthropic-version' in headers)
+      ? {
+          object: 'list',
+          data: [{ id: 'small', object: 'model', created: 1, owned_by: 'us' }, { id: 'large' }],
+        }
+      : undefined,
   // as Azure does
   blocked: {
     status: 400,
@@ -160,6 +169,10 @@ export const anthropic: Dialect = {
     };
   },
   error: (_status, message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+  models: ({ pathname }, headers) =>
+    pathname === '/v1/models' && 'anthropic-version' in headers
+      ? { data: [{ type: 'model', id: 'claude-small', display_name: 'Claude Small' }], has_more: false }
+      : undefined,
   blocked: blocked,
 };
 
@@ -200,6 +213,19 @@ export const gemini: Dialect = {
     modelVersion: 'emulated',
   }),
   error: (status, message) => ({ error: { code: status, message, status: 'FAILED' } }),
+  models: ({ pathname }) =>
+    pathname === '/v1beta/models'
+      ? {
+          models: [
+            {
+              name: 'models/gemini-small',
+              displayName: 'Gemini Small',
+              supportedGenerationMethods: ['generateContent'],
+            },
+            { name: 'models/vectors', displayName: 'Vectors', supportedGenerationMethods: ['embedContent'] },
+          ],
+        }
+      : undefined,
   blocked: {
     status: 200,
     body: {

@@ -36,6 +36,7 @@ export interface ModelEmulator {
  */
 export async function startModels(key?: string): Promise<ModelEmulator> {
   const react = ({ method, url, headers, body: sent }: Received): Reaction => {
+    if (method === 'GET') return listModels(url, headers);
     const dialect = [openAi, anthropic, gemini].find((one) => one.matches(url));
     if (!dialect || method !== 'POST') return { status: 404, body: { error: 'no such path' } };
     const refuse = (status: number, message: string, more = {}): Reaction => ({
@@ -76,6 +77,20 @@ export async function startModels(key?: string): Promise<ModelEmulator> {
     const whole = JSON.stringify(dialect.answer(text, body, end));
     const answer = fault === 'negative_usage' ? whole.replace(/(_tokens"): ?/g, '$1:-') : whole;
     return { status: 200, body: answer, isCut: fault === 'truncated' };
+  };
+
+  const listModels = (url: URL, headers: Received['headers']): Reaction => {
+    const dialect = [openAi, anthropic, gemini].find((one) => one.models(url, headers));
+    if (!dialect) return { status: 404, body: { error: 'no such path' } };
+    const fault = emulator.fault(0);
+    if (fault === 'hang') return 'hang';
+    if (fault === 'cut') return 'reset';
+    if (fault === 'page') return { status: 200, body: '<h1>Hello</h1>' };
+    if (typeof fault === 'number') return { status: fault, body: dialect.error(fault, 'It failed') };
+    if (key !== undefined && dialect.key(headers) !== key) {
+      return { status: 401, body: dialect.error(401, 'Incorrect API key provided') };
+    }
+    return { status: 200, body: dialect.models(url, headers) };
   };
 
   const { origin, close } = await serveResponses((received) => {

@@ -8,6 +8,7 @@ import {
   resendInvitation,
   withdrawInvitation,
 } from '../../../domain/access/users.create.ts';
+import { CreatedUsersSchema, createUsers } from '../../../domain/access/users.create-many.ts';
 import { deleteUser, deleteUsers } from '../../../domain/access/users.delete.ts';
 import { shownColumns, User } from '../../../domain/access/users.model.ts';
 import {
@@ -30,6 +31,7 @@ import {
   Choice,
   Clearable,
   component,
+  Flag,
   itemComponent,
   Key,
   Nullable,
@@ -165,6 +167,13 @@ export function registerUserRoutes(app: App): void {
 }
 
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 });
+const newUser = {
+  email: Email,
+  display_name: DisplayName,
+  role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
+  auth_provider: Clearable(User.columns.auth_provider),
+};
+const SendEmail = Type.Boolean({ default: false });
 const RoleKey = Type.String({ minLength: 1, maxLength: 64 });
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: 1000, uniqueItems: true });
 const skipped = Type.Array(object({ id: Uuid, reason: Type.String({ examples: ['self'] }) }));
@@ -180,14 +189,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     permission: ['admin.users', 'users.invite'],
     permissionNote: 'admin.users to assign roles other than member and viewer',
     secretResponse: true,
-    body: object({
-      email: Email,
-      display_name: DisplayName,
-      password: Clearable(Password),
-      role: Type.String({ minLength: 1, maxLength: 64, default: 'member' }),
-      send_email: Type.Boolean({ default: false }),
-      auth_provider: Clearable(User.columns.auth_provider),
-    }),
+    body: object({ ...newUser, password: Clearable(Password), send_email: SendEmail }),
     responses: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
     handler: async ({ ctx, body }) => {
@@ -268,6 +270,20 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
     }),
     responses: ok('What was changed', object({ updated: Type.Integer(), skipped })),
     handler: ({ ctx, body }) => updateUsersInBulk(ctx, body.ids, body.updates),
+  });
+
+  routes.post('createUsers', '/api/v1/users/bulk', {
+    summary: 'Create or invite many users',
+    description:
+      'Users who cannot be created are listed with the reason, and the others are created. They are invited as with `POST /users`; tokens are only mailed, with `send_email` now or later by `resend`.',
+    body: object({
+      users: Type.Array(object(newUser), { minItems: 1, maxItems: 500 }),
+      send_email: SendEmail,
+      dry_run: Flag('Return the same response without writing'),
+    }),
+    responses: ok('The result for each user', CreatedUsersSchema),
+    errors: ['email_taken'],
+    handler: ({ ctx, body: { users, ...options } }) => createUsers(ctx, users, options),
   });
 
   routes.post('deleteUsers', '/api/v1/users/bulk-delete', {

@@ -17,7 +17,16 @@ import {
   type WorkspaceSettings,
 } from '../../../domain/kernel/settings/settings.read.ts';
 import { Secret, settingTable } from '../../../domain/kernel/settings/settings.table.ts';
-import { Clearable, component, DateOnly, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import {
+  arrayOf,
+  Clearable,
+  component,
+  DateOnly,
+  Nullable,
+  object,
+  Uuid,
+} from '../../../domain/kernel/shapes.ts';
+import { listModels } from '../../../integrations/analysis/models/models.list.ts';
 import { apiAddress } from '../../../integrations/analysis/models/models.open.ts';
 import { testModel } from '../../../integrations/analysis/models/models.test-provider.ts';
 import { sendNow } from '../../../integrations/collaboration/mail/mail.send.ts';
@@ -214,6 +223,18 @@ export function registerAiSettingRoutes(app: App, services: Services): void {
       const preview = await previewOutgoing(ctx, ai, query.card_id);
       return { provider_type: ai.provider_type, address: apiAddress(ai), ...preview };
     },
+  });
+
+  routes.get('listAiModels', '/api/v1/settings/ai/models', {
+    summary: 'List the models of the AI provider',
+    description:
+      'By the provider and key in the settings, even if AI is disabled. Azure lists no deployments (`wrong_state`).',
+    responses: ok(
+      'The first 1,000 by their names in the settings',
+      object({ models: arrayOf({ id: Type.String(), name: Type.String() }) }),
+    ),
+    errors: ['ai_not_configured', 'wrong_state', 'upstream_failed'],
+    handler: async ({ ctx }) => ({ models: await listModels(ctx, services) }),
   });
 
   routes.list('listAiUsage', '/api/v1/settings/ai/usage', usageList, {

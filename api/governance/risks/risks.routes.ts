@@ -8,6 +8,7 @@ import {
   promoteFinding,
   type RiskInput,
 } from '../../../domain/governance/risks/risks.commands.ts';
+import { linkFinding, unlinkFinding } from '../../../domain/governance/risks/risks.findings.ts';
 import { ImportItem, importRisks } from '../../../domain/governance/risks/risks.import.ts';
 import { cardRiskList, readRiskMetrics, riskList } from '../../../domain/governance/risks/risks.list.ts';
 import {
@@ -41,6 +42,7 @@ import {
 import { created, ok, routesOf } from '../../operation.ts';
 import { bodiesOf, filterSchemas, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
+import { FindingSchema } from '../compliance/findings.routes.ts';
 
 const { initial_probability: Probability } = Risk.columns;
 const { initial_impact: Impact } = Risk.columns;
@@ -247,6 +249,28 @@ function registerOneRiskRoutes(app: App): void {
     responses: ok('The risk', RiskSchema, 'ETag'),
     errors: ['wrong_state'],
     handler: ({ ctx, params }) => unlinkCard(ctx, params.risk_id, params.card_id),
+  });
+
+  const tracking = { permissionNote: 'compliance.view; grc.view', ifMatch: true } as const;
+  const finding = ok('The finding', FindingSchema, 'ETag');
+
+  maintaining.put('linkComplianceFinding', '/api/v1/compliance/findings/:finding_id/risk', {
+    ...tracking,
+    summary: 'Let an existing risk track a finding',
+    description:
+      'The finding follows the risk, as if it had been promoted to it, and its card is linked to the risk. Refused for a closed risk, and for a finding that another risk tracks.',
+    body: object({ risk_id: Uuid }),
+    responses: finding,
+    errors: ['conflict', 'wrong_state'],
+    handler: ({ ctx, params, body }) => linkFinding(ctx, params.finding_id, body.risk_id),
+  });
+
+  maintaining.delete('unlinkComplianceFinding', '/api/v1/compliance/findings/:finding_id/risk', {
+    ...tracking,
+    summary: 'Stop the tracking of a finding by its risk',
+    description: 'The finding is `in_review`; the risk and its cards are not changed.',
+    responses: finding,
+    handler: ({ ctx, params }) => unlinkFinding(ctx, params.finding_id),
   });
 
   reading.list('listCardRisks', '/api/v1/cards/:card_id/risks', cardRiskList, {

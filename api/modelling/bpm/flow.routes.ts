@@ -8,6 +8,7 @@ import {
   Nullable,
   OpenObject,
   object,
+  partialObject,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { requireWriter, rights } from '../../../domain/modelling/bpm/bpm.access.ts';
@@ -255,7 +256,9 @@ function registerFlowApprovalRoutes(app: App): void {
   approving.post('rejectProcessFlow', '/api/v1/bpm/processes/:process_id/flow/versions/:version_id/reject', {
     ...changing,
     summary: 'Reject a submitted version, which becomes a draft again',
-    handler: ({ ctx, params }) => rejectFlow(ctx, idsOf(params)),
+    description: 'Its author and the user who has submitted it are notified, with the reason.',
+    body: partialObject({ reason: columns.rejection_reason }),
+    handler: ({ ctx, params, body }) => rejectFlow(ctx, idsOf(params), body.reason),
   });
 
   viewing.get(

@@ -62,16 +62,16 @@ export function requireAi(settings: WorkspaceSettings): void {
 
 /**
  * The current provider.
- * @param disabledToo returns it even if it is not enabled.
+ * @param ignores settings that may be missing.
  * @throws EstateError `ai_not_configured`.
  */
 export async function readAiProvider(
   sql: Sql,
   secrets: SecretBox,
-  { disabledToo = false } = {},
+  { ignores = [] }: { ignores?: readonly (keyof AiSettings)[] } = {},
 ): Promise<AiProvider> {
   const settings = await loadSettings(sql);
-  const missing = missingForAi(settings).filter((member) => !(disabledToo && member === 'enabled'));
+  const missing = missingForAi(settings).filter((member) => !(ignores as string[]).includes(member));
   if (missing.length > 0) throw aiNotConfigured(missing);
   return { settings: settings.values.ai, apiKey: await readSecret(sql, secrets, 'ai') };
 }

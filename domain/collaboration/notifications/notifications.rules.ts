@@ -239,7 +239,10 @@ const ofFlow = (type: NotificationType, asked: string, done: string): Notificati
   type,
   to: (event) => listOf(event.data.recipients),
   title: (facts) => `${asked} the flow of ${name(facts)}`,
-  message: ({ actor, event }) => `${actor} has ${done} revision ${event.data.revision}.`,
+  message: ({ actor, event, changes }) => {
+    const reason = changes.rejection_reason?.new;
+    return `${actor} has ${done} revision ${event.data.revision}${reason ? `: ${excerpt(reason)}` : '.'}`;
+  },
   many: (count) => `${count} flows of processes were ${done}`,
 });
 

@@ -131,6 +131,16 @@ function displayFieldErrors(metamodel: Metamodel, type: CardType, entries: reado
   });
 }
 
+/** The errors of fields of the short form, in their stored form. */
+const shortFieldErrors = (entries: readonly string[], shown: readonly string[]): FieldError[] =>
+  entries.flatMap((entry, n) => {
+    const field = `card_config.short_fields.${n}`;
+    if (entries.indexOf(entry) < n) return [{ field, code: 'duplicate', message: 'is given twice' }];
+    return shown.includes(entry)
+      ? []
+      : [{ field, code: 'not_offered', message: 'is none of `display_fields`' }];
+  });
+
 const costEntry = { code: 'cost_field', message: 'is a cost, which no portal shows' };
 
 /** The errors of `filters.filter`, which must fit the metamodel and not refer to what the public may not see. */
@@ -180,13 +190,18 @@ export function sortsOf({ core, attributes }: Shown): string[] {
 const sortedAttribute = (sort: string): string | undefined =>
   sort.startsWith(ATTRIBUTE) ? sort.slice(ATTRIBUTE.length) : undefined;
 
-/** The display settings of a portal, with defaults, and without sorts by values that are no longer shown. */
-export function configOf(shown: Shown, { sort_by, sort_dir, indexed }: PortalConfig): Required<PortalConfig> {
+/** The display settings of a portal, with defaults, and without values that are no longer shown. */
+export function configOf(
+  shown: Shown,
+  { sort_by, sort_dir, indexed, short_fields: short, show_logo }: PortalConfig,
+): Required<PortalConfig> {
   const applies = sort_by !== undefined && sortsOf(shown).includes(sort_by);
   return {
     sort_by: applies ? sort_by : 'name',
     sort_dir: (applies || sort_by === undefined ? sort_dir : undefined) ?? 'asc',
     indexed: indexed ?? false,
+    short_fields: short ? shown.entries.filter((entry) => short.includes(entry)) : shown.entries,
+    show_logo: show_logo ?? true,
   };
 }
 
@@ -314,7 +329,12 @@ async function checked(
     values.card_config = card_config === undefined ? stored.card_config : (card_config ?? {});
     const chosen = { card_type: key, display_fields: values.display_fields ?? stored.display_fields };
     const shown = resolveShown(work.metamodel, chosen);
-    const { sort_by } = values.card_config;
+    const { sort_by, short_fields } = values.card_config;
+    if (short_fields && type) {
+      const short = short_fields.map((entry) => normalizeEntry(type, entry));
+      values.card_config = { ...values.card_config, short_fields: short };
+      errors.push(...shortFieldErrors(short, chosen.display_fields));
+    }
     const sorts = shown ? sortsOf(shown) : [];
     if (sort_by !== undefined && !sorts.includes(sort_by)) {
       const message = `is none of ${sorts.join(', ')}`;

@@ -25,6 +25,14 @@ export const PortalConfig = partialObject(
     indexed: Type.Boolean({
       description: 'Whether search engines may list the page; not unless this is true',
     }),
+    short_fields: Type.Array(Type.String({ minLength: 1, maxLength: 120 }), {
+      maxItems: 100,
+      description:
+        'The entries of `display_fields` in the short form of a card; its long form has all. Default: all',
+    }),
+    show_logo: Type.Boolean({
+      description: 'Whether the page has the logo of the workspace; yes unless this is false',
+    }),
   },
   { description: 'How cards are shown' },
 );

@@ -46,6 +46,8 @@ export const PublicPortal = object(
       sort_by: Type.String(),
       sort_dir: Choice(['asc', 'desc']),
       indexed: Type.Boolean(),
+      short_fields: Type.Array(Type.String(), { description: 'Those of `display_fields` in the short form' }),
+      show_logo: Type.Boolean(),
     }),
     type_info: object({
       key: Type.String(),

@@ -126,6 +126,10 @@ export const findingList = defineList({
       `${scopeType} = ?`,
     ],
     card_id: [Type.String({ ...Uuid, description: 'Only those on this card' }), 'f.card_id = ?::uuid'],
+    risk_id: [
+      Type.String({ ...Uuid, description: 'Only those that this risk tracks' }),
+      'f.risk_id = ?::uuid',
+    ],
     ai_detected: [
       BooleanOf('Only those on cards that seem to use AI but do not say so, or the others'),
       'f.ai_detected = ?',

@@ -92,8 +92,9 @@ export async function findProducts(
   }
   const matcher = await loadMatcher(ctx.db);
   const found = JSON.stringify(matcher.find(search, MOST_MATCHES, LEAST_SCORE));
+  const { search: _, ...products } = productList;
   const matches: ListSpec = {
-    ...productList,
+    ...products,
     name: 'eol-product-matches',
     from: `eol_products p join jsonb_to_recordset(${textLiteral(found)}::jsonb) as m(name text, score numeric)
            on m.name = p.name`,

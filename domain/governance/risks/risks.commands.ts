@@ -9,9 +9,10 @@ import { differingMembers } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, updateRow } from '../../kernel/resources/rows.ts';
-import { type Decision, Finding, type FindingRow } from '../compliance/compliance.model.ts';
+import type { Decision, FindingRow } from '../compliance/compliance.model.ts';
 import { findingEvent, type LoadedFinding, lockFinding, requireReader } from '../compliance/findings.list.ts';
 import { removeLinks } from './risks.cards.ts';
+import { trackFinding } from './risks.findings.ts';
 import { riskText } from './risks.list.ts';
 import { RISKS_TOPIC, Risk, type RiskRow } from './risks.model.ts';
 import { estimateOf, followedDecision, nextStatuses } from './risks.rules.ts';
@@ -229,18 +230,7 @@ export async function promoteFinding(
         return { text: await riskText(work.sql, ctx, known), isNew: false };
       }
       const risk = await makeRisk(work, ctx, found, await promotedValues(work, input));
-      const after = await updateRow(
-        work.sql,
-        Finding,
-        { id: found.row.id },
-        {
-          risk_id: risk.id,
-          decision: 'risk_tracked',
-          reviewed_by: ctx.caller.userId,
-          reviewed_at: new Date().toISOString(),
-        },
-      );
-      work.emit(findingEvent(found.card, found.row, after));
+      await trackFinding(work, ctx, found, risk);
       return { text: await riskText(work.sql, ctx, risk.id), isNew: true };
     }),
   );

@@ -43,12 +43,13 @@ export const ofParent =
 /** A list as the caller sees it. */
 export function listFor(
   ctx: Ctx,
-  { from, members, ...list }: Omit<RequestList, 'where'>,
+  { from, members, search, ...list }: Omit<RequestList, 'where'>,
   ...path: string[]
 ): ListSpec {
   const shown = (member: MemberFor) => (typeof member === 'function' ? member(ctx) : member);
   return {
     ...list,
+    ...(search && { search: shown(search) }),
     from: typeof from === 'function' ? from(ctx, ...path) : from,
     members:
       typeof members === 'function'

@@ -84,7 +84,7 @@ export interface ListSpec {
   members: Record<string, string | Fragment>;
   filters?: Filters;
   /** The folded text expression that `search` applies to; absent: `search` is refused. */
-  search?: string;
+  search?: string | Fragment;
 }
 
 type Member = string | Fragment;
@@ -97,12 +97,13 @@ export interface RequestList<
   F extends Filters = Filters,
   M = Record<string, MemberFor> | ((ctx: Ctx) => ListSpec['members']),
   R = string | ((ctx: Ctx, ...path: string[]) => string),
-> extends Omit<ListSpec, 'from' | 'members' | 'filters'> {
+> extends Omit<ListSpec, 'from' | 'members' | 'filters' | 'search'> {
   /** The permission to read the list, and by default that of its route. */
   permission?: AppPermission;
   filters?: F;
   from: R;
   members: M;
+  search?: MemberFor;
   /** The conditions of every read of an item, after checks of other rights. */
   visible?(ctx: Ctx): Condition[];
   /** The conditions besides these and the filters, after checks of other rights. */

@@ -27,14 +27,19 @@ export const isMailAddress = (text: string): boolean => ADDRESS.test(text);
 // RFC 2606, 2: service accounts and erased users have addresses in these domains.
 const NOBODY = /\.invalid$/i;
 
+/** @throws EstateError `validation_failed` unless mail can be sent to all of them. */
+export function requireMailAddresses(addresses: readonly string[]): void {
+  if (addresses.every(isMailAddress)) return;
+  throw invalidField('email', 'format', 'is no address that mail can be sent to');
+}
+
 /**
  * Enqueues a mail in the caller's transaction: it is sent if and only if that commits, by a job with retries. Without a
  * mail server in the settings the job succeeds with this outcome and the mail is deleted. @throws EstateError
  * `validation_failed` if `to` is not an address.
  */
 export async function enqueueMail(sql: Transaction, ctx: Ctx, mail: Mail): Promise<void> {
-  if (!isMailAddress(mail.to))
-    throw invalidField('email', 'format', 'is no address that mail can be sent to');
+  requireMailAddresses([mail.to]);
   await enqueueMails(sql, ctx, [mail]);
 }
 

@@ -125,6 +125,12 @@ export class FlowVersion extends rowModel('process_flow_versions', {
   created_at: Timestamp,
   submitted_by: Nullable(Uuid),
   submitted_at: Nullable(Timestamp),
+  rejection_reason: Nullable(
+    Type.String({
+      maxLength: 2000,
+      description: 'Why the version was rejected; until it is submitted again',
+    }),
+  ),
   approved_by: Nullable(Uuid),
   approved_at: Nullable(Timestamp),
   archived_at: Nullable(Timestamp),

@@ -156,6 +156,7 @@ export async function submitFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
       status: 'pending' as const,
       submitted_by: ctx.caller.userId,
       submitted_at: new Date().toISOString(),
+      rejection_reason: null,
     };
     const after = await updateFlow(work, row, values, 'submitted');
     await requestApprovals(work, [{ row: after, process }]);
@@ -201,12 +202,14 @@ export async function approveFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
 
 /**
  * Rejects a submitted version, which becomes a draft again.
+ * @param reason shown on the draft, in its history and in the notification.
  * @throws EstateError `not_found`, `forbidden`, `precondition_failed`, `wrong_state`.
  */
-export async function rejectFlow(ctx: Ctx, ids: Ids): Promise<JsonText> {
+export async function rejectFlow(ctx: Ctx, ids: Ids, reason: string | null = null): Promise<JsonText> {
   return await command(ctx, async (work) => {
     const { row } = await lockFlow(work, ctx, ids, 'reject', rights.approve);
-    const values = { status: 'draft' as const, submitted_by: null, submitted_at: null };
+    const rejection_reason = reason?.trim() || null;
+    const values = { status: 'draft' as const, submitted_by: null, submitted_at: null, rejection_reason };
     await updateFlow(work, row, values, 'rejected', { recipients: requesters(row) });
     await closeSystemTodos(work, { topic: APPROVAL_TOPIC, subjectId: row.id });
     return await flowText(work.sql, row.id);

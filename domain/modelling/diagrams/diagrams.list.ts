@@ -47,7 +47,8 @@ export const diagramList = defineList({
   },
   defaultSort: 'updated_at',
   defaultDir: 'desc',
-  search: `fold(d.name || ' ' || coalesce(d.description, '') || ' ' || coalesce(u.display_name, ''))`,
+  search: (ctx) => fragment`fold(concat_ws(' ', d.name, d.description, u.display_name,
+    ${embed(overVisible("string_agg(c.name, ' ')", `${LINKED} union ${DRAWN}`)(ctx))}))`,
   filters: {
     card_id: Type.Optional(
       Type.String({ ...Uuid, description: 'Those that contain the card, or to which it is linked' }),

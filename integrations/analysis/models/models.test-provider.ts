@@ -15,7 +15,7 @@ export async function testModel(
   services: ModelServices,
 ): Promise<{ success: boolean; message: string }> {
   try {
-    const provider = await readAiProvider(ctx.db, services.secrets, { disabledToo: true });
+    const provider = await readAiProvider(ctx.db, services.secrets, { ignores: ['enabled'] });
     const { model, usage } = await completeWith(
       services,
       provider,

@@ -153,6 +153,9 @@ export const accountRows: Row[] = [
   row('PATCH /users/bulk', '+ - - - - - 0', async (w) => ({
     body: { ids: [await w.user()], updates: { role: 'viewer' } },
   })),
+  row('POST /users/bulk', '+ - - - - - 0', () => ({
+    body: { users: [anyone()] },
+  })),
   row('POST /users/bulk-delete', '+ - - - - - 0', async (w) => {
     const id = await w.user();
     await w.t.services.db('users').where({ id }).update({ is_active: false });

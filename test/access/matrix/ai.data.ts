@@ -31,5 +31,9 @@ export const aiRows: Row[] = [
   row('GET /settings/ai/preview', '+ - - - + - 0', async (w) => ({
     query: `card_id=${await w.card()}`,
   })),
+  row('GET /settings/ai/models', '+ - - - + - 0', async (w) => {
+    await withModel(w);
+    return {};
+  }),
   row('GET /settings/ai/usage', '+ - - - + - 0'),
 ];

@@ -119,7 +119,9 @@ export const bpmRows: Row[] = [
   row(`DELETE ${base}/flow/versions/{version_id}`, '+ + + - - - 0', version()),
   row(`POST ${base}/flow/versions/{version_id}/submit`, '+ + + - - - 0', version()),
   row(`POST ${base}/flow/versions/{version_id}/approve`, '+ + - - - - 0', version('pending')),
-  row(`POST ${base}/flow/versions/{version_id}/reject`, '+ + - - - - 0', version('pending')),
+  row(`POST ${base}/flow/versions/{version_id}/reject`, '+ + - - - - 0', version('pending'), {
+    reason: 'A step is missing.',
+  }),
   row(`GET ${base}/flow/versions/{version_id}/draft-elements`, '+ + + + - - 0', version()),
   row(
     `PUT ${base}/flow/versions/{version_id}/draft-elements/{bpmn_element_id}`,

@@ -9,6 +9,12 @@ const one = async (w: World) => ({ path: { risk_id: await risk(w) } });
 const task = (w: World, riskId: string, more: object = {}) =>
   made(w, `/risks/${riskId}/mitigation-tasks`, { title: 'Task', ...more });
 const oneTask = async (w: World) => ({ path: { task_id: (await task(w, await risk(w))).id } });
+/** A finding that a risk tracks. */
+const tracked = async (w: World): Promise<string> => {
+  const finding_id = await finding(w);
+  await made(w, `/risks/promote/compliance/${finding_id}`, {});
+  return finding_id;
+};
 /** An occurrence, of nobody's unless told. */
 const occurrence = async (w: World, more: object = {}) => {
   const { id, occurrences } = await task(w, await risk(w), more);
@@ -49,6 +55,13 @@ export const riskRows: Row[] = [
       category: 'security',
     },
   ),
+  row(
+    'PUT /compliance/findings/{finding_id}/risk',
+    '+ + + - - - 0',
+    onNew('finding_id', (w) => finding(w)),
+    async (w) => ({ risk_id: await risk(w) }),
+  ),
+  row('DELETE /compliance/findings/{finding_id}/risk', '+ + + - - - 0', onNew('finding_id', tracked)),
   row('GET /risks/mitigation-tasks/export', '+ + + + - - 0'),
   row('GET /risks/{risk_id}/mitigation-tasks', '+ + + + - - 0', one),
   row('POST /risks/{risk_id}/mitigation-tasks', '+ + + - - - 0', one, {

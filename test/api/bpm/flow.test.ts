@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FlowStatus, flowStatuses } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { type FlowAction, flowActions, nextStatus } from '../../../domain/modelling/bpm/flow.approvers.ts';
 import { expectInvalid, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
+import { tellAll } from '../../support/notifications.ts';
 import { chain } from './models.ts';
 
 const { t, db } = await openApp();
@@ -84,11 +85,26 @@ describe('a flow', () => {
     expect(await told(since)).toContain('process_flow.submitted');
     const todos = await db('todos').where({ subject_id: first.id, status: 'open' });
     expect(pluck(todos, 'assigned_to').sort()).toEqual([admin.userId, approver.userId].sort());
-    const rejected = await does(approver, process, first.id, 'reject');
-    expect(rejected.body).toMatchObject({ status: 'draft', submitted_by: null, submitted_at: null });
+    since = await admin.position();
+    const reason = 'The approval step is missing.';
+    const rejected = await approver.post(`${one(process, first.id)}/reject`, { reason: ` ${reason} ` });
+    expect(rejected.body).toMatchObject({
+      status: 'draft',
+      submitted_by: null,
+      submitted_at: null,
+      rejection_reason: reason,
+    });
+    const [event] = await viewer.changes(since, 'process_flow.rejected');
+    expect(event.data.changes.rejection_reason).toEqual({ old: null, new: reason });
+    await tellAll(t.services);
+    const { items } = (await member.get('/api/v1/notifications')).body;
+    expect(items[0]).toMatchObject({
+      type: 'process_flow_rejected',
+      message: `bpm_admin has rejected revision 1: ${reason}`,
+    });
     expect(await db('todos').where({ subject_id: first.id, status: 'open' })).toEqual([]);
 
-    await does(member, process, first.id, 'submit');
+    expect((await does(member, process, first.id, 'submit')).body.rejection_reason).toBeNull();
     since = await admin.position();
     const approved = await does(approver, process, first.id, 'approve');
     expect(approved.body).toMatchObject({ status: 'published', approved_by: approver.userId });

@@ -61,6 +61,19 @@ describe('a diagram', () => {
     expect(await (await t.holding('inventory.view')).changes(since, 'diagram')).toEqual([]);
   });
 
+  it('is found by its author and by the cards in it that the caller sees', async () => {
+    const [inside, linked] = [await d.card('Quasar'), await d.card('Nebula')];
+    const { id } = await d.diagram({ data: { xml: drawn(inside, 'X') }, card_ids: [linked] }, member);
+    const found = async (search: string, client = viewer) =>
+      (await client.get(`${url}?search=${search}&fields=id`)).body.items;
+    expect(await found('QUASAR')).toEqual([{ id }]);
+    expect(await found('nebul')).toEqual([{ id }]);
+    expect(await found('member')).toContainEqual({ id });
+    expect(await found('quasar', await t.holding('diagrams.view'))).toEqual([]);
+    await ok(admin.patch(`/api/v1/cards/${inside}`, { name: 'Pulsar' }));
+    expect([await found('quasar'), await found('pulsar')]).toEqual([[], [{ id }]]);
+  });
+
   it('is refused where it does not fit', async () => {
     const { id } = await d.diagram();
     const unknown = randomUUID();

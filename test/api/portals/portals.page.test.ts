@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, palette } from '../../../api/exchange/portals/page/portal.document.ts';
-import { openApp, type TestResponse } from '../../support/harness.ts';
+import { form } from '../../support/forms.ts';
+import { ok, openApp, type TestResponse } from '../../support/harness.ts';
 import { all, createLandscape, makePortal, uncounted } from './portals.fixture.ts';
 
 // their types would bring those of a browser into every other file
@@ -73,6 +74,26 @@ describe('the page of a portal', () => {
     const ids = page.values('//@id');
     expect(new Set(ids).size).toBe(ids.length);
     expect(page.nodes('//script | //@style | //@*[starts-with(name(), "on")] | //iframe')).toEqual([]);
+  });
+
+  it('shows the long form of a card on demand, and the logo where it is wanted', async () => {
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>');
+    const logo = form({ name: 'file', filename: 'logo', content: svg });
+    await ok(admin.request({ method: 'POST', url: '/api/v1/settings/logo', ...logo }));
+    const shown = { display_fields: ['description', 'grade', 'seats'] };
+    const card_config = { short_fields: ['grade'], show_logo: false };
+    const { slug } = await makePortal(admin, { ...shown, card_config });
+    const page = read(await open(slug));
+    const alpha = `//li[@id="card-${land.ids.alpha}"]//article`;
+    expect(page.texts(`${alpha}/dl/div/dt`)).toEqual(['grade']);
+    expect(page.texts(`${alpha}/details/summary`)).toEqual(['More']);
+    expect(page.texts(`${alpha}/details/dl/div/dt`)).toEqual(['seats']);
+    expect(page.texts(`${alpha}/details/p`)).toEqual(['Pays the wages.']);
+    // without further values there is nothing to open
+    const whole = read(await open((await makePortal(admin, shown)).slug));
+    expect(whole.nodes('//details')).toEqual([]);
+    expect([page, whole].map(({ nodes }) => nodes('//header/img').length)).toEqual([0, 1]);
+    await ok(admin.delete('/api/v1/settings/logo'), 204);
   });
 
   it('lets browsers run, load and list nothing else', async () => {

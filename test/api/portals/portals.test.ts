@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { answered, expectProblem, ok, openApp, refusal, type TestClient } from '../../support/harness.ts';
+import {
+  answered,
+  expectInvalid,
+  expectProblem,
+  ok,
+  openApp,
+  refusal,
+  type TestClient,
+} from '../../support/harness.ts';
 import { createLandscape, makePortal, url } from './portals.fixture.ts';
 
 const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
@@ -74,6 +82,26 @@ describe('a web portal', () => {
     await ok(viewer.get(`${url}/${id}`));
     expect(await listed()).toBe(true);
     await expectProblem(viewer.patch(`${url}/${id}`, { name: 'Mine' }), 403, 'forbidden');
+  });
+
+  it('has fields of a short form among the shown ones', async () => {
+    const shown = { display_fields: ['description', 'grade', 'seats'] };
+    const { id, slug } = await makePortal(admin, { ...shown, card_config: { short_fields: ['grade'] } });
+    const config = async () => (await t.anonymous.get(`${url}/public/${slug}`)).body.card_config;
+    expect(await config()).toMatchObject({ short_fields: ['attributes.grade'], show_logo: true });
+    const change = (body: object) => admin.patch(`${url}/${id}`, body);
+    await expectInvalid(
+      change({ card_config: { short_fields: ['seats', 'open', 'seats'] } }),
+      'card_config.short_fields.1 not_offered',
+      'card_config.short_fields.2 duplicate',
+    );
+    // a field that is no longer shown may not remain in the short form
+    await expectInvalid(change({ display_fields: ['seats'] }), 'card_config.short_fields.0 not_offered');
+    await ok(change({ card_config: { show_logo: false } }));
+    expect(await config()).toMatchObject({
+      short_fields: ['description', 'attributes.grade', 'attributes.seats'],
+      show_logo: false,
+    });
   });
 
   it('has a slug of its own', async () => {

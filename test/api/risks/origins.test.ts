@@ -113,6 +113,67 @@ describe('a finding', () => {
     expect(await decision(id)).toBe('risk_tracked');
   });
 
+  it('is tracked by a risk that is there already, until it is unlinked', async () => {
+    const card = await w.card();
+    const id = await finding({ card_id: card });
+    const risk = await w.risk();
+    const at = `${findings}/${id}/risk`;
+    const link = (risk_id: string, client = member) => client.put(at, { risk_id });
+    const since = await admin.position();
+    const linked = await ok(link(risk.id));
+    expect(linked).toMatchObject({
+      decision: 'risk_tracked',
+      risk_id: risk.id,
+      risk_reference: risk.reference,
+      reviewed_by: member.userId,
+    });
+    expect((await member.get(`${url}/${risk.id}`)).body.cards).toMatchObject([
+      { card_id: card, role: 'affected' },
+    ]);
+    expect((await member.get(`${findings}?risk_id=${risk.id}`)).body.items).toEqual([linked]);
+    expect((await admin.changes(since)).map(({ event_type }) => event_type)).toEqual([
+      'risk.added',
+      'compliance_finding.updated',
+    ]);
+    const again = await link(risk.id);
+    expect([again.body, again.headers['x-position']]).toEqual([linked, undefined]);
+    // it follows the risk as a promoted one does
+    await ok(member.patch(`${url}/${risk.id}`, { status: 'accepted', acceptance_rationale: 'Small.' }));
+    expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({
+      decision: 'accepted',
+      review_note: 'Small.',
+    });
+    const other = await w.risk();
+    expect((await link(other.id)).body).toMatchObject({ code: 'wrong_state', risk_id: risk.id });
+    expect((await ok(member.delete(at))).decision).toBe('in_review');
+    await expectProblem(member.delete(at), 404, 'not_found');
+    expect((await ok(link(other.id))).risk_id).toBe(other.id);
+    await admin.undo();
+    expect((await admin.get(`${findings}/${id}`)).body).toMatchObject({
+      risk_id: null,
+      decision: 'in_review',
+    });
+    expect((await member.get(`${url}/${other.id}`)).body.cards).toEqual([]);
+  });
+
+  it('takes the note of an accepted risk, and no closed or unknown one', async () => {
+    const accepted = await w.risk();
+    await ok(member.patch(`${url}/${accepted.id}`, { status: 'accepted', acceptance_rationale: 'Small.' }));
+    const id = await finding();
+    const at = `${findings}/${id}/risk`;
+    await expectInvalid(member.put(at, { risk_id: randomUUID() }), 'risk_id unknown_risk');
+    await expectProblem(member.put(`${findings}/${randomUUID()}/risk`, { risk_id: accepted.id }), 404);
+    expect(await ok(member.put(at, { risk_id: accepted.id }))).toMatchObject({
+      decision: 'accepted',
+      review_note: 'Small.',
+    });
+    await ok(member.delete(at));
+    await ok(member.patch(`${url}/${accepted.id}`, { status: 'closed' }));
+    await expectProblem(member.put(at, { risk_id: accepted.id }), 409, 'wrong_state');
+    const outdated = { 'if-match': '"x"' };
+    await expectProblem(member.put(at, { risk_id: accepted.id }, outdated), 412, 'precondition_failed');
+  });
+
   it('is promoted by those who may maintain risks and read findings', async () => {
     const id = await finding();
     await expectProblem(

@@ -68,6 +68,52 @@ describe('creating users', () => {
     await expectProblem(known, 403, 'inventory.view');
   });
 
+  it('creates many, and says why some are not created', async () => {
+    const known = await admin.create('/api/v1/users', someone());
+    const [first, second] = [someone({ role: 'viewer' }), someone({ auth_provider: 'sso' })];
+    const users = [
+      first,
+      second,
+      someone({ email: known.email.toUpperCase() }),
+      { ...first, email: first.email.toUpperCase() },
+      someone({ role: 'nobody' }),
+      someone({ display_name: ' ' }),
+    ];
+    const send = (more: object, client = admin) => client.post('/api/v1/users/bulk', { users, ...more });
+    const since = await admin.position();
+    const tried = await ok(send({ dry_run: true }));
+    expect(pluck(tried.results, 'status', 'code')).toEqual([
+      ['created', null],
+      ['created', null],
+      ['failed', 'email_taken'],
+      ['failed', 'duplicate'],
+      ['failed', 'unknown_role'],
+      ['failed', 'required'],
+    ]);
+    expect(await admin.position()).toBe(since);
+    const done = await ok(send({ send_email: true }));
+    expect(done).toMatchObject({ created: 2, failed: 4, dry_run: false });
+    expect(done.results.map(({ id: _, ...result }: { id: string }) => result)).toEqual(
+      tried.results.map(({ id: _, ...result }: { id: string }) => result),
+    );
+    const made = (id: string) => admin.get(`/api/v1/users/${id}`);
+    expect((await made(done.results[0].id)).body).toMatchObject({ ...first, pending_setup: true });
+    expect((await made(done.results[1].id)).body).toMatchObject({ ...second, pending_setup: false });
+    const invited = (await admin.get('/api/v1/users/invitations?page_size=200')).body.items;
+    expect(pluck(invited, 'email')).toContain(first.email);
+    expect(pluck(await db('mails').select('recipient'), 'recipient')).toContain(first.email);
+    expect(await eventsOf(t, 'user.created').then((events) => events.at(-1).data.email)).toBe(second.email);
+    const manager = await t.holding('admin.users');
+    const { results } = await ok(
+      manager.post('/api/v1/users/bulk', { users: [someone({ role: 'admin' }), someone()] }),
+    );
+    expect(pluck(results, 'status', 'code')).toEqual([
+      ['failed', 'forbidden'],
+      ['created', null],
+    ]);
+    await expectProblem(send({}, await t.holding('users.invite')), 403, 'admin.users');
+  });
+
   it('gives no role that holds more than the caller', async () => {
     const manager = await t.holding('admin.users', 'inventory.view');
     await expectProblem(manager.post('/api/v1/users', someone({ role: 'admin' })), 403);

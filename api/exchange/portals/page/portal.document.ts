@@ -47,7 +47,7 @@ const style = `
 body { margin: 0 auto; max-width: 72rem; padding: 0 1rem 3rem; color: ${palette.text}; background: ${palette.ground};
   font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 a { color: ${palette.link}; }
-a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, main:focus-visible {
+a:focus-visible, input:focus-visible, select:focus-visible, button:focus-visible, summary:focus-visible, main:focus-visible {
   outline: 3px solid ${palette.link}; outline-offset: 2px; }
 .skip { position: absolute; left: 1rem; top: -4rem; padding: .5rem 1rem; background: ${palette.link}; color: ${palette.ground}; }
 .skip:focus { top: .5rem; }
@@ -69,6 +69,8 @@ button { min-height: 2.5rem; padding: .35rem 1.25rem; font: inherit; color: ${pa
 .cards > li { padding: 1rem; border: 1px solid ${palette.line}; }
 .cards > li:target { outline: 3px solid ${palette.link}; }
 .about { margin: .5rem 0; white-space: pre-line; }
+details { margin-top: .5rem; }
+summary { color: ${palette.link}; cursor: pointer; }
 dl { margin: .5rem 0 0; }
 dl > div { margin-top: .35rem; }
 dt { color: ${palette.muted}; font-size: .875rem; }

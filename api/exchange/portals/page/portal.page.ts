@@ -33,17 +33,25 @@ const day = (moment: string): Html => html`<time datetime="${moment}">${moment.s
 /** One card with the fields that the portal shows, in the portal's order. */
 function cardItem(form: PortalForm, card: PublicCard): Html {
   const fields = fieldsOf(form.portal);
-  const facts = form.portal.display_fields.flatMap((entry) => {
-    if (entry === 'description') return [];
-    return factsOf(form, fields, card, entry).map(
-      ([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`,
+  const { display_fields, card_config } = form.portal;
+  const parts = (entries: string[]): Part[] => {
+    const facts = entries.flatMap((entry) =>
+      factsOf(form, fields, card, entry).map(
+        ([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`,
+      ),
     );
-  });
+    const about = entries.includes('description') && card.description;
+    return [
+      about ? html`<p class="about">${given(about)}</p>\n` : null,
+      facts.length > 0 ? html`<dl>\n${facts}</dl>` : null,
+    ];
+  };
+  const more = parts(display_fields.filter((entry) => !card_config.short_fields.includes(entry)));
   return html`<li id="card-${card.id}">
 <article aria-labelledby="name-${card.id}">
 <h3 id="name-${card.id}"><a href="#card-${card.id}">${given(card.name)}</a></h3>
-${card.description ? html`<p class="about">${given(card.description)}</p>` : null}
-${facts.length > 0 ? html`<dl>\n${facts}</dl>` : null}
+${parts(card_config.short_fields)}
+${more.some(Boolean) ? html`<details>\n<summary>More</summary>\n${more}</details>` : null}
 </article>
 </li>
 `;
@@ -136,6 +144,7 @@ interface Workspace {
 /** The page of a portal: a form that works without scripts, the cards, and links to other pages. */
 export function portalPage(form: PortalForm & { workspace: Workspace }): string {
   const { portal, workspace, query } = form;
+  const hasLogo = workspace.logo && portal.card_config.show_logo;
   const parts = [portal.name, query.page > 1 ? `page ${query.page}` : '', workspace.title];
   return document({
     title: parts.filter(Boolean).join(' – '),
@@ -143,8 +152,8 @@ export function portalPage(form: PortalForm & { workspace: Workspace }): string 
     icon: workspace.icon,
     body: html`<a class="skip" href="#cards">Skip to the cards</a>
 <header>
-${workspace.logo ? html`<img src="/api/v1/settings/logo" alt="${workspace.title || 'Logo'}" />` : null}
-${workspace.title && !workspace.logo ? html`<p>${given(workspace.title)}</p>` : null}
+${hasLogo ? html`<img src="/api/v1/settings/logo" alt="${workspace.title || 'Logo'}" />` : null}
+${workspace.title && !hasLogo ? html`<p>${given(workspace.title)}</p>` : null}
 <h1>${given(portal.name)}</h1>
 ${portal.description ? html`<p>${given(portal.description)}</p>` : null}
 </header>

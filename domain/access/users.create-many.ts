@@ -1,0 +1,97 @@
+import Type, { type Static } from 'typebox';
+import { query } from '../../platform/database.ts';
+import { commandWith } from '../kernel/command.ts';
+import type { Ctx, Work } from '../kernel/context.ts';
+import { isMailAddress } from '../kernel/mail/mail.enqueue.ts';
+import { INVITABLE_ROLES, missingFrom, type PermissionMap } from '../kernel/permissions/grants.ts';
+import { requirePermission } from '../kernel/permissions/policy.ts';
+import { Choice, Count, component, Nullable, NullableId, NullableText, object } from '../kernel/shapes.ts';
+import { mailInvitations, type UserInput } from './users.create.ts';
+import { insertUsers } from './users.store.ts';
+
+export const CreatedUsersSchema = component('CreatedUsers', {
+  results: Type.Array(
+    object({
+      email: Type.String(),
+      status: Choice(['created', 'failed']),
+      id: NullableId('Null in a dry run, and where it failed'),
+      code: Nullable(Choice(['email_taken', 'duplicate', 'required', 'format', 'unknown_role', 'forbidden'])),
+      error: NullableText('Why the user was not created'),
+    }),
+    { description: 'In the order of the request' },
+  ),
+  created: Count,
+  failed: Count,
+  dry_run: Type.Boolean(),
+});
+type Report = Static<typeof CreatedUsersSchema>;
+type Failure = { code: NonNullable<Report['results'][number]['code']>; error: string };
+
+type Item = Pick<UserInput, 'email' | 'display_name' | 'role' | 'auth_provider'>;
+
+/**
+ * Creates or invites many users; those who cannot be created are reported, and the others created. Roles other than
+ * member and viewer can only be assigned by callers who have their permissions.
+ * @throws EstateError `forbidden`, `email_taken` if an address was taken meanwhile.
+ */
+export async function createUsers(
+  ctx: Ctx,
+  items: readonly Item[],
+  { dry_run, send_email }: { dry_run: boolean; send_email: boolean },
+): Promise<Report> {
+  requirePermission(ctx.caller, 'admin.users');
+  return await commandWith(ctx, { dryRun: dry_run }, async (work) => {
+    const failures = await failuresOf(work, ctx, items, send_email);
+    const invited_at = new Date().toISOString();
+    const rows = items.flatMap(({ email, display_name, role, auth_provider }, n) => {
+      const provider = auth_provider ?? 'local';
+      const values = { email, display_name: display_name.trim(), role, auth_provider: provider };
+      return failures[n] ? [] : [{ ...values, invited_at: provider === 'local' ? invited_at : null }];
+    });
+    const users = await insertUsers(work, rows);
+    const invited = users.filter((user) => user.invited_at !== null);
+    if (send_email && invited.length > 0) await mailInvitations(work, ctx, invited);
+    const ids = new Map(users.map(({ email, id }) => [email, id]));
+    const results = items.map(({ email }, n): Report['results'][number] => {
+      const failure = failures[n];
+      if (failure) return { email, status: 'failed', id: null, ...failure };
+      return { email, status: 'created', id: dry_run ? null : ids.get(email)!, code: null, error: null };
+    });
+    return { results, created: users.length, failed: items.length - users.length, dry_run };
+  });
+}
+
+/** Why each item cannot be created; undefined where it can. */
+async function failuresOf(
+  { sql }: Work,
+  ctx: Ctx,
+  items: readonly Item[],
+  mailed: boolean,
+): Promise<(Failure | undefined)[]> {
+  const addresses = items.map(({ email }) => email.toLowerCase());
+  const taken = new Set(
+    await query(sql).column<string>`select lower(email) from users
+      where lower(email) = any(${addresses}::text[])`,
+  );
+  const roles = new Map(
+    (
+      await query(sql).rows<{ key: string; permissions: PermissionMap }>`select key, permissions from roles
+        where not is_archived and key = any(${items.map(({ role }) => role)}::text[])`
+    ).map(({ key, permissions }) => [key, permissions]),
+  );
+  return items.map(({ email, display_name, role }, n) => {
+    const permissions = roles.get(role);
+    const missing = permissions && !INVITABLE_ROLES.includes(role) && missingFrom(ctx.caller, permissions);
+    if (display_name.trim() === '') return { code: 'required', error: 'display_name must not be blank' };
+    if (taken.has(addresses[n]!))
+      return { code: 'email_taken', error: 'There is an account with this address.' };
+    if (addresses.indexOf(addresses[n]!) < n)
+      return { code: 'duplicate', error: 'The address is given twice.' };
+    if (mailed && !isMailAddress(email))
+      return { code: 'format', error: 'No mail can be sent to the address.' };
+    if (!permissions) return { code: 'unknown_role', error: `There is no active role "${role}".` };
+    return missing
+      ? { code: 'forbidden', error: `The role has ${missing}, which you do not have.` }
+      : undefined;
+  });
+}
