@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Knex } from 'knex';
+import { addGerman } from '../domain/inventory/metamodel/metamodel.german.ts';
 import type { SchemaStep } from '../platform/migrate.ts';
 
 /** Executes the SQL files of a folder that match, in the order of their names. */
@@ -14,11 +15,14 @@ async function execute(knex: Knex, pattern: string): Promise<void> {
 
 const sqlFiles = (pattern: string): string[] => globSync(pattern, { cwd: import.meta.dirname }).sort();
 
-/** All schema steps in the order of their names: version 0.1.0, with one file for each context, and one file for each step since. */
+/** All schema steps in the order of their names: version 0.1.0, with one file for each context, and steps since, in SQL or in the program. */
 export const schemaSteps: SchemaStep[] = [
   { name: '0001-baseline', up: (knex) => execute(knex, 'baseline/*.sql') },
-  ...sqlFiles('steps/*.sql').map((file) => ({
-    name: path.basename(file, '.sql'),
-    up: (knex: Knex) => execute(knex, file),
-  })),
+  ...[
+    ...sqlFiles('steps/*.sql').map((file) => ({
+      name: path.basename(file, '.sql'),
+      up: (knex: Knex) => execute(knex, file),
+    })),
+    { name: '0017-german-texts', up: addGerman },
+  ].sort((a, b) => (a.name < b.name ? -1 : 1)),
 ];

@@ -1,3 +1,4 @@
+import { addGerman } from '../../domain/inventory/metamodel/metamodel.german.ts';
 import {
   cardTypeSeeds,
   relationTypeSeeds,
@@ -61,6 +62,6 @@ export async function seedWorkspace(db: Db): Promise<void> {
         built_in: true,
       })),
     );
-    await trx.raw(`select raise_topics(array['metamodel'])`);
+    await addGerman(trx);
   });
 }

@@ -76,6 +76,7 @@ beforeAll(async () => {
   await db.raw(
     `update card_types set fields_schema = replace(fields_schema::text, '#4caf50', '#123456')::jsonb where key = 'Application'`,
   );
+  await db('card_types').where('key', 'Platform').update('label', 'Base');
   rowsBefore = await countRows(db);
   cards = await storedCards(db);
   await prepareDatabase(db);
@@ -215,4 +216,17 @@ it('replaces the default colours of options, and keeps those that were chosen', 
     '#c38423',
     '#ad3f2b',
   ]);
+});
+
+it('translates delivered labels to German, and leaves those that were changed', async () => {
+  const german = { 'accept-language': 'de' };
+  const { body } = await client.get('/api/v1/metamodel/types/Application', german);
+  expect([body.label, body.subtypes[0].label, body.stakeholder_roles[0].label]).toEqual([
+    'Anwendung',
+    'Fachanwendung',
+    'Verantwortlich',
+  ]);
+  expect((await client.get('/api/v1/metamodel/types/Platform', german)).body.label).toBe('Base');
+  const uses = await client.get('/api/v1/metamodel/relation-types/relOrgToApp', german);
+  expect([uses.body.label, uses.body.attributes_schema[0].options[0].label]).toEqual(['nutzt', 'Eigentümer']);
 });

@@ -17,6 +17,9 @@ export type CardTypeState = Pick<CardTypeRow, 'subtypes' | 'fields_schema' | 'se
 
 const MAX_FIELDS = 500;
 
+/** The members of a card type that have translations. */
+const translatedMembers = ['label', 'description', 'category'] as const;
+
 /** Members that every card has besides its attributes; they cannot be used as keys of fields. */
 const cardMembers: ReadonlySet<string> = new Set([
   'id',
@@ -61,7 +64,7 @@ export function cleanCardType(
   const values: Partial<CardTypeRow> = { ...sent };
   if (input.label !== undefined) values.label = input.label.trim();
   if (translations !== undefined) {
-    values.translations = cleanTranslations('translations', translations, ['label', 'description'], errors);
+    values.translations = cleanTranslations('translations', translations, translatedMembers, errors);
   }
   const sections = input.fields_schema ? cleanSections(input.fields_schema, errors) : before.fields_schema;
   if (input.fields_schema) values.fields_schema = sections;
