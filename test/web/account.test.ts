@@ -142,3 +142,20 @@ test('a file that is not there is not found, and that is not kept', async () => 
     expect(answer.headers.get('cache-control') ?? '').not.toContain('immutable');
   }
 });
+
+test('people choose among the languages that the workspace offers', async () => {
+  await ok(admin.patch('/api/v1/settings/languages', { languages: ['de', 'en'] }));
+  const who = await person(t, { display_name: 'Grete Gast' });
+  await unthrottled(t);
+  const { page, problems } = await visit(browser, origin);
+  await logIn(page, who.email, '/me');
+  await page.getByText('Deutsch').click();
+  await page.getByRole('heading', { name: 'Sprache' }).waitFor();
+  await ok(admin.patch('/api/v1/settings/languages', { languages: ['de'] }));
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Konto' }).waitFor();
+  expect(await page.getByRole('heading', { name: 'Sprache' }).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await ok(admin.patch('/api/v1/settings/languages', { languages: null }));
+});

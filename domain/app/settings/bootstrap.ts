@@ -12,6 +12,7 @@ export const bootstrapSettings = [
   'currency',
   'date_format',
   'app_title',
+  'languages',
   'bpm_enabled',
   'ppm_enabled',
   'ai_analysis_enabled',

@@ -1,3 +1,6 @@
+/** The languages that the pages of the product have. */
+export const productLanguages = ['en', 'de'] as const;
+
 /** The language of labels without translations. */
 export const DEFAULT_LANGUAGE = 'en';
 

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { productLanguages } from '../metamodel/languages.ts';
 import { Choice, itemsUpTo, keyed, object } from '../shapes.ts';
 import { costKinds, exchangeRates } from './settings.costs.ts';
 import { flowFrequencies } from './settings.data-flows.ts';
@@ -68,6 +69,23 @@ export const settingTable = {
       readableBy: 'public',
       isPortable: true,
       example: 'Landscape',
+    },
+  ),
+  languages: plain(
+    Type.Array(Choice(productLanguages), {
+      minItems: 1,
+      maxItems: productLanguages.length,
+      uniqueItems: true,
+      description: 'The languages that users can choose, the first one for users of others',
+      examples: [['de', 'en']],
+    }),
+    [...productLanguages],
+    ['languages', 'Languages', 'the languages that users can choose', 'languages'],
+    {
+      isOptional: true,
+      readableBy: 'public',
+      isPortable: true,
+      example: ['de', 'en'],
     },
   ),
   login_branding: group(

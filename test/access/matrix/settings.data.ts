@@ -16,6 +16,7 @@ const open = [
   'currency',
   'date-format',
   'app-title',
+  'languages',
   'bpm-enabled',
   'ppm-enabled',
   'grc-enabled',
@@ -46,6 +47,7 @@ const harmless: Record<string, object> = {
   currency: { currency: 'USD' },
   'date-format': { date_format: 'DD MMM YYYY' },
   'app-title': { app_title: '' },
+  languages: { languages: ['en', 'de'] },
 };
 
 const picture = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>';

@@ -223,7 +223,11 @@ it('roles are listed once each, or those of a type', async () => {
   const keys = pluck(all.items, 'key');
   expect(new Set(keys).size).toBe(keys.length);
   expect(keys).toContain('process_owner');
-  expect(all.items[0]).toEqual({ key: expect.any(String), label: expect.any(String), translations: {} });
+  expect(all.items[0]).toEqual({
+    key: 'responsible',
+    label: 'Responsible',
+    translations: { label: { de: 'Verantwortlich' } },
+  });
   const some = await ok(viewer.get('/api/v1/stakeholder-roles?type_key=Application&sort_by=key'));
   expect(pluck(some.items, 'key')).toEqual([...pluck(some.items, 'key')].sort());
   expect(pluck(some.items, 'key')).not.toContain('process_owner');

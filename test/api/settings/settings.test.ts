@@ -67,6 +67,9 @@ it.each([
   ['archive-retention-days', { days: 1.5 }, 'days'],
   ['bpm-row-order', { row_order: ['core', 'core', 'support'] }, 'row_order'],
   ['bpm-row-order', { row_order: ['core', 'support'] }, 'row_order'],
+  ['languages', { languages: [] }, 'languages'],
+  ['languages', { languages: ['de', 'de'] }, 'languages'],
+  ['languages', { languages: ['tlh'] }, 'languages.0'],
   ['cors-origins', { origins: ['*'] }, 'origins.0'],
   ['cors-origins', { origins: ['https://a.example', 'https://b.example/path'] }, 'origins.1'],
   ['cors-origins', { origins: ['null'] }, 'origins.0'],
@@ -246,6 +249,7 @@ it('gives an application all that it starts with, and 304 until one part changes
   expect(before.body).toMatchObject({
     currency: 'USD',
     bpm_row_order: expect.arrayContaining(['core']),
+    languages: ['en', 'de'],
     show_principles_tab: expect.any(Boolean),
     login_tagline: 'One map',
     smtp_configured: true,

@@ -26,8 +26,14 @@ const loaders: Record<Language, () => Promise<Messages>> = {
   de: async () => (await import('../messages/de.ts')).german,
 };
 
-/** The nearest language that pages have. */
-const supported = (language: string): Language => (/^de\b/i.test(language) ? 'de' : 'en');
+/** The languages of pages by the name that they have for themselves. */
+export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' };
+
+/** The nearest of the languages, else the first. */
+export const nearestLanguage = (wanted: string, offered: readonly Language[]): Language =>
+  offered.find((one) => wanted.toLowerCase().split('-')[0] === one) ?? offered[0] ?? 'en';
+
+const supported = (language: string): Language => nearestLanguage(language, ['en', 'de']);
 
 /** Formats a message; parsed messages are kept. */
 function createTranslate(language: Language, messages: Messages): Translate {

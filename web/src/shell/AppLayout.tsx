@@ -2,7 +2,7 @@ import { Burger, Button, Drawer } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useLanguage } from '../kit/messages.tsx';
+import { nearestLanguage, useLanguage } from '../kit/messages.tsx';
 import { MetamodelProvider } from '../kit/metamodel.tsx';
 import { stopImpersonation } from './impersonation.ts';
 import styles from './layout.module.css';
@@ -16,13 +16,16 @@ import { Sidebar } from './Sidebar.tsx';
 export function AppLayout() {
   const { t, setLanguage } = useLanguage();
   const { locale, impersonated_role_label } = useMe();
-  const { app_title } = useBootstrap();
+  const { app_title, languages } = useBootstrap();
   const isNarrow = useMediaQuery('(max-width: 899px)', window.innerWidth < 900);
   const [isOpen, { close, toggle }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const palette = usePalette();
   useLiveUpdates();
-  useEffect(() => setLanguage(locale), [locale, setLanguage]);
+  useEffect(
+    () => setLanguage(nearestLanguage(locale, languages)),
+    [locale, languages, setLanguage],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when the page changes
   useEffect(close, [path]);
   useEffect(() => {

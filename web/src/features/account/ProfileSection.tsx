@@ -3,14 +3,15 @@ import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { call, patchUser } from '#client';
 import { useSubmit } from '../../kit/forms.ts';
-import { useTexts } from '../../kit/messages.tsx';
-import { meQuery, queryClient, useMe } from '../../shell/queries.ts';
+import { languageNames, nearestLanguage, useTexts } from '../../kit/messages.tsx';
+import { meQuery, queryClient, useBootstrap, useMe } from '../../shell/queries.ts';
 import styles from './account.module.css';
 
 /** Name, language and look. */
 export function ProfileSection() {
   const t = useTexts();
   const me = useMe();
+  const { languages } = useBootstrap();
   const [name, setName] = useState(me.display_name);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const reload = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
@@ -42,19 +43,18 @@ export function ProfileSection() {
           {t('action.save')}
         </Button>
       </form>
-      <section className={styles.section}>
-        <h2 id="language">{t('profile.language')}</h2>
-        <SegmentedControl
-          size="xs"
-          aria-labelledby="language"
-          value={me.locale.startsWith('de') ? 'de' : 'en'}
-          onChange={setLocale}
-          data={[
-            { value: 'en', label: 'English' },
-            { value: 'de', label: 'Deutsch' },
-          ]}
-        />
-      </section>
+      {languages.length > 1 && (
+        <section className={styles.section}>
+          <h2 id="language">{t('profile.language')}</h2>
+          <SegmentedControl
+            size="xs"
+            aria-labelledby="language"
+            value={nearestLanguage(me.locale, languages)}
+            onChange={setLocale}
+            data={languages.map((value) => ({ value, label: languageNames[value] }))}
+          />
+        </section>
+      )}
       <section className={styles.section}>
         <h2 id="look">{t('profile.look')}</h2>
         <SegmentedControl
