@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Knex } from 'knex';
-import { addGerman } from '../domain/inventory/metamodel/metamodel.german.ts';
 import type { SchemaStep } from '../platform/migrate.ts';
+import { addGerman } from './seeds/german.ts';
 
 /** Executes the SQL files of a folder that match, in the order of their names. */
 async function execute(knex: Knex, pattern: string): Promise<void> {
@@ -23,6 +23,7 @@ export const schemaSteps: SchemaStep[] = [
       name: path.basename(file, '.sql'),
       up: (knex: Knex) => execute(knex, file),
     })),
+    // fills texts that are empty and changes no schema, so it may follow those of a new workspace
     { name: '0017-german-texts', up: addGerman },
   ].sort((a, b) => (a.name < b.name ? -1 : 1)),
 ];

@@ -1,4 +1,3 @@
-import { addGerman } from '../../domain/inventory/metamodel/metamodel.german.ts';
 import {
   cardTypeSeeds,
   relationTypeSeeds,
@@ -6,6 +5,7 @@ import {
 } from '../../domain/inventory/metamodel/metamodel.seeds.data.ts';
 import { roleSeeds } from '../../domain/kernel/permissions/permissions.data.ts';
 import { type Db, inTransaction } from '../../platform/database.ts';
+import { addGerman } from './german.ts';
 
 const json = JSON.stringify;
 

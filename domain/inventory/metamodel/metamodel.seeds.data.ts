@@ -1,6 +1,7 @@
 import type { CardTypeSeed, RelationTypeSeed } from '../../kernel/metamodel/metamodel.types.ts';
 import type { CardPermission } from '../../kernel/permissions/permissions.data.ts';
 import cardTypes from './card-types.json' with { type: 'json' };
+import german from './german.json' with { type: 'json' };
 import relationTypes from './relation-types.json' with { type: 'json' };
 import stakeholderRoles from './stakeholder-roles.json' with { type: 'json' };
 
@@ -8,5 +9,7 @@ import stakeholderRoles from './stakeholder-roles.json' with { type: 'json' };
 export const cardTypeSeeds = cardTypes as CardTypeSeed[];
 /** The built-in relation types of a new workspace. */
 export const relationTypeSeeds = relationTypes as RelationTypeSeed[];
+/** The German of all texts that a workspace is delivered with. */
+export const germanTexts = german as Record<string, string>;
 /** The permissions of the built-in stakeholder roles, by role. */
 export const stakeholderRoleSeeds = stakeholderRoles as Record<string, CardPermission[]>;

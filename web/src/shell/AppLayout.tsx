@@ -22,10 +22,7 @@ export function AppLayout() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const palette = usePalette();
   useLiveUpdates();
-  useEffect(
-    () => setLanguage(nearestLanguage(locale, languages)),
-    [locale, languages, setLanguage],
-  );
+  useEffect(() => setLanguage(nearestLanguage(locale, languages)), [locale, languages, setLanguage]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when the page changes
   useEffect(close, [path]);
   useEffect(() => {

@@ -1,9 +1,6 @@
-import { withGerman } from '../../../../domain/inventory/metamodel/metamodel.german.ts';
-import {
-  cardTypeSeeds,
-  relationTypeSeeds,
-} from '../../../../domain/inventory/metamodel/metamodel.seeds.data.ts';
-import { openApp, pluck } from '../../../support/harness.ts';
+import { cardTypeSeeds, relationTypeSeeds } from '../../domain/inventory/metamodel/metamodel.seeds.data.ts';
+import { withGerman } from '../../migrations/seeds/german.ts';
+import { openApp, pluck } from '../support/harness.ts';
 
 interface Labelled {
   label?: string;

@@ -1,8 +1,11 @@
-import { query, type Sql } from '../../../platform/database.ts';
-import type { Translations } from '../../kernel/metamodel/metamodel.types.ts';
-import { isObject } from '../../kernel/shapes.ts';
-import german from './german.json' with { type: 'json' };
-import { cardTypeSeeds, relationTypeSeeds } from './metamodel.seeds.data.ts';
+import {
+  cardTypeSeeds,
+  germanTexts,
+  relationTypeSeeds,
+} from '../../domain/inventory/metamodel/metamodel.seeds.data.ts';
+import { query, type Sql } from '../../platform/database.ts';
+
+type Translations = Record<string, unknown>;
 
 const LANGUAGE = 'de';
 const texts = ['label', 'reverse_label', 'description', 'category', 'section'] as const;
@@ -17,9 +20,6 @@ type Part = { key?: string; translations?: Translations } & Partial<
 >;
 type Row = Part & Partial<Record<(typeof lists)[number], Part[]>>;
 
-/** The German of a delivered text. */
-const germanOf = (text: string): string | undefined => (german as Record<string, string>)[text];
-
 /**
  * The German texts that a part lacks: of those that are as they were delivered.
  * @param byMember whether translations are by member; those of other parts are of their label alone.
@@ -30,11 +30,11 @@ function missing(stored: Part, delivered: Part, byMember: boolean): Translations
   for (const member of texts) {
     const text = stored[member];
     const byLanguage = translations[member];
-    const known = isObject(byLanguage) ? byLanguage : {};
-    const isTranslated = LANGUAGE in known || (named.has(member) && LANGUAGE in translations);
-    const own = text && text === delivered[member] && !isTranslated ? germanOf(text) : undefined;
+    const known = typeof byLanguage === 'object' && byLanguage !== null ? byLanguage : undefined;
+    const isTranslated = LANGUAGE in (known ?? {}) || (named.has(member) && LANGUAGE in translations);
+    const own = text && text === delivered[member] && !isTranslated ? germanTexts[text] : undefined;
     if (own === undefined) continue;
-    if (byMember || isObject(byLanguage)) found[member] = { ...known, [LANGUAGE]: own };
+    if (byMember || known) found[member] = { ...known, [LANGUAGE]: own };
     else found[LANGUAGE] = own;
   }
   return found;
