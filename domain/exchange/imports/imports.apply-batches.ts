@@ -105,7 +105,7 @@ const isClash = (error: unknown): boolean =>
 /**
  * Applies the plan batch by batch, each in a separate transaction together with its outcomes and the checkpoint. A dry
  * run rolls each back and stores the outcomes afterwards.
- * @param mayReplan whether the first batch of an upsert throws PlanOutdated instead of failing rows whose keys were taken.
+ * @param mayReplan whether a batch throws PlanOutdated instead of failing rows whose keys were taken.
  */
 export async function applyBatches(
   job: RunningJob<ImportPayload>,
@@ -117,11 +117,9 @@ export async function applyBatches(
   const counts = { ...(await countOutcomes(db, jobId)), total: await countRows(db, jobId, payload.kind) };
   for (let batch = from.batch; batch < from.batches; batch += 1) {
     signal.throwIfAborted();
-    const isFirst = batch === 0 && payload.mode === 'upsert' && !payload.dry_run;
     const planned = {
-      ...{ ctx, db, kind: payload.kind, jobId, batch, dryRun: payload.dry_run },
+      ...{ ctx, db, kind: payload.kind, jobId, batch, mayReplan, dryRun: payload.dry_run },
       withChanges: payload.report === 'changes',
-      mayReplan: mayReplan && isFirst,
     };
     const after = (rows: RowOutcome[]) => stepAfter(counts, rows, batch + 1, from.batches);
     const outcomes = await attemptBatch(planned, (work, rows) => job.checkpoint(work, after(rows)));
@@ -162,7 +160,7 @@ export async function attemptBatch(
       const outcomes = await commandWith(ctx, { dryRun }, async (work) => {
         const applying = { work, ctx, jobId, dryRun, known, searchTaken, withChanges };
         const outcomes = await applyBatch(kind, applying, batch);
-        if (mayReplan && outcomes.some(isTaken)) throw new PlanOutdated();
+        if (mayReplan && outcomes.some(isTaken)) throw new PlanOutdated(batch);
         if (!dryRun) await keep(work, outcomes);
         return outcomes;
       });
@@ -177,7 +175,8 @@ export async function attemptBatch(
   }
 }
 
-const isTaken = ({ errors }: RowOutcome): boolean =>
+/** Whether the row failed because a concurrent write took its key. */
+export const isTaken = ({ errors }: RowOutcome): boolean =>
   errors?.some(({ code }) => TAKEN.includes(code)) ?? false;
 
 /** The data stored with a batch. */

@@ -11,22 +11,22 @@ import { relationPlan } from './imports.relations.plan.ts';
 const specs = { cards: cardPlan, relations: relationPlan, costs: costPlan, data_flows: flowPlan };
 
 /** Which staged rows are planned, and how. */
-type PlanOptions = Pick<ImportPayload, 'kind' | 'mode'> & { batchRows: number };
+type PlanOptions = Pick<ImportPayload, 'kind' | 'mode'> & { batchRows: number; firstBatch?: number };
 
 /** Plans staged rows in the caller's transaction. @param id the job under which they are staged. */
 export async function planStaged(
   { ctx, signal }: RunningJob,
   sql: Transaction,
   id: string,
-  { kind, mode, batchRows }: PlanOptions,
+  { kind, mode, batchRows, firstBatch = 0 }: PlanOptions,
 ): Promise<Planned> {
   const leveled = leveledTypes(ctx.metamodel);
   const pulse = () => signal.throwIfAborted();
-  return await createPlan({ sql, ctx, jobId: id, mode, batchRows, leveled, pulse }, specs[kind]);
+  return await createPlan({ sql, ctx, jobId: id, mode, batchRows, firstBatch, leveled, pulse }, specs[kind]);
 }
 
 /**
- * Plans the staged rows of a job in one transaction; an earlier plan of which nothing was written is replaced.
+ * Plans the staged rows of a job in one transaction; of an earlier plan, the batches from `firstBatch` on are replaced.
  * @param store is called last in that transaction, and stores the checkpoint.
  */
 export async function planImport(
@@ -37,8 +37,10 @@ export async function planImport(
 ): Promise<Planned> {
   return await inTransaction(db, async (sql) => {
     using _cancelling = await cancelOnAbort(db, sql, job.signal);
-    await sql('import_outcomes').where({ job_id: job.id }).delete();
-    await sql(planTable[options.kind]).where({ job_id: job.id }).delete();
+    const { kind, firstBatch = 0 } = options;
+    // without written batches, rows that failed in planning are planned again
+    if (firstBatch === 0) await sql('import_outcomes').where({ job_id: job.id }).delete();
+    await sql(planTable[kind]).where({ job_id: job.id }).where('batch', '>=', firstBatch).delete();
     const planned = await planStaged(job, sql, job.id, options);
     await store(sql, planned);
     return planned;

@@ -10,6 +10,8 @@ export interface Planning {
   mode: 'create' | 'upsert';
   /** Maximum rows of one batch. */
   batchRows: number;
+  /** The number of the first batch: rows that have outcomes are written, and are planned only as what others depend on. */
+  firstBatch: number;
   /** Keys of the card types whose cards have capability levels. */
   leveled: string[];
   /** Throws if the job has to stop; called between statements. */
@@ -117,6 +119,8 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
     pulse();
     await sql.raw(`create temp table plan_rows on commit drop as ${spec.rows}`, { mode, jobId, leveled });
     await query(sql).run`create unique index on plan_rows (line)`;
+    await query(sql).run`update plan_rows p set failed = true from import_outcomes o
+      where o.job_id = ${jobId} and o.line = p.line and o.outcome = 'failed'`;
     for (const columns of spec.indexes) await query(sql).run`create index on plan_rows (${embed(columns)})`;
     await query(sql).run`analyze plan_rows`;
     await spec.settle(planning);
@@ -138,7 +142,7 @@ export async function createPlan(planning: Planning, spec: PlanSpec): Promise<Pl
 
 /** The size of a stored plan. */
 export interface Planned {
-  /** Batches, numbered from 0. */
+  /** Batches, numbered from 0, including those that are written. */
   batches: number;
   /** Rows that will be written. */
   rows: number;
@@ -146,8 +150,12 @@ export interface Planned {
   failed: number;
 }
 
+/** SQL of the condition that the row `p` has an outcome. @param job SQL of the job's id. */
+const isDone = (job: string) =>
+  `exists (select from import_outcomes o where o.job_id = ${job} and o.line = p.line)`;
+
 async function storePlan(
-  { sql, jobId, leveled, mode, batchRows, pulse }: Planning,
+  { sql, jobId, leveled, mode, batchRows, firstBatch, pulse }: Planning,
   {
     rowsTable,
     planTable,
@@ -162,18 +170,18 @@ async function storePlan(
      select r.job_id, r.line, 'failed', ${embed(readErrors)} || ${embed(storedErrors)}
      from plan_rows p
      join ${embed(rowsTable)} r on r.job_id = ${jobId} and r.line = p.line
-     where p.failed`;
+     where p.failed and not ${embed(isDone('r.job_id'))}`;
   pulse();
   const { rows } = await sql.raw(
     `with planned as (${planned}), batched as (
-       select *, floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES}) over (
+       select *, ${firstBatch} + floor(sum(1.0::float8 / ${batchRows} + bytes::float8 / ${BATCH_BYTES}) over (
          order by ${order} rows between unbounded preceding and 1 preceding))::int as batch
-       from planned
+       from planned p where not ${isDone('cast(:jobId as uuid)')}
      ), stored as (
        insert into ${planTable} (job_id, batch, ${columns})
-       select cast(:jobId as uuid), coalesce(batch, 0), ${columns} from batched
+       select cast(:jobId as uuid), coalesce(batch, ${firstBatch}), ${columns} from batched
        returning batch
-     ) select count(*)::int as rows, coalesce(max(batch) + 1, 0) as batches from stored`,
+     ) select count(*)::int as rows, coalesce(max(batch) + 1, ${firstBatch}) as batches from stored`,
     { jobId, leveled, mode },
   );
   return { ...rows[0], failed };

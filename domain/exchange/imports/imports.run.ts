@@ -8,7 +8,7 @@ import type { StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { nothingWritten } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
-import { applyBatches, applyPlan, writeAtOnce } from './imports.apply-batches.ts';
+import { applyBatches, applyPlan, isTaken, writeAtOnce } from './imports.apply-batches.ts';
 import {
   countRows,
   createStager,
@@ -143,13 +143,17 @@ export async function runImport(
   let progress = await resumeFrom(job, services);
   job.ctx.batch.rowCount = job.counts.total ?? 0;
   if (progress.stage === 'read') progress = await readFile(job, services, progress, readRows);
-  if (progress.stage === 'plan') progress = await plan(job, services, batchRows);
+  if (progress.stage === 'plan') progress = await plan(job, services, batchRows, progress.batch);
   let result: JobResult | undefined;
   if (progress.stage === 'apply') {
+    const warned = async () => void (job.payload.kind === 'cards' && (await warn(job, services.db)));
     const isAtomic = job.payload.atomic && !job.payload.dry_run;
-    if (!isAtomic) await applyReplanned(job, services, progress, batchRows);
-    if (job.payload.kind === 'cards') await warn(job, services.db);
-    if (isAtomic) result = await applyAtomically(job, services, progress);
+    if (isAtomic) await warned();
+    result = await replanning(job, services, progress, batchRows, async (from, mayReplan) => {
+      if (isAtomic) return await applyAtomically(job, services, from, mayReplan);
+      await applyBatches(job, services, from, mayReplan);
+    });
+    if (!isAtomic) await warned();
   }
   result ??= await finishImport(job, services);
   await removeStaged(services.db, job.id).catch((error) => {
@@ -168,38 +172,51 @@ async function resumeFrom(job: RunningJob<ImportPayload>, { db }: Services): Pro
   return job.resume as ImportProgress;
 }
 
-/** How often an upsert is planned again. */
+/** How often an upsert is planned again for the same batch, in total. */
 const MAX_REPLANS = 5;
 const OTHERS_POLL_MS = 500;
+/** Then rows are planned again in any case: the others may be writing other rows. */
+const OTHERS_MAX_MS = 60_000;
 
-/** Applies the plan in batches. If others have taken keys of its rows before anything was written, the plan is made again. */
-async function applyReplanned(
+/**
+ * Applies the plan. If others have taken keys of rows of an upsert meanwhile, the rows that are not written are planned
+ * again, so that they change what the others have created.
+ */
+async function replanning<T>(
   job: RunningJob<ImportPayload>,
   services: Services,
   progress: ApplyProgress,
   batchRows: number,
-): Promise<void> {
-  let current = progress;
-  for (let replans = 0; ; replans += 1) {
+  apply: (from: ApplyProgress, mayReplan: boolean) => Promise<T>,
+): Promise<T> {
+  const isReplanned = job.payload.mode === 'upsert' && !job.payload.dry_run;
+  let from = progress;
+  for (let replans = 0; ; ) {
     try {
-      await applyBatches(job, services, current, replans < MAX_REPLANS);
-      return;
+      return await apply(from, isReplanned && replans < MAX_REPLANS);
     } catch (error) {
       if (!(error instanceof PlanOutdated)) throw error;
+      if (error.batch === from.batch) replans += 1;
+      const outdated: ImportProgress = { stage: 'plan', batch: error.batch };
+      await inTransaction(services.db, (sql) => job.checkpoint({ sql }, { checkpoint: outdated }));
+      await untilOthersHaveWritten(job, services.db);
+      from = await plan(job, services, batchRows, error.batch);
     }
-    await untilOthersHaveWritten(job, services.db);
-    current = await plan(job, services, batchRows);
   }
 }
 
-/** Waits for imports that have written a part of their rows: what they write next would invalidate a new plan. */
+/**
+ * Waits for imports that are writing their rows: what they write next would invalidate a new plan. Those that wait
+ * themselves are to be planned, and so nobody waits for them.
+ */
 async function untilOthersHaveWritten(
   { id, payload, signal }: RunningJob<ImportPayload>,
   db: Db,
 ): Promise<void> {
-  for (;;) {
+  for (const end = Date.now() + OTHERS_MAX_MS; Date.now() < end; ) {
     const isWriting = await query(db).value<boolean>`select exists (select from jobs
       where kind = ${importJob.kind} and status = 'running' and id <> ${id} and payload ->> 'kind' = ${payload.kind}
+        and lease_until > now()
         and checkpoint ->> 'stage' = 'apply' and (checkpoint ->> 'batch')::integer > 0)`;
     if (!isWriting) return;
     await delay(OTHERS_POLL_MS, undefined, { signal });
@@ -210,21 +227,19 @@ async function plan(
   job: RunningJob<ImportPayload>,
   { db }: Services,
   batchRows: number,
+  firstBatch: number,
 ): Promise<ApplyProgress> {
   job.progress(shares.read, 'Planning');
-  const next = (batches: number): ApplyProgress => ({ stage: 'apply', batch: 0, batches });
-  const planned = await planImport(
-    job,
-    db,
-    { ...job.payload, batchRows },
-    (sql, { batches, rows, failed }) => {
-      const counts = { total: rows + failed, created: 0, updated: 0, unchanged: 0, failed };
-      const message = `Importing ${rows} rows`;
-      const progress = shares.read + shares.plan;
-      return job.checkpoint({ sql }, { progress, message, counts, checkpoint: next(batches) });
-    },
-  );
-  job.ctx.batch.rowCount = planned.rows + planned.failed;
+  const next = (batches: number): ApplyProgress => ({ stage: 'apply', batch: firstBatch, batches });
+  const options = { ...job.payload, batchRows, firstBatch };
+  const planned = await planImport(job, db, options, async (sql, { batches, rows }) => {
+    const total = await countRows(sql, job.id, job.payload.kind);
+    const counts = { ...(await countOutcomes(sql, job.id)), total };
+    job.ctx.batch.rowCount = total;
+    const message = `Importing ${rows} rows`;
+    const progress = shares.read + shares.plan;
+    await job.checkpoint({ sql }, { progress, message, counts, checkpoint: next(batches) });
+  });
   return next(planned.batches);
 }
 
@@ -245,7 +260,8 @@ class AtomicRefusal extends Error {
 async function applyAtomically(
   job: RunningJob<ImportPayload>,
   services: Services,
-  { batches }: ApplyProgress,
+  { batch, batches }: ApplyProgress,
+  mayReplan: boolean,
 ): Promise<JobResult | undefined> {
   const { db } = services;
   const failed = await db('import_outcomes').where({ job_id: job.id, outcome: 'failed' }).first('line');
@@ -266,6 +282,7 @@ async function applyAtomically(
           ([line, own]): RowOutcome => ({ line, outcome: 'failed', errors: [own] }),
         );
       });
+      if (mayReplan && failed.some(isTaken)) throw new PlanOutdated(batch);
       if (failed.length > 0) throw new AtomicRefusal(failed);
       return await endWithReport(work.sql, job, services);
     });
@@ -320,5 +337,5 @@ async function readFile(
     pending.catch(() => undefined);
   }
   await pending;
-  return { stage: 'plan' };
+  return { stage: 'plan', batch: 0 };
 }

@@ -39,13 +39,21 @@ export class BatchConflict extends Error {
   }
 }
 
-/** Before the first batch of an upsert was written, concurrent writes took keys of its rows: a new plan updates these cards. */
-export class PlanOutdated extends Error {}
+/** Concurrent writes took keys of the rows of an upsert: a new plan of the rows from this batch on updates what has them. */
+export class PlanOutdated extends Error {
+  readonly batch: number;
+  constructor(batch: number) {
+    super('rows of the batch exist meanwhile');
+    this.name = 'PlanOutdated';
+    this.batch = batch;
+  }
+}
 
 /** The progress of an import, stored together with its writes. */
 export type ImportProgress =
   | { stage: 'read'; line: number }
-  | { stage: 'plan' }
+  /** Earlier batches than `batch` are written. */
+  | { stage: 'plan'; batch: number }
   | { stage: 'apply'; batch: number; batches: number }
   | { stage: 'report' };
 
