@@ -1,5 +1,5 @@
 import { embed, fragment } from '../../platform/database.ts';
-import { type FieldError, invalidFields } from '../../platform/errors.ts';
+import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import type { Fragment } from '../kernel/lists/lists.types.ts';
 import { lockActiveUsers } from './users.store.ts';
@@ -19,39 +19,61 @@ export interface SharedBy {
 
 /**
  * Checks the users with whom an object is to be shared: active users, each once, without the owner.
- * @param fieldOf the field of the nth user.
- * @returns the ids in lower case.
+ * @param given `shared_with`: users with access levels, or ids of users who may only read.
+ * @returns the shares in the stored form, with ids in lower case.
  * @throws EstateError `validation_failed` naming each field.
  */
-export async function checkShareUsers(
+export async function checkedShares(
   work: Work,
-  userIds: readonly string[],
+  given: readonly (UserShare | string)[],
   owner: SharedBy,
-  fieldOf: (n: number) => string,
-): Promise<string[]> {
-  const ids = userIds.map((id) => id.toLowerCase());
+): Promise<Required<UserShare>[]> {
+  const shares = given.map((share) => {
+    const { user_id, can_edit = false } = typeof share === 'string' ? { user_id: share } : share;
+    return { user_id: user_id.toLowerCase(), can_edit };
+  });
+  const ids = shares.map(({ user_id }) => user_id);
   const active = await lockActiveUsers(work.sql, ids);
   const errors: FieldError[] = [];
   for (const [n, id] of ids.entries()) {
-    const field = fieldOf(n);
+    const field = `shared_with.${n}${typeof given[n] === 'string' ? '' : '.user_id'}`;
     if (!active.has(id)) errors.push({ field, code: 'unknown_user', message: 'is no active user' });
     else if (id === owner.id) errors.push({ field, code: 'owner', message: `is ${owner.called}` });
     else if (ids.indexOf(id) < n) errors.push({ field, code: 'duplicate', message: 'is given twice' });
   }
   if (errors.length > 0) throw invalidFields(errors);
-  return ids;
+  return shares;
 }
 
-/** {@link checkShareUsers} for `shared_with` with users and access levels, in the stored form. */
-export async function checkedShares(
-  work: Work,
-  shares: readonly UserShare[],
-  owner: SharedBy,
-): Promise<Required<UserShare>[]> {
-  const userIds = shares.map((share) => share.user_id);
-  const ids = await checkShareUsers(work, userIds, owner, (n) => `shared_with.${n}.user_id`);
-  return shares.map((share, n) => ({ user_id: ids[n]!, can_edit: share.can_edit ?? false }));
+/** What the caller may do with an object that is shared. */
+export interface SharedAccess {
+  is_owner: boolean;
+  can_edit: boolean;
 }
+
+/**
+ * Checks that the caller may change an object that is shared; some members only its owner.
+ * @param noun messages call it so.
+ * @throws EstateError `forbidden`.
+ */
+export function requireSharedEdit<I extends object>(
+  { is_owner, can_edit }: SharedAccess,
+  input: I,
+  ownersOnly: readonly (keyof I & string)[],
+  noun: string,
+): void {
+  if (!can_edit) throw new EstateError('forbidden', `The ${noun} is shared for reading only.`);
+  const owned = ownersOnly.find((member) => input[member] !== undefined);
+  if (owned && !is_owner) throw new EstateError('forbidden', `Only the owner may change ${owned}.`);
+}
+
+/**
+ * Whether the caller may change an object that is shared.
+ * @param alias of its table, with `owner_id` and `visibility`. @param editor SQL: it is shared with the caller for editing.
+ */
+export const mayEditShared = (ctx: Ctx, alias: string, editor: Fragment): Fragment =>
+  fragment`(${embed(alias)}.owner_id = ${ctx.caller.userId}::uuid
+    or ${embed(alias)}.visibility <> 'private' and ${embed(editor)})`;
 
 /** Whether an object is shared with the caller. @param shares SQL of the stored shares. */
 export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment =>

@@ -25,8 +25,11 @@ const SavedReportPatchBody = object(savedReportInput);
 const SavedReportSchema = component('SavedReport', {
   ...columns,
   owner_name: Nullable(Type.String()),
-  shared_with_users: Type.Array(object({ id: Uuid, display_name: Nullable(Type.String()) })),
+  shared_with_users: Type.Array(
+    object({ id: Uuid, display_name: Nullable(Type.String()), can_edit: Type.Boolean() }),
+  ),
   is_owner: Type.Boolean(),
+  can_edit: Type.Boolean(),
 });
 
 const url = '/api/v1/saved-reports';
@@ -59,9 +62,10 @@ export function registerSavedReportRoutes(app: App): void {
   });
 
   routes.patch('patchSavedReport', '/api/v1/saved-reports/:report_id', {
-    summary: 'Change a saved report of your own',
+    summary: 'Change a saved report',
+    description: 'Users with whom it is shared for editing may change all but its sharing and its picture.',
     scope: 'saved_reports.create',
-    permissionNote: 'to be the owner',
+    permissionNote: 'to be the owner, or a user with whom it is shared for editing',
     body: SavedReportPatchBody,
     responses: { 200: answer },
     handler: ({ ctx, params, body }) => patchSavedReport(ctx, params.report_id, body),

@@ -50,19 +50,18 @@ export async function checkKeys(checking: Checking, kind: string): Promise<void>
 }
 
 /** The columns with lists of users: of ids, or of objects with `user_id`. */
-const userLists: Readonly<Record<string, string>> = {
-  comments: 'mentions',
-  bookmarks: 'shared_with',
-  saved_reports: 'shared_with',
-  diagrams: 'shared_with',
+const userLists: Readonly<Record<string, readonly string[]>> = {
+  comments: ['mentions'],
+  bookmarks: ['shared_with'],
+  saved_reports: ['shared_with', 'editors'],
+  diagrams: ['shared_with'],
 };
 
 /** Removes users who exist neither here nor in the archive from lists, where deleted users leave such ids. */
 export async function removeUnknownUsers({ db, transferId }: Staging, kind: string): Promise<void> {
-  const column = userLists[kind];
-  if (column === undefined) return;
   const user = embed(`case jsonb_typeof(e) when 'object' then e ->> 'user_id' else e #>> '{}' end`);
-  await query(db).run`with lists as materialized (
+  for (const column of userLists[kind] ?? [])
+    await query(db).run`with lists as materialized (
        select s.line, s.content -> ${column} as list from workspace_transfer_rows s
        where s.transfer_id = ${transferId}::uuid and s.kind = ${kind} and jsonb_typeof(s.content -> ${column}) = 'array'
      ), known as (

@@ -123,6 +123,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
   saved_reports: {
     config: { schema: OpenObject, most: CONFIG_LENGTH },
     shared_with: { schema: Type.Array(Uuid, { maxItems: 200 }) },
+    editors: { schema: Type.Array(Uuid, { maxItems: 200 }) },
   },
   surveys: {
     target_filters: { schema: SurveyFilters },

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../../platform/errors.ts';
 import { permissionSet } from '../../access/access.sessions.ts';
-import { checkShareUsers } from '../../access/shares.ts';
+import { checkedShares, mayEditShared, requireSharedEdit, type SharedAccess } from '../../access/shares.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
@@ -14,6 +14,7 @@ import { may, OBSERVER, requirePermission } from '../../kernel/permissions/polic
 import { changeRow, createRow, removeRow } from '../../kernel/resources/items.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, optional, type StaticOf, Uuid } from '../../kernel/shapes.ts';
+import { Share } from '../views/bookmarks.input.ts';
 import { SavedReport, type SavedReportRow, savedReportTypes, Thumbnail } from './saved-reports.model.ts';
 
 const sharedWithMe = (ctx: Ctx): Fragment => fragment`(s.visibility = 'shared'
@@ -58,10 +59,11 @@ export const savedReportList = defineList({
     thumbnail,
     shared_with: shares('u.id', 'u.id'),
     shared_with_users: shares(
-      `json_build_object('id', u.id, 'display_name', u.display_name)`,
+      `json_build_object('id', u.id, 'display_name', u.display_name, 'can_edit', s.editors \\? u.id::text)`,
       'lower(u.display_name), u.id',
     ),
     is_owner: mine,
+    can_edit: (ctx) => mayEditShared(ctx, 's', fragment`s.editors \\? ${ctx.caller.userId}::text`),
   },
   where: (ctx, { filter }) => [
     visibleSavedReports(ctx),
@@ -90,7 +92,11 @@ export const savedReportInput = optional({
   ),
   visibility: SavedReport.columns.visibility,
   shared_with: Nullable(
-    Type.Array(Uuid, { maxItems: 200, description: 'Users who see it while its visibility is `shared`' }),
+    Type.Array(Type.Union([Uuid, Share]), {
+      maxItems: 200,
+      description:
+        'Users who see it while its visibility is `shared`: ids, or objects that say whether the user may also change it',
+    }),
   ),
 });
 type SavedReportInput = StaticOf<typeof savedReportInput> & {
@@ -116,13 +122,14 @@ export async function readSavedReport(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /**
- * Changes an own saved report.
- * @throws EstateError `not_found` where the caller does not see it, `forbidden` for another's, `precondition_failed`,
- * `validation_failed`.
+ * Changes a saved report. Users with whom it is shared for editing may not change its sharing, nor its picture, which is
+ * shown to the owner whatever it shows.
+ * @throws EstateError `not_found` where the caller does not see it, `forbidden`, `precondition_failed`, `validation_failed`.
  */
 export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportInput): Promise<JsonText> {
   return await command(ctx, async (work) => {
-    const { row: before, text } = await lockedOwn(work, ctx, id);
+    const { row: before, text, access } = await locked(work, ctx, id);
+    requireSharedEdit(access, input, ['visibility', 'shared_with', 'thumbnail'], 'saved report');
     checkIfMatch(ctx, text);
     await changeRow(work, SavedReport, before, await checked(work, input, before.owner_id), savedReportEvent);
     return (await savedReportText(work.sql, ctx, id))!;
@@ -132,20 +139,18 @@ export async function patchSavedReport(ctx: Ctx, id: string, input: SavedReportI
 /** Deletes an own saved report. @throws EstateError `not_found`, `forbidden`, `precondition_failed`. */
 export async function deleteSavedReport(ctx: Ctx, id: string): Promise<void> {
   await command(ctx, async (work) => {
-    const { row, text } = await lockedOwn(work, ctx, id);
+    const { row, text, access } = await locked(work, ctx, id);
+    if (!access.is_owner) throw new EstateError('forbidden', 'Only the owner may delete the saved report.');
     checkIfMatch(ctx, text);
     await removeRow(work, SavedReport, row, savedReportEvent);
   });
 }
 
-async function lockedOwn(work: Work, ctx: Ctx, id: string): Promise<{ row: SavedReportRow; text: JsonText }> {
+async function locked(work: Work, ctx: Ctx, id: string) {
   const row = await lockRow(work.sql, SavedReport, { id: id.toLowerCase() });
   const text = row && (await savedReportText(work.sql, ctx, id));
   if (!row || !text) throw notFound('saved report', id);
-  if (row.owner_id !== ctx.caller.userId) {
-    throw new EstateError('forbidden', 'Only the owner may change or delete the saved report.');
-  }
-  return { row, text };
+  return { row, text, access: JSON.parse(text) as SharedAccess };
 }
 
 /** A write of a saved report, which only its owner may read because it may be private. */
@@ -167,8 +172,9 @@ async function checked(
   }
   if (input.thumbnail) values.thumbnail_with_costs = await seesAnyCosts(work, owner);
   if (shared_with !== undefined) {
-    const sharedBy = { id: owner, called: 'the owner' } as const;
-    values.shared_with = await checkShareUsers(work, shared_with ?? [], sharedBy, (n) => `shared_with.${n}`);
+    const shares = await checkedShares(work, shared_with ?? [], { id: owner, called: 'the owner' });
+    values.shared_with = shares.map(({ user_id }) => user_id);
+    values.editors = shares.filter(({ can_edit }) => can_edit).map(({ user_id }) => user_id);
   }
   return values;
 }

@@ -3,7 +3,10 @@ import { visibilities } from '../../kernel/lists/lists.shared.ts';
 import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
-/** What can be saved: views of the first nine kinds, reports by their names, and pages that consist of several. */
+/**
+ * What can be saved: views of the first nine kinds, reports by their names, all of business processes or of the project
+ * portfolio, own queries, and pages that consist of several.
+ */
 export const savedReportTypes = [
   'portfolio',
   'flexible-portfolio',
@@ -21,8 +24,22 @@ export const savedReportTypes = [
   'kpis',
   'landscape',
   'roadmap',
+  'my-workspace',
+  'admin-dashboard',
+  'stakeholder-directory',
   'bpm',
+  'bpm-capability-heatmap',
+  'bpm-capability-process-matrix',
+  'bpm-dashboard',
+  'bpm-element-application-map',
+  'bpm-process-application-matrix',
+  'bpm-process-dependencies',
+  'bpm-process-map',
+  'bpm-value-stream-matrix',
   'ppm',
+  'ppm-dashboard',
+  'ppm-gantt',
+  'ppm-group-options',
   'query',
   'dashboard',
 ] as const;
@@ -51,6 +68,8 @@ export class SavedReport extends rowModel('saved_reports', {
   ),
   visibility: Choice(visibilities),
   shared_with: Type.Array(Uuid),
+  /** Users of `shared_with`. */
+  editors: Internal(Type.Array(Uuid)),
   created_at: Timestamp,
   updated_at: Timestamp,
   thumbnail_with_costs: Internal(Type.Boolean()),

@@ -1,6 +1,13 @@
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField, notFound } from '../../../platform/errors.ts';
-import { checkedShares, sharedWithCaller, visibleShares } from '../../access/shares.ts';
+import {
+  checkedShares,
+  mayEditShared,
+  requireSharedEdit,
+  type SharedAccess,
+  sharedWithCaller,
+  visibleShares,
+} from '../../access/shares.ts';
 import { visibleAttributes, visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { searchCards } from '../../inventory/cards/cards.search.ts';
 import { command } from '../../kernel/command.ts';
@@ -42,9 +49,13 @@ export const bookmarkList = defineList({
     ...columnMembers('b', Bookmark),
     owner_name: 'o.display_name',
     is_owner: (ctx) => fragment`b.owner_id = ${ctx.caller.userId}::uuid`,
-    can_edit: ({ caller }) => fragment`(b.owner_id = ${caller.userId}::uuid or b.visibility <> 'private'
-      and exists (select from jsonb_array_elements(b.shared_with) s
-        where s->>'user_id' = ${caller.userId} and (s->>'can_edit')::boolean))`,
+    can_edit: (ctx) =>
+      mayEditShared(
+        ctx,
+        'b',
+        fragment`b.shared_with @> jsonb_build_array(
+          jsonb_build_object('user_id', ${ctx.caller.userId}::text, 'can_edit', true))`,
+      ),
     shared_with: (ctx) => visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
     odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
   },
@@ -79,11 +90,9 @@ export async function patchBookmark(ctx: Ctx, id: string, input: BookmarkInput):
   requirePermission(ctx.caller, 'bookmarks.manage');
   return await command(ctx, async (work) => {
     const { row: before, text, access } = await locked(work, ctx, id);
-    if (!access.can_edit) throw new EstateError('forbidden', 'The view is shared for reading only.');
-    checkIfMatch(ctx, text);
     const ownersOnly = ['is_default', 'visibility', 'odata_enabled', 'shared_with'] as const;
-    const owned = ownersOnly.find((member) => input[member] !== undefined);
-    if (owned && !access.is_owner) throw new EstateError('forbidden', `Only the owner may change ${owned}.`);
+    requireSharedEdit(access, input, ownersOnly, 'view');
+    checkIfMatch(ctx, text);
     const values = await checked(work, ctx, input, before.owner_id);
     const after = { ...before, ...values };
     if (after.is_default && (values.is_default || values.card_type !== undefined)) {
@@ -108,7 +117,7 @@ async function locked(work: Work, ctx: Ctx, id: string) {
   const row = await lockRow(work.sql, Bookmark, { id: id.toLowerCase() });
   const text = row && (await bookmarkText(work.sql, ctx, id));
   if (!row || !text) throw notFound('bookmark', id);
-  return { row, text, access: JSON.parse(text) as { can_edit: boolean; is_owner: boolean } };
+  return { row, text, access: JSON.parse(text) as SharedAccess };
 }
 
 /** Ends the owner's present default view of a card type. The lock on the owner serialises such changes. */

@@ -77,7 +77,8 @@ export const ViewLayout = Type.Object(
   }),
   closed,
 );
-const Share = Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean()) }, closed);
+/** A user with whom something is shared; to read it, unless `can_edit`. */
+export const Share = Type.Object({ user_id: Uuid, can_edit: Type.Optional(Type.Boolean()) }, closed);
 export const ViewShares = Type.Array(Share, { maxItems: 200 });
 export const ViewColumns = Type.Array(Type.String({ maxLength: 120 }), { maxItems: 200 });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { reportCatalogue } from '../../../reports/reports.catalogue.ts';
 import { expectInvalid, expectProblem, ok, openApp, pluck, type TestClient } from '../../support/harness.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
@@ -60,7 +61,9 @@ it('is shared with named people, or public', async () => {
   expect(new Set(shared.shared_with)).toEqual(new Set(shared_with));
   const seen = (await viewer.get(`${url}/${shared.id}`)).body;
   expect(seen).toMatchObject({ is_owner: false, shared_with: [viewer.userId] });
-  expect(seen.shared_with_users).toEqual([{ id: viewer.userId, display_name: expect.any(String) }]);
+  expect(seen.shared_with_users).toEqual([
+    { id: viewer.userId, display_name: expect.any(String), can_edit: false },
+  ]);
   expect(await ids(viewer, 'filter=shared')).toEqual([shared.id]);
   expect(await ids(viewer, 'filter=public')).toEqual([open.id]);
   expect(await ids(viewer, 'filter=my')).toEqual([]);
@@ -73,6 +76,47 @@ it('is shared with named people, or public', async () => {
   }
   await member.patch(`${url}/${shared.id}`, { visibility: 'private' });
   await expectProblem(viewer.get(`${url}/${shared.id}`), 404);
+});
+
+it('is changed, but not shared or deleted, by people with whom it is shared for editing', async () => {
+  const may = (user: TestClient, can_edit: boolean) => ({ user_id: user.userId, can_edit });
+  const thumbnail = 'data:image/png;base64,iVBORw0KGgo=';
+  const shared_with = [may(viewer, true), admin.userId];
+  const { id, ...created } = await made(member, { visibility: 'shared', shared_with });
+  const one = `${url}/${id}`;
+  expect(created).toMatchObject({ is_owner: true, can_edit: true });
+  expect(new Set(created.shared_with)).toEqual(new Set([viewer.userId, admin.userId]));
+  const levels = created.shared_with_users.map((user: { id: string; can_edit: boolean }) => [user.id, user.can_edit]);
+  expect(new Map(levels)).toEqual(
+    new Map([
+      [viewer.userId, true],
+      [admin.userId, false],
+    ]),
+  );
+  const { body: changed, headers } = await viewer.patch(one, { name: 'By the editor', config: { b: 2 } });
+  expect(changed).toMatchObject({ name: 'By the editor', config: { b: 2 }, is_owner: false, can_edit: true });
+  expect((await member.get(one)).body).toMatchObject({ name: 'By the editor', owner_id: member.userId });
+  expect(headers.etag).toBeDefined();
+  for (const owned of [{ visibility: 'public' }, { shared_with: [] }, { thumbnail }])
+    await expectProblem(viewer.patch(one, owned), 403);
+  await expectProblem(viewer.delete(one), 403);
+  await expectProblem(admin.patch(one, { name: 'x' }), 403);
+  expect((await admin.get(one)).body).toMatchObject({ can_edit: false });
+  expect(await told(viewer, id)).toEqual([]);
+
+  await ok(member.patch(one, { shared_with: [may(viewer, false)] }));
+  await expectProblem(viewer.patch(one, { name: 'x' }), 403);
+  await ok(member.patch(one, { shared_with: [may(viewer, true)], visibility: 'public' }));
+  await ok(viewer.patch(one, { name: 'Public' }));
+  await expectProblem(admin.patch(one, { name: 'x' }), 403);
+  await ok(member.patch(one, { visibility: 'private' }));
+  await expectProblem(viewer.patch(one, { name: 'x' }), 404);
+  await expectInvalid(member.patch(one, { shared_with: [may(member, true)] }), 'shared_with.0.user_id');
+});
+
+it('can be of every report', async () => {
+  for (const { name } of reportCatalogue)
+    expect(await made(member, { report_type: name })).toMatchObject({ report_type: name });
 });
 
 it('shows its picture to others only if they see the costs that its owner saw', async () => {

@@ -7,7 +7,7 @@ import { useTexts } from './messages.tsx';
 import { SaveDialog } from './SaveDialog.tsx';
 import { savedReportsQuery, type Tile, tilesOf, useSavedReports } from './saved.ts';
 
-/** Puts what a page shows on a dashboard of one's own, or on a new one. */
+/** Puts what a page shows on a dashboard that one may change, or on a new one. */
 export function PinMenu({ tile }: { tile: Tile }) {
   const t = useTexts();
   const [isNew, setNew] = useState(false);
@@ -24,7 +24,7 @@ export function PinMenu({ tile }: { tile: Tile }) {
         </Menu.Target>
         <Menu.Dropdown>
           {(dashboards ?? [])
-            .filter(({ is_owner }) => is_owner)
+            .filter(({ can_edit }) => can_edit)
             .map((one) => (
               <Menu.Item
                 key={one.id}

@@ -1,20 +1,11 @@
-import {
-  Button,
-  Group,
-  MultiSelect,
-  SegmentedControl,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { call, listUsers, type SavedReport } from '#client';
+import type { SavedReport } from '#client';
 import { useMe } from '../shell/queries.ts';
 import { Dialog } from './Dialog.tsx';
 import { useSubmit } from './forms.ts';
 import { useTexts } from './messages.tsx';
+import { type Share, SharedPeople } from './SharedPeople.tsx';
 import { useSavedReports } from './saved.ts';
 
 type Visibility = SavedReport['visibility'];
@@ -39,28 +30,26 @@ export function SaveDialog({ title, saved, config, type, name: proposed, onDone,
   const [name, setName] = useState(saved?.name ?? proposed);
   const [description, setDescription] = useState(saved?.description ?? '');
   const [visibility, setVisibility] = useState<Visibility>(saved?.visibility ?? 'private');
-  const [people, setPeople] = useState<string[]>(saved?.shared_with ?? []);
-  const { data: users } = useQuery({
-    queryKey: ['users', 'picker'],
-    queryFn: ({ signal }) =>
-      call(listUsers({ signal, query: { page_size: 200, fields: 'id,display_name' } as never })),
-    enabled: visibility === 'shared',
-    retry: false,
-  });
+  const [shares, setShares] = useState<Share[]>(
+    saved?.shared_with_users.map(({ id, ...share }) => ({ user_id: id, ...share })) ?? [],
+  );
+  const isOwner = saved?.is_owner ?? true;
   const form = useSubmit(
     async () => {
       const values = {
         name,
         description: description.trim() || null,
-        visibility,
-        shared_with: visibility === 'shared' ? people : [],
+        ...(isOwner && {
+          visibility,
+          shared_with:
+            visibility === 'private' ? [] : shares.map(({ user_id, can_edit }) => ({ user_id, can_edit })),
+        }),
       };
       if (saved) return await change.mutateAsync({ id: saved.id, ...values, ...(config && { config }) });
       return await create.mutateAsync({ ...values, report_type: type, config: config ?? {} });
     },
     (done) => onDone(done as SavedReport),
   );
-  const choices = (users?.items ?? []) as { id: string; display_name: string }[];
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={form.submit}>
@@ -82,27 +71,20 @@ export function SaveDialog({ title, saved, config, type, name: proposed, onDone,
             error={form.errorOf('description')}
             onChange={(event) => setDescription(event.target.value)}
           />
-          <SegmentedControl
-            fullWidth
-            aria-label={t('save.visibility')}
-            value={visibility}
-            data={(['private', 'shared', 'public'] as const).map((value) => ({
-              value,
-              label: t(`save.${value}`),
-            }))}
-            onChange={(value) => setVisibility(value as Visibility)}
-          />
-          {visibility === 'shared' && (
-            <MultiSelect
-              label={t('save.people')}
-              searchable
-              value={people}
-              error={form.errorOf('shared_with')}
-              data={choices
-                .filter(({ id }) => id !== me.id)
-                .map(({ id, display_name }) => ({ value: id, label: display_name }))}
-              onChange={setPeople}
+          {isOwner && (
+            <SegmentedControl
+              fullWidth
+              aria-label={t('save.visibility')}
+              value={visibility}
+              data={(['private', 'shared', 'public'] as const).map((value) => ({
+                value,
+                label: t(`save.${value}`),
+              }))}
+              onChange={(value) => setVisibility(value as Visibility)}
             />
+          )}
+          {isOwner && visibility !== 'private' && (
+            <SharedPeople shares={shares} exclude={[me.id]} onChange={setShares} />
           )}
           {form.failure && <Text c="red">{form.failure}</Text>}
           <Group justify="flex-end">

@@ -30,8 +30,7 @@ export function savedTypeOf(path: string): Type {
   if (path === '/map') return 'capability-map';
   if (path === '/explorer') return 'dependencies';
   if (path === '/query') return 'query';
-  const name = path.replace('/reports/', '');
-  return (name.startsWith('bpm/') ? 'bpm' : name.startsWith('ppm/') ? 'ppm' : name) as Type;
+  return path.replace('/reports/', '').replace('/', '-') as Type;
 }
 
 /** Where a saved view leads; undefined for one that other programs saved. */

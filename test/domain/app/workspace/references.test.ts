@@ -29,7 +29,7 @@ await make('saved-reports', {
   report_type: 'cost',
   config: {},
   visibility: 'shared',
-  shared_with: [member.userId],
+  shared_with: [{ user_id: member.userId, can_edit: true }],
 });
 await make('saved-reports', { name: 'S', report_type: 'cost', config: {} });
 await make('web-portals', { name: 'P', slug: 'p', card_type: 'Application' });
@@ -115,7 +115,7 @@ it('removes users from lists who exist neither here nor in the archive, and reta
   let stale = change(parts, 'bookmarks', 1, {
     shared_with: [...archiveRows(parts, 'bookmarks')[0]!.shared_with, { user_id: NOBODY, can_edit: false }],
   });
-  stale = change(stale, 'saved_reports', 2, { shared_with: [NOBODY] });
+  stale = change(stale, 'saved_reports', 2, { shared_with: [NOBODY], editors: [NOBODY] });
   stale = change(stale, 'diagrams', 1, { shared_with: [{ user_id: NOBODY, can_edit: true }] });
   stale = change(stale, 'comments', 2, { mentions: [NOBODY] });
   const archive = await pack(stale);
@@ -133,6 +133,7 @@ it('removes users from lists who exist neither here nor in the archive, and reta
       [],
     ]);
     expect(await db('saved_reports').orderBy('name').pluck('shared_with')).toEqual([[user], []]);
+    expect(await db('saved_reports').orderBy('name').pluck('editors')).toEqual([[user], []]);
     expect(await db('diagrams').pluck('shared_with')).toEqual([[]]);
     expect(await db('comments').orderBy('id').pluck('mentions')).toEqual([[user], []]);
     const again = await uploadArchive(other.services, await other.ctx(), archive);

@@ -32,7 +32,7 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
   const navigate = useNavigate();
   const { change, remove } = useSavedReports();
   const [isOpen, setOpen] = useState(false);
-  const { name, is_owner: isOwner, description, id } = dashboard;
+  const { name, is_owner: isOwner, can_edit: mayEdit, description, id } = dashboard;
   const tiles = tilesOf(dashboard);
   const store = (next: Tile[]) => change.mutate({ id, config: { ...dashboard.config, tiles: next } });
   return (
@@ -52,7 +52,7 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
       }
       actions={
         <>
-          {isOwner && (
+          {mayEdit && (
             <Menu position="bottom-end">
               <Menu.Target>
                 <Button variant="default" leftSection={<Icon name="edit" />}>
@@ -61,19 +61,21 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
               </Menu.Target>
               <Menu.Dropdown>
                 <Menu.Item onClick={() => setOpen(true)}>{t('save.edit')}</Menu.Item>
-                <Menu.Item
-                  color="red"
-                  onClick={async () => {
-                    await remove.mutateAsync(id);
-                    void navigate({
-                      to: '/reports/$',
-                      params: { _splat: '' },
-                      search: { tab: 'dashboards' } as never,
-                    });
-                  }}
-                >
-                  {t('save.delete')}
-                </Menu.Item>
+                {isOwner && (
+                  <Menu.Item
+                    color="red"
+                    onClick={async () => {
+                      await remove.mutateAsync(id);
+                      void navigate({
+                        to: '/reports/$',
+                        params: { _splat: '' },
+                        search: { tab: 'dashboards' } as never,
+                      });
+                    }}
+                  >
+                    {t('save.delete')}
+                  </Menu.Item>
+                )}
               </Menu.Dropdown>
             </Menu>
           )}
@@ -106,7 +108,7 @@ function DashboardView({ dashboard }: { dashboard: SavedReport }) {
               <Link to={tile.path as '/'} search={tile.search as never}>
                 <h2>{tile.title}</h2>
               </Link>
-              {isOwner && <TileMenu tiles={tiles} at={at} store={store} />}
+              {mayEdit && <TileMenu tiles={tiles} at={at} store={store} />}
             </header>
             <TileContent tile={tile} />
           </section>

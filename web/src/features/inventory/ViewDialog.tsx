@@ -1,10 +1,9 @@
-import { Button, Checkbox, Group, Radio, Stack, Switch, TextInput } from '@mantine/core';
+import { Button, Group, Radio, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Dialog } from '../../kit/Dialog.tsx';
 import { useSubmit } from '../../kit/forms.ts';
-import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
-import { PersonSelect } from '../../kit/PersonSelect.tsx';
+import { type Share, SharedPeople } from '../../kit/SharedPeople.tsx';
 import { useMe } from '../../shell/queries.ts';
 import styles from './inventory.module.css';
 import { type bodyOfView, useViewWrites, type View } from './views.ts';
@@ -15,12 +14,6 @@ interface ViewDialogProps {
   body: ReturnType<typeof bodyOfView>;
   onClose(): void;
   onSaved(view: { id: string }): void;
-}
-
-interface Share {
-  user_id: string;
-  can_edit: boolean;
-  display_name: string | null;
 }
 
 /** Name, sharing and feed of a view. */
@@ -72,40 +65,7 @@ export function ViewDialog({ view, body, onClose, onSaved }: ViewDialogProps) {
             </Radio.Group>
           )}
           {visibility !== 'private' && may('bookmarks.share') && (
-            <div>
-              <PersonSelect
-                label={t('views.addPerson')}
-                exclude={shares.map(({ user_id }) => user_id)}
-                onChoose={({ id, name: display_name }) =>
-                  setShares([...shares, { user_id: id, display_name, can_edit: false }])
-                }
-              />
-              {shares.map((share) => (
-                <div key={share.user_id} className={styles.share}>
-                  <Avatar name={share.display_name ?? '?'} />
-                  <span>{share.display_name}</span>
-                  <Checkbox
-                    label={t('views.mayEdit')}
-                    checked={share.can_edit}
-                    onChange={(event) =>
-                      setShares(
-                        shares.map((one) =>
-                          one === share ? { ...one, can_edit: event.target.checked } : one,
-                        ),
-                      )
-                    }
-                  />
-                  <Button
-                    variant="subtle"
-                    color="gray"
-                    size="compact-xs"
-                    onClick={() => setShares(shares.filter((one) => one !== share))}
-                  >
-                    {t('action.remove')}
-                  </Button>
-                </div>
-              ))}
-            </div>
+            <SharedPeople shares={shares} onChange={setShares} />
           )}
           {may('bookmarks.odata') && (
             <Switch

@@ -244,7 +244,7 @@ function MoreMenu({ download, onFullscreen, saved, view, title, onSaved }: MoreM
   const t = useTexts();
   const [dialog, setDialog] = useState<'new' | 'change'>();
   const { data: known } = useQuery({ ...savedReportQuery(saved ?? ''), enabled: saved !== undefined });
-  const isOwn = known?.is_owner ?? false;
+  const mayChange = known?.can_edit ?? false;
   return (
     <>
       <Menu position="bottom-end">
@@ -254,7 +254,7 @@ function MoreMenu({ download, onFullscreen, saved, view, title, onSaved }: MoreM
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {isOwn && (
+          {mayChange && (
             <Menu.Item leftSection={<Icon name="save" />} onClick={() => setDialog('change')}>
               {t('save.overwrite')}
             </Menu.Item>

@@ -67,7 +67,8 @@ function SavedItem({ saved }: { saved: SavedReport }) {
   const { date } = useFormat();
   const { create, remove } = useSavedReports();
   const [isOpen, setOpen] = useState(false);
-  const { name, description, report_type, config, visibility, is_owner, owner_name, updated_at } = saved;
+  const { name, description, report_type, config, visibility, is_owner, can_edit, owner_name, updated_at } =
+    saved;
   const duplicate = () =>
     create.mutate({
       name: t('save.copyOf', { name }),
@@ -108,7 +109,7 @@ function SavedItem({ saved }: { saved: SavedReport }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {is_owner && (
+          {can_edit && (
             <Menu.Item leftSection={<Icon name="edit" />} onClick={() => setOpen(true)}>
               {t('save.edit')}
             </Menu.Item>
