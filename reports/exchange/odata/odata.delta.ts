@@ -1,6 +1,8 @@
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { feedEnds } from '../../../domain/kernel/events/changes.ts';
+import { rowEvents } from '../../../domain/kernel/events/row-changes.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import type { EntitySet } from './model/model.types.ts';
 import { contextOf, inSnapshot, prepareItems, readItems } from './odata.items.ts';
@@ -11,8 +13,13 @@ import { createStatement } from './sql/sql.navigation.ts';
 /** Events that can make a card and its relations visible or invisible. */
 const VISIBILITY_EVENTS = `('card.archived', 'card.restored', 'card.deleted', 'card.merged', 'card.unmerged')`;
 
+const typesOf = (types: string[]): Fragment => raw(types.map((type) => `'${type}'`).join(', '));
+const [flowEvents, costEvents, relationCostEvents] = ['data_flow', 'cost', 'relation_cost'].map((kind) =>
+  Object.values(rowEvents(kind as 'cost')).flat(),
+);
+
 /** The ids of a set's entities that have events between two positions. */
-function changedIds(set: EntitySet, since: number, until: number): Fragment {
+function changedIds({ caller, metamodel }: Ctx, set: EntitySet, since: number, until: number): Fragment {
   const span = sql`e.position > ${since} and e.position <= ${until}`;
   if (set.kind === 'card') {
     return sql`select e.card_id as id from events e
@@ -24,9 +31,30 @@ function changedIds(set: EntitySet, since: number, until: number): Fragment {
         join card_tags ct on ct.tag_id = t.id join cards c on c.id = ct.card_id and c.type = ${set.key}::text
         where ${span} and e.event_type in ('tag.updated', 'tag_group.updated')`;
   }
+  const moved = sql`(select distinct e.card_id from events e where ${span} and e.event_type in ${raw(VISIBILITY_EVENTS)}) moved`;
+  if (set.kind === 'data_flow' || set.kind === 'cost') {
+    const ofRelations = set.kind === 'cost' && may(caller, 'relations.view');
+    const types =
+      set.kind === 'data_flow'
+        ? flowEvents!
+        : ofRelations
+          ? [...costEvents!, ...relationCostEvents!]
+          : costEvents!;
+    const ends =
+      set.kind === 'data_flow' ? 'moved.card_id in (t.source_id, t.target_id)' : 't.card_id = moved.card_id';
+    // the names of rows between cards of hidden types remain unknown
+    const shown = sql`e.card_type = any(${metamodel.visibleTypes}::text[])
+      and coalesce(e.peer_card_type, e.card_type) = any(${metamodel.visibleTypes}::text[])`;
+    return sql`select (e.data ->> 'id')::uuid as id from events e
+        where ${span} and e.event_type in (${typesOf(types)}) and ${shown}
+      union select (e.data ->> 'id')::uuid from events e
+        where ${span} and e.event_type = 'attachment.moved' and e.data ->> 'entity' = ${set.kind}::text
+      union select t.id from ${moved} join ${raw(set.table)} t on ${raw(ends)}
+      ${ofRelations ? sql`union select t.id from ${moved} join relations r on moved.card_id in (r.source_id, r.target_id) join costs t on t.relation_id = r.id` : raw('')}`;
+  }
   return sql`select e.relation_id as id from events e
       where ${span} and e.relation_type = ${set.key}::text and e.relation_id is not null
-    union select r.id from (select distinct e.card_id from events e where ${span} and e.event_type in ${raw(VISIBILITY_EVENTS)}) moved
+    union select r.id from ${moved}
       join relations r on r.type = ${set.key}::text and moved.card_id in (r.source_id, r.target_id)`;
 }
 
@@ -44,10 +72,10 @@ export async function readChanges(ctx: Ctx, query: PageQuery, from: number): Pro
   const statement = createStatement(ctx, query.model);
   const source = selectEntities(statement, { set, options });
   const items = prepareItems(statement, { set, options, wire });
-  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
+  const table = raw(set.table);
   const behind = token ? sql` where id > ${token.id}::uuid` : raw('');
   const select = sql`with page as materialized (
-        select id from (${changedIds(set, from, until)}) changed${behind} order by id limit ${pageSize + 1})
+        select id from (${changedIds(ctx, set, from, until)}) changed${behind} order by id limit ${pageSize + 1})
       select page.id, found.id is not null as there, not exists (select from ${table} t where t.id = page.id) as gone
       from page left join lateral (select c.id from ${source.from} where ${source.where} and c.id = page.id) found on true
       order by page.id`;

@@ -199,7 +199,8 @@ function resolveTarget(
   if (name.startsWith('$')) throw notSupported(name, 'is not supported');
   const set = model.sets.get(name);
   if (!set) {
-    if (model.forbidden.has(name)) throw forbidden('relations.view');
+    const missing = model.forbidden.get(name);
+    if (missing) throw forbidden(missing);
     throw notFound('entity set', name);
   }
   if (!first!.includes('(')) return resolveInSet(set, second, third);

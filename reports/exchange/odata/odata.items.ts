@@ -84,7 +84,7 @@ export function prepareItems(
   const { shape, columns, joins } = references
     ? referenceRow(set, ROOT, wire)
     : entityRow(statement, set, ROOT, options, wire);
-  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
+  const table = raw(set.table);
   return {
     shape,
     hasCollections: nestingOf(statement, set, options.expand).collections > 0,

@@ -119,8 +119,7 @@ function isRelated(statement: StatementContext, { set, key, navigation }: Naviga
   const own = statement.alias();
   const to = statement.alias();
   const source = navigationSource(statement, navigation.path, own, to);
-  const table = raw(set.kind === 'card' ? 'cards' : 'relations');
-  return sql`c.id in (select ${raw(to)}.id from ${table} ${raw(own)} cross join ${source.from}
+  return sql`c.id in (select ${raw(to)}.id from ${raw(`${set.table} ${own}`)} cross join ${source.from}
     where ${raw(own)}.id = ${key}::uuid and ${source.where})`;
 }
 
@@ -256,7 +255,7 @@ const SHORTEST_PREFIX = 3;
 
 /** The condition that name, alias, external id or description of a card contain the words. */
 function searchCondition(search: Search, set: EntitySet, alias: string): Fragment {
-  if (set.kind !== 'card') throw notSupported('$search', 'relations cannot be searched');
+  if (set.kind !== 'card') throw notSupported('$search', 'only cards can be searched');
   const words = raw(
     `search_words(${['name_key', 'alias', 'external_id', 'description'].map((name) => `${alias}.${name}`)})`,
   );

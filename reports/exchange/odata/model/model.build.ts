@@ -1,3 +1,4 @@
+import { DATA_OBJECT, INTERFACE } from '../../../../domain/inventory/data-flows/data-flows.model.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import type {
   CardType,
@@ -5,10 +6,17 @@ import type {
   Metamodel,
   RelationType,
 } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { AppPermission } from '../../../../domain/kernel/permissions/permissions.data.ts';
 import { may } from '../../../../domain/kernel/permissions/policy.ts';
 import { sha256 } from '../../../../platform/crypto.ts';
-import { attributeProperty, cardProperties, relationProperties } from './model.properties.ts';
-import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model.types.ts';
+import {
+  attributeProperty,
+  cardProperties,
+  costProperties,
+  flowProperties,
+  relationProperties,
+} from './model.properties.ts';
+import type { EntitySet, Navigation, NavigationPath, ODataModel, ODataProperty } from './model.types.ts';
 
 /** Names that the schema itself uses. */
 const CONTAINER = 'EstateContainer';
@@ -60,6 +68,8 @@ export function odataModel(ctx: Ctx): ODataModel {
 interface SetNames {
   cards: Map<string, string>;
   relations: Map<string, string>;
+  flows: string;
+  costs: string;
 }
 
 function nameSets(metamodel: Metamodel): SetNames {
@@ -67,7 +77,8 @@ function nameSets(metamodel: Metamodel): SetNames {
   const named = (keys: string[], suffix: string) =>
     new Map([...keys].sort().map((key) => [key, name(pascal(key), `${pascal(key)}${suffix}`)]));
   const relations = named(metamodel.visibleRelationTypes, '_relations');
-  return { cards: named(metamodel.visibleTypes, '_cards'), relations };
+  const cards = named(metamodel.visibleTypes, '_cards');
+  return { cards, relations, flows: name('DataFlows'), costs: name('CostPeriods') };
 }
 
 function buildModel(metamodel: Metamodel, rights: Rights): ODataModel {
@@ -82,8 +93,15 @@ function buildModel(metamodel: Metamodel, rights: Rights): ODataModel {
       const set = relationSet(metamodel.relationTypes.get(key)!, names, rights);
       sets.set(set.name, set);
     }
+    sets.set(names.flows, flowSet(metamodel, names, rights));
   }
-  return { sets, forbidden: new Set(rights.relations ? [] : names.relations.values()) };
+  if (rights.costs) sets.set(names.costs, costSet(names, rights));
+  const forbidden = new Map<string, AppPermission>();
+  if (!rights.relations) {
+    for (const name of [...names.relations.values(), names.flows]) forbidden.set(name, 'relations.view');
+  }
+  if (!rights.costs) forbidden.set(names.costs, 'costs.view');
+  return { sets, forbidden };
 }
 
 /** Properties and navigations of a set. On a name conflict an attribute is renamed, not a member or relation. */
@@ -94,9 +112,11 @@ function members(
   rights: Rights,
 ): Pick<EntitySet, 'properties' | 'navigations' | 'hiddenCosts' | 'shape'> {
   const name = createNames(fixed.map(([key]) => key));
-  const ways = navigations(name);
+  const isHidden = ({ path }: Navigation) => path.kind === 'costs' && !rights.costs;
+  const all = navigations(name);
+  const ways = all.filter((one) => !isHidden(one));
   const properties = new Map(fixed);
-  const hiddenCosts = new Set<string>();
+  const hiddenCosts = new Set(all.filter(isHidden).map((one) => one.name));
   for (const field of fields.values()) {
     const own = name(field.key, `attributes_${field.key}`);
     if (field.type === 'cost' && !rights.costs) hiddenCosts.add(own);
@@ -143,18 +163,48 @@ function cardSet(metamodel: Metamodel, type: CardType, names: SetNames, rights: 
         found.push(...relationNavigations(relation, from, names, name));
       }
     }
+    const flows = (wanted: string, label: string, column: FlowColumn) =>
+      found.push(many(name(wanted), names.flows, label, { kind: 'flows', column }));
+    if (type.has_data_flows) {
+      flows('OutgoingDataFlows', 'Data flows from the card', 'source_id');
+      flows('IncomingDataFlows', 'Data flows to the card', 'target_id');
+    }
+    if (type.key === INTERFACE) flows('DataFlows', 'Data flows over the interface', 'interface_id');
+    if (type.key === DATA_OBJECT) flows('DataFlows', 'Data flows of the data object', 'data_object_ids');
+    found.push(costsOf(name, names, 'card_id'));
     return rights.relations
       ? found
-      : found.filter(({ path }) => path.kind === 'parent' || path.kind === 'children');
+      : found.filter(({ path }) => ['parent', 'children', 'costs'].includes(path.kind));
   };
   return {
     name: own,
     kind: 'card',
+    table: 'cards',
     key: type.key,
     label: type.label,
     ...members(cardProperties, navigations, type.fields, rights),
   };
 }
+
+type FlowColumn = Extract<NavigationPath, { kind: 'flows' }>['column'];
+
+const many = (name: string, target: string, label: string, path: NavigationPath): Navigation => ({
+  ...{ name, target, label, path },
+  collection: true,
+  nullable: false,
+});
+
+const single = (name: string, target: string, label: string, path: NavigationPath): Navigation => ({
+  ...{ name, target, label, path },
+  collection: false,
+  nullable: true,
+});
+
+const costsOf = (
+  name: (...wanted: string[]) => string,
+  names: SetNames,
+  column: 'card_id' | 'relation_id',
+): Navigation => many(name('CostPeriods'), names.costs, 'Costs by period', { kind: 'costs', column });
 
 /** Navigations from a card to related cards and to the relations themselves. */
 function relationNavigations(
@@ -197,17 +247,67 @@ function relationSet(relation: RelationType, names: SetNames, rights: Rights): E
     collection: false,
     nullable: false,
     label: which === 'source' ? 'Source card' : 'Target card',
-    path: { kind: 'end', end: which },
+    path: { kind: 'card', column: `${which}_id` },
   });
   const navigations = (name: (...wanted: string[]) => string) => [
     end(name('Source'), 'source'),
     end(name('Target'), 'target'),
+    costsOf(name, names, 'relation_id'),
   ];
   return {
     name: names.relations.get(relation.key)!,
     kind: 'relation',
+    table: 'relations',
     key: relation.key,
     label: relation.label,
     ...members(relationProperties, navigations, relation.fields, rights),
+  };
+}
+
+/** The data flows: an end can be of several types, and each type has its own navigation. */
+function flowSet({ cardTypes }: Metamodel, names: SetNames, rights: Rights): EntitySet {
+  const navigations = (name: (...wanted: string[]) => string): Navigation[] => {
+    const found: Navigation[] = [];
+    for (const end of ['Source', 'Target']) {
+      for (const [type, set] of names.cards) {
+        if (!cardTypes.get(type)!.has_data_flows) continue;
+        const path = { kind: 'card', column: `${end.toLowerCase()}_id`, type } as const;
+        found.push(single(name(`${end}_${set}`), set, `${end}, if it is of this type`, path));
+      }
+    }
+    const [over, of] = [names.cards.get(INTERFACE), names.cards.get(DATA_OBJECT)];
+    if (over) {
+      found.push(single(name('Interface'), over, 'Interface', { kind: 'card', column: 'interface_id' }));
+    }
+    if (of) found.push(many(name('DataObjects'), of, 'Data objects', { kind: 'data_objects' }));
+    return found;
+  };
+  return {
+    name: names.flows,
+    kind: 'data_flow',
+    table: 'data_flows',
+    key: '',
+    label: 'Data flows',
+    ...members(flowProperties, navigations, new Map(), rights),
+  };
+}
+
+/** The costs of cards and relations by period. */
+function costSet(names: SetNames, rights: Rights): EntitySet {
+  const navigations = (name: (...wanted: string[]) => string): Navigation[] =>
+    [...names.cards].map(([type, set]) =>
+      single(name(`Card_${set}`), set, 'Card, if it is of this type', {
+        kind: 'card',
+        column: 'card_id',
+        type,
+      }),
+    );
+  return {
+    name: names.costs,
+    kind: 'cost',
+    table: 'costs',
+    key: '',
+    label: 'Costs by period',
+    ...members(costProperties, navigations, new Map(), rights),
   };
 }

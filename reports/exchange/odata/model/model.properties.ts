@@ -108,6 +108,58 @@ export const relationProperties: [string, ODataProperty][] = [
   timestamp('updated_at', 'Last changed'),
 ];
 
+const day = (name: string, label: string) =>
+  column(name, 'Edm.Date', label, {
+    nullable: false,
+    shown: { as: 'value' },
+    value: (alias) => raw(`${alias}.${name}::text`),
+  });
+
+/** The type of a card, which never changes. */
+const typeOfCard = (name: string, id: string, label: string) =>
+  column(name, 'Edm.String', label, {
+    nullable: false,
+    shown: { as: 'value' },
+    value: (alias) => raw(`(select k.type from cards k where k.id = ${alias}.${id})`),
+  });
+
+/** The properties of data flows. */
+export const flowProperties: [string, ODataProperty][] = [
+  column('id', 'Edm.Guid', 'Id', { nullable: false }),
+  column('source_id', 'Edm.Guid', 'Source', { nullable: false }),
+  typeOfCard('source_type', 'source_id', 'Card type of the source'),
+  column('target_id', 'Edm.Guid', 'Target', { nullable: false }),
+  typeOfCard('target_type', 'target_id', 'Card type of the target'),
+  column('direction', 'Edm.String', 'Direction', {
+    nullable: false,
+    options: new Map([
+      ['forward', 'From the source to the target'],
+      ['bidirectional', 'Both ways'],
+    ]),
+  }),
+  column('frequency', 'Edm.String', 'Frequency'),
+  column('description', 'Edm.String', 'Description'),
+  column('external_id', 'Edm.String', 'External id'),
+  timestamp('created_at', 'Created'),
+  timestamp('updated_at', 'Last changed'),
+];
+
+/** The properties of costs. */
+export const costProperties: [string, ODataProperty][] = [
+  column('id', 'Edm.Guid', 'Id', { nullable: false }),
+  column('card_id', 'Edm.Guid', 'Card'),
+  column('relation_id', 'Edm.Guid', 'Relation'),
+  column('kind', 'Edm.String', 'Kind', { nullable: false }),
+  day('period_start', 'First day'),
+  day('period_end', 'Last day'),
+  column('amount', 'Edm.Decimal', 'Amount', { nullable: false, shown: { as: 'number' } }),
+  column('currency', 'Edm.String', 'Currency', { nullable: false }),
+  column('description', 'Edm.String', 'Description'),
+  column('external_id', 'Edm.String', 'External id'),
+  timestamp('created_at', 'Created'),
+  timestamp('updated_at', 'Last changed'),
+];
+
 const edmTypes: Record<FieldType, EdmType> = {
   text: 'Edm.String',
   multiline_text: 'Edm.String',

@@ -1,4 +1,5 @@
 import type { Fragment } from '../../../../domain/inventory/filters/filters.sql.ts';
+import type { AppPermission } from '../../../../domain/kernel/permissions/permissions.data.ts';
 
 /** The primitive types of properties. */
 export type EdmType =
@@ -11,11 +12,11 @@ export type EdmType =
   | 'Edm.DateTimeOffset';
 
 /**
- * How a value becomes JSON: the column of the property's name as an id, text, number or timestamp; a member of a JSON
- * column; or the aggregated tags.
+ * How a value becomes JSON: the column of the property's name as an id, text, number or timestamp; the property's value as
+ * text; a member of a JSON column; or the aggregated tags.
  */
 type Shown =
-  | { as: 'id' | 'text' | 'number' | 'time' | 'tags' }
+  | { as: 'id' | 'text' | 'number' | 'time' | 'value' | 'tags' }
   | { as: 'inside'; column: 'attributes' | 'lifecycle'; key: string; form: 'value' | 'date' | 'list' };
 
 export interface ODataProperty {
@@ -48,8 +49,14 @@ export type NavigationPath =
   | { kind: 'relations'; relationType: string; from: 'source' | 'target' }
   | { kind: 'parent' }
   | { kind: 'children' }
-  /** The card at one end of a relation. */
-  | { kind: 'end'; end: 'source' | 'target' };
+  /** The card whose id a column has; with `type` only a card of this type. */
+  | { kind: 'card'; column: string; type?: string }
+  /** The data objects of a data flow. */
+  | { kind: 'data_objects' }
+  /** The data flows that have the card in a column. */
+  | { kind: 'flows'; column: 'source_id' | 'target_id' | 'interface_id' | 'data_object_ids' }
+  /** The costs that have the entity's id in a column. */
+  | { kind: 'costs'; column: 'card_id' | 'relation_id' };
 
 export interface Navigation {
   name: string;
@@ -66,13 +73,15 @@ export interface Navigation {
 export interface EntitySet {
   /** Name of the set and of its entity type. */
   name: string;
-  kind: 'card' | 'relation';
-  /** The key of the card type or relation type. */
+  kind: 'card' | 'relation' | 'data_flow' | 'cost';
+  /** The table of its rows. */
+  table: 'cards' | 'relations' | 'data_flows' | 'costs';
+  /** The key of the card type or relation type; empty for others. */
   key: string;
   label: string;
   properties: ReadonlyMap<string, ODataProperty>;
   navigations: ReadonlyMap<string, Navigation>;
-  /** Names of properties that the caller may not see without `costs.view`. */
+  /** Names of properties and navigations that the caller may not see without `costs.view`. */
   hiddenCosts: ReadonlySet<string>;
   /** Hash of the properties: a delta token is only valid for the same shape. */
   shape: string;
@@ -81,6 +90,6 @@ export interface EntitySet {
 /** What one caller may read over OData, at one version of the metamodel. */
 export interface ODataModel {
   sets: ReadonlyMap<string, EntitySet>;
-  /** Names of sets that exist but that this caller may not read. */
-  forbidden: ReadonlySet<string>;
+  /** Names of sets that exist but that this caller may not read, with the missing permission. */
+  forbidden: ReadonlyMap<string, AppPermission>;
 }

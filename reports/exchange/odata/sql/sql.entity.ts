@@ -208,6 +208,9 @@ function addProperty(row: RowBuilder, property: ODataProperty, wire: Wire): void
   else if (shown.as === 'inside') {
     const form = wire.exactNumbers && type === 'Edm.Decimal' ? 'exact' : shown.form;
     row.member(name, { kind: 'inside', column: row.own(shown.column), key: shown.key, form });
+  } else if (shown.as === 'value' || (wire.exactNumbers && type === 'Edm.Decimal')) {
+    const text = shown.as === 'value' ? property.value(row.alias) : raw(`${row.alias}.${name}::text`);
+    row.member(name, { kind: 'text', column: row.column(text) });
   } else {
     const column = shown.as === 'number' ? row.column(raw(`${row.alias}.${name}::float8`)) : row.own(name);
     row.member(name, { kind: shown.as, column });
@@ -260,7 +263,8 @@ export function referenceRow(set: EntitySet, alias: string, wire: Wire): EntityR
 
 function unknownNavigation(statement: StatementContext, set: EntitySet, name: string): Error {
   if (set.properties.has(name)) return notSupported('$expand', `"${name}" is not a navigation property`);
-  if (statement.model.forbidden.size > 0) return forbidden('relations.view');
+  if (set.hiddenCosts.has(name)) return forbidden('costs.view');
+  if ([...statement.model.forbidden.values()].includes('relations.view')) return forbidden('relations.view');
   return invalidQuery('$expand', `"${name}" is not a navigation property of ${set.name}`);
 }
 

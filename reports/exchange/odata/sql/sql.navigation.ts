@@ -1,6 +1,7 @@
 import { visibleCards } from '../../../../domain/inventory/cards/cards.projection.ts';
 import { combine, type Fragment, raw, sql } from '../../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
+import { may } from '../../../../domain/kernel/permissions/policy.ts';
 import type { EntitySet, NavigationPath, ODataModel } from '../model/model.types.ts';
 
 /** Context in which one SQL statement is built. */
@@ -53,18 +54,37 @@ export function setSource(statement: StatementContext, set: EntitySet): Source {
     const where = combine('and', [sql`c.type = ${set.key}::text`, isVisible(statement, ROOT)]);
     return { from: raw(`cards ${ROOT}`), where };
   }
+  if (set.kind === 'cost') return { from: raw(`costs ${ROOT}`), where: isVisibleCost(statement, ROOT) };
+  const { from, where } = withEnds(statement, set.table, ROOT);
+  return set.kind === 'data_flow'
+    ? { from, where }
+    : { from, where: combine('and', [sql`c.type = ${set.key}::text`, where]) };
+}
+
+/** Rows with a source and a target, which are both visible. */
+function withEnds(statement: StatementContext, table: string, alias: string): Source {
   const source = statement.alias();
   const target = statement.alias();
   return {
     from: raw(
-      `relations c join cards ${source} on ${source}.id = c.source_id join cards ${target} on ${target}.id = c.target_id`,
+      `${table} ${alias} join cards ${source} on ${source}.id = ${alias}.source_id join cards ${target} on ${target}.id = ${alias}.target_id`,
     ),
-    where: combine('and', [
-      sql`c.type = ${set.key}::text`,
-      isVisible(statement, source),
-      isVisible(statement, target),
-    ]),
+    where: combine('and', [isVisible(statement, source), isVisible(statement, target)]),
   };
+}
+
+/** The condition that the caller sees the card or the relation of a cost. */
+function isVisibleCost(statement: StatementContext, alias: string): Fragment {
+  const card = statement.alias();
+  const ofCard = sql`exists (select from cards ${raw(card)}
+    where ${raw(`${card}.id = ${alias}.card_id`)} and ${isVisible(statement, card)})`;
+  const { ctx } = statement;
+  if (!may(ctx.caller, 'relations.view')) return ofCard;
+  const relation = statement.alias();
+  const { from, where } = withEnds(statement, 'relations', relation);
+  const ofRelation = sql`exists (select from ${from} where ${raw(`${relation}.id = ${alias}.relation_id`)}
+    and ${raw(relation)}.type = any(${ctx.metamodel.visibleRelationTypes}::text[]) and ${where})`;
+  return combine('or', [ofCard, ofRelation]);
 }
 
 /** The related entities under the alias `to` of the entity under the alias `from`. */
@@ -83,8 +103,23 @@ export function navigationSource(
       return cards(`${to}.id = ${from}.parent_id and ${to}.type = ${from}.type`);
     case 'children':
       return cards(`${to}.parent_id = ${from}.id and ${to}.type = ${from}.type`);
-    case 'end':
-      return cards(`${to}.id = ${from}.${path.end}_id`);
+    case 'card': {
+      const found = cards(`${to}.id = ${from}.${path.column}`);
+      if (path.type === undefined) return found;
+      return { ...found, where: combine('and', [found.where, sql`${raw(to)}.type = ${path.type}::text`]) };
+    }
+    case 'data_objects':
+      return cards(`${to}.id = any(${from}.data_object_ids)`);
+    case 'flows': {
+      const flows = withEnds(statement, 'data_flows', to);
+      const has =
+        path.column === 'data_object_ids'
+          ? `${to}.data_object_ids @> array[${from}.id]`
+          : `${to}.${path.column} = ${from}.id`;
+      return { ...flows, where: combine('and', [raw(has), flows.where]) };
+    }
+    case 'costs':
+      return { from: raw(`costs ${to}`), where: raw(`${to}.${path.column} = ${from}.id`) };
     default: {
       const other = statement.alias();
       const [relation, card] = path.kind === 'related' ? [other, to] : [to, other];
