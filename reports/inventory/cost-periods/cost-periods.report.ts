@@ -3,7 +3,7 @@ import { COSTS_TOPIC } from '../../../domain/inventory/costs/costs.model.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
-import { arrayOf, Choice, DateOnly, OptionalText } from '../../../domain/kernel/shapes.ts';
+import { arrayOf, Choice, DateOnly, IntegerIn, OptionalText } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import { typeLabel } from '../../kernel/charts/charts.labels.ts';
@@ -24,11 +24,16 @@ const Result = reportSchema('CostPeriodsReport', {
     },
     { description: 'By period and kind; those without costs are omitted' },
   ),
+  from: Type.String({ ...DateOnly, description: 'The first day of the periods' }),
+  to: Type.String({ ...DateOnly, description: 'Their last day' }),
+  has_earlier: Type.Boolean({ description: 'Whether there are amounts before the periods' }),
+  has_later: Type.Boolean({ description: 'Whether there are amounts after them' }),
   total: Type.Number(),
   left_out: Type.Integer({ description: 'Costs in currencies without an exchange rate, which are left out' }),
 });
 type Result = Static<typeof Result>;
 
+const DAY_MS = 86_400_000;
 const steps = ['year', 'month'] as const;
 /** The most periods of one result. */
 const MAX_PERIODS = 240;
@@ -46,8 +51,16 @@ const params = {
     'Fiscal years, which are named after the calendar year in which they end, or months',
     'year',
   ),
-  from: day('A day of the first period; default: in the previous fiscal year, by month in the current one'),
-  to: day('A day of the last period; default: in the next fiscal year, by month in the current one'),
+  from: day(
+    'A day of the first period; default: in the first year with amounts, by month in the current year',
+  ),
+  to: day('A day of the last period; default: in the last year with amounts, by month in the current year'),
+  years: IntegerIn(
+    1,
+    100,
+    'By year, without `from` or `to`: how many years before and after the current one are shown at most',
+    10,
+  ),
 };
 interface Params {
   type?: string;
@@ -55,6 +68,7 @@ interface Params {
   by: (typeof steps)[number];
   from?: string;
   to?: string;
+  years: number;
 }
 
 interface Period {
@@ -63,19 +77,33 @@ interface Period {
   last: string;
 }
 
-/** The periods of a request. @throws EstateError `validation_failed` for too many, or none. */
-async function periodsOf({ sql, params: { by, from, to }, asOf }: ReportInput<Params>): Promise<Period[]> {
+/** The first and the last day with amounts; null without any. */
+interface Span {
+  first: string | null;
+  last: string | null;
+}
+
+/**
+ * The periods of a request: by default the current fiscal year, and the years around it that have amounts.
+ * @throws EstateError `validation_failed` for too many, or none.
+ */
+async function periodsOf(
+  { sql, params: { by, from, to, years }, asOf }: ReportInput<Params>,
+  span: Span,
+): Promise<Period[]> {
   const month = await readSetting(sql, 'fiscal_year_start');
   const today = asOf.toISOString().slice(0, 10);
-  const around = by === 'year' ? 1 : 0;
-  const first = fragment`fiscal_year_start(coalesce(${from ?? null}::date,
-      (${today}::date - make_interval(years => ${around}))::date), ${month})`;
+  const [first, last] = by === 'year' ? [span.first, span.last] : [null, null];
+  const around = fragment`make_interval(years => ${years})`;
+  const start = fragment`fiscal_year_start(coalesce(${from ?? null}::date,
+      least(greatest(least(${first}::date, ${today}::date), ${today}::date - ${embed(around)})::date, ${to ?? null}::date)), ${month})`;
   const beginning =
     by === 'year'
-      ? first
-      : fragment`coalesce(date_trunc('month', ${from ?? null}::date)::date, ${embed(first)})`;
-  const end = fragment`coalesce(${to ?? null}::date, (fiscal_year_start(${today}::date, ${month})
-      + make_interval(years => 1 + ${around}) - interval '1 day')::date)`;
+      ? start
+      : fragment`coalesce(date_trunc('month', ${from ?? null}::date)::date, ${embed(start)})`;
+  const end = fragment`coalesce(${to ?? null}::date, (fiscal_year_start(
+      greatest(least(greatest(${last}::date, ${today}::date), ${today}::date + ${embed(around)})::date, ${from ?? null}::date), ${month})
+      + interval '1 year - 1 day')::date)`;
   const label = by === 'year' ? "to_char(b + interval '1 year - 1 day', 'YYYY')" : "to_char(b, 'YYYY-MM')";
   const periods = await query(sql).rows<Period>`select ${embed(label)} as period, b::date::text as first,
       (b + interval '1 ${embed(by)}' - interval '1 day')::date::text as last
@@ -123,7 +151,6 @@ export const costPeriodsReport = defineReport({
   isDaily: true,
   async compute(input) {
     const { sql, cards, params: asked } = input;
-    const periods = await periodsOf(input);
     const kinds = await readSetting(sql, 'cost_kinds');
     const ofType = asked.type === undefined ? fragment`true` : fragment`c.type = ${asked.type}`;
     const selected = fragment`${embed(ofType)} and ${embed(cards)}`;
@@ -131,6 +158,9 @@ export const costPeriodsReport = defineReport({
       asked.of === 'cards'
         ? fragment`join cards c on c.id = t.card_id where ${embed(selected)}`
         : ofRelations(input, selected);
+    const span = await query(sql).row<Span>`select min(t.period_start)::text as first,
+      max(t.period_end)::text as last from costs t ${embed(owners)}`;
+    const periods = await periodsOf(input, span!);
     const [from, to] = [periods[0]!.first, periods.at(-1)!.last];
     const rows = await query(sql).rows<{
       first: string | null;
@@ -175,6 +205,10 @@ export const costPeriodsReport = defineReport({
     return JSON.stringify({
       currency: await readSetting(sql, 'currency'),
       items,
+      from,
+      to,
+      has_earlier: span!.first !== null && span!.first < from,
+      has_later: span!.last !== null && span!.last > to,
       total: Number(total.toFixed(2)),
       left_out: rows.reduce((sum, { n }) => sum + n, 0),
     });
@@ -193,13 +227,15 @@ export const costPeriodsReport = defineReport({
       items,
     ),
   ],
-  chart: ({ items }: Result, { type, by, of }, context): Chart => {
+  chart: (result: Result, { type, by, of }, context): Chart => {
+    const { items } = result;
     const series = [...new Set(items.map(({ label }) => label))];
     const periods = [...new Set(items.map(({ period }) => period))];
     const amounts = new Map(items.map(({ period, label, amount }) => [`${period} ${label}`, amount]));
     return {
       kind: 'bars',
       title: `Costs${of === 'relations' ? ' of relations' : ''}${type === undefined ? '' : `: ${typeLabel(context, type)}`}`,
+      note: noteOf(result, by),
       itemAxis: by === 'year' ? 'Fiscal year' : 'Month',
       valueAxis: 'Amount',
       unit: 'currency',
@@ -212,3 +248,15 @@ export const costPeriodsReport = defineReport({
     };
   },
 });
+
+/** Which periods a chart shows, and whether there are amounts outside of them. */
+function noteOf({ from, to, has_earlier, has_later }: Result, by: Params['by']): string {
+  // a fiscal year is named after the calendar year in which it ends
+  const [year] = new Date(Date.parse(from) + 364 * DAY_MS).toISOString().split('-');
+  const shown =
+    by === 'year' ? `Fiscal years ${year} to ${to.slice(0, 4)}` : `${from.slice(0, 7)} to ${to.slice(0, 7)}`;
+  const sides = [...(has_earlier ? ['before'] : []), ...(has_later ? ['after'] : [])];
+  return sides.length === 0
+    ? `${shown}: all that have amounts`
+    : `${shown}; there are further amounts ${sides.join(' and ')}`;
+}
