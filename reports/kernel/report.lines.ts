@@ -6,6 +6,8 @@ import { withLiterals } from '../../platform/literals.ts';
 import type { Report } from './report.ts';
 
 const LF = 10;
+/** The bytes that the last line does not have: its comma and line feed. */
+const LINE_END = 2;
 
 /**
  * Reads the items of a long array as lines, separated by commas.
@@ -21,21 +23,21 @@ export async function readLines(sql: Sql, query: Fragment, writer?: RowWriter): 
       writer ?? 'json',
       withLiterals(query.sql, query.bindings),
     ).whole();
-    // without the comma and the line feed of the last line
-    return whole.subarray(0, Math.max(0, whole.length - 2));
+    return whole.subarray(0, Math.max(0, whole.length - LINE_END));
   } finally {
     // the connection stays with the transaction
     await client.releaseConnection(connection);
   }
 }
 
-/** Streams the items of an array: each line begins with a comma, which is removed from the first. */
-export async function* streamedItems(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
-  let isFirst = true;
+/** Streams what {@link readLines} reads. */
+export async function* streamedLines(lines: AsyncIterable<CopiedLines>): AsyncGenerator<Buffer> {
+  let ready: Buffer | undefined;
   for await (const { bytes } of lines) {
-    yield isFirst ? bytes.subarray(1) : bytes;
-    isFirst = false;
+    if (ready) yield ready;
+    ready = bytes;
   }
+  if (ready) yield ready.subarray(0, ready.length - LINE_END);
 }
 
 /** Calls `visit` with the start and end of each line of {@link readLines}, without its comma. */

@@ -20,7 +20,7 @@ import { layersOfTypes } from '../../kernel/charts/charts.type-layers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { flowMember } from '../../kernel/report.flows.ts';
 import { column } from '../../kernel/report.formats.ts';
-import { streamedItems } from '../../kernel/report.lines.ts';
+import { streamedLines } from '../../kernel/report.lines.ts';
 import { idKey, idsIn } from '../../kernel/report.rows.ts';
 import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
@@ -155,7 +155,7 @@ export const dependenciesReport = defineReport({
     );
     const counts: string = await query(db).value`${embed(countsOf(graph))}`;
     const bundles = around?.bundles ? `"bundles":${JSON.stringify(around.bundles)},` : '';
-    return ['{"nodes":[\n', read, '\n],"edges":[\n', edges, `\n],${bundles}${counts.slice(1)}`];
+    return responseOf(read, edges, `${bundles}${counts.slice(1)}`);
   },
   isPaged: true,
   chart: dependenciesChart,
@@ -189,8 +189,8 @@ export const dependenciesReport = defineReport({
         json: jsonOf(
           input,
           countsOf(graph),
-          select(`',' || ${graph.node}`, graph.nodes),
-          select(`',' || ${graph.edge}`, graph.edges),
+          select(`${graph.node} || ','`, graph.nodes),
+          select(`${graph.edge} || ','`, graph.edges),
         ),
         tables: [
           {
@@ -258,21 +258,31 @@ async function mostRelated(db: Sql, { tables }: GraphSql): Promise<string> {
 
 type Statement = ReturnType<typeof sql>;
 
-/** Yields the response in chunks, as lines that the database writes. */
+/** The parts of the response: the lines of nodes and edges that the database writes, and the other members. */
+const responseOf = <Lines>(nodes: Lines, edges: Lines, rest: string): (string | Lines)[] => [
+  '{"nodes":[\n',
+  nodes,
+  '\n],"edges":[\n',
+  edges,
+  `\n],${rest}`,
+];
+
+/** Yields the response in chunks. */
 async function* jsonOf(
   { snapshot, position }: StreamInput<GraphParams>,
   counts: Fragment,
   nodes: Statement,
   edges: Statement,
 ): AsyncGenerator<string | Buffer> {
-  yield '{"nodes":[';
-  yield* streamedItems(snapshot.json(nodes.sql, nodes.bindings));
-  yield '],"edges":[';
-  yield* streamedItems(snapshot.json(edges.sql, edges.bindings));
   const [all] = await snapshot.query<{ counts: string }>(counts.sql, counts.bindings);
   const nodeCounts: Record<string, number> = JSON.parse(all!.counts).node_counts;
   const count = Object.values(nodeCounts).reduce((sum, one) => sum + one, 0);
-  yield `],${all!.counts.slice(1, -1)},"row_count":${count},"next_cursor":null,"position":"${position}"}`;
+  const rest = `${all!.counts.slice(1, -1)},"row_count":${count},"next_cursor":null,"position":"${position}"}`;
+  const lines = ({ sql: text, bindings }: Statement) => streamedLines(snapshot.json(text, bindings));
+  for (const part of responseOf(lines(nodes), lines(edges), rest)) {
+    if (typeof part === 'string') yield part;
+    else yield* part;
+  }
 }
 
 /** The part of the graph in the chart. */

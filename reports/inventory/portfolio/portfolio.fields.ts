@@ -4,7 +4,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import type { CardType, CompiledField } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { Nullable, object } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { embed, query, type Sql } from '../../../platform/database.ts';
 import { WELL_FILLED } from '../../kernel/charts/charts.labels.ts';
 import { literal } from '../../kernel/report.sql.ts';
 
@@ -78,7 +78,7 @@ export async function chooseFields(
 }
 
 /** The number of cards, and of those with a value of each field. @param limit maximum number of cards that are read. */
-export async function countFilled(
+async function countFilled(
   sql: Sql,
   cards: Fragment,
   keys: readonly string[],
@@ -91,15 +91,38 @@ export async function countFilled(
   ).map(Number);
 }
 
-/** Groups of the cards by three fields, with their number and sizes, as the text of an array. */
-export const portfolioGroups = (
+/** The number of cards with a value of each field, and their groups. */
+export interface PortfolioFigures {
+  filled: Record<PortfolioField, number>;
+  /** The text of an array; of fields with many values none are made. */
+  groups: string;
+}
+
+/** Counts the cards by their values of the chosen fields in one scan. */
+export async function portfolioFigures(
+  sql: Sql,
   cards: Fragment,
-  { x_axis, y_axis, size_field, color_field }: ChosenKeys,
-): Fragment => {
-  const value = (key: string | null) => (key === null ? 'null::jsonb' : `c.attributes -> ${literal(key)}`);
-  const size = value(size_field);
-  return fragment`select coalesce(jsonb_agg(g order by g.count desc, g.x, g.y, g.color), '[]')::text from (
-    select ${embed(value(x_axis))} as x, ${embed(value(y_axis))} as y, ${embed(value(color_field))} as color,
-      count(*) as count, coalesce(sum(case when jsonb_typeof(${embed(size)}) = 'number' then (${embed(size)})::numeric end), 0) as size
-    from cards c where ${embed(cards)} group by 1, 2, 3) g`;
-};
+  chosen: ChosenKeys,
+  isGrouped: boolean,
+): Promise<PortfolioFigures> {
+  if (!isGrouped) {
+    const keys = portfolioFields.map((param) => chosen[param] ?? '');
+    const [, ...counts] = await countFilled(sql, cards, keys, null);
+    const filled = Object.fromEntries(portfolioFields.map((param, n) => [param, counts[n]]));
+    return { filled: filled as PortfolioFigures['filled'], groups: 'null' };
+  }
+  const value = (param: PortfolioField) =>
+    chosen[param] === null ? 'null::jsonb' : `c.attributes -> ${literal(chosen[param])}`;
+  const size = value('size_field');
+  const filledIn = (column: string) => `coalesce(sum(g.count) filter (where g.${column} is not null), 0)`;
+  const figures = await query(sql).row<PortfolioFigures>`with g as (
+      select ${embed(value('x_axis'))} as x, ${embed(value('y_axis'))} as y, ${embed(value('color_field'))} as color,
+        count(*) as count, count(${embed(size)}) as sized,
+        coalesce(sum(case when jsonb_typeof(${embed(size)}) = 'number' then (${embed(size)})::numeric end), 0) as size
+      from cards c where ${embed(cards)} group by 1, 2, 3)
+    select json_build_object('x_axis', ${embed(filledIn('x'))}, 'y_axis', ${embed(filledIn('y'))},
+        'size_field', coalesce(sum(g.sized), 0), 'color_field', ${embed(filledIn('color'))}) as filled,
+      coalesce(jsonb_agg(to_jsonb(g) - 'sized' order by g.count desc, g.x, g.y, g.color), '[]')::text as groups
+    from g`;
+  return figures!;
+}

@@ -3,7 +3,7 @@ import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/card
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { arrayOf, Nullable, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, fragment } from '../../../platform/database.ts';
 import {
   type ChartContext,
   fieldAxis,
@@ -24,13 +24,7 @@ import { fieldOf, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
-import {
-  ChosenField,
-  chooseFields,
-  countFilled,
-  portfolioFields,
-  portfolioGroups,
-} from './portfolio.fields.ts';
+import { ChosenField, chooseFields, portfolioFields, portfolioFigures } from './portfolio.fields.ts';
 
 const FieldValue = Type.Unsafe<Cell>(
   Type.Unknown({ description: 'The value of the field; null if it is empty' }),
@@ -103,23 +97,14 @@ export const portfolioReport = defineReport({
     });
     const items = await rows({ from: fragment`cards c where ${embed(ofType)}`, keys: [idKey], line: item });
     const { x_axis, y_axis, color_field } = chosen;
-    const keys = portfolioFields.map((param) => chosen[param]);
-    const filled = await countFilled(
-      sql,
-      ofType,
-      keys.map((key) => key ?? ''),
-      null,
-    );
+    const isGrouped = [x_axis, y_axis, color_field].every((key) => key === null || isDiscrete(type, key));
+    const { filled, groups } = await portfolioFigures(sql, ofType, chosen, isGrouped);
     const fields = Object.fromEntries(
-      portfolioFields.map((param, n) => [
+      portfolioFields.map((param) => [
         param,
-        { field: chosen[param], filled: filled[n + 1], is_default: given[param] === undefined },
+        { field: chosen[param], filled: filled[param], is_default: given[param] === undefined },
       ]),
     );
-    const isGrouped = [x_axis, y_axis, color_field].every((key) => key === null || isDiscrete(type, key));
-    const groups: string = isGrouped
-      ? await query(sql).value`${embed(portfolioGroups(ofType, chosen))}`
-      : 'null';
     const rest = JSON.stringify({ x_axis, y_axis, fields });
     return ['{"items":[\n', items, `\n],${rest.slice(1, -1)},"groups":${groups}}`];
   },
