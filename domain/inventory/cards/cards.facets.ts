@@ -11,6 +11,13 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { parseFilter } from '../filters/filters.parser.ts';
 import { prepareNode } from '../filters/filters.prepare.ts';
 import type { FilterNode } from '../filters/filters.types.ts';
+import {
+  hasTwoTypes,
+  pairedQuery,
+  relatedPairs,
+  tagQuery,
+  wholeRelationQuery,
+} from './cards.facets.pairs.ts';
 import { type CardFilter, cardFilter, type OwnedCondition } from './cards.filter.ts';
 import { inventoryVersions } from './cards.list.ids.ts';
 import { phaseRank } from './cards.phase.ts';
@@ -86,16 +93,23 @@ export async function countFacets(
   ]);
   return await kept.get(key, async () => {
     const isPlain = plain && params.filter === undefined;
+    const isWhole =
+      isPlain && search === undefined && params.approval_status === undefined && isActiveOnly(params.status);
     return await withTimeLimit(ctx.db, (sql) =>
-      count(sql, ctx, facets, { owned, search, plain: isPlain, types, numbers }),
+      count(sql, ctx, facets, { owned, search, plain: isPlain, isWhole, types, numbers }),
     );
   });
 }
+
+/** Whether a request selects the active cards, as it does by default. */
+const isActiveOnly = (status = 'ACTIVE'): boolean => status.trim() === 'ACTIVE';
 
 interface Counting {
   owned: OwnedCondition[];
   search: string | undefined;
   plain: boolean;
+  /** Whether they are all active cards, or all of some types. */
+  isWhole: boolean;
   /** Keys of the types that the cards are limited to. */
   types: string[] | undefined;
   numbers: NumberField[];
@@ -105,7 +119,7 @@ async function count(
   sql: Sql,
   ctx: Ctx,
   facets: Facet[],
-  { owned, search, plain, types, numbers }: Counting,
+  { owned, search, plain, isWhole, types, numbers }: Counting,
 ): Promise<JsonText> {
   const conditions: OwnedCondition[] = [{ condition: visibleCards(ctx) }, ...owned];
   if (search !== undefined) {
@@ -114,7 +128,8 @@ async function count(
     const { ids } = await searchCards({ sql, where, plain, text: search });
     conditions.push({ condition: fragment`c.id = any(${ids}::uuid[])` });
   }
-  const [text] = await query(sql).column<JsonText>`${embed(facetsQuery(ctx, facets, conditions, types))}`;
+  const [text] = await query(sql)
+    .column<JsonText>`${embed(facetsQuery(ctx, facets, conditions, { isWhole, types }))}`;
   if (numbers.length === 0) return text!;
   const where = conditions.map(({ condition }) => condition);
   const [figures] = await query(sql).column<JsonText>`${embed(numbersQuery(numbers, where))}`;
@@ -164,7 +179,7 @@ function facetsQuery(
   ctx: Ctx,
   facets: Facet[],
   conditions: OwnedCondition[],
-  types: string[] | undefined,
+  { isWhole, types }: Pick<Counting, 'isWhole' | 'types'>,
 ): Fragment {
   const cardsWithout = (facet?: string) => {
     const others = conditions.filter((each) => facet === undefined || each.facet !== facet);
@@ -181,7 +196,12 @@ function facetsQuery(
   const tables: Fragment[] = [];
   // one group is counted without storing the cards
   const isDirect = plain.length === common.length && plain.length > 0 && plain.length <= COUNTED_AT_ONCE;
-  if (!isDirect) {
+  // a single scan of an index costs less than storing the cards
+  const isCountedWhole = (facet: Facet) => isWhole && 'type' in facet && hasTwoTypes(ctx, facet.type);
+  const isAlone =
+    common.length === 1 && common.every((facet) => facet.kind === 'tags' || isCountedWhole(facet));
+  const isStored = !isDirect && !isAlone;
+  if (isStored) {
     const selected = joinFragments([fragment`c.id`, ...columnsOf(common)], ', ');
     tables.push(fragment`base as materialized (select ${embed(selected)} from ${embed(cardsWithout())})`);
   }
@@ -208,51 +228,26 @@ function facetsQuery(
           : fragment`select ${embed(facet.key === PHASE ? `${PHASE_NAMES}[v.value]` : 'v.value')} as value,
               sum(v.number) as number from ${embed(from)} group by 1`;
     } else {
-      const cards = isOwner(facet)
-        ? fragment`(select c.id from ${embed(cardsWithout(facet.key))})`
-        : fragment`base`;
-      values = pairedQuery(
-        facet.kind === 'tags' ? tagPairs(cards) : relatedPairs(ctx, facet.type, cards, types),
-        cards,
-      );
+      const cards =
+        isOwner(facet) || isAlone
+          ? fragment`(select c.id from ${embed(cardsWithout(facet.key))})`
+          : fragment`base`;
+      values =
+        facet.kind === 'tags'
+          ? tagQuery(cards)
+          : isCountedWhole(facet)
+            ? wholeRelationQuery(ctx, facet.type, cards, types)
+            : pairedQuery(relatedPairs(ctx, facet.type, cards, types), cards);
     }
     tables.push(fragment`${embed(`v${n}`)} as materialized (${embed(values)})`);
   }
   const items = facets.map((facet, n) => itemQuery(facet, `v${n}`));
+  const total = isDirect
+    ? fragment`coalesce(sum(number), 0) from g0`
+    : fragment`count(*) from ${embed(isStored ? fragment`base` : cardsWithout())}`;
   return fragment`with ${embed(joinFragments(tables, ', '))}
-    select json_build_object('total', (select ${embed(isDirect ? 'coalesce(sum(number), 0) from g0' : 'count(*) from base')}),
+    select json_build_object('total', (select ${embed(total)}),
       'facets', json_build_array(${embed(joinFragments(items, ', '))}))::text`;
-}
-
-/** The number of cards (`number`) by value (`value`) from pairs of both; NULL are the cards without a pair. */
-const pairedQuery = (pairs: Fragment, cards: Fragment): Fragment =>
-  fragment`with pairs as materialized (${embed(pairs)})
-    select p.value, count(*) as number from pairs p group by p.value
-    union all
-    select null, (select count(*) from ${embed(cards)} n) - (select count(*) from (select id from pairs group by id) d)`;
-
-const tagPairs = (cards: Fragment): Fragment =>
-  fragment`select b.id, ct.tag_id as value from ${embed(cards)} b join card_tags ct on ct.card_id = b.id`;
-
-/** The cards with the visible cards to which they have a relation of the type. */
-function relatedPairs(ctx: Ctx, type: string, cards: Fragment, types: string[] | undefined): Fragment {
-  const { source_type_key: source, target_type_key: target } = ctx.metamodel.relationTypes.get(type)!;
-  const end = (self: string, other: string) =>
-    fragment`select b.id, r.${embed(other)}_id as value from ${embed(cards)} b
-      join relations r on r.${embed(self)}_id = b.id and r.type = ${type}`;
-  const ends = [
-    ...(types === undefined || types.includes(source) ? [end('source', 'target')] : []),
-    ...(types === undefined || types.includes(target) ? [end('target', 'source')] : []),
-  ];
-  // two cards can be related in both directions if their types are the same
-  const pairs =
-    ends.length === 0
-      ? fragment`select null::uuid as id, null::uuid as value where false`
-      : joinFragments(ends, source === target ? ' union ' : ' union all ');
-  const visible = visibleCards(ctx);
-  return visible.sql === 'true'
-    ? pairs
-    : fragment`select p.id, p.value from (${embed(pairs)}) p join cards c on c.id = p.value and (${embed(visible)})`;
 }
 
 function itemQuery(facet: Facet, values: string): Fragment {

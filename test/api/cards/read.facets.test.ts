@@ -127,3 +127,32 @@ it('adds up numbers of the cards that match all conditions', async () => {
   expect(body).toMatchObject({ status: 422, errors: [{ field: 'numbers', code: 'unknown_field' }] });
   await expectProblem(viewer.get(`${path}costTotalAnnual`), 403, 'costs.view');
 });
+
+it('counts all active cards like those of a filter that selects all, also beside archived ones', async () => {
+  const away = await create('Application', 'Away');
+  const spare = await create('ITComponent', 'Spare');
+  const process = await create('BusinessProcess', 'Process');
+  for (const target_id of [server, spare])
+    await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: away, target_id });
+  await admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: three, target_id: spare });
+  await admin.create('/api/v1/relations', { type: 'relAppSuccessor', source_id: one, target_id: two });
+  await admin.create('/api/v1/relations', { type: 'relProcessToApp', source_id: process, target_id: away });
+  await admin.create(`/api/v1/cards/${away}/tags`, [tag.id]);
+  for (const id of [away, spare]) await ok(admin.post(`/api/v1/cards/${id}/archive`, {}));
+  const filter = 'name is not empty';
+  const lists = [
+    ['tags'],
+    ['relations.relAppToITC'],
+    ['relations.relAppSuccessor'],
+    ['relations.relProcessToApp', 'tags', 'type'],
+  ];
+  for (const list of lists) {
+    for (const type of [undefined, 'Application', 'ITComponent', 'Application,ITComponent', 'Provider']) {
+      const request = { facets: list.join(), ...(type && { type }) };
+      expect([request, await facetsOf(request)]).toEqual([request, await facetsOf({ ...request, filter })]);
+    }
+  }
+  expect(await facetsOf({ facets: 'relations.relAppToITC' })).toMatchObject({
+    'relations.relAppToITC': { Server: 2, One: 1, Two: 1, Spare: 1, '-': 1 },
+  });
+});

@@ -47,7 +47,9 @@ describe('data flows', () => {
       external_id: 'F-1',
     });
     const found = (options: Record<string, string>) => ask(admin, '/DataFlows', options);
-    expect(idsOf(await found({ $filter: "frequency eq 'daily' and source_type eq 'Application'" }))).toEqual([flow.id]);
+    expect(idsOf(await found({ $filter: "frequency eq 'daily' and source_type eq 'Application'" }))).toEqual([
+      flow.id,
+    ]);
     expect(idsOf(await found({ $filter: "target_type eq 'ITComponent'" }))).toEqual([back.id]);
     expect(idsOf(await found({ $filter: "DataObjects/any(d:d/name eq 'Orders')" }))).toEqual([flow.id]);
     expect(idsOf(await found({ $orderby: 'direction', $top: '1' }))).toEqual([back.id]);
@@ -69,11 +71,18 @@ describe('data flows', () => {
   });
 
   it('are reached from cards', async () => {
-    const beta = await entity(`/Application(${ids.Beta})`, { $expand: 'OutgoingDataFlows,IncomingDataFlows($count=true)' });
-    expect([idsOf({ body: { value: beta.OutgoingDataFlows } } as TestResponse), beta['IncomingDataFlows@odata.count']]).toEqual([[back.id], 1]);
+    const beta = await entity(`/Application(${ids.Beta})`, {
+      $expand: 'OutgoingDataFlows,IncomingDataFlows($count=true)',
+    });
+    expect([
+      idsOf({ body: { value: beta.OutgoingDataFlows } } as TestResponse),
+      beta['IncomingDataFlows@odata.count'],
+    ]).toEqual([[back.id], 1]);
     expect(idsOf(await ask(admin, `/Interface(${wire.id})/DataFlows`))).toEqual([flow.id]);
     expect(idsOf(await ask(admin, `/DataObject(${orders.id})/DataFlows`))).toEqual([flow.id]);
-    const senders = await ask(admin, '/Application', { $filter: "OutgoingDataFlows/any(f:f/frequency eq 'daily')" });
+    const senders = await ask(admin, '/Application', {
+      $filter: "OutgoingDataFlows/any(f:f/frequency eq 'daily')",
+    });
     expect(namesOf(senders)).toEqual(['Alpha']);
   });
 });
@@ -94,7 +103,9 @@ describe('costs', () => {
     const { body } = await ask(admin, `/CostPeriods(${cost.id})`, { $select: 'amount' }, exact);
     expect(body.amount).toBe('1200.5');
     const found = (options: Record<string, string>) => ask(admin, '/CostPeriods', options);
-    expect(idsOf(await found({ $filter: 'amount gt 50 and period_end ge 2026-06-30', $orderby: 'amount desc' }))).toEqual([cost.id, server.id]);
+    expect(
+      idsOf(await found({ $filter: 'amount gt 50 and period_end ge 2026-06-30', $orderby: 'amount desc' })),
+    ).toEqual([cost.id, server.id]);
     expect(idsOf(await found({ $filter: "Card_Application/name eq 'Beta'" }))).toEqual([cost.id]);
     expect(idsOf(await found({ $filter: `relation_id eq ${relation}` }))).toEqual([ofRelation.id]);
     const beta = await entity(`/Application(${ids.Beta})`, { $expand: 'CostPeriods($select=amount)' });
@@ -131,7 +142,12 @@ it('changes of flows and costs are tracked, also where a card is archived', asyn
     const { body } = await follow(admin, link);
     return {
       link: body['@odata.deltaLink'],
-      rows: new Map(body.value.map((row: { id: string; '@removed'?: { reason: string } }) => [row.id, row['@removed']?.reason ?? 'there'])),
+      rows: new Map(
+        body.value.map((row: { id: string; '@removed'?: { reason: string } }) => [
+          row.id,
+          row['@removed']?.reason ?? 'there',
+        ]),
+      ),
     };
   };
   await ok(admin.patch(`/api/v1/data-flows/${flow.id}`, { frequency: 'weekly' }));
@@ -141,18 +157,38 @@ it('changes of flows and costs are tracked, also where a card is archived', asyn
   expect(changed.rows).toEqual(new Map([[flow.id, 'there']]));
   flows = changed.link;
   changed = await since(costs);
-  expect(changed.rows).toEqual(new Map([[ofRelation.id, 'there'], [added.id, 'there']]));
+  expect(changed.rows).toEqual(
+    new Map([
+      [ofRelation.id, 'there'],
+      [added.id, 'there'],
+    ]),
+  );
   costs = changed.link;
 
   await ok(admin.post(`/api/v1/cards/${ids.Alpha}/archive`, {}));
   await ok(admin.delete(`/api/v1/data-flows/${back.id}`), 204);
   changed = await since(flows);
-  expect(changed.rows).toEqual(new Map([[flow.id, 'changed'], [back.id, 'deleted']]));
-  expect((await since(costs)).rows).toEqual(new Map([[ofRelation.id, 'changed'], [added.id, 'changed']]));
+  expect(changed.rows).toEqual(
+    new Map([
+      [flow.id, 'changed'],
+      [back.id, 'deleted'],
+    ]),
+  );
+  expect((await since(costs)).rows).toEqual(
+    new Map([
+      [ofRelation.id, 'changed'],
+      [added.id, 'changed'],
+    ]),
+  );
   expect((await ask(admin, `/DataFlows(${flow.id})`)).status).toBe(404);
   await ok(admin.post(`/api/v1/cards/${ids.Alpha}/restore`, {}));
   expect((await since(changed.link)).rows).toEqual(new Map([[flow.id, 'there']]));
-  expect((await since(costs)).rows).toEqual(new Map([[ofRelation.id, 'there'], [added.id, 'there']]));
+  expect((await since(costs)).rows).toEqual(
+    new Map([
+      [ofRelation.id, 'there'],
+      [added.id, 'there'],
+    ]),
+  );
 });
 
 it('rows at cards of hidden types are neither shown nor told of', async () => {
