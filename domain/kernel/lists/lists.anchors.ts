@@ -11,13 +11,19 @@ interface OrderedRows {
   order: Order;
 }
 
-/** The condition of the rows behind a place. */
+/**
+ * The condition of the rows behind a place. The value is compared by itself as well: an index finds it also where the id
+ * is in another table.
+ */
 export const behind = (
   { spec, order }: Pick<OrderedRows, 'spec' | 'order'>,
   { value, id }: RowPlace,
-): Fragment =>
-  fragment`(${embed(order.field.sql)}, ${embed(spec.id)}) ${embed(order.dir === 'asc' ? '>' : '<')}
-    (${value}::${embed(order.field.type)}, ${id}::${embed(idType(spec))})`;
+): Fragment => {
+  const than = embed(order.dir === 'asc' ? '>' : '<');
+  const [field, type] = [embed(order.field.sql), embed(order.field.type)];
+  return fragment`${field} ${than}= ${value}::${type}
+    and (${field}, ${embed(spec.id)}) ${than} (${value}::${type}, ${id}::${embed(idType(spec))})`;
+};
 
 /** Rows from one anchor to the next. */
 const STEP = 100;
