@@ -36,7 +36,7 @@ export function wholeRelationQuery(
   const isAsked = (end: 'source' | 'target') =>
     types === undefined || types.includes(relation[`${end}_type_key`]);
   const counted = (end: 'source' | 'target', other: 'source' | 'target') =>
-    fragment`select r.${embed(end)}_id as id, ${embed(isAsked(end))} as asked,
+    fragment`select r.${embed(end)}_id as id, ${embed(String(isAsked(end)))} as asked,
         ${embed(isAsked(other) ? 'count(*) filter (where a.id is null)' : '0')} as number
       from relations r ${embed(isAsked(other) ? `left join archived a on a.id = r.${other}_id` : '')}
       where r.type = ${type} group by 1`;

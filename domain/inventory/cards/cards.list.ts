@@ -1,7 +1,12 @@
 import { fragment, query, type Sql } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { type Anchors, createAnchors, readAnchors, startOfPage } from '../../kernel/lists/lists.anchors.ts';
+import {
+  type Anchors,
+  createLateAnchors,
+  readAnchors,
+  startOfPage,
+} from '../../kernel/lists/lists.anchors.ts';
 import { withTimeLimit } from '../../kernel/lists/lists.limit.ts';
 import { checkOffset, count, listByCursor } from '../../kernel/lists/lists.run.ts';
 import { orderOf, projection, whereClause } from '../../kernel/lists/lists.sql.ts';
@@ -42,7 +47,7 @@ export function createCardListMemory(): CardListMemory {
   return {
     totals: createResultCache(TOTALS_BYTES, () => 8),
     ids: createIdCache(),
-    anchors: createAnchors(),
+    anchors: createLateAnchors(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
+import { createLru } from '../../../platform/lru.ts';
 import { idType, orderBy, whereClause } from './lists.sql.ts';
 import type { Condition, Fragment, ListOptions, ListSpec, Order, RowPlace } from './lists.types.ts';
 import { createResultCache, type ResultCache } from './result.cache.ts';
@@ -36,6 +37,25 @@ export type Anchors = ResultCache<RowPlace[]>;
 
 /** Creates a cache of anchors. */
 export const createAnchors = (): Anchors => createResultCache(CACHE_BYTES, (places) => 160 * places.length);
+
+/** Keys of orders of which a deep page was read, in bytes. */
+const SEEN_BYTES = 1024 * 1024;
+
+/**
+ * {@link createAnchors} for orders that an index provides: the first deep page after a change has no anchors, since
+ * skipping entries of the index costs less than reading all of them.
+ */
+export function createLateAnchors(): Anchors {
+  const anchors = createAnchors();
+  const seen = createLru<true>(SEEN_BYTES, () => 8);
+  return {
+    async get(key, read) {
+      if (seen.get(key)) return await anchors.get(key, read);
+      seen.set(key, true);
+      return [];
+    },
+  };
+}
 
 /** Reads the anchors of an order. */
 export async function readAnchors({ sql, spec, where, order }: OrderedRows): Promise<RowPlace[]> {

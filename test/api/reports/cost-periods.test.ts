@@ -51,6 +51,51 @@ describe('costs by period', () => {
     await ok(admin.patch('/api/v1/settings/fiscal-year-start', { month: 1 }));
   });
 
+  it('are by default those of all years with amounts, up to a number of years around the current one', async () => {
+    const year = new Date().getUTCFullYear();
+    const yearsOf = async (query: string) => {
+      const { items, from, to, has_earlier, has_later } = await read(query);
+      return { years: [...new Set(pluck(items, 'period'))], span: [from, to], has_earlier, has_later };
+    };
+    const provider = await admin.card({ type: 'Provider', name: 'Landlord' });
+    expect(await yearsOf('type=Provider')).toEqual({
+      years: [],
+      span: [`${year}-01-01`, `${year}-12-31`],
+      has_earlier: false,
+      has_later: false,
+    });
+    for (const n of [-12, -3, 4])
+      await add(provider.id, 'other', `${year + n}-01-01`, `${year + n}-12-31`, 10);
+    const first = await yearsOf('type=Provider');
+    expect(first).toEqual({
+      years: [`${year - 3}`, `${year + 4}`],
+      span: [`${year - 10}-01-01`, `${year + 4}-12-31`],
+      has_earlier: true,
+      has_later: false,
+    });
+    expect(await yearsOf('type=Provider&years=12')).toMatchObject({
+      span: [`${year - 12}-01-01`, `${year + 4}-12-31`],
+      has_earlier: false,
+    });
+    expect(await yearsOf('type=Provider&years=1')).toMatchObject({
+      years: [],
+      has_earlier: true,
+      has_later: true,
+    });
+    expect((await yearsOf(`type=Provider&from=${year + 30}-01-01`)).span).toEqual([
+      `${year + 30}-01-01`,
+      `${year + 30}-12-31`,
+    ]);
+    const chart = { accept: 'application/vnd.estate.chart+json' };
+    const noteOf = async (query: string) => JSON.parse((await admin.get(`${url}?${query}`, chart)).text).note;
+    expect(await noteOf('type=Provider')).toBe(
+      `Fiscal years ${year - 10} to ${year + 4}; there are further amounts before`,
+    );
+    expect(await noteOf('type=Provider&years=12')).toBe(
+      `Fiscal years ${year - 12} to ${year + 4}: all that have amounts`,
+    );
+  });
+
   it('are those of relations between visible cards, for readers of relations', async () => {
     const relation = await admin.relate('relAppToITC', card.id, other.id);
     const cost = { kind: 'other', period_start: '2033-01-01', period_end: '2033-12-31', amount: 12 };
