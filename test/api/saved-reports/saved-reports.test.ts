@@ -86,7 +86,10 @@ it('is changed, but not shared or deleted, by people with whom it is shared for 
   const one = `${url}/${id}`;
   expect(created).toMatchObject({ is_owner: true, can_edit: true });
   expect(new Set(created.shared_with)).toEqual(new Set([viewer.userId, admin.userId]));
-  const levels = created.shared_with_users.map((user: { id: string; can_edit: boolean }) => [user.id, user.can_edit]);
+  const levels = created.shared_with_users.map((user: { id: string; can_edit: boolean }) => [
+    user.id,
+    user.can_edit,
+  ]);
   expect(new Map(levels)).toEqual(
     new Map([
       [viewer.userId, true],
