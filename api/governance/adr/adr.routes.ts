@@ -23,23 +23,26 @@ import {
   cardAdrList,
 } from '../../../domain/governance/adr/adr.kind.ts';
 import {
+  Choice,
   Clearable,
   component,
   itemComponent,
   Nullable,
+  OptionalText,
   object,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import { readAdrFile } from '../../../reports/governance/documents/signed-documents.ts';
+import { readAdrFile, readAdrsFile } from '../../../reports/governance/documents/signed-documents.ts';
+import { sendFile } from '../../kernel/files/files.documents.ts';
 import { created, ok, routesOf } from '../../operation.ts';
 import { applyIdempotencyKey } from '../../plugins/idempotency.ts';
-import { bodiesOf, listResponse } from '../../schemas.ts';
+import { bodiesOf, filterSchemas, listResponse } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, readBuffer, registerUploads } from '../../uploads.ts';
 import { IntegrityMember, RejectionMember, signedMembers } from '../signatures/signatures.schemas.ts';
-import { registerSignedDocument } from '../signatures/signing.routes.ts';
+import { fileOf, registerSignedDocument } from '../signatures/signing.routes.ts';
 
 const RecordForm = object({
   file: Type.Array(Type.String({ format: 'binary' }), {
@@ -104,6 +107,24 @@ export function registerAdrRoutes(app: App): void {
     body: bodies.create,
     responses: created('The decision', AdrSchema),
     handler: ({ ctx, body }) => createAdr(ctx, body as AdrInput),
+  });
+
+  routes.get('exportAdrs', '/api/v1/adr/export', {
+    summary: 'Export many decisions as one file',
+    description:
+      'Those that match, by number, with a table of contents. More than 100 decisions, or a million characters, are refused.',
+    permission: 'adr.view',
+    query: object({
+      ...filterSchemas(adrList),
+      search: OptionalText(200, 'Words to look for'),
+      format: Choice(['docx', 'pdf'], { default: 'docx', description: 'The format of the file' }),
+    }),
+    errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
+    responses: fileOf('docx', 'pdf'),
+    handler: async ({ ctx, query: { format, ...filters }, reply }) => {
+      const document = await readAdrsFile(ctx, filters);
+      return await sendFile(reply, { ...document, format }, ctx.caller.userId);
+    },
   });
 
   routes.list('listCardAdrs', '/api/v1/adr/by-card/:card_id', cardAdrList, {

@@ -70,6 +70,16 @@ const media = { ...documentMedia, md: 'text/markdown' };
 /** The bytes of a file. */
 const FileContent = Type.String({ contentMediaType: 'application/octet-stream' });
 
+/** The response with a file in one of the formats. */
+export const fileOf = (...formats: DocumentFile['format'][]) => ({
+  200: {
+    description: 'The file',
+    schema: FileContent,
+    mediaType: formats.map((format) => media[format]),
+    headers: ['Content-Disposition' as const],
+  },
+});
+
 /** Operations on one document with signatures: read, change, export, sign and revise it. */
 export function registerSignedDocument(app: App, api: SigningApi): void {
   const { kind, tag, name, one, parameter, schema } = api;
@@ -102,14 +112,7 @@ export function registerSignedDocument(app: App, api: SigningApi): void {
       format: Choice(api.export.formats, { default: 'docx', description: 'The format of the file' }),
     }),
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
-    responses: {
-      200: {
-        description: 'The file',
-        schema: FileContent,
-        mediaType: api.export.formats.map((format) => media[format]),
-        headers: ['Content-Disposition'],
-      },
-    },
+    responses: fileOf(...api.export.formats),
     handler: async ({ ctx, params, query, reply }) => {
       const document = await api.export.read(ctx, params[parameter]!);
       return await sendFile(reply, { ...document, format: query.format }, ctx.caller.userId);

@@ -4,6 +4,7 @@ import {
   createSurvey,
   deleteSurvey,
   patchSurvey,
+  remindOfSurvey,
   type SurveyInput,
   sendSurvey,
 } from '../../../domain/governance/surveys/surveys.commands.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../../domain/governance/surveys/surveys.list.ts';
 import {
   Answers,
+  QuestionKey,
   Survey,
   SurveyFields,
   SurveyFilters,
@@ -107,6 +109,11 @@ const SurveyResponseSchema = itemComponent('SurveyResponse', {
   responses: Answers,
 });
 
+const SurveyRemindedSchema = component('SurveyReminded', {
+  users_pending: Type.Integer({ minimum: 0, description: 'Users who have not answered' }),
+  users_reminded: Type.Integer({ minimum: 0, description: 'Those of them who are reminded now' }),
+});
+
 const SurveyApplyBody = object({
   response_ids: Type.Array(Uuid, { minItems: 1, maxItems: 1000, description: 'Duplicates count once' }),
   dry_run: Flag('Return the same response without writing'),
@@ -167,6 +174,16 @@ export function registerSurveyRoutes(app: App): void {
     handler: ({ ctx, params }) => sendSurvey(ctx, params.survey_id),
   });
 
+  routes.post('remindOfSurvey', '/api/v1/surveys/:survey_id/remind', {
+    summary: 'Remind the users who have not answered',
+    description:
+      'By a notification, as when the survey was sent. A user is reminded at most once in 24 hours, whatever the survey.',
+    ifMatch: true,
+    responses: ok('Who is reminded', SurveyRemindedSchema),
+    errors: ['wrong_state'],
+    handler: ({ ctx, params }) => remindOfSurvey(ctx, params.survey_id),
+  });
+
   routes.post('closeSurvey', '/api/v1/surveys/:survey_id/close', {
     summary: 'Close a survey, which then accepts no more answers',
     description: 'Existing answers can still be applied.',
@@ -184,8 +201,9 @@ export function registerSurveyRoutes(app: App): void {
   routes.post('applySurveyResponses', '/api/v1/surveys/:survey_id/apply', {
     summary: 'Apply selected answers to the cards',
     description:
-      'Each response is applied completely, or listed under `errors` with the reason: the card was changed later, or a value is no longer valid for its field. Confirmed values change nothing.',
-    permissionNote: 'inventory.edit or card.edit on every card; costs.view for costs',
+      'Each response is applied completely, or listed under `errors` with the reason: the card was changed later, or a value is no longer valid for its field. Confirmed values change nothing. Relations are added and removed as the answer differs from what was there when it was given.',
+    permissionNote:
+      'inventory.edit or card.edit on every card; costs.view for costs; relations.manage or card.manage_relations for relations',
     body: SurveyApplyBody,
     responses: ok('What was applied', SurveyAppliedSchema),
     handler: ({ ctx, params, body }) =>
@@ -217,15 +235,27 @@ const SurveyFormSchema = component('SurveyForm', {
     type_translations: OpenObject,
     subtype_translations: OpenObject,
   }),
-  fields: Type.Array(object({ ...surveyField, current_value: Type.Unknown() })),
+  fields: Type.Array(
+    object({
+      ...surveyField,
+      current_value: Type.Unknown(),
+      current_cards: Type.Optional(
+        Type.Array(object({ id: Uuid, name: Type.String() }), {
+          description: 'Of a question about relations',
+        }),
+      ),
+    }),
+  ),
   existing_responses: Answers,
 });
 
 const SurveySubmitBody = object({
   responses: Type.Record(
-    Key,
+    QuestionKey,
     partialObject({
-      new_value: Type.Unknown({ description: 'Null clears' }),
+      new_value: Type.Unknown({
+        description: 'Null clears; about relations, the ids of all related cards',
+      }),
       confirmed: Type.Boolean({ description: 'Whether the current value is correct' }),
       current_value: Type.Unknown({
         description: 'The value that you saw: refused with `conflict` if it has changed',

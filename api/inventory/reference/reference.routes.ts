@@ -1,32 +1,44 @@
 import Type from 'typebox';
 import {
   type CatalogueDocument,
+  catalogueUrl,
+  compareCatalogue,
   importNodes,
   loadCatalogue,
   readCatalogue,
   unloadCatalogue,
 } from '../../../domain/inventory/reference/reference.catalogues.ts';
+import {
+  documentMembers,
+  NodeId as Id,
+  Locale,
+  nodeDetails,
+} from '../../../domain/inventory/reference/reference.document.ts';
 import { ReferenceCatalogue } from '../../../domain/inventory/reference/reference.extension.ts';
 import type { CatalogueKind } from '../../../domain/inventory/reference/reference.rules.ts';
+import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Clearable,
   Count,
   component,
+  Flag,
   Nullable,
+  NullableText,
   object,
   optional,
+  partialObject,
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
+import { fetchCatalogue } from '../../../integrations/inventory/reference/catalogue.fetch.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
-const Id = Type.String({ minLength: 1, maxLength: 200, examples: ['BC-100.10'] });
-const Locale = Type.String({ pattern: '^[a-z]{2}(-[A-Z]{2})?$', examples: ['de'] });
 const CatalogueQuery = object({
   locale: Type.Optional(
     Type.String({ ...Locale, description: 'Texts without a translation are in English' }),
   ),
+  include_deprecated: Flag('Also deprecated nodes'),
 });
 
 const CatalogueVersionSchema = component('CatalogueVersion', {
@@ -43,6 +55,7 @@ const CatalogueVersionSchema = component('CatalogueVersion', {
     }),
   }),
   source: Type.String({ description: '`bundled`, or the source given when it was loaded' }),
+  url: NullableText('Where it was loaded from; null without `admin.metamodel`'),
   bundled_version: Type.String(),
 });
 const CatalogueNodeSchema = component('CatalogueNode', {
@@ -50,8 +63,14 @@ const CatalogueNodeSchema = component('CatalogueNode', {
   name: Type.String(),
   level: Type.Integer({ minimum: 1 }),
   parent_id: Nullable(Id),
+  order: Type.Integer({
+    minimum: 1,
+    description: 'Among its siblings, such as the stages of a value stream',
+  }),
   description: Nullable(Type.String()),
+  notes: Nullable(Type.String()),
   industry: Type.String(),
+  ...nodeDetails,
   existing_card_id: Nullable(
     Type.String({ ...Uuid, description: 'The existing card of the node, if the caller sees it' }),
   ),
@@ -65,31 +84,27 @@ const ImportedNodesSchema = component('ImportedCatalogueNodes', {
   created: Count,
   skipped: Type.Integer({ minimum: 0, description: 'Number of nodes that already had cards' }),
   ids: Type.Array(Uuid, { description: 'The cards of the chosen nodes, both new and existing' }),
+  relations_created: Count,
+  relations_refused: Type.Integer({ minimum: 0, description: 'Relations that the caller may not create' }),
 });
 
-const { kind, catalogue_version, source } = ReferenceCatalogue.columns;
-const Texts = (maxLength: number) =>
-  Type.Record(Locale, Type.String({ maxLength }), { maxProperties: 20, description: 'By language' });
-const CatalogueBody = object({
-  catalogue_version,
-  ...optional({
-    source: source,
-    nodes: Type.Array(
-      object({
-        id: Id,
-        parent_id: Clearable(Id),
-        names: Texts(500),
-        descriptions: Type.Optional(Texts(10_000)),
-        industry: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-      }),
-      { minItems: 1, maxItems: 20_000, description: 'Parents before their children' },
-    ),
-    csv: Type.String({
-      maxLength: 16_000_000,
-      description:
-        'Instead of `nodes`, a table: `id`, `parent_id`, `industry`, `name`, `description`, and by language `name.de`; or one of cards, with `type`, `external_id` and `parent_external_id`',
-    }),
-  }),
+const { kind, catalogue_version } = ReferenceCatalogue.columns;
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2000,
+  format: 'uri',
+  description: 'The https address of a JSON document with the members of this request',
+});
+const CatalogueBody = partialObject({ ...documentMembers, url: Url });
+const ComparedCatalogueSchema = component('ComparedCatalogue', {
+  url: Type.String(),
+  catalogue_version: Type.String({ description: 'The published one' }),
+  current_version: Type.String(),
+  is_newer: Type.Boolean({ description: 'Whether the published version is the higher one' }),
+  node_count: Count,
+  added: Count,
+  changed: Count,
+  removed: Count,
 });
 const LoadedCatalogueSchema = component('LoadedCatalogue', {
   kind,
@@ -138,11 +153,15 @@ const catalogues: Offered[] = [
 ];
 
 /** Reference catalogues, from which cards can be created. */
-export function registerReferenceRoutes(app: App): void {
-  for (const offered of catalogues) registerCatalogue(app, offered);
+export function registerReferenceRoutes(app: App, services: Services): void {
+  for (const offered of catalogues) registerCatalogue(app, offered, services);
 }
 
-function registerCatalogue(app: App, { kind, path, name, member, many, example }: Offered): void {
+function registerCatalogue(
+  app: App,
+  { kind, path, name, member, many, example }: Offered,
+  { outbound }: Services,
+): void {
   const routes = routesOf(app, { tag: 'Reference catalogues' });
 
   const url = `/api/v1/${path}`;
@@ -158,7 +177,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     query: CatalogueQuery,
     responses: ok('The catalogue', catalogue),
     handler: async ({ ctx, query }) => {
-      const { version, nodes } = await readCatalogue(ctx, kind, query.locale);
+      const { version, nodes } = await readCatalogue(ctx, kind, query);
       return { version, [member]: nodes };
     },
   });
@@ -166,8 +185,9 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
   routes.post(`import${name}Catalogue`, `${url}/import`, {
     summary: `Create cards from ${many}`,
     description:
-      'Creates cards for the chosen nodes and all their ancestors, with the node’s id as `external_id`. Nodes that already have a card, by this id or by name and parent, are skipped.',
+      'Creates cards for the chosen nodes and all their ancestors, with the node’s id as `external_id`. Nodes that already have a card, by this id or by name and parent, are skipped. Cards are related to those of the `capability_ids` and `process_ids` of their nodes.',
     permission: 'inventory.create',
+    permissionNote: 'relations.manage for relations',
     body: CatalogueImportBody,
     bodyExample: { catalogue_ids: [example], locale: 'en' },
     responses: ok('What was made', ImportedNodesSchema),
@@ -178,7 +198,7 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
   routes.put(`load${name}Catalogue`, url, {
     summary: `Load a catalogue of ${many}`,
     description:
-      'Replaces the present one, as `nodes` or as a table. Cards that were created from it remain.',
+      'Replaces the present one, as `nodes`, as a table, or by a document that is read from `url`. Cards that were created from it remain.',
     permission: 'admin.metamodel',
     body: CatalogueBody,
     bodyExample: {
@@ -187,7 +207,27 @@ function registerCatalogue(app: App, { kind, path, name, member, many, example }
     },
     bodyLimit: 32 * MIB,
     responses: ok('What was loaded', LoadedCatalogueSchema),
-    handler: ({ ctx, body }) => loadCatalogue(ctx, kind, body as CatalogueDocument),
+    errors: ['upstream_failed'],
+    handler: async ({ ctx, body }) => {
+      const { url, ...given } = body as CatalogueDocument;
+      const document = url === undefined ? given : { ...(await fetchCatalogue(outbound, url)), ...given };
+      return await loadCatalogue(ctx, kind, document);
+    },
+  });
+
+  routes.post(`compare${name}Catalogue`, `${url}/compare`, {
+    summary: `Compare the catalogue of ${many} with a published one`,
+    description:
+      'Reads the document at `url`, or else where the present catalogue was loaded from, and says what loading it would change.',
+    permission: 'admin.metamodel',
+    body: partialObject({ url: Url }),
+    responses: ok('What differs', ComparedCatalogueSchema),
+    errors: ['upstream_failed', 'wrong_state'],
+    handler: async ({ ctx, body }) => {
+      const from = body.url ?? (await catalogueUrl(ctx, kind));
+      const compared = await compareCatalogue(ctx, kind, await fetchCatalogue(outbound, from));
+      return { url: from, ...compared };
+    },
   });
 
   routes.delete(`unload${name}Catalogue`, url, {

@@ -48,4 +48,5 @@ export const personalRows: { table: string; column: string }[] = [
   { table: 'idempotency_keys', column: 'user_id' },
   { table: 'notifications', column: 'user_id' },
   { table: 'notification_mailings', column: 'user_id' },
+  { table: 'survey_reminders', column: 'user_id' },
 ];

@@ -18,7 +18,7 @@ import { FOLLOWS } from './batches.conflicts.ts';
 import { undoRights } from './undo.rights.data.ts';
 
 /**
- * Event types without anything to undo: downloaded files, jobs whose writes have their own batches, and runs of
+ * Event types without anything to undo: downloaded files, reminders, jobs whose writes have their own batches, and runs of
  * analyses, which remain in the list of runs.
  */
 export const ignoredEvents: readonly EventType[] = [
@@ -27,6 +27,7 @@ export const ignoredEvents: readonly EventType[] = [
   'report.started',
   'report_query.started',
   'file.downloaded',
+  'survey.reminded',
   'import.started',
   'import.discarded',
   'migration.uploaded',

@@ -246,6 +246,15 @@ const ofFlow = (type: NotificationType, asked: string, done: string): Notificati
   many: (count) => `${count} flows of processes were ${done}`,
 });
 
+const surveyAsked: NotificationRule = {
+  type: 'survey_request',
+  to: (event) => listOf(event.data.recipients),
+  title: () => 'You are asked to answer a survey',
+  message: ({ actor, event }) => `${actor}: ${excerpt(event.data.name)}`,
+  many: (count) => `You are asked to answer ${count} surveys`,
+  link: () => '/surveys',
+};
+
 /**
  * The rules by event type. For each user the first matching rule of an event applies.
  */
@@ -293,16 +302,13 @@ export const notificationRules: Record<string, NotificationRule[]> = {
       when: (event) => newValue(event, 'status') === 'draft',
     },
   ],
-  'survey.sent': [
+  // the undo of the event closes the survey requests
+  'survey.sent': [{ ...surveyAsked, when: (event) => newValue(event, 'status') !== 'draft' }],
+  'survey.reminded': [
     {
-      type: 'survey_request',
-      to: (event) => listOf(event.data.recipients),
-      // the undo of the event closes the survey requests
-      when: (event) => newValue(event, 'status') !== 'draft',
-      title: () => 'You are asked to answer a survey',
-      message: ({ actor, event }) => `${actor}: ${excerpt(event.data.name)}`,
-      many: (count) => `You are asked to answer ${count} surveys`,
-      link: () => '/surveys',
+      ...surveyAsked,
+      title: () => 'A survey waits for your answer',
+      many: (count) => `${count} surveys wait for your answer`,
     },
   ],
 };

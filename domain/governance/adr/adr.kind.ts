@@ -246,7 +246,11 @@ function linkedTo(ctx: Ctx, card: Fragment): Condition {
     where k.adr_id = a.id and ${embed(card)} and (${embed(visibleCards(ctx))}))`;
 }
 
-const wholeMembers = { ...membersWith([...adrTexts, ...adrLists]), rejection: rejectionMember('a') };
+/** The members of a whole decision. */
+export const wholeMembers = {
+  ...membersWith([...adrTexts, ...adrLists]),
+  rejection: rejectionMember('a'),
+};
 
 /** The content of a decision: what is signed, copied and compared. */
 const contentColumns = ['title', ...adrTexts, ...adrLists] as const;

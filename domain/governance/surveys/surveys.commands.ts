@@ -17,6 +17,7 @@ import {
   type SurveyRow,
   type TargetFilters,
 } from './surveys.model.ts';
+import { asksRelations } from './surveys.relations.ts';
 import { describeField, describeFields } from './surveys.rules.ts';
 import { checkTargets, targetQuery } from './surveys.targets.ts';
 
@@ -109,6 +110,38 @@ export async function closeSurvey(ctx: Ctx, id: string): Promise<JsonText> {
 }
 
 /**
+ * Reminds the users who have not answered, each at most once in 24 hours, whatever surveys they are reminded of.
+ * @returns the number of users who have not answered, and of those who are reminded now.
+ * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `wrong_state`.
+ */
+export async function remindOfSurvey(
+  ctx: Ctx,
+  id: string,
+): Promise<{ users_pending: number; users_reminded: number }> {
+  requirePermission(ctx.caller, 'surveys.manage');
+  return await command(ctx, async (work) => {
+    const survey = await lockSurvey(work, ctx, id, 'active');
+    const [found] = await query(work.sql).rows<{ pending: number; recipients: string[] }>`with pending as (
+         select distinct r.user_id from survey_responses r join cards c on c.id = r.card_id
+         join users u on u.id = r.user_id
+         where r.survey_id = ${survey.id}::uuid and r.status = 'pending' and c.status = 'ACTIVE' and u.is_active
+       ), reminded as (
+         insert into survey_reminders as m (user_id, reminded_at) select user_id, now() from pending order by user_id
+         on conflict (user_id) do update set reminded_at = excluded.reminded_at
+         where m.reminded_at <= excluded.reminded_at - interval '24 hours' returning user_id
+       )
+       select (select count(*)::int from pending) as pending,
+         (select coalesce(json_agg(user_id order by user_id), '[]') from reminded) as recipients`;
+    const { pending, recipients } = found!;
+    if (recipients.length > 0) {
+      const { name } = survey;
+      work.emit({ event_type: 'survey.reminded', data: { id: survey.id, name, recipients } });
+    }
+    return { users_pending: pending, users_reminded: recipients.length };
+  });
+}
+
+/**
  * Reads and locks a survey in the required state. @throws EstateError `not_found`, `precondition_failed`,
  * `wrong_state`.
  */
@@ -141,7 +174,13 @@ async function checked(
   const target_roles = given.target_roles ?? [];
   const target_filters = given.target_filters ?? {};
   const moved = input.target_type_key !== undefined;
-  const fields = describeFields(type, asked, moved || input.fields !== undefined ? errors : []);
+  if (asked.some(({ key }) => asksRelations(key))) requirePermission(ctx.caller, 'relations.view');
+  const fields = describeFields(
+    work.metamodel,
+    type,
+    asked,
+    moved || input.fields !== undefined ? errors : [],
+  );
   if (moved || input.target_roles !== undefined) {
     for (const [n, role] of target_roles.entries()) {
       if (type.stakeholderRoles.some((known) => known.key === role)) continue;
@@ -211,7 +250,7 @@ function fieldsNow({ metamodel }: Work, survey: SurveyRow): SurveyField[] {
   if (survey.fields.length === 0) throw incomplete('fields', 'The survey asks for no field.');
   if (survey.target_roles.length === 0) throw incomplete('target_roles', 'The survey names no role.');
   return survey.fields.map((field) => {
-    const described = describeField(type, field);
+    const described = describeField(metamodel, type, field);
     if (!described) throw incomplete('fields', `The field ${field.key} can no longer be asked for.`);
     return described;
   });

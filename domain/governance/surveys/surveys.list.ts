@@ -39,11 +39,17 @@ export async function surveyText(sql: Sql, id: string): Promise<JsonText> {
   return await readItem(sql, surveyList, 'survey', id);
 }
 
-/** The answers as far as they are visible to the caller: costs need `costs.view` or a role on the card. */
+/**
+ * The answers as far as they are visible to the caller: costs need `costs.view` or a role on the card, relations
+ * `relations.view`.
+ */
 function visibleAnswers(ctx: Ctx): Fragment {
-  if (may(ctx.caller, 'costs.view')) return fragment`r.responses`;
+  const answers = may(ctx.caller, 'relations.view')
+    ? 'r.responses'
+    : `(r.responses - array(select k from jsonb_object_keys(r.responses) k where k like 'relations.%'))`;
+  if (may(ctx.caller, 'costs.view')) return { sql: answers, bindings: [] };
   return fragment`case when ${embed(hasCostRole(ctx.caller, 'r.card_id'))}
-          then r.responses else r.responses - r.cost_keys end`;
+          then ${embed(answers)} else ${embed(answers)} - r.cost_keys end`;
 }
 
 const ofSurvey = ofParent('surveys', 'survey', 'r.survey_id');

@@ -25,10 +25,20 @@ export type SurveyAction = Static<typeof SurveyActionName>;
 export const surveyField = {
   key: Type.String(),
   label: Type.String(),
-  type: Type.Unsafe<FieldType>(Type.String()),
+  type: Type.Unsafe<FieldType | 'relation'>(Type.String()),
   section: Type.String(),
   action: SurveyActionName,
   options: Type.Optional(Type.Array(object({ key: Type.String(), label: Type.String() }))),
+  relation: Type.Optional(
+    object(
+      {
+        type: Type.String(),
+        direction: Choice(['outgoing', 'incoming'], 'Whether the card is the source'),
+        other_type_key: Type.String(),
+      },
+      { description: 'Of a question about relations, whose values are lists of ids of cards' },
+    ),
+  ),
   translations: Type.Optional(OpenObject),
 };
 export type SurveyField = StaticOf<typeof surveyField>;
@@ -75,14 +85,22 @@ export const SurveyFilters = Type.Object(
 
 export type TargetFilters = Static<typeof SurveyFilters>;
 
+/** The key of a question. */
+export const QuestionKey = Type.String({
+  minLength: 1,
+  maxLength: 120,
+  description: 'The key of an attribute, or `relations.<relation type>`',
+});
+
 const FieldInput = Type.Object(
   {
-    key: Key,
+    key: QuestionKey,
     action: Type.Optional(SurveyActionName),
     label: Type.Optional(Type.String({ maxLength: 500 })),
     type: Type.Optional(Key),
     section: Type.Optional(Type.String({ maxLength: 500 })),
     options: Type.Optional(Type.Array(OpenObject, { maxItems: 1000 })),
+    relation: Type.Optional(OpenObject),
     translations: Type.Optional(OpenObject),
   },
   { ...closed, description: 'What it says besides key and action is taken from the card type' },

@@ -17,6 +17,7 @@ import { ownValue } from '../../inventory/cards/rules/diff.ts';
 import { command, commandWith } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
   forbidden,
   may,
@@ -27,7 +28,14 @@ import {
 import { lockRow, updateRow } from '../../kernel/resources/rows.ts';
 import { Choice, Count, component, object, Uuid } from '../../kernel/shapes.ts';
 import { responseEvent } from './surveys.commands.ts';
-import { type ResponseRow, SurveyResponse, type SurveyRow } from './surveys.model.ts';
+import { type ResponseRow, type SurveyField, SurveyResponse, type SurveyRow } from './surveys.model.ts';
+import {
+  applyRelations,
+  asksRelations,
+  relatedCards,
+  unknownCardErrors,
+  visibleQuestions,
+} from './surveys.relations.ts';
 import { applyAnswer, checkAnswers, describeField, type SentAnswer } from './surveys.rules.ts';
 
 export const SurveyAppliedSchema = component('SurveyApplied', {
@@ -45,6 +53,7 @@ export const SurveyAppliedSchema = component('SurveyApplied', {
         'card_archived',
         'changed_since',
         'value_does_not_fit',
+        'relation_refused',
       ]),
       message: Type.String(),
       fields: Type.Array(Type.String(), { description: 'Keys of the conflicting fields' }),
@@ -69,8 +78,10 @@ export async function applyResponses(
   requirePermission(ctx.caller, 'surveys.manage');
   return await commandWith(ctx, { dryRun }, async (work) => {
     const { sql } = work;
-    const rows = await query(sql).rows`select from surveys where id = ${id}::uuid for share`;
-    if (rows.length === 0) throw notFound('survey', id);
+    const surveys = await query(sql).rows<Pick<SurveyRow, 'fields'>>`select fields from surveys
+      where id = ${id}::uuid for share`;
+    if (surveys.length === 0) throw notFound('survey', id);
+    const { fields } = surveys[0]!;
     const wanted = [...new Set(responseIds.map((given) => given.toLowerCase()))];
     const asked: string[] = await sql('survey_responses')
       .where({ survey_id: id })
@@ -81,18 +92,28 @@ export async function applyResponses(
     const cards = await loadCards(work, ctx, new Set([...responses.values()].map(({ card_id }) => card_id)));
     requireOnCards(ctx, EDIT, cards.values());
     const report: ApplyReport = { dry_run: dryRun, applied: 0, errors: [] };
-    const after = new Map(cards);
+    const planned = new Map(cards);
     const applied: ResponseRow[] = [];
     for (const response_id of wanted) {
       const response = responses.get(response_id);
-      const refused = attempt(work, ctx, response, after);
-      if (refused) report.errors.push({ response_id, card_id: response?.card_id ?? null, ...refused });
-      else applied.push(response!);
+      const before = response && planned.get(response.card_id);
+      const refused =
+        attemptFields(work, ctx, response, planned) ??
+        (await attemptRelations(work, ctx, response!, typeOf(work.metamodel, before!), fields));
+      if (!refused) applied.push(response!);
+      else {
+        if (before) planned.set(before.id, before);
+        report.errors.push({ response_id, card_id: response?.card_id ?? null, ...refused });
+      }
     }
+    // written relations have changed values that follow from them
+    const current = await loadCards(work, ctx, new Set(cards.keys()));
+    const after = new Map(current);
+    for (const response of applied) attemptFields(work, ctx, response, after);
     await saveCards(
       work,
       ctx,
-      [...cards.values()]
+      [...current.values()]
         .map((before) => ({ before, after: after.get(before.id)! }))
         .filter((write) => write.before !== write.after)
         .map((write) => ({
@@ -122,8 +143,23 @@ async function lockResponses(
 
 type Refused = Omit<NotApplied, 'response_id' | 'card_id'>;
 
-/** Applies one answer to the card after the previous answers. @returns why it was refused. */
-function attempt(
+/** Writes the relations of one answer. @returns why they were refused. */
+async function attemptRelations(
+  work: Work,
+  ctx: Ctx,
+  response: ResponseRow,
+  type: CardType,
+  asked: readonly SurveyField[],
+): Promise<Refused | undefined> {
+  const fields = asked.flatMap((field) =>
+    asksRelations(field.key) ? (describeField(work.metamodel, type, field) ?? []) : [],
+  );
+  const refused = await applyRelations(work, ctx, response, fields);
+  return refused && { code: 'relation_refused', ...refused };
+}
+
+/** Applies the fields of one answer to the card after the previous answers. @returns why it was refused. */
+function attemptFields(
   work: Work,
   ctx: Ctx,
   response: ResponseRow | undefined,
@@ -206,11 +242,20 @@ export async function readForm(ctx: Ctx, surveyId: string, cardId: string): Prom
   if (survey.status !== 'active') throw notFound('survey response', cardId);
   const type = ctx.metamodel.cardTypes.get(card.type)!;
   const hidden = new Set(seesCosts(ctx, card) ? [] : [...type.costKeys, ...response.cost_keys]);
-  const fields = survey.fields.flatMap((field) => {
-    const described = hidden.has(field.key) ? undefined : describeField(type, field);
-    return described ? { ...described, current_value: ownValue(card.attributes, field.key) } : [];
+  const described = visibleQuestions(ctx, survey.fields).flatMap((field) =>
+    hidden.has(field.key) ? [] : (describeField(ctx.metamodel, type, field) ?? []),
+  );
+  const related = await relatedCards(ctx.db, ctx, card.id, described);
+  const fields = described.map((field) => {
+    const cards = related.get(field.key);
+    return cards
+      ? { ...field, current_value: cards.map(({ id }) => id), current_cards: cards }
+      : { ...field, current_value: ownValue(card.attributes, field.key) };
   });
-  const answered = Object.entries(response.responses).filter(([key]) => !hidden.has(key));
+  const existing = Object.entries(response.responses).map(([key, answer]) => ({ key, answer }));
+  const answered = visibleQuestions(ctx, existing).flatMap(({ key, answer }) =>
+    hidden.has(key) ? [] : [[key, answer] as const],
+  );
   return JSON.stringify({
     response_id: response.id,
     response_status: response.status,
@@ -256,13 +301,14 @@ export async function submitAnswer(
     if (card.status !== 'ACTIVE') throw new EstateError('wrong_state', 'The card is archived.');
     const type = typeOf(work.metamodel, card);
     refuseHiddenCosts(type.costKeys, sent, seesCosts(ctx, card));
-    const { answers, errors, outdated } = checkAnswers(
-      work.metamodel,
-      type,
-      survey.fields,
-      card.attributes,
-      sent,
+    const asked = visibleQuestions(ctx, survey.fields).flatMap((field) =>
+      asksRelations(field.key) ? (describeField(work.metamodel, type, field) ?? []) : [field],
     );
+    const related = [...(await relatedCards(sql, ctx, card.id, asked))];
+    const ids = Object.fromEntries(related.map(([key, cards]) => [key, cards.map(({ id }) => id)]));
+    const stored = { ...card.attributes, ...ids };
+    const { answers, errors, outdated } = checkAnswers(work.metamodel, type, asked, stored, sent);
+    if (errors.length === 0) errors.push(...(await unknownCardErrors(sql, ctx, asked, answers)));
     if (errors.length > 0) throw invalidFields(errors);
     if (outdated.length > 0) {
       throw new EstateError('conflict', 'The card has changed since you read the form; read it again.', {

@@ -5,12 +5,15 @@ import { mergeAttributes } from '../../inventory/cards/rules/merge.ts';
 import { validateCardInput } from '../../inventory/cards/rules/values.ts';
 import type { CardType, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { Answer, SurveyAction, SurveyField } from './surveys.model.ts';
+import { asksRelations, describeRelations, idErrors, storedIds } from './surveys.relations.ts';
 
-/** A field as the card type declares it now; undefined if users cannot set it. */
+/** A question as the metamodel declares its field or relations now; undefined if users cannot set them. */
 export function describeField(
+  metamodel: Metamodel,
   type: CardType,
   { key, action }: { key: string; action: SurveyAction },
 ): SurveyField | undefined {
+  if (asksRelations(key)) return describeRelations(metamodel, type, { key, action });
   if (type.fields.get(key)?.readonly || key === LEVEL_FIELD) return undefined;
   for (const { section, fields } of type.fields_schema) {
     const field = fields.find((candidate) => candidate.key === key);
@@ -31,6 +34,7 @@ export function describeField(
 
 /** The fields of a survey with their declarations; fields that cannot be used are added to `errors`. */
 export function describeFields(
+  metamodel: Metamodel,
   type: CardType,
   asked: readonly { key: string; action?: SurveyAction }[],
   errors: FieldError[],
@@ -38,9 +42,12 @@ export function describeFields(
   const seen = new Set<string>();
   return asked.flatMap(({ key, action = 'maintain' }, n) => {
     const field = `fields.${n}.key`;
-    const described = describeField(type, { key, action });
+    const described = describeField(metamodel, type, { key, action });
     if (seen.has(key)) errors.push({ field, code: 'duplicate', message: 'is given twice' });
-    else if (!type.fields.has(key)) {
+    else if (asksRelations(key)) {
+      const message = `is no relation of ${type.key}`;
+      if (!described) errors.push({ field, code: 'unknown_relation', message });
+    } else if (!type.fields.has(key)) {
       errors.push({ field, code: 'unknown_attribute', message: `is no attribute of ${type.key}` });
     } else if (!described) {
       errors.push({ field, code: 'readonly', message: 'is set by the service alone' });
@@ -65,7 +72,10 @@ export interface CheckedAnswers {
   outdated: string[];
 }
 
-/** Checks an answer against the fields as they are declared now, and adds the card's values. */
+/**
+ * Checks an answer against the fields as they are declared now, and adds the card's values.
+ * @param stored its attributes, and ids of related cards by the keys of questions about relations.
+ */
 export function checkAnswers(
   metamodel: Metamodel,
   type: CardType,
@@ -76,8 +86,13 @@ export function checkAnswers(
   const errors: FieldError[] = [];
   const outdated: string[] = [];
   const answers: [string, Answer][] = [];
-  for (const [key, { new_value, confirmed = false, current_value }] of Object.entries(sent)) {
+  for (const [key, given] of Object.entries(sent)) {
     const field = `responses.${key}`;
+    const { confirmed = false } = given;
+    const isRelations = asksRelations(key);
+    const [new_value, current_value] = [given.new_value, given.current_value].map((value) =>
+      isRelations ? storedIds(value) : value,
+    );
     const current = ownValue(stored, key);
     if (!asked.some((candidate) => candidate.key === key)) {
       errors.push({ field, code: 'unknown_field', message: 'is not asked for' });
@@ -92,6 +107,9 @@ export function checkAnswers(
       answers.push([key, { current_value: current, new_value: current, confirmed }]);
     } else if (new_value === undefined) {
       errors.push({ field: `${field}.new_value`, code: 'required', message: 'is missing' });
+    } else if (isRelations) {
+      errors.push(...idErrors(`${field}.new_value`, new_value));
+      answers.push([key, { current_value: current, new_value, confirmed }]);
     } else {
       errors.push(...valueErrors(metamodel, type, key, new_value, stored));
       const cleared = ownValue(mergeAttributes({}, { [key]: new_value }), key);
@@ -124,7 +142,7 @@ export interface ApplyRefusal {
 }
 
 /**
- * The attributes after an answer: confirmed values are unchanged. Refused if a value is neither what it was when the
+ * The attributes after an answer: confirmed values are unchanged, relations left out. Refused if a value is neither what it was when the
  * question was answered nor the answer, or if the answer is no longer valid for its field.
  */
 export function applyAnswer(
@@ -133,7 +151,7 @@ export function applyAnswer(
   attributes: Record<string, unknown>,
   answers: Record<string, Answer>,
 ): { attributes: Record<string, unknown> } | ApplyRefusal {
-  const wanted = Object.entries(answers).filter(([, answer]) => !answer.confirmed);
+  const wanted = Object.entries(answers).filter(([key, { confirmed }]) => !confirmed && !asksRelations(key));
   const keysOf = (entries: typeof wanted) => entries.map(([key]) => key);
   const changed = wanted.filter(([key, { current_value, new_value }]) => {
     const present = ownValue(attributes, key);

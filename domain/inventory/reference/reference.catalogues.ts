@@ -7,12 +7,13 @@ import {
   notFound,
 } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
-import type { Ctx } from '../../kernel/context.ts';
-import { requirePermission } from '../../kernel/permissions/policy.ts';
+import type { Ctx, Work } from '../../kernel/context.ts';
+import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { deleteRows, findRows } from '../../kernel/resources/rows.ts';
 import { createCardsWithin } from '../cards/bulk/bulk.create.ts';
 import type { CardColumns } from '../cards/cards.model.ts';
 import { visibleCards } from '../cards/cards.projection.ts';
+import { type BulkOperation, bulkRelationsWithin } from '../relations/relations.bulk.ts';
 import { ReferenceCatalogue } from './reference.extension.ts';
 import {
   BUNDLED_VERSION,
@@ -20,7 +21,9 @@ import {
   type Catalogue,
   type CatalogueKind,
   type CatalogueNode,
+  type CatalogueRelation,
   catalogueKinds,
+  compareCatalogues,
   FALLBACK_LANGUAGE,
   type GivenNode,
   localised,
@@ -28,14 +31,15 @@ import {
   nodesOfCsv,
   readNodes,
   withAncestors,
+  withoutDeprecated,
 } from './reference.rules.ts';
 
 /** The active catalogue of a kind: the loaded one, else the bundled one. */
 async function catalogueOf(sql: Sql, kind: CatalogueKind): Promise<Catalogue> {
   const [loaded] = await findRows(sql, ReferenceCatalogue, (query) => query.where({ kind }));
   if (!loaded) return bundledCatalogue(kind);
-  const { catalogue_version, source, nodes, loaded_at } = loaded;
-  return { kind, version: catalogue_version, generatedAt: new Date(loaded_at).toISOString(), source, nodes };
+  const { catalogue_version: version, source, nodes, loaded_at, url } = loaded;
+  return { kind, version, generatedAt: new Date(loaded_at).toISOString(), source, nodes, url };
 }
 
 /**
@@ -84,9 +88,17 @@ const namesOf = ({ names }: CatalogueNode): string[] => Object.values(names);
 const MOST_WARNINGS = 100;
 
 /** A catalogue in one language. @throws EstateError `forbidden`. */
-export async function readCatalogue(ctx: Ctx, kind: CatalogueKind, locale: string = FALLBACK_LANGUAGE) {
+export async function readCatalogue(
+  ctx: Ctx,
+  kind: CatalogueKind,
+  {
+    locale = FALLBACK_LANGUAGE,
+    include_deprecated: isWhole,
+  }: { locale?: string | undefined; include_deprecated: boolean },
+) {
   requirePermission(ctx.caller, 'inventory.view');
   const catalogue = await catalogueOf(ctx.db, kind);
+  const siblings = new Map<string | null, number>();
   const existing = await existingCards(ctx.db, ctx, catalogue, true);
   return {
     version: {
@@ -96,17 +108,31 @@ export async function readCatalogue(ctx: Ctx, kind: CatalogueKind, locale: strin
       node_count: catalogue.nodes.length,
       ...countsOf(kind, catalogue.nodes),
       source: catalogue.source,
+      url: may(ctx.caller, 'admin.metamodel') ? (catalogue.url ?? null) : null,
       bundled_version: BUNDLED_VERSION,
     },
-    nodes: catalogue.nodes.map(({ id, level, parent_id, names, descriptions, industry }) => ({
-      id,
-      name: localised(names, locale)!,
-      level,
-      parent_id,
-      description: localised(descriptions, locale) ?? null,
-      industry,
-      existing_card_id: existing.get(id) ?? null,
-    })),
+    nodes: (isWhole ? catalogue.nodes : withoutDeprecated(catalogue.nodes)).map((node) => {
+      const { id, level, parent_id, names, descriptions, industry, notes = {} } = node;
+      const order = (siblings.get(parent_id) ?? 0) + 1;
+      siblings.set(parent_id, order);
+      return {
+        id,
+        name: localised(names, locale)!,
+        level,
+        parent_id,
+        order,
+        description: localised(descriptions, locale) ?? null,
+        notes: localised(notes, locale) ?? null,
+        industry,
+        aliases: node.aliases ?? [],
+        references: node.references ?? [],
+        framework_ids: node.framework_ids ?? {},
+        is_deprecated: node.is_deprecated ?? false,
+        capability_ids: node.capability_ids ?? [],
+        process_ids: node.process_ids ?? [],
+        existing_card_id: existing.get(id) ?? null,
+      };
+    }),
   };
 }
 
@@ -124,25 +150,19 @@ function countsOf(kind: CatalogueKind, nodes: readonly CatalogueNode[]) {
 }
 
 export interface CatalogueDocument {
-  catalogue_version: string;
+  catalogue_version?: string;
   source?: string;
   /** One of these two. */
   nodes?: GivenNode[];
   csv?: string;
+  /** Where the document was read. */
+  url?: string;
 }
 
-/**
- * Replaces the catalogue of a kind. Cards that were created from the former one remain.
- * @throws EstateError `forbidden`, `validation_failed`.
- */
-export async function loadCatalogue(
-  ctx: Ctx,
-  kind: CatalogueKind,
-  { catalogue_version, source = 'loaded', nodes, csv }: CatalogueDocument,
-) {
-  requirePermission(ctx.caller, 'admin.metamodel');
+/** The entries of a document, parents first. @throws EstateError `validation_failed`. */
+function nodesIn({ nodes, csv }: CatalogueDocument, kind: CatalogueKind): CatalogueNode[] {
   if ((nodes === undefined) === (csv === undefined)) {
-    throw invalidField('nodes', 'required', 'must be given, or csv instead of it');
+    throw invalidField('nodes', 'required', 'must be given, or csv or url instead of it');
   }
   const field = nodes ? 'nodes' : 'csv';
   const given = nodes ?? nodesOfCsv(csv!, catalogueKinds[kind].type);
@@ -151,11 +171,47 @@ export async function loadCatalogue(
   }
   const read = readNodes(given, field);
   if ('code' in read[0]!) throw invalidFields(read as FieldError[]);
+  return read as CatalogueNode[];
+}
+
+/**
+ * Compares a document with the active catalogue.
+ * @throws EstateError `forbidden`, `validation_failed`.
+ */
+export async function compareCatalogue(ctx: Ctx, kind: CatalogueKind, document: CatalogueDocument) {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const version = requireVersion(document);
+  return compareCatalogues(await catalogueOf(ctx.db, kind), version, nodesIn(document, kind));
+}
+
+function requireVersion({ catalogue_version }: CatalogueDocument): string {
+  if (catalogue_version !== undefined) return catalogue_version;
+  throw invalidField('catalogue_version', 'required', 'is missing');
+}
+
+/** The address of which the active catalogue was loaded. @throws EstateError `forbidden`, `wrong_state` without one. */
+export async function catalogueUrl(ctx: Ctx, kind: CatalogueKind): Promise<string> {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const { url } = await catalogueOf(ctx.db, kind);
+  if (url) return url;
+  throw new EstateError('wrong_state', 'The catalogue was not loaded from an address; give one as url.');
+}
+
+/**
+ * Replaces the catalogue of a kind. Cards that were created from the former one remain.
+ * @throws EstateError `forbidden`, `validation_failed`.
+ */
+export async function loadCatalogue(ctx: Ctx, kind: CatalogueKind, document: CatalogueDocument) {
+  requirePermission(ctx.caller, 'admin.metamodel');
+  const { source = 'loaded', url = null } = document;
+  const catalogue_version = requireVersion(document);
+  const read = nodesIn(document, kind);
   return await command(ctx, async (work) => {
-    await query(work.sql).run`insert into reference_catalogues (kind, catalogue_version, source, nodes)
-      values (${kind}, ${catalogue_version}, ${source}, ${JSON.stringify(read as CatalogueNode[])}::jsonb)
+    await query(work.sql).run`insert into reference_catalogues
+      (kind, catalogue_version, source, url, nodes)
+      values (${kind}, ${catalogue_version}, ${source}, ${url}, ${JSON.stringify(read)}::jsonb)
        on conflict (kind) do update set catalogue_version = excluded.catalogue_version,
-       source = excluded.source,
+       source = excluded.source, url = excluded.url,
          nodes = excluded.nodes, loaded_at = clock_timestamp()`;
     const loaded = { kind, catalogue_version, node_count: read.length };
     work.emit({ event_type: 'reference_catalogue.loaded', data: { id: kind, source, ...loaded } });
@@ -175,7 +231,7 @@ export async function unloadCatalogue(ctx: Ctx, kind: CatalogueKind): Promise<vo
 
 /**
  * Creates cards of chosen nodes and of their ancestors, with the node's id as external id. Nodes that already have
- * cards are skipped, so that a repeated import creates nothing. All or nothing.
+ * cards are skipped, so that a repeated import creates nothing. All or nothing, except for relations that are refused.
  * @throws EstateError `forbidden`, `validation_failed` naming unknown ids, `conflict` if a card cannot be created.
  */
 export async function importNodes(
@@ -220,8 +276,52 @@ export async function importNodes(
         created += 1;
       }
     }
+    const { written, refused } = await relateNodes(work, ctx, kind, levels.flat(), cards);
     const total = levels.flat().length;
     const ids = [...new Set(catalogue_ids)].map((id) => cards.get(id)!);
-    return { created, skipped: total - created, ids };
+    const relations = { relations_created: written, relations_refused: refused };
+    return { created, skipped: total - created, ids, ...relations };
   });
+}
+
+/**
+ * Relates the cards of nodes to those of the nodes that they name in other catalogues, as far as these have cards.
+ * @param cards the cards by the ids of the nodes.
+ */
+async function relateNodes(
+  work: Work,
+  ctx: Ctx,
+  kind: CatalogueKind,
+  nodes: readonly CatalogueNode[],
+  cards: ReadonlyMap<string, string>,
+): Promise<{ written: number; refused: number }> {
+  const operations: BulkOperation[] = [];
+  for (const { member, type, other, ...relation } of catalogueKinds[kind]
+    .relations as readonly CatalogueRelation[]) {
+    const ids = nodes.flatMap((node) => node[member] ?? []);
+    if (ids.length === 0 || !work.metamodel.relationTypes.has(type)) continue;
+    const rows = await query(work.sql).rows<{ id: string; external_id: string }>`select c.id, c.external_id
+      from cards c where c.type = ${other} and c.status = 'ACTIVE' and c.external_id = any(${ids}::text[])
+      and (${embed(visibleCards(ctx))})`;
+    const others = new Map(rows.map(({ id, external_id }) => [external_id, id]));
+    for (const node of nodes) {
+      for (const id of new Set(node[member] ?? [])) {
+        const [own, related] = [cards.get(node.id), others.get(id)];
+        if (own === undefined || related === undefined) continue;
+        const [source, target] = relation.isTarget ? [related, own] : [own, related];
+        const row_index = operations.length;
+        operations.push({
+          row_index,
+          action: 'upsert',
+          type,
+          source: { id: source },
+          target: { id: target },
+        });
+      }
+    }
+  }
+  if (operations.length === 0) return { written: 0, refused: 0 };
+  const results = await bulkRelationsWithin(work, ctx, operations);
+  const count = (status: string) => results.filter((result) => result.status === status).length;
+  return { written: count('upserted'), refused: count('failed') };
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Extension } from '../../kernel/extensions.ts';
 import { rowModel } from '../../kernel/resources/rows.ts';
-import { Choice, OpenObject, Timestamp } from '../../kernel/shapes.ts';
+import { Choice, Nullable, OpenObject, Timestamp } from '../../kernel/shapes.ts';
 import { type CatalogueKind, type CatalogueNode, catalogueKinds } from './reference.rules.ts';
 
 /** A loaded catalogue, which replaces the bundled one of its kind. */
@@ -9,6 +9,7 @@ export class ReferenceCatalogue extends rowModel('reference_catalogues', {
   kind: Choice(Object.keys(catalogueKinds) as CatalogueKind[]),
   catalogue_version: Type.String({ minLength: 1, maxLength: 100 }),
   source: Type.String({ minLength: 1, maxLength: 200 }),
+  url: Nullable(Type.String({ maxLength: 2000 })),
   nodes: Type.Unsafe<CatalogueNode[]>(Type.Array(OpenObject)),
   loaded_at: Timestamp,
 }) {}

@@ -1,11 +1,28 @@
 import { parse } from 'csv-parse/sync';
 import { type FieldError, invalidField } from '../../../platform/errors.ts';
+import { canonical } from '../../kernel/events/row-changes.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
 import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/values.ts';
 import catalogues from './catalogues.json' with { type: 'json' };
 
+/** What an entry says besides its name and place; absent members are empty. */
+export interface NodeDetails {
+  /** Other names. */
+  aliases?: string[];
+  /** Sources, as texts or URLs. */
+  references?: string[];
+  /** Its ids in frameworks, by their names. */
+  framework_ids?: Record<string, string>;
+  is_deprecated?: boolean;
+  /** By language. */
+  notes?: Record<string, string>;
+  /** The entries of the other catalogues to which an import relates its card. */
+  capability_ids?: string[];
+  process_ids?: string[];
+}
+
 /** An entry of a loaded document. */
-export interface GivenNode {
+export interface GivenNode extends NodeDetails {
   id: string;
   parent_id?: string | null;
   names: Record<string, string>;
@@ -27,7 +44,8 @@ export function readNodes(given: readonly GivenNode[], field: string): Catalogue
     if (errors.length < MAX_ERRORS) errors.push({ field: `${field}.${n}.${member}`, code, message });
   };
   const byId = new Map<string, CatalogueNode>();
-  for (const [n, { id, parent_id = null, names, descriptions = {}, industry }] of given.entries()) {
+  for (const [n, node] of given.entries()) {
+    const { id, parent_id = null, names, descriptions = {}, industry, ...details } = node;
     const bad = checkLine('id', id, MAX_EXTERNAL_ID);
     if (bad) report(n, 'id', bad.code, bad.message);
     if (byId.has(id)) report(n, 'id', 'duplicate', 'is the id of an entry further up');
@@ -49,7 +67,8 @@ export function readNodes(given: readonly GivenNode[], field: string): Catalogue
     }
     const level = (parent?.level ?? 0) + 1;
     if (level > MAX_LEVELS) report(n, 'parent_id', 'too_deep', `leads below level ${MAX_LEVELS}`);
-    byId.set(id, { id, parent_id, level, names, descriptions, industry: industry ?? ALL_INDUSTRIES });
+    const known = { id, parent_id, level, names, descriptions, industry: industry ?? ALL_INDUSTRIES };
+    byId.set(id, { ...known, ...details });
   }
   return errors.length > 0 ? errors : [...byId.values()];
 }
@@ -59,6 +78,40 @@ export function localised(texts: Record<string, string>, locale: string): string
   const own = (language: string) => (Object.hasOwn(texts, language) ? texts[language] : undefined);
   return own(locale) ?? own(locale.split('-')[0]!) ?? own(FALLBACK_LANGUAGE);
 }
+
+/** The nodes that are not deprecated, with all their ancestors. */
+export function withoutDeprecated(nodes: readonly CatalogueNode[]): CatalogueNode[] {
+  const kept = new Set<string>();
+  for (const node of nodes.toReversed()) {
+    if (!node.is_deprecated || kept.has(node.id)) {
+      kept.add(node.id);
+      if (node.parent_id !== null) kept.add(node.parent_id);
+    }
+  }
+  return nodes.filter(({ id }) => kept.has(id));
+}
+
+/** How a published catalogue differs from the active one, by the ids of entries. */
+export function compareCatalogues(active: Catalogue, version: string, published: readonly CatalogueNode[]) {
+  const before = new Map(active.nodes.map((node) => [node.id, canonical(node)]));
+  const added = published.filter(({ id }) => !before.has(id));
+  const changed = published.filter((node) => {
+    const known = before.get(node.id);
+    return known !== undefined && known !== canonical(node);
+  });
+  return {
+    catalogue_version: version,
+    current_version: active.version,
+    is_newer: byNumber.compare(version, active.version) > 0,
+    node_count: published.length,
+    added: added.length,
+    changed: changed.length,
+    removed: active.nodes.length - (published.length - added.length),
+  };
+}
+
+/** Versions with numbers by their value: 1.10 after 1.9. */
+const byNumber = new Intl.Collator('en', { numeric: true });
 
 /** The chosen nodes with all their ancestors, level by level from the roots; `unknown` are ids without a node. */
 export function withAncestors(
@@ -84,15 +137,47 @@ export function withAncestors(
 
 /** The reference catalogues, with the kind of card that their nodes become. */
 export const catalogueKinds = {
-  capability: { type: 'BusinessCapability', subtypes: [], prefix: 'BC' },
-  process: { type: 'BusinessProcess', subtypes: ['category', 'group', 'process'], prefix: 'BP' },
-  value_stream: { type: 'BusinessContext', subtypes: ['valueStream'], prefix: 'VS' },
-} as const satisfies Record<string, { type: string; subtypes: readonly string[]; prefix: string }>;
+  capability: { type: 'BusinessCapability', subtypes: [], prefix: 'BC', relations: [] },
+  process: {
+    type: 'BusinessProcess',
+    subtypes: ['category', 'group', 'process'],
+    prefix: 'BP',
+    relations: [{ member: 'capability_ids', type: 'relProcessToBC', other: 'BusinessCapability' }],
+  },
+  value_stream: {
+    type: 'BusinessContext',
+    subtypes: ['valueStream'],
+    prefix: 'VS',
+    relations: [
+      { member: 'capability_ids', type: 'relBizCtxToBC', other: 'BusinessCapability' },
+      { member: 'process_ids', type: 'relProcessToBizCtx', other: 'BusinessProcess', isTarget: true },
+    ],
+  },
+} as const satisfies Record<
+  string,
+  {
+    type: string;
+    subtypes: readonly string[];
+    prefix: string;
+    relations: readonly CatalogueRelation[];
+  }
+>;
+
+/** How the cards of a catalogue are related to those of another. */
+export interface CatalogueRelation {
+  /** The member of an entry with the ids of the entries. */
+  member: 'capability_ids' | 'process_ids';
+  /** The relation type, and the type of the other cards. */
+  type: string;
+  other: string;
+  /** Whether the card of the entry is the target. */
+  isTarget?: true;
+}
 
 export type CatalogueKind = keyof typeof catalogueKinds;
 
 /** One entry of a catalogue. Its id, such as `BC-100.10`, becomes the external id of its card. */
-export interface CatalogueNode {
+export interface CatalogueNode extends NodeDetails {
   id: string;
   parent_id: string | null;
   /** Roots have level 1. */
@@ -110,6 +195,8 @@ export interface Catalogue {
   generatedAt: string;
   /** `bundled`, or the source that was given when it was loaded. */
   source: string;
+  /** Where it was published, of a loaded one. */
+  url?: string | null;
   /** Parents before their descendants. */
   nodes: CatalogueNode[];
 }
@@ -122,7 +209,8 @@ const MAX_LEVELS = 6;
 
 /** Tables of cards, as they are imported and exported, can be loaded as catalogues as well. */
 const ofCards: Record<string, string> = { external_id: 'id', parent_external_id: 'parent_id' };
-const COLUMN = /^(type|id|parent_id|industry|name|description|(name|description)\.[a-z]{2}(-[A-Z]{2})?)$/;
+const COLUMN =
+  /^(type|id|parent_id|industry|is_deprecated|(name|description|notes)(\.[a-z]{2}(-[A-Z]{2})?)?|aliases|references|capability_ids|process_ids)$/;
 
 /**
  * The entries of a table with the columns `id`, `parent_id`, `industry`, `name` and `description`; the last two also by
@@ -163,10 +251,28 @@ export function nodesOfCsv(text: string, cardType: string): GivenNode[] {
     names: byLanguage(row, 'name'),
     descriptions: byLanguage(row, 'description'),
     ...(row.industry ? { industry: row.industry } : {}),
+    ...(row.is_deprecated?.toLowerCase() === 'true' ? { is_deprecated: true } : {}),
+    ...(Object.keys(row).some((column) => /^notes(\.|$)/.test(column)) && {
+      notes: byLanguage(row, 'notes'),
+    }),
+    ...Object.fromEntries(
+      listColumns.flatMap((column) => (row[column] ? [[column, entriesOf(row[column])]] : [])),
+    ),
   }));
 }
 
-function byLanguage(row: Record<string, string>, member: 'name' | 'description'): Record<string, string> {
+/** Columns with several entries, separated by semicolons. */
+const listColumns = ['aliases', 'references', 'capability_ids', 'process_ids'] as const;
+const entriesOf = (cell: string): string[] =>
+  cell
+    .split(';')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+function byLanguage(
+  row: Record<string, string>,
+  member: 'name' | 'description' | 'notes',
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(row).flatMap(([column, value]) => {
       const [name, language = 'en'] = column.split('.');

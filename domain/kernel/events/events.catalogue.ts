@@ -75,7 +75,7 @@ const catalogue = {
   principle: inventory(null, written),
   regulation: inventory(null, written),
   resource_type: inventory(null, written),
-  survey: inventory('surveys.manage', ['created', 'updated', 'deleted', 'sent', 'closed']),
+  survey: inventory('surveys.manage', ['created', 'updated', 'deleted', 'sent', 'reminded', 'closed']),
   survey_response: inventory('surveys.manage', written),
   web_portal: inventory('web_portals.manage', written),
   compliance_finding: inventory(['compliance.view', 'grc.view'], written),

@@ -1,4 +1,12 @@
-import { type AdrRow, adrKind, referenceNumber } from '../../../domain/governance/adr/adr.kind.ts';
+import {
+  type AdrRow,
+  adrKind,
+  adrList,
+  adrLists,
+  adrTexts,
+  referenceNumber,
+  wholeMembers,
+} from '../../../domain/governance/adr/adr.kind.ts';
 import { madrSections, writeMadr } from '../../../domain/governance/adr/madr.ts';
 import { recordText } from '../../../domain/governance/signatures/signatures.records.ts';
 import { integrityOf } from '../../../domain/governance/signatures/signatures.rules.ts';
@@ -7,8 +15,11 @@ import { sectionNumbers } from '../../../domain/governance/soaw/soaw.content.ts'
 import { soawKind } from '../../../domain/governance/soaw/soaw.kind.ts';
 import { type Section, type SoawRow, togafPhases } from '../../../domain/governance/soaw/soaw.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { readList } from '../../../domain/kernel/lists/lists.define.ts';
+import type { ListParamsOf } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { findRows } from '../../../domain/kernel/resources/rows.ts';
+import { EstateError } from '../../../platform/errors.ts';
 import type { Block, Cell, Part, PrintDocument } from '../../kernel/documents/document.types.ts';
 
 /** A stored document and its JSON for the caller. */
@@ -90,6 +101,69 @@ export async function readAdrFile(ctx: Ctx, id: string) {
       reference: referenceNumber(row.number),
       revision: row.revision_number,
     }),
+  };
+}
+
+/** Decisions in one file, and characters of their texts. */
+const MAX_DECISIONS = 100;
+const MAX_CHARACTERS = 1_000_000;
+
+const length = [...adrTexts, ...adrLists].map((name) => `coalesce(length(a.${name}::text), 0)`).join(' + ');
+
+/**
+ * The decisions that match, by number and revision, as one document with a table of contents.
+ * @throws EstateError `forbidden`, `query_too_heavy` for too many.
+ */
+export async function readAdrsFile(
+  ctx: Ctx,
+  filters: Partial<ListParamsOf<NonNullable<typeof adrList.filters>>>,
+): Promise<{ name: string; paper: PrintDocument }> {
+  const params = { ...filters, sort_by: 'reference_number', sort_dir: 'asc' as const };
+  const page = { ...params, page: 1, page_size: MAX_DECISIONS };
+  const sized = { ...adrList, members: { length } };
+  const { total, items: sizes } = JSON.parse(await readList(ctx, sized, page));
+  const characters = (sizes as { length: number }[]).reduce((sum, { length }) => sum + length, 0);
+  if (total > MAX_DECISIONS || characters > MAX_CHARACTERS) {
+    const message = `A file has at most ${MAX_DECISIONS} decisions with ${MAX_CHARACTERS} characters: filter them.`;
+    throw new EstateError('query_too_heavy', message);
+  }
+  const { items } = JSON.parse(await readList(ctx, { ...adrList, members: wholeMembers }, page));
+  const texts = items as { id: string }[];
+  const rows = await findRows(ctx.db, adrKind.model, (query) =>
+    query.whereIn(
+      'id',
+      texts.map(({ id }) => id),
+    ),
+  );
+  const byId = new Map((rows as AdrRow[]).map((row) => [row.id, row]));
+  const documents = texts.flatMap((text): ReadDocument<AdrRow>[] => {
+    const row = byId.get(text.id);
+    return row ? [{ row, text }] : [];
+  });
+  return { name: 'architecture-decisions', paper: collected(documents) };
+}
+
+function collected(documents: ReadDocument<AdrRow>[]): PrintDocument {
+  const papers = documents.map(adrDocument);
+  const contents = documents.map(({ row }, n): Block[] => [
+    { kind: 'paragraph', inlines: [{ text: `${papers[n]!.title} (${statusNames[row.status]})` }] },
+  ]);
+  return {
+    kind: 'Architecture decision records',
+    title: 'Architecture decisions',
+    facts: [['Decisions', String(papers.length)]],
+    parts: [
+      { kind: 'list', ordered: false, start: 1, items: contents },
+      ...papers.map((paper): Part => ({ kind: 'document', paper })),
+    ],
+    signatures: [],
+    notice: null,
+    footer: 'Architecture decisions',
+    written:
+      papers
+        .map(({ written }) => written)
+        .sort()
+        .at(-1) ?? new Date().toISOString(),
   };
 }
 

@@ -15,8 +15,19 @@ export function blocksOf({ facts, parts, signatures }: PrintDocument): Block[] {
 }
 
 function blocksOfPart(part: Part): Block[] {
+  if (part.kind === 'document') return blocksOfDocument(part.paper);
   if (part.kind === 'markdown') return markdownBlocks(part.text, part.level);
   return part.kind === 'html' ? htmlBlocks(part.text) : [part];
+}
+
+function blocksOfDocument(paper: PrintDocument): Block[] {
+  const notice: Block[] = paper.notice
+    ? [{ kind: 'paragraph', inlines: [{ text: paper.notice, bold: true }] }]
+    : [];
+  const blocks = blocksOf(paper).map((block) =>
+    block.kind === 'heading' ? { ...block, level: Math.min(block.level + 1, 6) } : block,
+  );
+  return [{ kind: 'heading', level: 1, inlines: [{ text: paper.title }] }, ...notice, ...blocks];
 }
 
 function signatureBlocks(signatures: PrintDocument['signatures']): Block[] {

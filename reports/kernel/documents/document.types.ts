@@ -44,7 +44,9 @@ export type Block =
 export type Part =
   | Block
   | { kind: 'markdown'; text: string | null /** Of its highest headings. */; level: number }
-  | { kind: 'html'; text: string };
+  | { kind: 'html'; text: string }
+  /** A whole document under its title; its headings are one level lower. */
+  | { kind: 'document'; paper: PrintDocument };
 
 /** A signatory as shown in a document. */
 interface DocumentSignature {

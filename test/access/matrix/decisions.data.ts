@@ -45,6 +45,7 @@ const shared = (kind: Kind): Row[] => {
   return [
     row(`GET ${url}`, '+ + + + - - 0'),
     row(`POST ${url}`, '+ + + - - - 0', () => ({ body: bodies[kind]() })),
+    ...(kind === 'adr' ? [row(`GET ${url}/export`, '+ + + + - - 0', () => ({ query: 'search=none' }))] : []),
     row(`GET ${id}`, '+ + + + - - 0', one(kind)),
     row(`PATCH ${id}`, '+ + + - - - 0', one(kind, kind === 'adr' ? { decision: 'X' } : { name: 'X' })),
     row(`POST ${id}/request-signatures`, '+ + + - - - 0', async (w) => ({

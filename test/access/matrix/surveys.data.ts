@@ -56,6 +56,9 @@ export const surveyRows: Row[] = [
       }),
     };
   }),
+  row('POST /surveys/{survey_id}/remind', '+ - - - - - 0', async (w) => ({
+    path: await survey(w, { status: 'active' }),
+  })),
   row('POST /surveys/{survey_id}/close', '+ - - - - - 0', async (w) => ({
     path: await survey(w, { status: 'active' }),
   })),

@@ -154,3 +154,43 @@ it('a statement is handed on as DOCX and PDF, without its hidden sections', asyn
   expect(words).not.toContain('Kept back');
   expect(pagesOf((await ok(viewer.get(`/api/v1/soaw/${body.id}/export?format=pdf`))).raw)).toBe(1);
 });
+
+it('decisions are handed on as one file, with contents and signatures, as they are filtered', async () => {
+  const word = randomUUID();
+  const card = await admin.card({ name: `Desk ${word}` });
+  const made = (title: string, more: object = {}) =>
+    admin.create('/api/v1/adr', { title: `${title} ${word}`, context: `Why ${title}`, ...more });
+  const first = await made('First');
+  const second = await made('Second', { decision: '## Yes\n\n* Good' });
+  await admin.create(`/api/v1/adr/${first.id}/cards`, { card_id: card.id });
+  await ok(admin.post(`/api/v1/adr/${second.id}/request-signatures`, { user_ids: [admin.userId] }));
+  await ok(admin.post(`/api/v1/adr/${second.id}/sign`));
+  const file = (query: string) => ok(viewer.get(`/api/v1/adr/export?${query}`));
+
+  const docx = await file(`search=${word}`);
+  expect(docx.headers['content-disposition']).toBe('attachment; filename=architecture-decisions.docx');
+  const words = await wordsOf(docx.raw);
+  const [one, two] = [`${first.reference_number} First ${word}`, `${second.reference_number} Second ${word}`];
+  const places = [
+    `${one} (Draft)`,
+    `${two} (Signed)`,
+    'Why First',
+    'Not signed yet.',
+    'Why Second',
+    'Signatures',
+  ];
+  for (const part of places) expect(words).toContain(part);
+  expect(words.indexOf('Why First')).toBeLessThan(words.indexOf('Why Second'));
+  expect(words).toContain(`Desk ${word} (Application)`);
+  expect(pagesOf((await file(`search=${word}&format=pdf`)).raw)).toBeGreaterThan(0);
+  const signed = await wordsOf((await file(`search=${word}&status=signed`)).raw);
+  expect([signed.includes('Why First'), signed.includes('Why Second')]).toEqual([false, true]);
+  await db('adrs').insert(
+    Array.from({ length: 101 }, (_, n) => ({
+      series_id: randomUUID(),
+      number: 10_000 + n,
+      title: `Many ${word}`,
+    })),
+  );
+  await expectProblem(viewer.get(`/api/v1/adr/export?search=many+${word}`), 422, 'query_too_heavy', 'request');
+});

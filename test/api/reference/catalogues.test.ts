@@ -1,10 +1,13 @@
 /** The catalogue of capabilities. */
 
-import { expectProblem, faults, ok, openApp } from '../../support/harness.ts';
+import { type Reaction, serveResponses } from '../../emulators/http.ts';
+import { closeAfterAll, expectProblem, faults, ok, openApp, pluck } from '../../support/harness.ts';
 
 const url = '/api/v1/capability-catalogue';
 
-const { db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer']);
+const { db, admin, member, viewer } = await openApp(['admin', 'member', 'viewer'], {
+  OUTBOUND_ALLOW: '127.0.0.1:*',
+});
 
 type Node = Record<string, unknown>;
 const node = (answer: { body: { capabilities: Node[] } }, id: string) =>
@@ -37,7 +40,7 @@ it('becomes cards with those above them, once', async () => {
     attributes: { capabilityLevel: 'L3' },
   });
   const again = await member.post(`${url}/import`, body);
-  expect(again.body).toEqual({ created: 0, skipped: 4, ids: made.body.ids });
+  expect(again.body).toMatchObject({ created: 0, skipped: 4, ids: made.body.ids });
   expect(node(await viewer.get(url), 'BC-400.10.20').existing_card_id).toBe(made.body.ids[0]);
   expect(await faults(member.post(`${url}/import`, { catalogue_ids: ['BC-400', 'BC-9'] }))).toContain(
     'catalogue_ids.1 unknown_value',
@@ -117,4 +120,114 @@ it('is replaced by a larger one, as entries or as a table, and brought back', as
     'reference_catalogue.loaded',
     'reference_catalogue.removed',
   ]);
+});
+
+describe('an entry', () => {
+  it('has details, and is left out when it is deprecated', async () => {
+    const details = {
+      aliases: ['Guidance'],
+      references: ['https://example.com/steering'],
+      framework_ids: { APQC: '10002' },
+    };
+    const nodes = [
+      {
+        id: 'Q-1',
+        names: { en: 'Steering' },
+        notes: { en: 'Begin here.', de: 'Hier beginnen.' },
+        ...details,
+      },
+      { id: 'Q-2', names: { en: 'Old' }, is_deprecated: true },
+      { id: 'Q-3', names: { en: 'Old, but needed' }, is_deprecated: true },
+      { id: 'Q-3.1', parent_id: 'Q-3', names: { en: 'Present' } },
+    ];
+    await ok(admin.put(url, { catalogue_version: '9', nodes }));
+    const read = async (query = '') => (await ok(viewer.get(`${url}${query}`))).capabilities;
+    expect((await read('?locale=de'))[0]).toMatchObject({ ...details, notes: 'Hier beginnen.', order: 1 });
+    expect(pluck(await read(), 'id', 'order', 'is_deprecated')).toEqual([
+      ['Q-1', 1, false],
+      ['Q-3', 2, true],
+      ['Q-3.1', 1, false],
+    ]);
+    expect(await read('?include_deprecated=true')).toHaveLength(4);
+    const csv = 'id,name,aliases,is_deprecated\nQ-1,Steering,"Guidance; Lead",true\n';
+    await ok(admin.put(url, { catalogue_version: '10', csv }));
+    expect(await read('?include_deprecated=true')).toMatchObject([
+      { id: 'Q-1', aliases: ['Guidance', 'Lead'], is_deprecated: true },
+    ]);
+    await ok(admin.delete(url), 204);
+  });
+
+  it('relates its card to those of other catalogues when it is imported', async () => {
+    const streams = '/api/v1/value-stream-catalogue';
+    const names = { en: 'Lend' };
+    const stage = {
+      id: 'LS-1.1',
+      parent_id: 'LS-1',
+      names: { en: 'Check' },
+      capability_ids: ['BC-100', 'BC-none'],
+      process_ids: ['BP-100'],
+    };
+    await ok(admin.put(streams, { catalogue_version: '1', nodes: [{ id: 'LS-1', names }, stage] }));
+    const [capability] = (await ok(member.post(`${url}/import`, { catalogue_ids: ['BC-100'] }))).ids;
+    const [process] = (
+      await ok(member.post('/api/v1/process-catalogue/import', { catalogue_ids: ['BP-100'] }))
+    ).ids;
+    const send = () => ok(member.post(`${streams}/import`, { catalogue_ids: ['LS-1.1'] }));
+    const made = await send();
+    expect(made).toMatchObject({ created: 2, relations_created: 2, relations_refused: 0 });
+    const [id] = made.ids;
+    const { items } = (await member.get(`/api/v1/relations?card_id=${id}`)).body;
+    expect(pluck(items, 'type', 'source_id', 'target_id').sort()).toEqual([
+      ['relBizCtxToBC', id, capability],
+      ['relProcessToBizCtx', process, id],
+    ]);
+    expect(await send()).toEqual({ ...made, created: 0, skipped: 2, relations_created: 0 });
+    await ok(admin.delete(streams), 204);
+  });
+});
+
+describe('a published catalogue', () => {
+  let reaction: Reaction;
+  const document = (version: string, ...ids: string[]) => ({
+    catalogue_version: version,
+    source: 'Publisher',
+    nodes: ids.map((id) => ({ id, names: { en: `The ${id}`, de: `Das ${id}` } })),
+  });
+  const compare = (body: object = {}) => admin.post(`${url}/compare`, body);
+
+  it('is compared and loaded on demand, from an address that is remembered', async () => {
+    const { origin } = closeAfterAll(await serveResponses(() => reaction));
+    const from = `${origin}/capabilities.json`;
+    await expectProblem(compare(), 409, 'wrong_state');
+    reaction = { status: 200, body: document('1.9', 'A', 'B') };
+    const loaded = await ok(admin.put(url, { url: from }));
+    expect(loaded).toEqual({ kind: 'capability', catalogue_version: '1.9', node_count: 2 });
+    const version = async (client = admin) => (await client.get(url)).body.version;
+    expect(await version()).toMatchObject({ source: 'Publisher', url: from });
+    expect((await version(viewer)).url).toBeNull();
+    const changed = document('1.10', 'A', 'C');
+    changed.nodes[0]!.names.en = 'Another A';
+    reaction = { status: 200, body: changed };
+    expect(await ok(compare())).toEqual({
+      url: from,
+      catalogue_version: '1.10',
+      current_version: '1.9',
+      is_newer: true,
+      node_count: 2,
+      added: 1,
+      changed: 1,
+      removed: 1,
+    });
+    expect((await version()).catalogue_version).toBe('1.9');
+    expect(await faults(compare({ url: 'https://10.0.0.1/x' }))).toContain('url address_refused');
+    for (const body of ['<p>', { nodes: [{ id: 'A' }] }, { ...changed, more: 1 }]) {
+      reaction = { status: 200, body };
+      expect(await faults(compare())).toContain('url bad_document');
+    }
+    for (const failure of [{ status: 500 }, 'reset'] as const) {
+      reaction = failure;
+      await expectProblem(compare(), 502, 'upstream_failed');
+    }
+    await ok(admin.delete(url), 204);
+  });
 });

@@ -94,6 +94,66 @@ describe('an answer', () => {
     expect((await ann.get(`${url}/my`)).text).not.toContain(card);
   });
 
+  it('is about relations, too, and adds and removes them when it is applied', async () => {
+    const key = 'relations.relAppToITC';
+    const [a, b, c] = [
+      await d.card({ type: 'ITComponent', name: 'A' }),
+      await d.card({ type: 'ITComponent', name: 'B' }),
+      await d.card({ type: 'ITComponent', name: 'C' }),
+    ];
+    const card = await d.card({}, ann);
+    const relate = (target_id: string) =>
+      admin.create('/api/v1/relations', { type: 'relAppToITC', source_id: card, target_id });
+    for (const target of [a, b]) await relate(target);
+    const fields = [{ key, action: 'confirm' }, { key: 'timeModel' }];
+    const id = await d.sent([card], { fields });
+    const form = (await ann.get(`${url}/${id}/respond/${card}`)).body;
+    expect(form.fields[0]).toMatchObject({
+      key,
+      type: 'relation',
+      section: 'Relations',
+      relation: { type: 'relAppToITC', direction: 'outgoing', other_type_key: 'ITComponent' },
+      current_value: [a, b].sort(),
+    });
+    expect(pluck(form.fields[0].current_cards, 'name').sort()).toEqual(['A', 'B']);
+    const app = await d.card({ name: 'App' });
+    const say = (responses: object) => d.answer(ann, id, card, responses);
+    await expectInvalid(say({ [key]: { new_value: [app] } }), `responses.${key}.new_value.0 unknown_card`);
+    await expectInvalid(say({ [key]: { new_value: 'A' } }), `responses.${key}.new_value wrong_type`);
+    await expectInvalid(say({ [key]: { new_value: ['A'] } }), `responses.${key}.new_value.0 format`);
+    await expectProblem(say({ [key]: { new_value: [c], current_value: [a] } }), 409, 'conflict');
+    const answer = { new_value: [c.toUpperCase(), b], current_value: [b, a] };
+    await ok(say({ [key]: answer, timeModel: { new_value: 'invest' } }));
+    const [response] = await d.responses(id);
+    expect(response.responses[key]).toEqual({
+      current_value: [a, b].sort(),
+      new_value: [b, c].sort(),
+      confirmed: false,
+    });
+    const blind = await t.holding('surveys.manage', 'inventory.view', 'costs.view');
+    expect(Object.keys((await blind.get(`${url}/${id}/responses`)).body.items[0].responses)).toEqual([
+      'timeModel',
+    ]);
+    const asked = { name: 'S', target_type_key: 'Application', fields };
+    await expectProblem(blind.post(url, asked), 403, 'relations.view');
+    const related = async () =>
+      (await admin.get(`/api/v1/relations?card_id=${card}`)).body.items
+        .map((relation: { target_id: string }) => relation.target_id)
+        .sort();
+    // all of an answer or nothing of it
+    await ok(admin.post(`/api/v1/cards/${c}/archive`));
+    const refused = (await d.apply(id, [response.id])).body;
+    expect(refused).toMatchObject({ applied: 0, errors: [{ code: 'relation_refused', fields: [key] }] });
+    expect([await related(), (await attributes(card)).timeModel]).toEqual([[a, b].sort(), undefined]);
+    await ok(admin.post(`/api/v1/cards/${c}/restore`));
+    expect((await d.apply(id, [response.id], { dry_run: true })).body.applied).toBe(1);
+    expect(await related()).toEqual([a, b].sort());
+    expect((await d.apply(id, [response.id])).body).toMatchObject({ applied: 1, errors: [] });
+    expect([await related(), (await attributes(card)).timeModel]).toEqual([[b, c].sort(), 'invest']);
+    await admin.undo();
+    expect([await related(), (await attributes(card)).timeModel]).toEqual([[a, b].sort(), undefined]);
+  });
+
   it('shows costs to those alone who see them', async () => {
     const card = await d.card({ attributes: { costTotalAnnual: 7300019 } }, bob);
     const id = await d.sent([card]);

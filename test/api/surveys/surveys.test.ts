@@ -119,6 +119,36 @@ it('targets are the active cards that the filters select, with those who hold a 
   await db('users').where({ id: bob.userId }).update({ role: 'viewer', is_active: true });
 });
 
+describe('reminding', () => {
+  it('tells those who have not answered, each once a day whatever the survey', async () => {
+    const [cal, dot] = [await t.as('viewer', 'Cal'), await t.as('viewer', 'Dot')];
+    const card = await d.card({}, cal, dot);
+    const [id, other] = [await d.sent([card]), await d.sent([card])];
+    const remind = (survey: string) => admin.post(`${url}/${survey}/remind`);
+    await ok(d.answer(cal, id, card, {}));
+    const since = await admin.position();
+    expect(await ok(remind(id))).toEqual({ users_pending: 1, users_reminded: 1 });
+    const [event] = await d.events(since, 'survey.reminded');
+    expect(event.data).toMatchObject({ id, recipients: [dot.userId] });
+    await tellAll(t.services);
+    const told = async () =>
+      (await toldTo(t.services, dot.userId)).filter(
+        ({ title }) => title === 'A survey waits for your answer',
+      );
+    expect(await told()).toMatchObject([{ type: 'survey_request', link: '/surveys' }]);
+    // the other survey reminds whoever was not reminded today
+    expect(await ok(remind(other))).toEqual({ users_pending: 2, users_reminded: 1 });
+    const both = await Promise.all([remind(id), remind(other)]);
+    expect(both.map(({ body }) => body.users_reminded)).toEqual([0, 0]);
+    await db('survey_reminders').update({ reminded_at: db.raw(`now() - interval '25 hours'`) });
+    const twice = await Promise.all([remind(id), remind(other)]);
+    expect(twice.map(({ body }) => body.users_reminded).reduce((sum, n) => sum + n)).toBe(2);
+    await ok(admin.post(`${url}/${id}/close`));
+    await expectProblem(remind(id), 409, 'wrong_state');
+    await expectProblem(remind(randomUUID()), 404, 'not_found');
+  });
+});
+
 describe('sending', () => {
   it('asks everybody once about each card, tells them, and ends with the close', async () => {
     const cards = [await d.card({ name: 'One' }, ann, bob), await d.card({ name: 'Two' }, bob)];

@@ -56,14 +56,24 @@ const metamodel = compileMetamodel({
   tagGroups: [],
 });
 const type = metamodel.cardTypes.get('Thing')!;
-const asked: SurveyField[] = describeFields(type, [{ key: 'size' }, { key: 'sorts', action: 'confirm' }], []);
+const asked: SurveyField[] = describeFields(
+  metamodel,
+  type,
+  [{ key: 'size' }, { key: 'sorts', action: 'confirm' }],
+  [],
+);
 const check = (stored: Record<string, unknown>, sent: Record<string, object>) =>
   checkAnswers(metamodel, type, asked, stored, sent);
 
 it('fields are described by their type, and those that people do not set are refused', () => {
   expect(asked).toEqual(describedFields);
   const errors: { field: string; code: string; message: string }[] = [];
-  describeFields(type, [{ key: 'score' }, { key: 'none' }, { key: 'size' }, { key: 'size' }], errors);
+  describeFields(
+    metamodel,
+    type,
+    [{ key: 'score' }, { key: 'none' }, { key: 'size' }, { key: 'size' }],
+    errors,
+  );
   expect(errors.map((error) => `${error.field} ${error.code}`)).toEqual([
     'fields.0.key readonly',
     'fields.1.key unknown_attribute',
