@@ -6,7 +6,7 @@ import { checkLine, checkText, MAX_EXTERNAL_ID, MAX_NAME } from '../cards/rules/
 import catalogues from './catalogues.json' with { type: 'json' };
 
 /** What an entry says besides its name and place; absent members are empty. */
-export interface NodeDetails {
+interface NodeDetails {
   /** Other names. */
   aliases?: string[];
   /** Sources, as texts or URLs. */
