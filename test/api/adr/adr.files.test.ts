@@ -192,5 +192,10 @@ it('decisions are handed on as one file, with contents and signatures, as they a
       title: `Many ${word}`,
     })),
   );
-  await expectProblem(viewer.get(`/api/v1/adr/export?search=many+${word}`), 422, 'query_too_heavy', 'request');
+  await expectProblem(
+    viewer.get(`/api/v1/adr/export?search=many+${word}`),
+    422,
+    'query_too_heavy',
+    'request',
+  );
 });
