@@ -77,7 +77,7 @@ async function openReportFile(
   services: Services,
   ctx: Ctx,
   request: ReportRequest,
-  { format, table, theme, width }: ReportPayload,
+  { format, table, theme, width, language }: ReportPayload,
   signal: AbortSignal,
 ): Promise<{ content: Readable; position: string }> {
   const { report, params } = request;
@@ -92,7 +92,7 @@ async function openReportFile(
   let look: RenderContext | undefined;
   if (isPicture(format)) {
     const { values } = await loadSettings(services.db);
-    look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf), { theme, width });
+    look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf), { theme, width, language });
   }
   const rendering = { report: report.name, params, body, format, table, look };
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });

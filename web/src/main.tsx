@@ -12,7 +12,10 @@ import { styleNonce, Theme } from './kit/Theme.tsx';
 import { queryClient } from './shell/queries.ts';
 import { router } from './shell/router.tsx';
 
-configure({ headers: { 'X-Estate-Client': 'web', 'X-Request-Origin': 'web' } });
+// labels come as they are stored, and pages translate them
+configure({
+  headers: { 'X-Estate-Client': 'web', 'X-Request-Origin': 'web', 'Accept-Language': 'en' },
+});
 
 // a library of dialogs writes a style element of its own
 Object.assign(window, { __webpack_nonce__: styleNonce() });

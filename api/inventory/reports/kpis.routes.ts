@@ -50,7 +50,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       'With `every`, the last snapshot of each interval; in an interval without a snapshot all members except `slot` are null. As CSV or workbook, by `Accept`: the complete period, oldest first. As a chart: the complete period, with gaps in the lines where no snapshot was stored.',
     permission: 'reports.ea_dashboard',
     permissionNote: 'inventory.view, since the figures include all cards',
-    headers: ['Accept'],
+    headers: ['Accept', 'Accept-Language'],
     errors: ['not_acceptable', 'too_many_requests'],
     query: listQuery(['slot'], 'slot', {
       ...pictureOptions,
@@ -76,7 +76,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
       const format = acceptedFormat(request);
       reply.header('vary', 'Accept');
       const { theme, width, ...list } = query;
-      const options = pictureOptionsOf({ theme, width }, format);
+      const options = pictureOptionsOf(request, reply, { theme, width }, format);
       if (format === 'json') return sendJson(reply, await listKpiSnapshots(ctx, list));
       const { from, to } = list;
       if (!isPicture(format)) {
@@ -96,13 +96,14 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         format,
         options.theme,
         options.width,
+        options.language,
       ].join(':');
       const picture = await runner.derive(
         key,
         async (signal) => {
-          const chart = kpiChart(await readKpiSeries(ctx, from, to));
+          const chart = kpiChart(await readKpiSeries(ctx, from, to), options);
           return await render(
-            { chart, workspace: chartWorkspaceOf(values), format, options },
+            { chart, workspace: chartWorkspaceOf(values, options), format, options },
             { signal, user: ctx.caller.userId },
           );
         },

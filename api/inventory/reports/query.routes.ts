@@ -24,7 +24,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
     permission: 'reports.ea_dashboard',
     permissionNote:
       'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
-    headers: ['Accept'],
+    headers: ['Accept', 'Accept-Language'],
     query: object(pictureOptions),
     body: ReportQueryBody,
     errors: ['query_too_heavy', 'too_many_requests', 'as_of_expired', 'not_acceptable'],
@@ -39,11 +39,12 @@ export function registerQueryRoutes(app: App, services: Services): void {
     },
     handler: async ({ ctx, body, query: given, request, reply }) => {
       const format = acceptedFormat(request);
-      const options = pictureOptionsOf(given, format);
+      reply.header('vary', 'Accept');
+      const options = pictureOptionsOf(request, reply, given, format);
       const { page, page_size, ...query } = body;
       if (prefersAsync(request))
-        return sendPreferredJob(reply, await startQuery(ctx, { query, format, ...given }));
-      reply.header('vary', 'Accept').header('cache-control', 'no-store');
+        return sendPreferredJob(reply, await startQuery(ctx, { query, format, ...options }));
+      reply.header('cache-control', 'no-store');
       if (format === 'json') return sendJson(reply, await runQuery(ctx, query, { page, page_size }));
       if (isPicture(format)) {
         const how = { signal: clientGone(reply), format, options };

@@ -3,6 +3,7 @@ import {
   isPicture,
   type PictureFormat,
   type PictureOptions,
+  pictureLanguages,
   type ReportFormat,
 } from '../../../domain/inventory/reports/report.options.ts';
 import { invalidField } from '../../../platform/errors.ts';
@@ -12,6 +13,7 @@ import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
 import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { acceptedMedia } from '../../accept.ts';
 import { clientGone } from '../../gone.ts';
+import { negotiateLanguage } from '../../language.ts';
 
 type FileFormat = Exclude<ReportFormat, 'json'>;
 
@@ -31,25 +33,35 @@ export function acceptedFormat({ headers }: FastifyRequest, offered = formats): 
 }
 
 /**
- * The version of a picture besides its data: labels, currency, date format, the day, and how it is drawn.
+ * The version of a picture besides its data: labels, currency, date format, the day, and how it is drawn, in which language.
  * @param today `YYYY-MM-DD`
  */
 export const pictureVersion = (
   topics: ReadonlyMap<string, number>,
   today: string,
-  { theme, width }: PictureOptions,
+  { theme, width, language }: PictureOptions,
 ): string =>
-  [topics.get('metamodel') ?? 0, topics.get('settings') ?? 0, today, theme ?? [], width ?? []]
+  [topics.get('metamodel') ?? 0, topics.get('settings') ?? 0, today, theme ?? [], width ?? [], language ?? []]
     .flat()
     .join('-');
 
-/** The options of a picture. @throws EstateError 422 if another format has them. */
-export function pictureOptionsOf({ theme, width }: PictureOptions, format: ReportFormat): PictureOptions {
+/**
+ * The options of a picture, with the language of `Accept-Language`; the response depends on this header then.
+ * @throws EstateError 422 if another format has them.
+ */
+export function pictureOptionsOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { theme, width }: PictureOptions,
+  format: ReportFormat,
+): PictureOptions {
   const given = Object.entries({ theme, width }).find(([, value]) => value !== undefined)?.[0];
   if (given !== undefined && !isPicture(format)) {
     throw invalidField(given, 'not_offered', 'is only supported for image/svg+xml and image/png');
   }
-  return { theme, width };
+  if (!isPicture(format)) return {};
+  const language = negotiateLanguage(request, reply, new Set(pictureLanguages));
+  return { theme, width, language: pictureLanguages.find((one) => one === language) };
 }
 
 /** The value of `Content-Disposition`. */

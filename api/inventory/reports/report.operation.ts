@@ -128,7 +128,7 @@ export function reportOperation(
     ...(report.module ? { module: report.module } : {}),
     ...(needs.length > 0 ? { permissionNote: needs.join('; ') } : {}),
     query: queryOf(report),
-    headers: ['Accept', 'If-None-Match', 'Prefer'],
+    headers: ['Accept', ...(report.chart ? (['Accept-Language'] as const) : []), 'If-None-Match', 'Prefer'],
     errors: [
       'not_acceptable',
       'position_ahead',
@@ -156,7 +156,8 @@ export function reportOperation(
       const { cursor, page_size, detail, ...params } = others;
       const format = acceptedFormat(request, offered);
       refuseOther(format, { table, cursor, detail });
-      const options = pictureOptionsOf({ theme, width }, format);
+      reply.header('vary', REPORT_VARY);
+      const options = pictureOptionsOf(request, reply, { theme, width }, format);
       let { ctx } = input;
       let { topics } = request;
       if (min_position !== undefined) {
@@ -172,7 +173,7 @@ export function reportOperation(
       const today = dayOf(asOf);
       // what a format's response depends on besides the data
       const part = isPicture(format) ? pictureVersion(topics, today, options) : table;
-      reply.header('vary', REPORT_VARY).header('cache-control', cacheControl(max_staleness));
+      reply.header('cache-control', cacheControl(max_staleness));
       if (isKnown(request, key, format, part)) {
         return reply
           .code(304)

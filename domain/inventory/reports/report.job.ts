@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineJob } from '../../kernel/jobs/jobs.define.ts';
 import { Choice, FilledText, NumberIn, object, optional, TypeKeys } from '../../kernel/shapes.ts';
-import { pictureOptions, ReportFormat, reportJobOptions } from './report.options.ts';
+import { drawingOptions, pictureOptions, ReportFormat, reportJobOptions } from './report.options.ts';
 
 const Payload = object({
   report: Type.String({ minLength: 1, maxLength: 100 }),
@@ -14,6 +14,7 @@ const Payload = object({
   /** The table that CSV output contains. */
   table: Type.Optional(Type.String({ maxLength: 100 })),
   ...pictureOptions,
+  ...drawingOptions,
 });
 
 /** A request for a report, and the format of the output. */
@@ -86,7 +87,12 @@ export type ReportQuery = Static<typeof ReportQuery>;
 export type QueryDimension = Static<typeof Dimension>;
 export type QueryMeasure = Static<typeof Measure>;
 
-const QueryPayload = object({ query: ReportQuery, format: ReportFormat, ...pictureOptions });
+const QueryPayload = object({
+  query: ReportQuery,
+  format: ReportFormat,
+  ...pictureOptions,
+  ...drawingOptions,
+});
 
 export type ReportQueryPayload = Static<typeof QueryPayload>;
 

@@ -11,6 +11,13 @@ export type PictureFormat = 'svg' | 'png' | 'chart';
 export const isPicture = (format: ReportFormat): format is PictureFormat =>
   format === 'svg' || format === 'png' || format === 'chart';
 
+/** The languages that pictures have besides English. */
+export const pictureLanguages = ['de'] as const;
+type PictureLanguage = (typeof pictureLanguages)[number];
+
+/** The options of a picture that a job draws: the language is that of the request. */
+export const drawingOptions = { language: Type.Optional(Choice(pictureLanguages)) };
+
 /** How a picture is drawn. */
 export const pictureOptions = optional({
   theme: Choice(['light', 'dark'], { description: 'Colours of a picture; default: light' }),
@@ -22,6 +29,8 @@ export const pictureOptions = optional({
   }),
 });
 export interface PictureOptions {
+  /** Of its texts, numbers and dates; default: English. */
+  language?: PictureLanguage | undefined;
   theme?: 'light' | 'dark' | undefined;
   width?: number | undefined;
 }

@@ -1,3 +1,5 @@
+import type { Translations } from './metamodel.types.ts';
+
 /** The languages that the pages of the product have. */
 export const productLanguages = ['en', 'de'] as const;
 
@@ -52,6 +54,22 @@ export function chooseLanguage(wanted: readonly string[], translated: ReadonlySe
     }
   }
   return DEFAULT_LANGUAGE;
+}
+
+/** A text in a language, with or without its region: of the label, or of another member of the translated object. */
+export function translated(
+  text: string,
+  translations: Translations | undefined,
+  language: string = DEFAULT_LANGUAGE,
+  member = 'label',
+): string {
+  if (language === DEFAULT_LANGUAGE) return text;
+  const byLanguage = translations?.[member] as Record<string, string> | undefined;
+  for (const tag of fallbacks(language)) {
+    const found = byLanguage?.[tag] ?? (member === 'label' ? translations?.[tag] : undefined);
+    if (typeof found === 'string') return found;
+  }
+  return text;
 }
 
 /** Adds the languages of translations, in both forms that they have. */

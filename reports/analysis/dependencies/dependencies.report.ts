@@ -15,13 +15,13 @@ import {
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import { layersOfTypes } from '../../kernel/charts/charts.type-layers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { flowMember } from '../../kernel/report.flows.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedLines } from '../../kernel/report.lines.ts';
 import { idKey, idsIn } from '../../kernel/report.rows.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/report.ts';
 import { cardsAround } from './dependencies.around.ts';
 import { requestedFields } from './dependencies.fields.ts';
@@ -302,18 +302,26 @@ function dependenciesChart(
   const { edges, total_nodes } = graph;
   const near = sortNodes(graph, center_id);
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
-  const hops = counted(depth, 'relation');
-  const of = type === undefined ? '' : ` of ${typeLabel(context, type)} cards`;
   return {
     kind: 'graph',
-    title: center ? `Dependencies${of} around ${center.name}` : `Dependencies${of}`,
+    title: titleOf(type === undefined ? undefined : typeLabel(context, type), center?.name, context),
     note: center
-      ? `${counted(near.length - 1, 'card')} up to ${hops} away`
-      : `${counted(total_nodes ?? near.length, 'card')}; arrows show the flow of data`,
+      ? reportText(context, 'dependencies.near', { count: near.length - 1, depth })
+      : reportText(context, 'dependencies.note', { count: total_nodes ?? near.length }),
     ...layersOfTypes(near, edges, center, context),
     edges: edges.map(({ source, target, flow }) => ({ source, target, ...(flow ? { flow } : {}) })),
     ...(total_nodes === undefined ? {} : { total: total_nodes }),
   };
+}
+
+function titleOf(type: string | undefined, name: string | undefined, context: ChartContext): string {
+  if (type === undefined)
+    return name === undefined
+      ? reportText(context, 'dependencies.title')
+      : reportText(context, 'dependencies.around', { name });
+  return name === undefined
+    ? reportText(context, 'dependencies.ofType', { type })
+    : reportText(context, 'dependencies.ofTypeAround', { type, name });
 }
 
 /** The nodes by distance from the center, then by descending number of relations. */

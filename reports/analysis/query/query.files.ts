@@ -123,8 +123,8 @@ async function storePicture(
   plan: QueryPlan,
   format: PictureFormat,
 ): Promise<StoredResponse> {
-  const { theme, width, query } = payload;
-  const how = { signal, format, options: { theme, width }, forJob: true };
+  const { theme, width, language, query } = payload;
+  const how = { signal, format, options: { theme, width, language }, forJob: true };
   const { picture, ...about } = await drawQuery(services, ctx, query, plan, how);
   return { content: await storeContent(services.blobs, Readable.from([picture])), ...about };
 }

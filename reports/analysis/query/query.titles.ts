@@ -2,15 +2,15 @@ import type { QueryDimension, QueryMeasure } from '../../../domain/inventory/rep
 import type { CompiledField, Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { phaseKeys, phaseLabel } from '../../kernel/charts/charts.labels.ts';
+import type { InLanguage } from '../../kernel/charts/charts.texts.ts';
 import type { PhaseKey } from '../../kernel/charts/charts.tokens.ts';
 import type { Paint } from '../../kernel/charts/charts.types.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import type { ShownField } from './query.fields.ts';
 import type { QueryColumn } from './query.plan.ts';
 
-type Named = Pick<Metamodel, 'cardTypes' | 'relationTypes'>;
-
-/** The label of a group without a value. */
-const NOT_SET = 'No value';
+/** The types with their labels, and the language of titles; default: English. */
+export type NamedMetamodel = Pick<Metamodel, 'cardTypes' | 'relationTypes'> & InLanguage;
 
 const words = (key: string): string => {
   const text = key.replaceAll('_', ' ');
@@ -18,7 +18,7 @@ const words = (key: string): string => {
 };
 
 /** The declared field, of the first type that has it. */
-function fieldOf(metamodel: Named, { target, of }: ShownField): CompiledField | undefined {
+function fieldOf(metamodel: NamedMetamodel, { target, of }: ShownField): CompiledField | undefined {
   if (target?.kind !== 'attribute') return undefined;
   if ('relation' in of) return metamodel.relationTypes.get(of.relation)?.fields.get(target.key);
   for (const type of of.cards) {
@@ -29,80 +29,93 @@ function fieldOf(metamodel: Named, { target, of }: ShownField): CompiledField | 
 }
 
 /** The title of the field without its path. */
-function ownTitle(metamodel: Named, shows: ShownField): string {
+function ownTitle(metamodel: NamedMetamodel, shows: ShownField): string {
   const { target } = shows;
-  if (shows.isPhase) return 'Lifecycle phase';
+  if (shows.isPhase) return reportText(metamodel, 'query.phase');
   switch (target?.kind) {
     case undefined:
-      return 'Relations';
+      return reportText(metamodel, 'query.relations');
     case 'column':
       return words(target.column);
     case 'attribute':
       return fieldOf(metamodel, shows)?.label ?? words(target.key);
     case 'lifecycle':
-      return phaseLabel(target.phase);
+      return phaseLabel(target.phase, metamodel);
     case 'phase':
-      return 'Lifecycle phase';
+      return reportText(metamodel, 'query.phase');
     case 'tags':
-      return target.group?.name ?? 'Tags';
+      return target.group?.name ?? reportText(metamodel, 'query.tags');
     case 'flow':
       return words(target.column);
     case 'people':
-      return target.role === undefined ? 'Stakeholders' : words(target.role);
+      return target.role === undefined ? reportText(metamodel, 'query.stakeholders') : words(target.role);
   }
 }
 
 /** The title of a field; for a path with relations it includes the type at the other end. */
-function titleOf(metamodel: Named, shows: ShownField): string {
+function titleOf(metamodel: NamedMetamodel, shows: ShownField): string {
   const own = ownTitle(metamodel, shows);
   if (!shows.isFar) return own;
   if ('relation' in shows.of) {
     const type = metamodel.relationTypes.get(shows.of.relation);
-    const end = (key: string | undefined) => metamodel.cardTypes.get(key ?? '')?.label ?? key;
-    return `${own} of ${end(type?.source_type_key)} to ${end(type?.target_type_key)}`;
+    const end = (key: string | undefined) => metamodel.cardTypes.get(key ?? '')?.label ?? String(key);
+    const ends = { source: end(type?.source_type_key), target: end(type?.target_type_key) };
+    return reportText(metamodel, 'query.between', { field: own, ...ends });
   }
   const types = [...shows.of.cards].map((key) => metamodel.cardTypes.get(key)?.label ?? key).join(', ');
   if (shows.target?.kind === 'column' && shows.target.column === 'name') return types;
-  return shows.target || shows.isPhase ? `${own} of ${types}` : types;
+  return shows.target || shows.isPhase ? reportText(metamodel, 'query.of', { field: own, types }) : types;
 }
 
 /** The title of a dimension: its given name, or its field. */
-export function dimensionTitle(metamodel: Named, asked: QueryDimension, { shows }: QueryColumn): string {
+export function dimensionTitle(
+  metamodel: NamedMetamodel,
+  asked: QueryDimension,
+  { shows }: QueryColumn,
+): string {
   const title = asked.as ?? titleOf(metamodel, shows!);
-  return asked.bucket && asked.as === undefined ? `${title} (${asked.bucket})` : title;
+  return asked.bucket && asked.as === undefined
+    ? reportText(metamodel, 'query.bucket', { title, bucket: asked.bucket })
+    : title;
 }
 
 /** The title of a measure: its given name, or its function and field. */
-export function measureTitle(metamodel: Named, asked: QueryMeasure, { shows, type }: QueryColumn): string {
+export function measureTitle(
+  metamodel: NamedMetamodel,
+  asked: QueryMeasure,
+  { shows, type }: QueryColumn,
+): string {
   if (asked.as !== undefined) return asked.as;
-  if (!shows) return 'Cards';
+  if (!shows) return reportText(metamodel, 'query.cards');
   const title = titleOf(metamodel, shows);
   const isTime = type === 'date' || type === 'datetime';
   switch (asked.fn) {
     case 'count':
-      return shows.target || shows.isPhase ? `With ${title}` : title;
+      return shows.target || shows.isPhase ? reportText(metamodel, 'query.with', { title }) : title;
     case 'distinct':
-      return `Different ${title}`;
+      return reportText(metamodel, 'query.distinct', { title });
     case 'sum':
-      return `Sum of ${title}`;
+      return reportText(metamodel, 'query.sum', { title });
     case 'avg':
-      return `Average of ${title}`;
+      return reportText(metamodel, 'query.avg', { title });
     case 'min':
-      return `${isTime ? 'Earliest' : 'Least'} ${title}`;
+      return reportText(metamodel, isTime ? 'query.earliest' : 'query.least', { title });
     case 'max':
-      return `${isTime ? 'Latest' : 'Greatest'} ${title}`;
+      return reportText(metamodel, isTime ? 'query.latest' : 'query.greatest', { title });
     case 'percentile':
-      return asked.p === 0.5 ? `Median of ${title}` : `${title}, quantile ${asked.p}`;
+      return asked.p === 0.5
+        ? reportText(metamodel, 'query.median', { title })
+        : reportText(metamodel, 'query.quantile', { title, p: asked.p! });
   }
 }
 
 /** The label of a dimension's value: of an option, type or phase. */
-export function valueTitle(metamodel: Named, { shows }: QueryColumn, value: unknown): string {
-  if (value === null || value === undefined || value === '') return NOT_SET;
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+export function valueTitle(metamodel: NamedMetamodel, { shows }: QueryColumn, value: unknown): string {
+  if (value === null || value === undefined || value === '') return reportText(metamodel, 'query.noValue');
+  if (typeof value === 'boolean') return reportText(metamodel, value ? 'query.yes' : 'query.no');
   const key = String(value);
   if (!shows) return key;
-  if (shows.isPhase) return phaseLabel(key);
+  if (shows.isPhase) return phaseLabel(key, metamodel);
   const { target, of } = shows;
   if (target?.kind === 'attribute') return fieldOf(metamodel, shows)?.optionLabels.get(key) ?? key;
   if (target?.kind !== 'column') return key;
@@ -118,7 +131,7 @@ export function valueTitle(metamodel: Named, { shows }: QueryColumn, value: unkn
 }
 
 /** The sort position of a value: options and phases in the order of the metamodel, others last. */
-export function valueOrder(metamodel: Named, { shows }: QueryColumn, value: unknown): number {
+export function valueOrder(metamodel: NamedMetamodel, { shows }: QueryColumn, value: unknown): number {
   if (!shows) return 0;
   const keys = shows.isPhase ? lifecyclePhases : [...(fieldOf(metamodel, shows)?.optionLabels.keys() ?? [])];
   const place = keys.indexOf(String(value) as never);
@@ -126,7 +139,11 @@ export function valueOrder(metamodel: Named, { shows }: QueryColumn, value: unkn
 }
 
 /** What a value stands for in charts: an option, a phase or a type; undefined for others. */
-export function valuePaint(metamodel: Named, { shows }: QueryColumn, value: unknown): Paint | undefined {
+export function valuePaint(
+  metamodel: NamedMetamodel,
+  { shows }: QueryColumn,
+  value: unknown,
+): Paint | undefined {
   if (value === null || value === undefined || value === '') return 'none';
   const key = String(value);
   if (!shows) return undefined;

@@ -14,6 +14,7 @@ import { eventsTable, RecentEvents, recentEvents } from '../../inventory/dashboa
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 
 const counts = <K extends string>(...names: K[]) =>
@@ -177,40 +178,47 @@ export const adminDashboardReport = defineReport({
   ],
 });
 
-const labels: Partial<Record<keyof Result['kpis'], { name: string; hint: string }>> = {
-  total_users: { name: 'Users', hint: 'active accounts of persons' },
-  active_users_30d: { name: 'Active in 30 days', hint: 'have logged in' },
-  pending_sso_invitations: { name: 'Invited by SSO', hint: 'have never logged in' },
-  cards_without_stakeholders: { name: 'Cards without stakeholders', hint: 'nobody is responsible' },
-  broken_total: { name: 'Broken approvals', hint: 'changed after approval' },
-  stuck_approvals: { name: 'Stuck drafts', hint: `unchanged for ${ACTIVE_DAYS} days` },
-  overdue_todos_total: { name: 'Overdue to-dos', hint: 'past their due date' },
-  unassigned_todo_count: { name: 'Unassigned to-dos', hint: 'nobody does them' },
-};
+/** The figures of the chart. */
+const shownFigures = [
+  'total_users',
+  'active_users_30d',
+  'pending_sso_invitations',
+  'cards_without_stakeholders',
+  'broken_total',
+  'stuck_approvals',
+  'overdue_todos_total',
+  'unassigned_todo_count',
+] as const satisfies (keyof Result['kpis'])[];
 
 /** Key figures, cards with and without stakeholders, and approval statuses. */
 function adminDashboardChart(result: Result, context: ChartContext): Chart {
-  const bars = { kind: 'bars', itemAxis: 'Type', valueAxis: 'Cards', unit: 'count', parts: true } as const;
+  const bars = {
+    kind: 'bars',
+    itemAxis: reportText(context, 'axis.type'),
+    valueAxis: reportText(context, 'axis.cards'),
+    unit: 'count',
+    parts: true,
+  } as const;
   const coverage = result.stakeholder_coverage.toSorted((a, b) => b.missing - a.missing);
   const approvals = result.approval_pipeline.toSorted((a, b) => b.broken - a.broken || b.draft - a.draft);
   return {
     kind: 'panels',
-    title: 'Administration',
+    title: reportText(context, 'admin.title'),
     panels: [
       {
         kind: 'figures',
-        title: 'Users and neglected work',
-        items: Object.entries(labels).map(([key, { name, hint }]) => ({
-          name,
-          hint,
-          value: result.kpis[key as keyof Result['kpis']],
+        title: reportText(context, 'admin.figures'),
+        items: shownFigures.map((key) => ({
+          name: reportText(context, `admin.${key}`),
+          hint: reportText(context, `admin.${key}.hint`, { days: ACTIVE_DAYS }),
+          value: result.kpis[key],
           unit: 'count',
         })),
       },
       {
         ...bars,
-        title: 'Cards with and without stakeholders',
-        series: ['With', 'Without'],
+        title: reportText(context, 'admin.coverage'),
+        series: [reportText(context, 'admin.with'), reportText(context, 'admin.without')],
         paints: ['accent', 'others'],
         items: coverage.map((row) => ({
           name: typeLabel(context, row.type),
@@ -219,8 +227,13 @@ function adminDashboardChart(result: Result, context: ChartContext): Chart {
       },
       {
         ...bars,
-        title: 'Approvals',
-        series: ['Approved', 'Draft', 'Broken', 'Rejected'],
+        title: reportText(context, 'admin.approvals'),
+        series: [
+          reportText(context, 'admin.approved'),
+          reportText(context, 'admin.draft'),
+          reportText(context, 'admin.broken'),
+          reportText(context, 'admin.rejected'),
+        ],
         paints: [{ tone: 'ok' }, 'others', { quality: 1 }, { tone: 'bad' }],
         items: approvals.map((row) => ({
           name: typeLabel(context, row.type),

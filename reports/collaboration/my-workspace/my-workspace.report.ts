@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { figuresTable } from '../../kernel/report.formats.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, reportSchema } from '../../kernel/report.ts';
 
 const figures = [
@@ -15,16 +16,16 @@ const figures = [
 ] as const;
 type Figure = (typeof figures)[number];
 
-/** The counts with their chart labels. */
-const labels: Record<(typeof figures)[number], { name: string; hint: string; tone?: 'bad' | 'warn' }> = {
-  attention_count: { name: 'Needs attention', hint: 'overdue, unanswered or broken', tone: 'warn' },
-  open_todo_count: { name: 'Open to-dos', hint: 'assigned to you' },
-  overdue_todo_count: { name: 'Overdue to-dos', hint: 'past their due date', tone: 'bad' },
-  pending_survey_count: { name: 'Survey questions', hint: 'not answered yet' },
-  broken_card_count: { name: 'Broken approvals', hint: 'on cards with a role of yours', tone: 'warn' },
-  stakeholder_card_count: { name: 'Cards with a role', hint: 'on which you are a stakeholder' },
-  favorite_count: { name: 'Favourites', hint: 'cards that you marked' },
-  created_count: { name: 'Cards created', hint: 'by you' },
+/** The counts in the order of the chart, with the tone of those that are not zero. */
+const tones: Record<Figure, 'bad' | 'warn' | undefined> = {
+  attention_count: 'warn',
+  open_todo_count: undefined,
+  overdue_todo_count: 'bad',
+  pending_survey_count: undefined,
+  broken_card_count: 'warn',
+  stakeholder_card_count: undefined,
+  favorite_count: undefined,
+  created_count: undefined,
 };
 
 const Count = Type.Integer({ minimum: 0 });
@@ -74,12 +75,19 @@ export const myWorkspaceReport = defineReport({
          'created_count', (select count(*) from cards c where c.created_by = ${me}::uuid and ${embed(cards)}))::text
        from mine, todo, asked`;
   },
-  chart: (result) => ({
+  chart: (result, _params, context) => ({
     kind: 'figures',
-    title: 'My workspace',
-    items: Object.entries(labels).map(([key, { name, hint, tone }]) => {
-      const value = result[key as Figure];
-      return { name, value, unit: 'count', hint, ...(tone && value > 0 ? { tone } : {}) };
+    title: reportText(context, 'workspace.title'),
+    items: (Object.keys(tones) as Figure[]).map((key) => {
+      const value = result[key];
+      const tone = tones[key];
+      return {
+        name: reportText(context, `workspace.${key}`),
+        value,
+        unit: 'count',
+        hint: reportText(context, `workspace.${key}.hint`),
+        ...(tone && value > 0 ? { tone } : {}),
+      };
     }),
   }),
   tables: ({ position: _, ...result }) => [figuresTable('figures', result)],

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { translated } from '../../../domain/kernel/metamodel/languages.ts';
 import type { CardType } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
 import {
   arrayOf,
@@ -11,11 +12,12 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
 const Text = Type.String();
@@ -132,7 +134,7 @@ export const stakeholderDirectoryReport = defineReport({
        )} || '}' as result
        from jsonb_to_recordset(${JSON.stringify(heads)}::jsonb) as t(place int, type text, head jsonb)`;
   },
-  chart: (result) => stakeholderDirectoryChart(result),
+  chart: (result, _params, context) => stakeholderDirectoryChart(result, context),
   tables: (result) => [holdersTable(result), cardsTable(result)],
 });
 
@@ -170,7 +172,7 @@ const cardsTable = (result: Result): ReportTable =>
 const SHOWN = 50;
 
 /** The people with the most roles on cards, by role; nobody yet: the roles that wait for people. */
-function stakeholderDirectoryChart(result: Result): Chart {
+function stakeholderDirectoryChart(result: Result, context: ChartContext): Chart {
   const people = new Map<string, { name: string; roles: Map<string, number> }>();
   for (const { user_id, display_name, role, card_count } of holdersOf(result)) {
     const person = people.get(user_id) ?? { name: display_name, roles: new Map<string, number>() };
@@ -179,7 +181,10 @@ function stakeholderDirectoryChart(result: Result): Chart {
   }
   const roles = new Map(
     result.card_types.flatMap(({ roles: own }) =>
-      own.map(({ role_key, role_label }) => [role_key, role_label]),
+      own.map(({ role_key, role_label, role_translations }) => [
+        role_key,
+        translated(role_label, role_translations, context.language),
+      ]),
     ),
   );
   const used = [...roles]
@@ -189,23 +194,19 @@ function stakeholderDirectoryChart(result: Result): Chart {
     [...person.roles.values()].reduce((total, count) => total + count, 0);
   const most = [...people.values()].sort((a, b) => sum(b) - sum(a)).slice(0, SHOWN);
   const unheld = result.card_types.filter(({ holders_count }) => holders_count === 0);
+  const note =
+    people.size > SHOWN
+      ? reportText(context, 'stakeholders.most', { shown: SHOWN, total: people.size })
+      : reportText(context, 'stakeholders.people', { count: people.size });
+  const types = unheld.map(({ type_key }) => typeLabel(context, type_key)).join(', ');
   return {
     kind: 'bars',
-    title: 'Stakeholders',
-    note: [
-      people.size > SHOWN
-        ? `The ${SHOWN} of ${people.size} people with the most roles`
-        : counted(people.size, 'person', 'people'),
-      unheld.length > 0
-        ? `without stakeholders: ${unheld.map(({ type_label }) => type_label).join(', ')}`
-        : '',
-    ]
-      .filter(Boolean)
-      .join('; '),
-    itemAxis: 'Person',
-    valueAxis: 'Roles on cards',
+    title: reportText(context, 'stakeholders.title'),
+    note: types === '' ? note : reportText(context, 'stakeholders.unheld', { people: note, types }),
+    itemAxis: reportText(context, 'stakeholders.person'),
+    valueAxis: reportText(context, 'stakeholders.onCards'),
     unit: 'count',
-    series: used.length > 0 ? used.map(([, label]) => label) : ['Roles'],
+    series: used.length > 0 ? used.map(([, label]) => label) : [reportText(context, 'stakeholders.roles')],
     items: most.map((person) => ({
       name: person.name,
       values: used.map(([key]) => person.roles.get(key) ?? 0),

@@ -18,11 +18,11 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import { formatSpan, spanAfter } from '../../kernel/charts/charts.time.ts';
 import type { Chart, ListChart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
 import { jsonLine } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/report.ts';
 
 /** Maximum number of applications of an item in a JSON response. */
@@ -264,10 +264,10 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
   const starts = Array.from({ length: count }, (_, at) => spanAfter(first, 'quarter', at));
   const end = spanAfter(first, 'quarter', count);
   const spans: { name: string; apart?: boolean }[] = [
-    { name: 'Earlier', apart: true },
+    { name: reportText(context, 'eol.earlier'), apart: true },
     ...starts.map((start) => ({ name: formatSpan(start, 'quarter') })),
-    { name: 'Later', apart: true },
-    { name: 'No date', apart: true },
+    { name: reportText(context, 'eol.later'), apart: true },
+    { name: reportText(context, 'eol.noDate'), apart: true },
   ];
   const columns = spans.map((span) => ({ ...span, values: types.map(() => 0) }));
   for (const { type, ends_on, status } of items) {
@@ -283,23 +283,31 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
   const shown = columns.filter(({ apart, values }) => !apart || values.some((value) => value > 0));
   return {
     kind: 'panels',
-    title: 'End of life',
-    note: `${counted(items.length, 'card')}: ${formatCount(summary.eol)} past the end, used by ${counted(summary.impacted_apps, 'application')}; ${formatCount(summary.approaching)} approaching, used by ${formatCount(summary.approaching_impacted_apps)}`,
+    title: reportText(context, 'eol.title'),
+    note: reportText(context, 'eol.note', {
+      count: items.length,
+      past: summary.eol,
+      used: summary.impacted_apps,
+      soon: summary.approaching,
+      usedSoon: summary.approaching_impacted_apps,
+    }),
     panels: [
       {
         kind: 'columns',
         wide: true,
-        title: 'Ends by quarter',
-        valueAxis: 'Cards',
+        title: reportText(context, 'eol.byQuarter'),
+        valueAxis: reportText(context, 'axis.cards'),
         unit: 'count',
         series: types.map((type) => ({ name: typeLabel(context, type), paint: typePaint(context, type) })),
         items: shown,
         today: formatSpan(now, 'quarter'),
       },
-      ...(past.length > 0 ? [{ ...endsList('Past the end and still used', past, context), wide: true }] : []),
+      ...(past.length > 0
+        ? [{ ...endsList(reportText(context, 'eol.past'), past, context), wide: true }]
+        : []),
       {
         ...endsList(
-          'Next ends',
+          reportText(context, 'eol.next'),
           items.filter(({ ends_on }) => ends_on !== null && ends_on > context.today),
           context,
         ),
@@ -315,10 +323,10 @@ function endsList(title: string, items: Result['items'], context: ChartContext):
     kind: 'list',
     title,
     columns: [
-      { name: 'Card', share: 34 },
-      { name: 'Product or type', share: 18 },
-      { name: 'Quarter', share: 14 },
-      { name: 'Applications that depend on it', share: 34 },
+      { name: reportText(context, 'axis.card'), share: 34 },
+      { name: reportText(context, 'eol.product'), share: 18 },
+      { name: reportText(context, 'eol.quarter'), share: 14 },
+      { name: reportText(context, 'eol.dependents'), share: 34 },
     ],
     rows: items.slice(0, LISTED).map(({ id, name, type, eol_label, eol_cycle, ends_on, affected_apps }) => ({
       id,
@@ -326,7 +334,12 @@ function endsList(title: string, items: Result['items'], context: ChartContext):
         name,
         eol_label === null ? typeLabel(context, type) : [eol_label, eol_cycle ?? ''].join(' ').trim(),
         ends_on === null ? '–' : formatSpan(Date.parse(ends_on), 'quarter'),
-        affected_apps.length === 0 ? '–' : dependents(affected_apps.map((app) => app.name)),
+        affected_apps.length === 0
+          ? '–'
+          : dependents(
+              affected_apps.map((app) => app.name),
+              context,
+            ),
       ],
       paint: typePaint(context, type),
     })),
@@ -335,7 +348,7 @@ function endsList(title: string, items: Result['items'], context: ChartContext):
 }
 
 /** The first names and the number of the others. */
-const dependents = (names: string[]): string =>
+const dependents = (names: string[], context: ChartContext): string =>
   names.length <= 3
     ? names.join(', ')
-    : `${names.slice(0, 2).join(', ')} and ${formatCount(names.length - 2)} more`;
+    : reportText(context, 'eol.more', { names: names.slice(0, 2).join(', '), count: names.length - 2 });

@@ -7,7 +7,6 @@ import { embed, fragment } from '../../../platform/database.ts';
 import { literal } from '../../../platform/literals.ts';
 import { entireTable, type Snapshot, snapshotOn } from '../../../platform/snapshot.ts';
 import { type ChartContext, phaseLegend, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -26,6 +25,7 @@ import {
 import { writeRelatedCards } from '../../kernel/report.related-cards.ts';
 import { idKey, idsIn } from '../../kernel/report.rows.ts';
 import { jsonLine, type Lifecycle } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import {
   defineReport,
   pagedReportSchema,
@@ -230,16 +230,16 @@ interface Item {
   organizations: { id: string; name: string }[];
 }
 
-const NONE = 'No organization';
-
 /** One bar per organization with its related cards, stacked by lifecycle phase. */
 function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartContext): Chart {
-  const phases = phaseLegend.map(({ name }) => name);
+  const legend = phaseLegend(context);
+  const phases = legend.map(({ name }) => name);
+  const NONE = reportText(context, 'appPortfolio.none');
   const bars = new Map<string, { name: string; values: number[] }>();
   let cards = 0;
   for (const { lifecycle, organizations } of items) {
     cards += 1;
-    const phase = phases.indexOf(phaseOn(lifecycle, context.today));
+    const phase = phases.indexOf(phaseOn(lifecycle, context));
     for (const { id, name } of organizations.length > 0 ? organizations : [{ id: NONE, name: NONE }]) {
       const bar = bars.get(id) ?? { name, values: phases.map(() => 0) };
       bar.values[phase]! += 1;
@@ -253,25 +253,25 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
     const counts = bars.get(NONE)?.values ?? [];
     return {
       kind: 'bars',
-      title: `${label} by phase`,
-      note: `${counted(cards, 'card')}${cards > 0 ? '; none has an organization' : ''}`,
-      itemAxis: 'Phase',
-      valueAxis: 'Cards',
+      title: reportText(context, 'appPortfolio.byPhase', { type: label }),
+      note: reportText(context, cards > 0 ? 'appPortfolio.noneHas' : 'appPortfolio.cards', { count: cards }),
+      itemAxis: reportText(context, 'axis.phase'),
+      valueAxis: reportText(context, 'axis.cards'),
       unit: 'count',
-      series: ['Cards'],
-      items: phaseLegend.flatMap(({ name, paint }, phase) =>
+      series: [reportText(context, 'axis.cards')],
+      items: legend.flatMap(({ name, paint }, phase) =>
         used[phase] ? [{ name, paint, values: [counts[phase]!] }] : [],
       ),
     };
   }
   return {
     kind: 'bars',
-    title: `${label} by organization and phase`,
-    note: `${counted(cards, 'card')}; a card counts with each of its organizations`,
-    paints: phaseLegend.filter((_, phase) => used[phase]).map(({ paint }) => paint),
+    title: reportText(context, 'appPortfolio.byOrganization', { type: label }),
+    note: reportText(context, 'appPortfolio.each', { count: cards }),
+    paints: legend.filter((_, phase) => used[phase]).map(({ paint }) => paint),
     most: 60,
-    itemAxis: 'Organization',
-    valueAxis: 'Cards',
+    itemAxis: reportText(context, 'axis.organization'),
+    valueAxis: reportText(context, 'axis.cards'),
     unit: 'count',
     series: phases.filter((_, phase) => used[phase]),
     items: [...bars.values()]

@@ -2,24 +2,22 @@ import {
   type ChartContext,
   decapitalised,
   fieldLabel,
-  NO_VALUE,
+  noValue,
   optionLegend,
   optionOrder,
   typeLabel,
   WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Box, BoxesChart, BoxItem, Chart, ChartUnit, Paint } from '../../kernel/charts/charts.types.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import type { CapabilityItem, HeatmapParams } from './capability-heatmap.model.ts';
 import { APP, CAPABILITY, worseOptions } from './capability-heatmap.sql.ts';
 
-const meanings: Record<HeatmapParams['metric'], { name: string; unit: ChartUnit }> = {
-  app_count: { name: 'Applications', unit: 'count' },
-  total_cost: { name: 'Cost of applications', unit: 'currency' },
-  risk_count: { name: 'Risks', unit: 'count' },
+const units: Record<HeatmapParams['metric'], ChartUnit> = {
+  app_count: 'count',
+  total_cost: 'currency',
+  risk_count: 'count',
 };
-
-const MEMBER: [string, string] = ['application', 'applications'];
 
 /** One box per capability in that of its parent: by the metric, or by a field of its applications and a rule. */
 export function capabilityHeatmapChart(
@@ -35,14 +33,18 @@ export function capabilityHeatmapChart(
   const apps = new Map(items.flatMap((item) => item.apps.map((app) => [app.id, app])));
   const field = rule === 'sum' ? undefined : colourField([...apps.values()], asked);
   const capabilities = typeLabel(context, CAPABILITY);
-  const note = `${counted(items.length, 'capability', 'capabilities')}, supported by ${counted(apps.size, ...MEMBER)}`;
-  const chart = { kind: 'boxes', member: MEMBER, gaps: true } as const;
+  const note = reportText(context, 'capabilities.note', { count: items.length, apps: apps.size });
+  const member: [string, string] = [
+    reportText(context, 'member.application'),
+    reportText(context, 'member.applications'),
+  ];
+  const chart = { kind: 'boxes', member, gaps: true } as const;
   if (!field || rule === 'sum') {
-    const { name, unit } = meanings[metric];
+    const name = reportText(context, `capabilities.${metric}`);
     const shares = shareOf(metric, context);
     return {
       ...chart,
-      title: `${capabilities} by ${decapitalised(name)}`,
+      title: reportText(context, 'title.by', { what: capabilities, field: decapitalised(name, context) }),
       note,
       boxes: items.map(
         (item): Box => ({
@@ -50,26 +52,26 @@ export function capabilityHeatmapChart(
           value: item[metric] ?? 0,
         }),
       ),
-      scale: { name, unit },
+      scale: { name, unit: units[metric] },
       rolledUp,
     };
   }
   const label = fieldLabel(context, APP, field.key);
   const head = {
     ...chart,
-    title: `${capabilities} by ${decapitalised(label)}`,
-    note: `${note}; ${ruleNotes[rule]} (${label} is filled for ${formatCount(field.filled)} of ${formatCount(apps.size)})`,
+    title: reportText(context, 'title.by', { what: capabilities, field: decapitalised(label, context) }),
+    note: reportText(context, 'capabilities.ruled', {
+      note,
+      rule: reportText(context, `capabilities.${rule}`),
+      field: label,
+      filled: field.filled,
+      total: apps.size,
+    }),
   };
   return rule === 'worst'
     ? { ...head, ...worstBoxes(items, field.key, context) }
     : { ...head, ...meanBoxes(items, field.key, rule, context) };
 }
-
-const ruleNotes = {
-  worst: 'the worst one counts',
-  mean: 'the mean counts, weighted by cost, 1 for the worst option',
-  share: 'the share of those in the worse half of the options counts',
-};
 
 /** Boxes in the colour of the worst option of their applications. */
 function worstBoxes(
@@ -77,7 +79,10 @@ function worstBoxes(
   key: string,
   context: ChartContext,
 ): Pick<BoxesChart, 'boxes' | 'legend'> {
-  const legend = [...optionLegend(context, APP, key), { key: '', name: NO_VALUE, paint: 'others' as const }];
+  const legend = [
+    ...optionLegend(context, APP, key),
+    { key: '', name: noValue(context), paint: 'others' as const },
+  ];
   const paints = new Map<string, Paint>(legend.map((option) => [option.key, option.paint]));
   const paintOf = (value: unknown): Paint => paints.get(typeof value === 'string' ? value : '') ?? 'others';
   const order = optionOrder(context, APP, key);
@@ -111,8 +116,8 @@ function meanBoxes(
   };
   const scale: BoxesChart['scale'] =
     rule === 'mean'
-      ? { name: 'Mean, weighted by cost', unit: 'number' }
-      : { name: 'Share of the worse options', unit: 'percent' };
+      ? { name: reportText(context, 'capabilities.meanScale'), unit: 'number' }
+      : { name: reportText(context, 'capabilities.shareScale'), unit: 'percent' };
   return { boxes: items.map((item) => boxOf(item, partOf)), scale, mean: true };
 }
 

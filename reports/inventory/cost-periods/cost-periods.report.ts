@@ -6,9 +6,10 @@ import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/set
 import { arrayOf, Choice, DateOnly, IntegerIn, OptionalText } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 
 const Result = reportSchema('CostPeriodsReport', {
@@ -232,14 +233,18 @@ export const costPeriodsReport = defineReport({
     const series = [...new Set(items.map(({ label }) => label))];
     const periods = [...new Set(items.map(({ period }) => period))];
     const amounts = new Map(items.map(({ period, label, amount }) => [`${period} ${label}`, amount]));
+    const title = reportText(context, of === 'relations' ? 'costPeriods.relations' : 'costPeriods.title');
     return {
       kind: 'bars',
-      title: `Costs${of === 'relations' ? ' of relations' : ''}${type === undefined ? '' : `: ${typeLabel(context, type)}`}`,
-      note: noteOf(result, by),
-      itemAxis: by === 'year' ? 'Fiscal year' : 'Month',
-      valueAxis: 'Amount',
+      title:
+        type === undefined
+          ? title
+          : reportText(context, 'costPeriods.ofType', { title, type: typeLabel(context, type) }),
+      note: noteOf(result, by, context),
+      itemAxis: reportText(context, by === 'year' ? 'axis.fiscalYear' : 'axis.month'),
+      valueAxis: reportText(context, 'axis.amount'),
       unit: 'currency',
-      empty: 'No costs by period are stored yet',
+      empty: reportText(context, 'costPeriods.empty'),
       series,
       items: periods.map((period) => ({
         name: period,
@@ -250,13 +255,17 @@ export const costPeriodsReport = defineReport({
 });
 
 /** Which periods a chart shows, and whether there are amounts outside of them. */
-function noteOf({ from, to, has_earlier, has_later }: Result, by: Params['by']): string {
+function noteOf(
+  { from, to, has_earlier, has_later }: Result,
+  by: Params['by'],
+  context: ChartContext,
+): string {
   // a fiscal year is named after the calendar year in which it ends
   const [year] = new Date(Date.parse(from) + 364 * DAY_MS).toISOString().split('-');
   const shown =
-    by === 'year' ? `Fiscal years ${year} to ${to.slice(0, 4)}` : `${from.slice(0, 7)} to ${to.slice(0, 7)}`;
-  const sides = [...(has_earlier ? ['before'] : []), ...(has_later ? ['after'] : [])];
-  return sides.length === 0
-    ? `${shown}: all that have amounts`
-    : `${shown}; there are further amounts ${sides.join(' and ')}`;
+    by === 'year'
+      ? reportText(context, 'costPeriods.years', { from: year!, to: to.slice(0, 4) })
+      : reportText(context, 'costPeriods.months', { from: from.slice(0, 7), to: to.slice(0, 7) });
+  const sides = has_earlier ? (has_later ? 'both' : 'before') : has_later ? 'after' : 'none';
+  return reportText(context, `costPeriods.${sides}`, { shown });
 }

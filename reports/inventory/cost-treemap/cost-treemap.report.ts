@@ -21,7 +21,6 @@ import {
   fieldLabel,
   typeLabel,
 } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -35,6 +34,7 @@ import {
   numberIn,
   withPhases,
 } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
 
 /** The name of the group for cards without a group. */
@@ -244,8 +244,8 @@ export function costTreemapChart(
 ): Chart {
   const label = fieldLabel(context, type, cost_field);
   const items = [...all];
-  const title = `${label} of ${typeLabel(context, type)} cards`;
-  const note = `${counted(items.length, 'card')} with a cost`;
+  const title = reportText(context, 'cost.field', { field: label, type: typeLabel(context, type) });
+  const note = reportText(context, 'cardsWithCost', { count: items.length });
   if (!groups) {
     return {
       kind: 'bars',
@@ -261,9 +261,12 @@ export function costTreemapChart(
     };
   }
   return {
-    ...groupsOf(groups),
+    ...groupsOf(groups, (name) => groupName(context, type, group_by, name)),
     kind: 'treemap',
-    title: group_by === undefined ? title : `${title} by ${groupLabel(context, type, group_by)}`,
+    title:
+      group_by === undefined
+        ? title
+        : reportText(context, 'title.by', { what: title, field: groupLabel(context, type, group_by) }),
     note,
     valueAxis: label,
     unit: 'currency',
@@ -282,14 +285,26 @@ export function costTreemapChart(
 const groupLabel = (context: ChartContext, type: string, group: string): string =>
   context.metamodel.cardTypes.has(group) ? typeLabel(context, group) : fieldLabel(context, type, group);
 
+/** The name of a group without a card: of an option, or of the cards without a group. */
+function groupName(context: ChartContext, type: string, group: string | undefined, name: string): string {
+  if (name === REST) return reportText(context, 'landscape.ungrouped');
+  return (
+    context.metamodel.cardTypes
+      .get(type)
+      ?.fields.get(group ?? '')
+      ?.renamed?.get(name) ?? name
+  );
+}
+
 function groupsOf(
   groups: { id: string | null; name: string; parent_name?: string | null }[],
+  nameOf: (name: string) => string,
 ): Pick<TreemapChart, 'groups'> {
   const labels = distinctLabels(groups, ({ parent_name }) => (parent_name ? [parent_name] : []));
   return {
     groups: groups.map(({ id, name }, at) => ({
       key: id ?? name,
-      name: labels[at]!,
+      name: id === null ? nameOf(labels[at]!) : labels[at]!,
       isLast: id === null && name === REST,
     })),
   };

@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
 import { attributesOnce, jsonLine, numberIn } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
 const Result = pagedReportSchema('CostReport', {
@@ -59,12 +59,12 @@ function costChart(
   const items = [...all];
   return {
     kind: 'bars',
-    title: `Cost of ${typeLabel(context, type)} cards`,
-    note: `${counted(items.length, 'card')} with a cost; the sum of all cost fields of each`,
+    title: reportText(context, 'cost.title', { type: typeLabel(context, type) }),
+    note: reportText(context, 'cost.note', { count: items.length }),
     itemAxis: typeLabel(context, type),
-    valueAxis: 'Sum of all costs',
+    valueAxis: reportText(context, 'cost.sum'),
     unit: 'currency',
-    series: ['Cost'],
+    series: [reportText(context, 'axis.cost')],
     shares: true,
     most: 21,
     items: items.map(({ id, name, cost }) => ({ id, name, values: [cost] })),

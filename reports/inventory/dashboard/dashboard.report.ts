@@ -4,14 +4,16 @@ import { query, type Sql } from '../../../platform/database.ts';
 import {
   type ChartContext,
   phaseKeys,
-  phaseLegend,
+  phaseLabel,
   typeLabel,
   typePaint,
 } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount, formatShare } from '../../kernel/charts/charts.numbers.ts';
+import { formatCount, formatShare } from '../../kernel/charts/charts.numbers.ts';
+import { chartText } from '../../kernel/charts/charts.texts.ts';
 import type { BarsChart, Chart } from '../../kernel/charts/charts.types.ts';
 import { isNarrowed } from '../../kernel/report.cards.ts';
 import { groupedFiguresTable } from '../../kernel/report.formats.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 import { countChangedTypes, countTypes } from '../kpis/kpis.counts.ts';
 import { type Figures, figureSchemas, figuresOf } from '../kpis/kpis.figures.ts';
@@ -134,17 +136,26 @@ export const dashboardReport = defineReport({
 });
 
 /** What a figure is compared with: its trend, or its share of all cards. */
-function trendHint({ delta_abs }: Trend, { comparison_days }: Result['trends'], otherwise: string): string {
+function trendHint(
+  context: ChartContext,
+  { delta_abs }: Trend,
+  { comparison_days: days }: Result['trends'],
+  otherwise: string,
+): string {
   if (delta_abs === null) return otherwise;
   const sign = delta_abs > 0 ? '+' : delta_abs < 0 ? '−' : '±';
-  return `${sign}${formatCount(Math.abs(delta_abs))} in ${counted(comparison_days, 'day')} · ${otherwise}`;
+  const change = `${sign}${formatCount(Math.abs(delta_abs), context)}`;
+  return reportText(context, 'dashboard.trend', { change, days, otherwise });
 }
 
 /** The key figures, and distributions of the cards. */
 function dashboardChart(result: Result, context: ChartContext): Chart {
   const { total_cards, avg_data_quality, approval_statuses, by_type, lifecycle_distribution, trends } =
     result;
-  const share = (count: number) => `${formatShare(total_cards === 0 ? 0 : count / total_cards)} of the cards`;
+  const share = (count: number) =>
+    reportText(context, 'dashboard.share', {
+      share: formatShare(total_cards === 0 ? 0 : count / total_cards, context),
+    });
   const approved = approval_statuses.APPROVED ?? 0;
   const broken = approval_statuses.BROKEN ?? 0;
   const types = Object.entries(by_type).sort(([, a], [, b]) => b - a);
@@ -155,54 +166,64 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
     title,
     ...(note === undefined ? {} : { note }),
     itemAxis,
-    valueAxis: 'Cards',
+    valueAxis: reportText(context, 'axis.cards'),
     unit: 'count',
-    series: ['Cards'],
+    series: [reportText(context, 'axis.cards')],
     items,
   });
-  const phases = phaseKeys.map((phase, at) => ({
-    name: phaseLegend[at]!.name,
+  const phases = phaseKeys.map((phase) => ({
+    name: phaseLabel(phase, context),
     values: [lifecycle_distribution[phase] ?? 0],
-    paint: phaseLegend[at]!.paint,
+    paint: { phase },
   }));
   return {
     kind: 'panels',
-    title: 'Dashboard',
+    title: reportText(context, 'dashboard.title'),
     panels: [
       {
         kind: 'figures',
-        title: 'Landscape',
+        title: reportText(context, 'dashboard.landscape'),
         items: [
           {
-            name: 'Cards',
+            name: reportText(context, 'axis.cards'),
             value: total_cards,
             unit: 'count',
-            hint: trendHint(trends.total_cards, trends, `of ${counted(types.length, 'type')}`),
+            hint: trendHint(
+              context,
+              trends.total_cards,
+              trends,
+              reportText(context, 'dashboard.ofTypes', { count: types.length }),
+            ),
           },
           {
-            name: 'Data quality on average',
+            name: reportText(context, 'dashboard.quality'),
             value: avg_data_quality,
             unit: 'percent',
-            hint: trendHint(trends.avg_data_quality, trends, 'complete from 80 % on'),
+            hint: trendHint(
+              context,
+              trends.avg_data_quality,
+              trends,
+              reportText(context, 'dashboard.complete'),
+            ),
           },
           {
-            name: 'Approved',
+            name: reportText(context, 'dashboard.approved'),
             value: approved,
             unit: 'count',
-            hint: trendHint(trends.approved_count, trends, share(approved)),
+            hint: trendHint(context, trends.approved_count, trends, share(approved)),
           },
           {
-            name: 'Approval broken',
+            name: reportText(context, 'dashboard.broken'),
             value: broken,
             unit: 'count',
-            hint: trendHint(trends.broken_count, trends, share(broken)),
+            hint: trendHint(context, trends.broken_count, trends, share(broken)),
             ...(broken > 0 ? { tone: 'warn' as const } : {}),
           },
         ],
       },
       bars(
-        'Cards by type',
-        'Type',
+        reportText(context, 'dashboard.byType'),
+        reportText(context, 'axis.type'),
         types.map(([type, count]) => ({
           name: typeLabel(context, type),
           values: [count],
@@ -210,14 +231,14 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
         })),
       ),
       bars(
-        'Cards by phase',
-        'Phase',
-        [...phases, { name: 'No lifecycle', values: [total_cards - dated], paint: 'none' }],
-        `${formatCount(dated)} of ${formatCount(total_cards)} have a lifecycle`,
+        reportText(context, 'dashboard.byPhase'),
+        reportText(context, 'axis.phase'),
+        [...phases, { name: chartText(context, 'phase.none'), values: [total_cards - dated], paint: 'none' }],
+        reportText(context, 'dashboard.dated', { dated, total: total_cards }),
       ),
       bars(
-        'Cards by data quality',
-        'Data quality',
+        reportText(context, 'dashboard.byQuality'),
+        reportText(context, 'axis.dataQuality'),
         distribution.map(([range, count], at) => ({
           name: `${range.replace('-', '–')} %`,
           values: [count],

@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox';
 import { arrayOf, IntegerIn, Timestamp, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatShare } from '../../kernel/charts/charts.numbers.ts';
+import { formatShare } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportTable, reportSchema } from '../../kernel/report.ts';
 
 const Result = reportSchema('DataQualityReport', {
@@ -111,75 +112,85 @@ const LISTED = 12;
 /** The parts of each type in the colours of quality, worst type first, and what to fill first. */
 function dataQualityChart(result: Result, context: ChartContext): Chart {
   const { by_type, worst_items, overall_data_quality, total_items, orphaned, stale, with_lifecycle } = result;
-  const share = (count: number) => (total_items === 0 ? 0 : count / total_items);
+  const ofAll = (count: number) => share(total_items === 0 ? 0 : count / total_items);
   const empty = [...context.metamodel.cardTypes].filter(
     ([key, { is_hidden }]) => !is_hidden && by_type.every(({ type }) => type !== key),
   );
-  const left =
-    empty.length === 0 || by_type.length === 0
-      ? ''
-      : `; without cards: ${empty.map(([, { label }]) => label).join(', ')}`;
+  const types = empty.map(([, { label }]) => label).join(', ');
+  const share = (part: number) => formatShare(part, context);
   return {
     kind: 'panels',
-    title: 'Data quality',
-    note: `${counted(total_items, 'card')}; complete from 80 % on, partial from 40 %`,
+    title: reportText(context, 'quality.title'),
+    note: reportText(context, 'quality.note', { count: total_items }),
     panels: [
       {
         kind: 'figures',
-        title: 'At a glance',
+        title: reportText(context, 'quality.glance'),
         items: [
           {
-            name: 'Average',
+            name: reportText(context, 'quality.average'),
             value: overall_data_quality,
             unit: 'percent',
-            hint: `of ${counted(total_items, 'card')}`,
+            hint: reportText(context, 'quality.ofCards', { count: total_items }),
           },
           {
-            name: 'With a lifecycle',
+            name: reportText(context, 'quality.lifecycle'),
             value: with_lifecycle,
             unit: 'count',
-            hint: formatShare(share(with_lifecycle)),
+            hint: ofAll(with_lifecycle),
           },
-          { name: 'Without relations', value: orphaned, unit: 'count', hint: formatShare(share(orphaned)) },
           {
-            name: `Unchanged for ${STALE_DAYS} days`,
+            name: reportText(context, 'quality.orphaned'),
+            value: orphaned,
+            unit: 'count',
+            hint: ofAll(orphaned),
+          },
+          {
+            name: reportText(context, 'quality.stale', { days: STALE_DAYS }),
             value: stale,
             unit: 'count',
-            hint: formatShare(share(stale)),
+            hint: ofAll(stale),
           },
         ],
       },
       {
         kind: 'bars',
         wide: true,
-        title: 'By type, lowest quality first',
-        note: `Number of cards at the right${left}`,
-        itemAxis: 'Type and average',
-        valueAxis: 'Cards',
+        title: reportText(context, 'quality.byType'),
+        note:
+          empty.length === 0 || by_type.length === 0
+            ? reportText(context, 'quality.byType.note')
+            : reportText(context, 'quality.byType.without', { types }),
+        itemAxis: reportText(context, 'quality.typeAndAverage'),
+        valueAxis: reportText(context, 'axis.cards'),
         unit: 'count',
-        series: ['Minimal', 'Partial', 'Complete'],
+        series: [
+          reportText(context, 'quality.minimal'),
+          reportText(context, 'quality.partial'),
+          reportText(context, 'quality.complete'),
+        ],
         paints: [{ quality: 0 }, { quality: 1 }, { quality: 3 }],
         parts: true,
         items: by_type
           .toSorted((a, b) => a.avg_data_quality - b.avg_data_quality || b.total - a.total)
           .map(({ type, complete, partial, minimal, avg_data_quality }) => ({
             name: typeLabel(context, type),
-            hint: formatShare(avg_data_quality / 100),
+            hint: share(avg_data_quality / 100),
             values: [minimal, partial, complete],
           })),
       },
       {
         kind: 'list',
         wide: true,
-        title: 'Fill these first',
+        title: reportText(context, 'quality.fill'),
         columns: [
-          { name: 'Card', share: 50 },
-          { name: 'Type', share: 30 },
-          { name: 'Data quality', share: 20, right: true },
+          { name: reportText(context, 'axis.card'), share: 50 },
+          { name: reportText(context, 'axis.type'), share: 30 },
+          { name: reportText(context, 'axis.dataQuality'), share: 20, right: true },
         ],
         rows: worst_items.slice(0, LISTED).map(({ id, name, type, data_quality }) => ({
           id,
-          cells: [name, typeLabel(context, type), formatShare(data_quality / 100)],
+          cells: [name, typeLabel(context, type), share(data_quality / 100)],
           paint: typePaint(context, type),
         })),
       },

@@ -1,6 +1,8 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { query } from '../../../platform/database.ts';
+import type { InLanguage } from '../../kernel/charts/charts.texts.ts';
 import type { Chart, LinesChart } from '../../kernel/charts/charts.types.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import type { Figures } from './kpis.figures.ts';
 
 /** Maximum number of drawn snapshots; of more, the last of each interval is drawn. */
@@ -46,9 +48,10 @@ export async function readKpiSeries(
 }
 
 /** The key figures over time, with gaps where no snapshot was stored. */
-export function kpiChart({ points, total }: KpiSeries): Chart {
+export function kpiChart({ points, total }: KpiSeries, context: InLanguage): Chart {
   const drawn = points.filter(({ figures }) => figures !== null).length;
-  const note = drawn < total ? `About every ${Math.ceil(total / drawn)}th snapshot is drawn` : undefined;
+  const note =
+    drawn < total ? reportText(context, 'kpis.note', { nth: Math.ceil(total / drawn) }) : undefined;
   const lines = (
     title: string,
     valueAxis: string,
@@ -57,7 +60,7 @@ export function kpiChart({ points, total }: KpiSeries): Chart {
   ): LinesChart & { wide: boolean } => ({
     kind: 'lines',
     title,
-    empty: 'The first figures are stored tonight',
+    empty: reportText(context, 'kpis.empty'),
     wide: true,
     valueAxis,
     unit,
@@ -67,18 +70,19 @@ export function kpiChart({ points, total }: KpiSeries): Chart {
       values: points.map(({ figures }) => (figures === null ? null : (of(figures) ?? 0))),
     })),
   });
+  const [cards, all] = [reportText(context, 'axis.cards'), reportText(context, 'kpis.all')];
   return {
     kind: 'panels',
-    title: 'Key figures over time',
+    title: reportText(context, 'kpis.title'),
     ...(note === undefined ? {} : { note }),
     panels: [
-      lines('Cards', 'Cards', 'count', { 'All cards': ({ total_cards }) => total_cards }),
-      lines('Data quality on average', 'Data quality', 'percent', {
-        'All cards': ({ avg_data_quality }) => avg_data_quality,
+      lines(cards, cards, 'count', { [all]: ({ total_cards }) => total_cards }),
+      lines(reportText(context, 'dashboard.quality'), reportText(context, 'axis.dataQuality'), 'percent', {
+        [all]: ({ avg_data_quality }) => avg_data_quality,
       }),
-      lines('Approval', 'Cards', 'count', {
-        Approved: ({ approval_statuses }) => approval_statuses.APPROVED,
-        'Approval broken': ({ approval_statuses }) => approval_statuses.BROKEN,
+      lines(reportText(context, 'kpis.approval'), cards, 'count', {
+        [reportText(context, 'dashboard.approved')]: ({ approval_statuses }) => approval_statuses.APPROVED,
+        [reportText(context, 'dashboard.broken')]: ({ approval_statuses }) => approval_statuses.BROKEN,
       }),
     ],
   };

@@ -6,13 +6,12 @@ import { embed, fragment, query } from '../../../platform/database.ts';
 import {
   type ChartContext,
   distinctLabels,
-  NO_VALUE,
+  noValue,
   optionLegend,
   phaseLegend,
   phasePaint,
   typeLabel,
 } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -22,6 +21,7 @@ import { checkOptionField, typeOf, typeParam } from '../../kernel/report.params.
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
 
 const Named = { id: Uuid, name: Type.String() };
@@ -178,7 +178,7 @@ function* rowsOf({ groups, ungrouped }: Result) {
   for (const item of ungrouped) yield { ...withPhases(item), group_id: null, group_name: null };
 }
 
-const UNGROUPED = { id: 'ungrouped', name: 'Ungrouped', parent_id: null };
+const UNGROUPED = { id: 'ungrouped', parent_id: null };
 
 interface Drawn {
   id?: string;
@@ -207,20 +207,20 @@ export function landscapeChart(
       ? undefined
       : [
           ...optionLegend(context, type, color_field),
-          { key: undefined, name: NO_VALUE, paint: 'none' as const },
+          { key: undefined, name: noValue(context), paint: 'none' as const },
         ];
   const paintOf = ({ lifecycle, attributes }: Drawn): Paint =>
     options
       ? (options.find(({ key }) => key === attributes?.[color_field!]) ?? options.at(-1)!).paint
-      : phasePaint(lifecycle ?? null, context.today);
+      : phasePaint(lifecycle ?? null, context);
   const itemsOf = (items: Drawn[]) =>
     items.map((item) => ({ id: item.id ?? item.name, name: item.name, paint: paintOf(item) }));
   const label = typeLabel(context, type);
   const empty = groups.filter(({ items }) => items.length === 0).length;
   return {
     kind: 'boxes',
-    title: `${label} by ${typeLabel(context, group_by)}`,
-    note: `${counted(groups.length, 'group')}, ${formatCount(empty)} without cards of their own; a card is in every group to which it is related`,
+    title: reportText(context, 'landscape.title', { type: label, group: typeLabel(context, group_by) }),
+    note: reportText(context, 'landscape.note', { groups: groups.length, empty }),
     boxes: [
       ...groups.map(({ id, parent_id, items }, at) => ({
         id,
@@ -228,10 +228,19 @@ export function landscapeChart(
         parent_id,
         items: itemsOf(items),
       })),
-      ...(ungrouped.length > 0 ? [{ ...UNGROUPED, items: itemsOf(ungrouped), isLast: true }] : []),
+      ...(ungrouped.length > 0
+        ? [
+            {
+              ...UNGROUPED,
+              name: reportText(context, 'landscape.ungrouped'),
+              items: itemsOf(ungrouped),
+              isLast: true,
+            },
+          ]
+        : []),
     ],
-    member: [label, 'cards'],
-    legend: options ?? phaseLegend,
+    member: [label, reportText(context, 'member.cards')],
+    legend: options ?? phaseLegend(context),
     gaps: true,
   };
 }

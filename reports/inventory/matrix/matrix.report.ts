@@ -5,7 +5,6 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, FlowDirection, MatrixLine } from '../../kernel/charts/charts.types.ts';
 import { type RelatedPairs, relatedPairs } from '../../kernel/report.ends.ts';
 import { directedPairs, flowMember, hasFlows, sendingPairs } from '../../kernel/report.flows.ts';
@@ -14,6 +13,7 @@ import { typeParam } from '../../kernel/report.params.ts';
 import { idsIn, MAX_ROWS, nameKeys } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
 const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) });
@@ -198,11 +198,15 @@ export function matrixChart(
   const isFlow = related_by === 'data_flow';
   return {
     kind: 'matrix',
-    title: isFlow ? `Data from ${row} to ${column}` : `${row} by ${column}`,
-    note: `${counted(intersections.length, isFlow ? 'pair with data flows' : 'related pair', isFlow ? 'pairs with data flows' : undefined)} of ${formatCount(rows.length)} × ${formatCount(columns.length)} cards`,
-    rowAxis: isFlow ? `From ${row}` : row,
-    columnAxis: isFlow ? `To ${column}` : column,
-    valueAxis: isFlow ? 'Sends data' : 'Related',
+    title: reportText(context, isFlow ? 'matrix.flows' : 'matrix.title', { row, column }),
+    note: reportText(context, isFlow ? 'matrix.flows.note' : 'matrix.note', {
+      pairs: intersections.length,
+      rows: rows.length,
+      columns: columns.length,
+    }),
+    rowAxis: isFlow ? reportText(context, 'matrix.from', { type: row }) : row,
+    columnAxis: isFlow ? reportText(context, 'matrix.to', { type: column }) : column,
+    valueAxis: reportText(context, isFlow ? 'matrix.sends' : 'matrix.related'),
     unit: 'count',
     rows: linesOf(rows),
     columns: linesOf(columns),

@@ -9,20 +9,20 @@ import {
   fieldAxis,
   fieldLabel,
   fieldUnit,
-  NO_VALUE,
+  noValue,
   optionLabel,
   optionLegend,
   positionOnAxis,
   typeLabel,
   WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
-import { formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { fieldOf, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ChosenField, chooseFields, portfolioFields, portfolioFigures } from './portfolio.fields.ts';
 
@@ -136,6 +136,7 @@ const isDiscrete = (type: CardType, key: string): boolean =>
 
 /** One circle per card with values on both axes; the largest are drawn first, below the small ones. */
 function portfolioChart({ items, fields }: Result, type: string, context: ChartContext): Chart {
+  const none = noValue(context);
   // a field that the type does not have is one that no card has a value of
   const [x_axis, y_axis] = [fields.x_axis.field ?? '', fields.y_axis.field ?? ''];
   const [size_field, color_field] = [fields.size_field.field, fields.color_field.field];
@@ -146,19 +147,13 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
     const group =
       color_field !== null && typeof item.color === 'string'
         ? optionLabel(context, type, color_field, item.color)
-        : NO_VALUE;
+        : none;
     return [
       { id: item.id, name: item.name, x, y, group, ...(item.size === null ? {} : { size: item.size }) },
     ];
   });
   const missing = items.length - placed.length;
   const isSparse = placed.length < items.length * WELL_FILLED;
-  const filled = [fields.x_axis, fields.y_axis]
-    .map(
-      ({ field, filled: count }) =>
-        `${fieldLabel(context, type, field ?? '')} is filled for ${formatCount(count)}`,
-    )
-    .join(', ');
   // fields of the report's choice are left out where they say nothing
   const says = ({ field, is_default }: Result['fields']['x_axis'], isKnown: boolean) =>
     field !== null && (isKnown || !is_default);
@@ -168,13 +163,25 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
   );
   const isColoured = says(
     fields.color_field,
-    placed.some(({ group }) => group !== NO_VALUE),
+    placed.some(({ group }) => group !== none),
   );
   const isFit = [x_axis, y_axis].every((key) => /suitability/i.test(key));
   return {
     kind: 'bubbles',
-    title: `${typeLabel(context, type)} portfolio`,
-    note: `${formatCount(placed.length)} of ${formatCount(items.length)} cards${missing > 0 ? `, ${formatCount(missing)} lack a value on an axis` : ''}${isSparse && missing > 0 ? `: ${filled}` : ''}`,
+    title: reportText(context, 'portfolio.title', { type: typeLabel(context, type) }),
+    note: reportText(
+      context,
+      missing === 0 ? 'portfolio.note' : isSparse ? 'portfolio.sparse' : 'portfolio.lacks',
+      {
+        shown: placed.length,
+        total: items.length,
+        missing,
+        fieldX: fieldLabel(context, type, x_axis),
+        filledX: fields.x_axis.filled,
+        fieldY: fieldLabel(context, type, y_axis),
+        filledY: fields.y_axis.filled,
+      },
+    ),
     x: fieldAxis(context, type, x_axis),
     y: fieldAxis(context, type, y_axis),
     ...(isSized && {
@@ -182,11 +189,11 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
     }),
     ...(isColoured && {
       groupAxis: fieldLabel(context, type, color_field!),
-      groups: [...optionLegend(context, type, color_field!), { name: NO_VALUE, paint: 'others' as const }],
+      groups: [...optionLegend(context, type, color_field!), { name: none, paint: 'others' as const }],
     }),
     corners: isFit
-      ? { best: 'Keep and invest', worst: 'Replace first' }
-      : { best: 'Best on both', worst: 'Worst on both' },
+      ? { best: reportText(context, 'portfolio.invest'), worst: reportText(context, 'portfolio.replace') }
+      : { best: reportText(context, 'portfolio.best'), worst: reportText(context, 'portfolio.worst') },
     items: placed.sort((a, b) => (b.size ?? 0) - (a.size ?? 0)),
   };
 }

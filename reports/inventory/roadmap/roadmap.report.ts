@@ -5,7 +5,7 @@ import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import {
   type ChartContext,
-  NO_VALUE,
+  noValue,
   optionLegend,
   phaseKeys,
   phaseLegend,
@@ -13,13 +13,13 @@ import {
   typePaint,
   WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart, RoadmapChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { checkOptionField, typeOf } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 
 const Result = pagedReportSchema('RoadmapReport', {
@@ -105,10 +105,15 @@ function roadmapChart(
   const grouping = type === undefined ? byType(cards, context) : byField(cards, type, group_by, context);
   return {
     kind: 'roadmap',
-    title: type === undefined ? 'Roadmap' : `${typeLabel(context, type)} roadmap`,
-    note: `${counted(cards.length, 'card')} with a date, next change first${grouping ? `; grouped by ${grouping.name}` : ''}`,
-    itemAxis: type === undefined ? 'Card' : typeLabel(context, type),
-    phases: phaseLegend.slice(0, phaseKeys.length),
+    title:
+      type === undefined
+        ? reportText(context, 'roadmap.title')
+        : reportText(context, 'roadmap.ofType', { type: typeLabel(context, type) }),
+    note: grouping
+      ? reportText(context, 'roadmap.grouped', { count: cards.length, group: grouping.name })
+      : reportText(context, 'roadmap.note', { count: cards.length }),
+    itemAxis: type === undefined ? reportText(context, 'axis.card') : typeLabel(context, type),
+    phases: phaseLegend(context).slice(0, phaseKeys.length),
     today: context.today,
     items: cards.map((card) => ({
       id: card.id,
@@ -131,7 +136,7 @@ function byType(cards: Drawn[], context: ChartContext): Grouping {
   const groups = [...context.metamodel.cardTypes.keys()]
     .filter((key) => keys.has(key))
     .map((key) => ({ key, name: typeLabel(context, key), paint: typePaint(context, key) }));
-  return { name: 'type', of: ({ type }) => type, groups };
+  return { name: reportText(context, 'roadmap.type'), of: ({ type }) => type, groups };
 }
 
 /** Fields by which a roadmap is grouped, in this order. */
@@ -156,16 +161,19 @@ function byField(
   return {
     name: context.metamodel.cardTypes.get(type)?.fields.get(field)?.label ?? field,
     of: ({ attributes }) => (known.has(String(attributes[field])) ? String(attributes[field]) : ''),
-    groups: [...options, { key: '', name: NO_VALUE, paint: 'others' }],
+    groups: [...options, { key: '', name: noValue(context), paint: 'others' }],
   };
 }
 
-function bySubtype(cards: Drawn[], type: string, { metamodel }: ChartContext): Grouping | undefined {
+function bySubtype(cards: Drawn[], type: string, context: ChartContext): Grouping | undefined {
   if (new Set(cards.map(({ subtype }) => subtype)).size < 2) return undefined;
-  const subtypes = metamodel.cardTypes.get(type)?.subtypes ?? [];
+  const subtypes = context.metamodel.cardTypes.get(type)?.subtypes ?? [];
   return {
-    name: 'subtype',
+    name: reportText(context, 'roadmap.subtype'),
     of: ({ subtype }) => subtype ?? '',
-    groups: [...subtypes.map(({ key, label }) => ({ key, name: label })), { key: '', name: NO_VALUE }],
+    groups: [
+      ...subtypes.map(({ key, label }) => ({ key, name: label })),
+      { key: '', name: noValue(context) },
+    ],
   };
 }

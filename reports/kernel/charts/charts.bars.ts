@@ -1,7 +1,7 @@
 import { textOn } from './charts.colours.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
-import { axisTitle, formatCount, formatShare, numberWriter } from './charts.numbers.ts';
+import { axisTitle, formatShare, numberWriter } from './charts.numbers.ts';
 import {
   emptyStyle,
   heading,
@@ -19,6 +19,7 @@ import {
   withNote,
 } from './charts.parts.ts';
 import { plain, shorten } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { weight } from './charts.tokens.ts';
 import type { BarsChart, Paint } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -56,7 +57,7 @@ interface Frame {
 /** One row per item; the height follows from the number of rows, so that labels do not overlap. */
 export function layoutBars(chart: BarsChart, look: Look): Picture {
   const { width, margin, scheme } = look;
-  const items = shownItems(chart);
+  const items = shownItems(chart, look);
   const several = chart.series.length > 1;
   const isEmpty = items.every(({ values }) => values.every((value) => value === 0));
   const kept = chart.rest ? chart.series.length - 1 : chart.series.length;
@@ -72,7 +73,10 @@ export function layoutBars(chart: BarsChart, look: Look): Picture {
         : { extra: writeTotal(totals[at]!) }),
     }),
   );
-  const note = withNote(chart.note, chart.shares ? undefined : omittedNote(items.length, chart.items.length));
+  const note = withNote(
+    chart.note,
+    chart.shares ? undefined : omittedNote(look, items.length, chart.items.length),
+  );
   const head = heading(look, { title: chart.title, note }, several && !isEmpty ? legend : []);
   if (isEmpty) {
     return {
@@ -131,14 +135,19 @@ const nameWidth = ({ name, hint }: Item): number =>
   textWidth(plain(name), LABEL) + (hint ? 8 + textWidth(hint, LABEL) : 0);
 
 /** The items in rows; with shares, those beyond the bound are combined. */
-function shownItems(chart: BarsChart): Item[] {
+function shownItems(chart: BarsChart, look: Look): Item[] {
   const most = chart.most ?? MOST;
   if (chart.items.length <= most || !chart.shares) return chart.items.slice(0, most);
   const rest = chart.items.slice(most - 1);
   const values = chart.series.map((_, at) => sumOf(rest.map((item) => item.values[at])));
   return [
     ...chart.items.slice(0, most - 1),
-    { isRest: true, name: `Other (${formatCount(rest.length)})`, values, paint: 'others' },
+    {
+      isRest: true,
+      name: chartText(look.workspace, 'other', { count: rest.length }),
+      values,
+      paint: 'others',
+    },
   ];
 }
 
@@ -172,10 +181,12 @@ function headersOf({ look, chart, left, top, columns }: Frame): Mark[] {
   if (!columns) return [names];
   return [
     names,
-    label(look, columns.share, y, 'Share', { fill, anchor: 'end' }),
+    label(look, columns.share, y, chartText(look.workspace, 'bars.share'), { fill, anchor: 'end' }),
     ...(columns.running === undefined
       ? []
-      : [label(look, columns.running, y, 'Running sum', { fill, anchor: 'end' })]),
+      : [
+          label(look, columns.running, y, chartText(look.workspace, 'bars.running'), { fill, anchor: 'end' }),
+        ]),
   ];
 }
 
@@ -197,11 +208,14 @@ function rowsOf(frame: Frame): Mark[] {
     const shares: Mark[] =
       columns && sum !== null && total > 0
         ? [
-            labelAt(look, columns.share, y, formatShare(sum / total), { anchor: 'end', fill: scheme.text2 }),
+            labelAt(look, columns.share, y, formatShare(sum / total, look.workspace), {
+              anchor: 'end',
+              fill: scheme.text2,
+            }),
             ...(columns.running === undefined
               ? []
               : [
-                  labelAt(look, columns.running, y, formatShare(running / total), {
+                  labelAt(look, columns.running, y, formatShare(running / total, look.workspace), {
                     anchor: 'end',
                     fill: scheme.text2,
                   }),
@@ -308,12 +322,16 @@ function stackOf(
   return marks;
 }
 
-function descriptionOf({ chart, items, write }: Frame): string {
+function descriptionOf({ look, chart, items, write }: Frame): string {
   const [first] = items;
-  const value = first && sumOf(first.values);
-  const most =
-    first && value !== null && value !== undefined
-      ? `; ${shorten(first.name, 400, LABEL)} has ${write(value)}`
-      : '';
-  return `${chart.valueAxis} of ${items.length} of ${chart.items.length} rows by ${chart.itemAxis}${most}.`;
+  const most = first && sumOf(first.values);
+  const values = {
+    value: chart.valueAxis,
+    shown: items.length,
+    total: chart.items.length,
+    axis: chart.itemAxis,
+  };
+  if (most === null || most === undefined) return chartText(look.workspace, 'bars.description', values);
+  const name = shorten(first!.name, 400, LABEL);
+  return chartText(look.workspace, 'bars.descriptionFirst', { ...values, name, most: write(most) });
 }

@@ -2,8 +2,9 @@ import { MOST_GROUPS } from './charts.grouping.ts';
 import { decapitalised } from './charts.labels.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, type Mark, moved, type Picture, standingFor } from './charts.marks.ts';
-import { counted, formatCount, numberWriter, tickWriter } from './charts.numbers.ts';
+import { formatCount, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, labelAt, nothing, withNote } from './charts.parts.ts';
+import { chartText } from './charts.texts.ts';
 import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile, writtenValue } from './charts.tiles.ts';
 import { radius, type, weight } from './charts.tokens.ts';
 import {
@@ -38,7 +39,7 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   const isTrimmed = roots.length > MOST_GROUPS;
   const all = levels === 1 ? largestFirst(roots) : lastOnes(roots);
   const shown = isTrimmed ? all.slice(0, MOST_GROUPS) : all;
-  const rest = isTrimmed ? [restOf(all.slice(MOST_GROUPS), chart)] : [];
+  const rest = isTrimmed ? [restOf(all.slice(MOST_GROUPS), look.workspace, chart)] : [];
   const hasItems = roots.some(({ items }) => items.size > 0);
   const values = valuesOf(roots);
   const frame: BoxFrame = {
@@ -51,7 +52,10 @@ export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   };
   const note = withNote(chart.note, noteOf(frame, roots, shown, levels, hasItems));
   const head = heading(look, { title: chart.title, note }, legendOf(frame, roots));
-  const description = `${counted(chart.boxes.length, 'box', 'boxes')} in ${counted(roots.length, 'area')}.`;
+  const description = chartText(look.workspace, 'boxes.description', {
+    boxes: chart.boxes.length,
+    areas: roots.length,
+  });
   if (roots.length === 0) {
     return {
       width,
@@ -109,7 +113,7 @@ const lastOnes = (nodes: Node[]): Node[] =>
   nodes.toSorted((a, b) => Number(a.box.isLast ?? false) - Number(b.box.isLast ?? false));
 
 function noteOf(
-  { chart, isBlank }: BoxFrame,
+  { look: { workspace }, chart, isBlank }: BoxFrame,
   roots: Node[],
   shown: Node[],
   levels: number,
@@ -121,16 +125,24 @@ function noteOf(
     depth || chart.boxes.length === countTo(roots, levels)
       ? undefined
       : levels === 1
-        ? 'Only the first level is drawn, with what lies below each'
-        : `The first ${levels} levels are drawn; +n counts those below`;
+        ? chartText(workspace, 'boxes.firstLevel')
+        : chartText(workspace, 'boxes.levels', { levels });
   const empty =
     chart.gaps && !hasItems
-      ? `None has ${/^[aeiou]/i.test(chart.member[0]) ? 'an' : 'a'} ${chart.member[0]} yet`
+      ? chartText(workspace, 'boxes.noneHas', {
+          one: chart.member[0],
+          article: /^[aeiou]/i.test(chart.member[0]) ? 'an' : 'a',
+        })
       : undefined;
   const left =
-    hidden > 0 ? `The ${formatCount(shown.length)} largest of ${formatCount(roots.length)}` : undefined;
+    hidden > 0
+      ? chartText(workspace, 'boxes.largest', { shown: shown.length, total: roots.length })
+      : undefined;
   const shade =
-    chart.scale && (isBlank ? `No ${decapitalised(chart.scale.name)} yet` : `Shade: ${chart.scale.name}`);
+    chart.scale &&
+    (isBlank
+      ? chartText(workspace, 'boxes.noValues', { name: decapitalised(chart.scale.name, workspace) })
+      : chartText(workspace, 'boxes.shade', { name: chart.scale.name }));
   return [shade, isBlank ? undefined : empty, folded, left].reduce(withNote, undefined);
 }
 
@@ -138,7 +150,15 @@ function legendOf(frame: BoxFrame, roots: Node[]): LegendEntry[] {
   const { chart, look, steps, marksGaps } = frame;
   const gaps = roots.reduce((sum, node) => sum + node.gaps, 0);
   const gap: LegendEntry[] =
-    marksGaps && gaps > 0 ? [{ name: `No ${chart.member[0]}`, paint: 'none', extra: formatCount(gaps) }] : [];
+    marksGaps && gaps > 0
+      ? [
+          {
+            name: chartText(look.workspace, 'boxes.none', { name: chart.member[0] }),
+            paint: 'none',
+            extra: formatCount(gaps, look.workspace),
+          },
+        ]
+      : [];
   if (chart.scale && steps) {
     const write = tickWriter(steps.limits, chart.scale.unit, look.workspace);
     if (frame.isBlank) return [];
@@ -158,7 +178,9 @@ function legendOf(frame: BoxFrame, roots: Node[]): LegendEntry[] {
   const counts = isSpread ? sumMaps(roots.map(({ spread }) => spread)) : itemCounts(roots);
   const entries = (chart.legend ?? []).flatMap(({ name, paint }): LegendEntry[] => {
     const count = counts.get(paintKey(paint)) ?? 0;
-    return count > 0 ? [{ name, paint, extra: formatCount(count), shape: isSpread ? 'square' : 'dot' }] : [];
+    return count > 0
+      ? [{ name, paint, extra: formatCount(count, look.workspace), shape: isSpread ? 'square' : 'dot' }]
+      : [];
   });
   return [...entries, ...gap];
 }
@@ -201,7 +223,7 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
   }
   const leaves = node.children.filter((child) => !branches.includes(child));
   const columns = Math.max(1, Math.floor((inner + INNER) / (LEAST.tile - 20 + INNER)));
-  const own = node.box.items?.length && frame.chart.member[0] !== '' ? [ownOf(node, frame.chart)] : [];
+  const own = node.box.items?.length && frame.chart.member[0] !== '' ? [ownOf(node, frame)] : [];
   const grid = gridOf(
     frame,
     [...own, ...leaves],
@@ -225,14 +247,14 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
 }
 
 /** What a parent has itself, as one of its leaves. */
-const ownOf = (node: Node, { rolledUp, mean }: BoxesChart): Node => ({
+const ownOf = (node: Node, { chart: { rolledUp, mean }, look }: BoxFrame): Node => ({
   ...node,
   children: [],
   below: 0,
   gaps: 0,
   value: mean ? meanOfItems(node.box.items ?? []) : rolledUp ? sumOfItems(node.box.items) : node.box.value,
   items: itemsOf(node.box.items),
-  box: { ...node.box, name: `${node.box.name} (itself)` },
+  box: { ...node.box, name: chartText(look.workspace, 'boxes.itself', { name: node.box.name }) },
 });
 
 /** The card of a box; several together have none. */
@@ -275,7 +297,7 @@ function headerOf(
   const figure = chart.scale
     ? writtenValue(frame, node.value)
     : node.items.size > 0
-      ? formatCount(node.items.size)
+      ? formatCount(node.items.size, look.workspace)
       : '';
   marks.push(labelAt(look, right, y, figure, { anchor: 'end', fill: scheme.text2 }));
   if (figure) right -= textWidth(figure, LABEL) + 6;
@@ -301,7 +323,7 @@ function headerOf(
     right -= bar + 8;
   }
   if (marksGaps && node.gaps > 0) {
-    const text = counted(node.gaps, 'gap');
+    const text = chartText(look.workspace, 'boxes.gaps', { count: node.gaps });
     const wide = textWidth(text, 11) + 12;
     if (right - wide > pad + 80) {
       marks.push({

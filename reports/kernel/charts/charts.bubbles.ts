@@ -18,6 +18,7 @@ import {
   withNote,
 } from './charts.parts.ts';
 import { plain, shorten } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import type { BubbleAxis, BubblesChart } from './charts.types.ts';
 
 import { textWidth } from './charts.widths.ts';
@@ -28,24 +29,25 @@ const NAMED = 60;
 
 /** Circles at two values: in cells if both axes have steps, else on numeric axes. */
 export function layoutBubbles(chart: BubblesChart, look: Look): Picture {
-  const note = withNote(withNote(chart.note, sizeNote(chart, look)), coloursNote(chart));
+  const note = withNote(withNote(chart.note, sizeNote(chart, look)), coloursNote(chart, look));
   if (chart.x.steps && chart.y.steps && chart.items.length > 0) {
     return layoutCells(chart, look, heading(look, { title: chart.title, note }, legendOf(chart, look)));
   }
   return layoutScatter(chart, look, note);
 }
 
-const coloursNote = ({ groupAxis }: BubblesChart): string | undefined =>
-  groupAxis === undefined ? undefined : `Colour: ${groupAxis}`;
+const coloursNote = ({ groupAxis }: BubblesChart, { workspace }: Look): string | undefined =>
+  groupAxis === undefined ? undefined : chartText(workspace, 'bubbles.colour', { name: groupAxis });
 
 /** The meaning of the circles' area, and the value of the largest. */
 function sizeNote({ size, items }: BubblesChart, { workspace }: Look): string | undefined {
   const known = items.flatMap(({ size: one }) => (one === undefined ? [] : [one]));
   if (!size) return undefined;
-  if (known.length === 0) return `Area: ${plain(size.name)}, filled for none`;
+  const name = plain(size.name);
+  if (known.length === 0) return chartText(workspace, 'bubbles.areaNone', { name });
   const largest = formatValue(Math.max(...known), size.unit, workspace);
   const missing = items.length - known.length;
-  return `Area: ${plain(size.name)}, up to ${largest}${missing > 0 ? `; hollow: unknown for ${formatCount(missing)}` : ''}`;
+  return chartText(workspace, missing > 0 ? 'bubbles.areaSome' : 'bubbles.area', { name, largest, missing });
 }
 
 /** Each group with its count and sum. */
@@ -66,7 +68,7 @@ function legendOf({ groups, items, size }: BubblesChart, look: Look): LegendEntr
       name,
       paint,
       shape: 'dot',
-      extra: `${formatCount(count)}${isSummed ? ` · ${write(sum)}` : ''}`,
+      extra: `${formatCount(count, look.workspace)}${isSummed ? ` · ${write(sum)}` : ''}`,
     }));
 }
 
@@ -76,10 +78,15 @@ function layoutScatter(chart: BubblesChart, look: Look, note: string | undefined
   const items = chart.items.slice(0, MOST);
   const head = heading(
     look,
-    { title: chart.title, note: withNote(note, omittedNote(items.length, chart.items.length)) },
+    { title: chart.title, note: withNote(note, omittedNote(look, items.length, chart.items.length)) },
     legendOf(chart, look),
   );
-  const description = `${items.length} of ${chart.items.length} items by ${chart.x.name} and ${chart.y.name}.`;
+  const description = chartText(look.workspace, 'bubbles.description', {
+    shown: items.length,
+    total: chart.items.length,
+    x: chart.x.name,
+    y: chart.y.name,
+  });
   if (items.length === 0)
     return {
       width,

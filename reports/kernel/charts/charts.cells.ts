@@ -2,9 +2,10 @@ import { circleMark, NAME_WIDTH, nameMark, type PlacedCircle, paintOf, radiusOf 
 import { mix, textOn } from './charts.colours.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import type { Look, Mark, Picture } from './charts.marks.ts';
-import { counted, formatCount } from './charts.numbers.ts';
+import { formatCount } from './charts.numbers.ts';
 import { type Heading, LABEL, label, labelAt, paragraph } from './charts.parts.ts';
 import { plain, shorten, wrap } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { radius, weight } from './charts.tokens.ts';
 import type { BubblesChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -64,7 +65,7 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
       return [label(look, left, baseline, name, { fill: scheme.text2, room: width - 2 * margin })];
     }
     const at = top + (ys.length - 1 - y) * high + (high - GAP) / 2;
-    const lines = wrap(plain(name), nameRoom, LABEL, 2);
+    const lines = wrap(plain(name), nameRoom, LABEL, 2, weight.regular, look.workspace);
     return lines.map((text, line) =>
       labelAt(look, left - 10, at + (line - (lines.length - 1) / 2) * 16, text, {
         anchor: 'end',
@@ -73,7 +74,7 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
     );
   });
   const columns = xs.flatMap((name, x) => {
-    const lines = wrap(plain(name), wide - GAP - 2, LABEL, 2);
+    const lines = wrap(plain(name), wide - GAP - 2, LABEL, 2, weight.regular, look.workspace);
     return lines.map((text, at) =>
       label(look, left + x * wide + (wide - GAP) / 2, bottom + 14 + at * 16, text, {
         anchor: 'middle',
@@ -101,7 +102,7 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
         weight: weight.emphasis,
       }),
     ],
-    description: sentence(chart, cells),
+    description: sentence(chart, look, cells),
   };
 }
 
@@ -125,7 +126,7 @@ function groundOf(chart: BubblesChart, look: Look, cell: Cell): Mark[] {
     height: cell.height,
     radius: radius.control,
     fill: corner === 0 ? scheme.canvas : mix(scheme.panel, tint, 0.7),
-    title: `${chart.x.steps![cell.x]}, ${chart.y.steps![cell.y]}: ${formatCount(cell.items.length)}`,
+    title: `${chart.x.steps![cell.x]}, ${chart.y.steps![cell.y]}: ${formatCount(cell.items.length, look.workspace)}`,
     ref: `cell ${cell.x} ${cell.y}`,
   };
   const name = nameOfCorner(chart, cell);
@@ -242,12 +243,19 @@ function crowd(chart: BubblesChart, look: Look, { items }: Cell, { left, top, wi
       width: Math.max(1, part - 1),
       height: 5,
       fill: fillOf(paintOf(chart, group), look),
-      title: `${group ?? ''}: ${formatCount(own.length)}`,
+      title: `${group ?? ''}: ${formatCount(own.length, look.workspace)}`,
     };
   });
   return [
-    { kind: 'circle', x, y, radius: size, fill, title: counted(items.length, 'card') },
-    labelAt(look, x, y, formatCount(items.length), {
+    {
+      kind: 'circle',
+      x,
+      y,
+      radius: size,
+      fill,
+      title: chartText(look.workspace, 'cards.count', { count: items.length }),
+    },
+    labelAt(look, x, y, formatCount(items.length, look.workspace), {
       anchor: 'middle',
       weight: weight.title,
       fill: textOn(fill, look.scheme),
@@ -347,7 +355,14 @@ function spiral(
   }
 }
 
-function sentence(chart: BubblesChart, cells: Cell[]): string {
+function sentence(chart: BubblesChart, { workspace }: Look, cells: Cell[]): string {
   const fullest = cells.reduce((most, cell) => (cell.items.length > most.items.length ? cell : most));
-  return `${chart.items.length} items by ${chart.x.name} and ${chart.y.name}; most, ${fullest.items.length}, are at ${chart.x.steps![fullest.x]} and ${chart.y.steps![fullest.y]}.`;
+  return chartText(workspace, 'bubbles.cells', {
+    count: chart.items.length,
+    x: chart.x.name,
+    y: chart.y.name,
+    most: fullest.items.length,
+    atX: chart.x.steps![fullest.x]!,
+    atY: chart.y.steps![fullest.y]!,
+  });
 }

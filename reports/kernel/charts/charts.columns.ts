@@ -3,6 +3,7 @@ import { fillOf } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { axisTitle, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, scaleOf, ticksOf } from './charts.parts.ts';
+import { chartText } from './charts.texts.ts';
 import { weight } from './charts.tokens.ts';
 import type { ColumnsChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -87,7 +88,11 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
       ...names(chart, look, lefts, bottom),
       ...today(chart, look, lefts, top, bottom),
     ],
-    description: `${chart.valueAxis} in ${chart.items.length} columns, ${write(totals.reduce((a, b) => a + b, 0))} in total.`,
+    description: chartText(workspace, 'columns.description', {
+      value: chart.valueAxis,
+      count: chart.items.length,
+      total: write(totals.reduce((a, b) => a + b, 0)),
+    }),
   };
 }
 
@@ -202,6 +207,6 @@ function today(
   const x = at[index]! - 1;
   return [
     line([x, top - 6], [x, bottom], look.scheme.accent, { dashed: true }),
-    label(look, x + 4, top - 8, 'Today', { fill: look.scheme.accent, size: 11 }),
+    label(look, x + 4, top - 8, chartText(look.workspace, 'today'), { fill: look.scheme.accent, size: 11 }),
   ];
 }

@@ -2,10 +2,11 @@ import {
   type ChartContext,
   decapitalised,
   fieldLabel,
-  NO_VALUE,
+  noValue,
   optionLegend,
   typeLabel,
 } from './charts.labels.ts';
+import { chartText } from './charts.texts.ts';
 import type { BarsChart, Paint } from './charts.types.ts';
 
 /** Bars of the cards of a type by the options of a field, in their order and colours; other values come last. */
@@ -25,16 +26,20 @@ export function countedBars(
   const label = fieldLabel(context, type, key);
   return {
     kind: 'bars',
-    title: `${typeLabel(context, type)} by ${decapitalised(label)}`,
+    title: chartText(context, 'counted.title', {
+      type: typeLabel(context, type),
+      field: decapitalised(label, context),
+    }),
     itemAxis: label,
-    valueAxis: 'Cards',
+    valueAxis: chartText(context, 'cards'),
     unit: 'count',
-    series: ['Cards'],
+    series: [chartText(context, 'cards')],
     items: Object.entries(counts)
       .sort(([one], [other]) => place(one) - place(other))
       .map(([value, count]) => ({
         name:
-          options.find((option) => option.key === value)?.name ?? (value === 'unknown' ? NO_VALUE : value),
+          options.find((option) => option.key === value)?.name ??
+          (value === 'unknown' ? noValue(context) : value),
         values: [count],
         paint: paintOf(value),
       })),

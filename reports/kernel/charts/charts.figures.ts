@@ -3,6 +3,7 @@ import type { Look, Mark, Picture } from './charts.marks.ts';
 import { formatValue } from './charts.numbers.ts';
 import { heading, LABEL, label, nothing, paragraph } from './charts.parts.ts';
 import { wrap } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { radius, type, weight } from './charts.tokens.ts';
 import type { FiguresChart } from './charts.types.ts';
 
@@ -18,7 +19,7 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
     .slice(0, 8)
     .map(
       ({ name, value, unit, text }) =>
-        `${name}: ${text ?? (value === null ? 'unknown' : formatValue(value, unit, workspace))}`,
+        `${name}: ${text ?? (value === null ? chartText(workspace, 'figures.unknownWithin') : formatValue(value, unit, workspace))}`,
     )
     .join('; ');
   if (chart.items.length === 0) {
@@ -32,12 +33,16 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
   const inRow = Math.min(isNarrow(look) ? 2 : 4, Math.max(1, chart.items.length));
   const width = (look.width - 2 * margin - (inRow - 1) * GAP) / inRow;
   const room = width - 2 * PAD;
-  const hints = chart.items.map(({ hint }) => (hint === undefined ? [] : wrap(hint, room, LABEL, 2)));
+  const hints = chart.items.map(({ hint }) =>
+    hint === undefined ? [] : wrap(hint, room, LABEL, 2, weight.regular, workspace),
+  );
   const height = 76 + Math.max(...hints.map(({ length }) => (length === 0 ? 0 : 2 + length * 16)));
   const marks = chart.items.flatMap(({ name, value, unit, text, hint, tone }, at): Mark[] => {
     const x = margin + (at % inRow) * (width + GAP);
     const y = head.bottom + 4 + Math.floor(at / inRow) * (height + GAP);
-    const written = text ?? (value === null ? 'Unknown' : formatValue(value, unit, workspace));
+    const written =
+      text ??
+      (value === null ? chartText(workspace, 'figures.unknown') : formatValue(value, unit, workspace));
     return [
       {
         kind: 'rect',

@@ -2,9 +2,10 @@ import { typeColours } from './charts.colours.ts';
 import { bundleNote, type LayerEdge, type LayerNode, layersOf } from './charts.layers.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, type Mark, type Picture, px, standingFor } from './charts.marks.ts';
-import { counted, formatCount } from './charts.numbers.ts';
+import { formatCount } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, label, nothing, withNote } from './charts.parts.ts';
 import { plain, wrap } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { radius, weight } from './charts.tokens.ts';
 import type { GraphChart, Paint } from './charts.types.ts';
 
@@ -35,17 +36,21 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
   // groups of one name differ by their layer only
   const legend = [...Map.groupBy(chart.groups, ({ name }) => name)].flatMap(([name, same]): LegendEntry[] => {
     const count = same.reduce((sum, { key }) => sum + (counts.get(key) ?? 0), 0);
-    return count > 0 ? [{ name, paint: same[0]!.paint, extra: formatCount(count) }] : [];
+    return count > 0 ? [{ name, paint: same[0]!.paint, extra: formatCount(count, look.workspace) }] : [];
   });
   const note = [
     chart.note,
     chart.nodes.length < all
-      ? `The ${formatCount(chart.nodes.length)} most related of ${formatCount(all)}`
+      ? chartText(look.workspace, 'graph.most', { shown: chart.nodes.length, total: all })
       : undefined,
-    bundled > 0 ? 'More than 12 of a kind are one box' : undefined,
+    bundled > 0 ? chartText(look.workspace, 'graph.bundled') : undefined,
   ].reduce(withNote, undefined);
   const head = heading(look, { title: chart.title, note }, legend.length > 1 ? legend : []);
-  const description = `${counted(chart.nodes.length, 'card')} in ${counted(columns.length, 'layer')}, joined by ${counted(chart.edges.length, 'relation')}.`;
+  const description = chartText(look.workspace, 'graph.description', {
+    cards: chart.nodes.length,
+    layers: columns.length,
+    relations: chart.edges.length,
+  });
   if (chart.nodes.length === 0) {
     return {
       width,
@@ -59,7 +64,7 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
   const wide = Math.min(NODE.most, (room - (columns.length - 1) * between) / columns.length);
   const step = columns.length > 1 ? (room - wide) / (columns.length - 1) : 0;
   const top = head.bottom + 30;
-  const placed = columns.map((column, at) => columnOf(column, margin + at * step, wide));
+  const placed = columns.map((column, at) => columnOf(look, column, margin + at * step, wide));
   const height = Math.max(...placed.map((column) => column.at(-1)!.y + column.at(-1)!.height));
   const nodes = placed.flatMap((column) => {
     const free = height - (column.at(-1)!.y + column.at(-1)!.height);
@@ -105,13 +110,13 @@ const isAt = ({ source, target }: LayerEdge, id: string | undefined): boolean =>
 const roomIn = (width: number) => (width < SMALL.below ? SMALL : { pad: NODE.pad, size: LABEL, lines: 2 });
 
 /** The nodes of a layer from top to bottom, from 0 on. */
-function columnOf(column: LayerNode[], x: number, width: number): Placed[] {
+function columnOf(look: Look, column: LayerNode[], x: number, width: number): Placed[] {
   let y = 0;
   return column.map((node, at) => {
     if (at > 0 && column[at - 1]!.group !== node.group) y += GAP;
     const { pad, size, lines: most } = roomIn(width);
-    const lines = wrap(plain(node.name), width - 2 * pad - EDGE, size, most, weight.emphasis);
-    const listed = node.names ? node.names.length + (bundleNote(node) ? 1 : 0) : 0;
+    const lines = wrap(plain(node.name), width - 2 * pad - EDGE, size, most, weight.emphasis, look.workspace);
+    const listed = node.names ? node.names.length + (node.count > node.names.length ? 1 : 0) : 0;
     const height = lines.length * LINE + listed * LINE + 13;
     const placed = { ...node, x, y, width, height, lines };
     y += height + GAP;
@@ -127,7 +132,9 @@ function nodeMarks(look: Look, node: Placed): Mark[] {
     stored === undefined
       ? { tint: scheme.canvas, ink: fillOf(node.paint, look) }
       : typeColours(stored, scheme);
-  const title = names ? `${node.group}: ${counted(count, 'card')}` : `${node.name}, ${node.group}`;
+  const title = names
+    ? `${node.group}: ${chartText(look.workspace, 'cards.count', { count })}`
+    : `${node.name}, ${node.group}`;
   const { pad, size } = roomIn(width);
   const left = x + pad + EDGE;
   const room = width - 2 * pad - EDGE;
@@ -162,7 +169,7 @@ function nodeMarks(look: Look, node: Placed): Mark[] {
   const fill = isCentre ? scheme.panel : scheme.text;
   const whole = plain(node.name);
   for (const [at, text] of lines.entries()) {
-    const words = names && at === 0 ? `${formatCount(count)} × ${text}` : text;
+    const words = names && at === 0 ? `${formatCount(count, look.workspace)} × ${text}` : text;
     const mark = label(look, left, y + 18 + at * LINE, words, { size, weight: weight.emphasis, fill, room });
     marks.push(at === lines.length - 1 && !whole.endsWith(text) ? { ...mark, whole } : mark);
   }
@@ -171,7 +178,7 @@ function nodeMarks(look: Look, node: Placed): Mark[] {
       label(look, left, y + 18 + (lines.length + at) * LINE, name, { size: 11, fill: scheme.text2, room }),
     );
   }
-  const rest = names ? bundleNote(node) : '';
+  const rest = names ? bundleNote(node, look.workspace) : '';
   if (rest)
     marks.push(
       label(look, left, y + 18 + (lines.length + names!.length) * LINE, rest, {
@@ -205,7 +212,7 @@ function edgeMarks(
   const stroke = isStrong ? scheme.border : scheme.hairlineStrong;
   const width = Math.min(4, 1 + Math.log2(count) * 0.6);
   const middleOf = ({ y, height }: Placed) => y + height / 2;
-  const title = `${from.name} – ${to.name}${count > 1 ? `: ${formatCount(count)}` : ''}`;
+  const title = `${from.name} – ${to.name}${count > 1 ? `: ${formatCount(count, look.workspace)}` : ''}`;
   const [y1, y2] = [middleOf(from), middleOf(to)];
   const right = ({ x, width: wide }: Placed) => x + wide;
   const [x1, x2] =

@@ -1,4 +1,4 @@
-import { formatCount } from './charts.numbers.ts';
+import { chartText, type InLanguage } from './charts.texts.ts';
 import type { MatrixLine } from './charts.types.ts';
 
 /** Maximum number of groups side by side, in any chart: of more, the largest are drawn and the others combined. */
@@ -19,6 +19,7 @@ export function groupLines(
   lines: readonly MatrixLine[],
   counts: readonly number[],
   most: number,
+  language: InLanguage = {},
 ): { groups: Group[]; level: number } {
   const used = lines.flatMap((_, at) => (counts[at]! > 0 || lines.length <= most ? [at] : []));
   if (used.length <= most)
@@ -39,7 +40,7 @@ export function groupLines(
   const ranked = groups.toSorted((a, b) => size(b) - size(a));
   const rest = ranked.slice(most - 1);
   const others = {
-    name: `Other (${formatCount(rest.length)})`,
+    name: chartText(language, 'other', { count: rest.length }),
     above: undefined,
     isRest: true,
     members: rest.flatMap(({ members }) => members),

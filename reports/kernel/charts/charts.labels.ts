@@ -1,4 +1,5 @@
 import { judgement } from './charts.colours.ts';
+import { chartText, type InLanguage } from './charts.texts.ts';
 import type { PhaseKey } from './charts.tokens.ts';
 import type { BubbleAxis, ChartUnit, Paint } from './charts.types.ts';
 
@@ -8,20 +9,25 @@ interface ChartField {
   type: string;
   optionLabels: ReadonlyMap<string, string>;
   optionColors: ReadonlyMap<string, string>;
+  /** Labels of options in the language of the chart, by their own; default: they are the same. */
+  renamed?: ReadonlyMap<string, string>;
 }
 
 /** A card type, as far as charts need it. */
 interface ChartType {
   label: string;
   color: string;
+  /** Tells the layers of the landscape apart. */
   category: string | null;
+  /** Its label in the language; default: the category. */
+  category_label?: string | undefined;
   is_hidden: boolean;
   fields: ReadonlyMap<string, ChartField>;
   subtypes: readonly { key: string; label: string }[];
 }
 
 /** The metamodel and day for the labels and colours of a chart. */
-export interface ChartContext {
+export interface ChartContext extends InLanguage {
   metamodel: { cardTypes: ReadonlyMap<string, ChartType> };
   /** `YYYY-MM-DD`: the day of the data. */
   today: string;
@@ -30,38 +36,39 @@ export interface ChartContext {
 /** The lifecycle phases in order. */
 export const phaseKeys: readonly PhaseKey[] = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'];
 
-const phaseNames: Record<PhaseKey, string> = {
-  plan: 'Plan',
-  phaseIn: 'Phase in',
-  active: 'Active',
-  phaseOut: 'Phase out',
-  endOfLife: 'End of life',
-};
+const isPhase = (key: string): key is PhaseKey => (phaseKeys as readonly string[]).includes(key);
 
 /** The label of a phase; an unknown key is returned unchanged. */
-export const phaseLabel = (key: string): string => phaseNames[key as PhaseKey] ?? key;
+export const phaseLabel = (key: string, language: InLanguage = {}): string =>
+  isPhase(key) ? chartText(language, `phase.${key}`) : key;
 
 /** Names and paints of the phases, and of cards before the first one and without any. */
-export const phaseLegend: { name: string; paint: Paint }[] = [
-  ...phaseKeys.map((phase) => ({ name: phaseNames[phase], paint: { phase } })),
-  { name: 'Not started', paint: 'others' },
-  { name: 'No lifecycle', paint: 'none' },
+export const phaseLegend = (language: InLanguage): { name: string; paint: Paint }[] => [
+  ...phaseKeys.map((phase) => ({ name: phaseLabel(phase, language), paint: { phase } })),
+  { name: chartText(language, 'phase.notStarted'), paint: 'others' },
+  { name: chartText(language, 'phase.none'), paint: 'none' },
 ];
 
-/** The paint of a lifecycle on a day. */
-export const phasePaint = (lifecycle: Partial<Record<string, string>> | null, today: string): Paint =>
-  phaseLegend.find(({ name }) => name === phaseOn(lifecycle, today))!.paint;
+type Lifecycle = Partial<Record<string, string>> | null;
 
-/** The label of a lifecycle's phase on a day. */
-export function phaseOn(lifecycle: Partial<Record<string, string>> | null, today: string): string {
-  const current = phaseKeys.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
-  if (current) return phaseNames[current];
-  return phaseKeys.some((phase) => lifecycle?.[phase]) ? 'Not started' : 'No lifecycle';
+/** The paint of a lifecycle on the day of the chart. */
+export function phasePaint(lifecycle: Lifecycle, { today }: Pick<ChartContext, 'today'>): Paint {
+  const phase = currentPhase(lifecycle, today);
+  return phase === 'notStarted' ? 'others' : phase === 'none' ? 'none' : { phase };
 }
 
-/** A label within a sentence: words that are abbreviations stay as they are. */
-export const decapitalised = (label: string): string =>
-  label.replace(/\p{Lu}\p{Ll}+/gu, (word) => word.toLowerCase());
+/** The label of a lifecycle's phase on the day of the chart. */
+export const phaseOn = (lifecycle: Lifecycle, context: Pick<ChartContext, 'today' | 'language'>): string =>
+  chartText(context, `phase.${currentPhase(lifecycle, context.today)}`);
+
+function currentPhase(lifecycle: Lifecycle, today: string): PhaseKey | 'notStarted' | 'none' {
+  const current = phaseKeys.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
+  return current ?? (phaseKeys.some((phase) => lifecycle?.[phase]) ? 'notStarted' : 'none');
+}
+
+/** A label within a sentence: in English in lower case, but for abbreviations. */
+export const decapitalised = (label: string, { language = 'en' }: InLanguage = {}): string =>
+  language === 'en' ? label.replace(/\p{Lu}\p{Ll}+/gu, (word) => word.toLowerCase()) : label;
 
 /** The label of a card type, its key if it is unknown. */
 export const typeLabel = ({ metamodel }: ChartContext, key: string): string =>
@@ -108,7 +115,7 @@ export function optionLegend(
 export const WELL_FILLED = 0.3;
 
 /** The name for cards without a value. */
-export const NO_VALUE = 'No value';
+export const noValue = (language: InLanguage): string => chartText(language, 'noValue');
 
 /**
  * Whether the options of a field are listed from the better or higher one to the worse or lower one, by their colours, and
@@ -133,7 +140,9 @@ export function fieldAxis(context: ChartContext, type: string, key: string): Bub
     const steps = [...field.optionLabels.values()];
     return { ...axis, steps: reversed ? steps.reverse() : steps, judged };
   }
-  return field?.type === 'boolean' ? { ...axis, steps: ['No', 'Yes'] } : axis;
+  return field?.type === 'boolean'
+    ? { ...axis, steps: [chartText(context, 'axis.no'), chartText(context, 'axis.yes')] }
+    : axis;
 }
 
 /** The position of a value on the axis of its field; undefined if it has none. */

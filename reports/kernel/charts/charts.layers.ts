@@ -1,4 +1,4 @@
-import { counted } from './charts.numbers.ts';
+import { chartText, type InLanguage } from './charts.texts.ts';
 import type { GraphChart, Paint } from './charts.types.ts';
 
 /** Number of nodes of a group above which they are bundled. */
@@ -150,5 +150,5 @@ function ordered(columns: LayerNode[][], edges: LayerEdge[]): LayerNode[][] {
 }
 
 /** The second line of a bundle. */
-export const bundleNote = ({ count, names = [] }: LayerNode): string =>
-  count > names.length ? `and ${counted(count - names.length, 'other')}` : '';
+export const bundleNote = ({ count, names = [] }: LayerNode, language: InLanguage): string =>
+  count > names.length ? chartText(language, 'graph.andOthers', { count: count - names.length }) : '';

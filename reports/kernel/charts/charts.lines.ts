@@ -4,6 +4,7 @@ import { type Look, line, type Mark, type Picture, px } from './charts.marks.ts'
 import { axisTitle, formatDate, formatMonth, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, scaleOf, seriesPaint, ticksOf } from './charts.parts.ts';
 import { plain, shorten } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { formatSpan, spanStarts } from './charts.time.ts';
 import { type, weight } from './charts.tokens.ts';
 import type { LinesChart } from './charts.types.ts';
@@ -26,7 +27,10 @@ export function layoutLines(chart: LinesChart, look: Look): Picture {
   const legend = isDirect ? [] : chart.series.map(({ name }, at) => ({ name, paint: paints[at]! }));
   const known = chart.series.flatMap(({ values }) => values.filter((value) => value !== null));
   const head = heading(look, chart, legend);
-  const description = `${chart.valueAxis} over ${times.length} points in time.`;
+  const description = chartText(workspace, 'lines.description', {
+    value: chart.valueAxis,
+    count: times.length,
+  });
   if (known.length === 0)
     return {
       width,
@@ -129,9 +133,7 @@ function figureOf(
     ];
   });
   const y = head.bottom + 26 + chart.series.length * 52 - 26;
-  marks.push(
-    label(look, margin, y, 'The first trend appears with the next stored value', { fill: scheme.text2 }),
-  );
+  marks.push(label(look, margin, y, chartText(workspace, 'lines.first'), { fill: scheme.text2 }));
   return { width: look.width, height: y + 16 + margin, marks: [...head.marks, ...marks], description };
 }
 

@@ -1,6 +1,7 @@
 import { isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { heading, LABEL, label, labelAt, nothing, omittedNote, swatch, withNote } from './charts.parts.ts';
+import { chartText } from './charts.texts.ts';
 import type { ListChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
 
@@ -9,9 +10,12 @@ const ROW = 28;
 /** A short table. */
 export function layoutList(chart: ListChart, look: Look): Picture {
   const { margin, scheme, width } = look;
-  const note = withNote(chart.note, omittedNote(chart.rows.length, chart.total ?? chart.rows.length));
+  const note = withNote(chart.note, omittedNote(look, chart.rows.length, chart.total ?? chart.rows.length));
   const head = heading(look, { title: chart.title, note });
-  const description = `${chart.title}: ${chart.rows.length} rows.`;
+  const description = chartText(look.workspace, 'list.description', {
+    title: chart.title,
+    count: chart.rows.length,
+  });
   if (chart.rows.length === 0) {
     return {
       width,

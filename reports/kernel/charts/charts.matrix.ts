@@ -2,9 +2,10 @@ import { textOn } from './charts.colours.ts';
 import { clustered, type Group, groupLines, MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, px, standingFor } from './charts.marks.ts';
-import { counted, formatCount, numberWriter } from './charts.numbers.ts';
+import { numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, type LegendEntry, label, labelAt, nothing, withNote } from './charts.parts.ts';
 import { plain } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { weight } from './charts.tokens.ts';
 import type { FlowDirection, MatrixChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -46,8 +47,8 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     Math.min(MOST_GROUPS, Math.floor((width - 2 * margin - names - 12) / COLUMN.least)),
   );
   const grouped = {
-    rows: groupLines(chart.rows, counts.rows, MOST_GROUPS),
-    columns: groupLines(chart.columns, counts.columns, most),
+    rows: groupLines(chart.rows, counts.rows, MOST_GROUPS, look.workspace),
+    columns: groupLines(chart.columns, counts.columns, most, look.workspace),
   };
   const cells = sumCells(chart, grouped.rows.groups, grouped.columns.groups);
   const pairs = [...cells].map(([key, value]): [number, number, number] => [
@@ -79,14 +80,18 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     largest <= STEPS
       ? Math.round(1 + ((value - 1) * 5) / Math.max(1, largest - 1))
       : Math.min(6, 1 + Math.ceil(value / step) - 1);
-  const arrows = isDots && chart.flows ? 'Arrows point to where data goes' : undefined;
-  const note = [chart.note, arrows, noteOf(chart, grouped, isGrouped)].reduce(withNote, undefined);
+  const arrows = isDots && chart.flows ? chartText(look.workspace, 'matrix.arrows') : undefined;
+  const note = [chart.note, arrows, noteOf(chart, look, grouped, isGrouped)].reduce(withNote, undefined);
   const head = heading(
     look,
     { title: chart.title, note },
     isDots || largest <= 1 ? [] : legendOf(chart, look, largest, step, stepOf),
   );
-  const description = `${counted(chart.cells.length, 'pair')} of ${formatCount(chart.rows.length)} rows and ${formatCount(chart.columns.length)} columns.`;
+  const description = chartText(look.workspace, 'matrix.description', {
+    pairs: chart.cells.length,
+    rows: chart.rows.length,
+    columns: chart.columns.length,
+  });
   if (rows.length === 0 || columns.length === 0) {
     return {
       width,
@@ -118,16 +123,19 @@ function sumCells({ cells }: MatrixChart, rows: Group[], columns: Group[]): Map<
 
 function noteOf(
   chart: MatrixChart,
+  { workspace }: Look,
   grouped: { rows: { groups: Group[]; level: number }; columns: { groups: Group[]; level: number } },
   isGrouped: boolean,
 ): string | undefined {
   const shown = ({ groups }: { groups: Group[] }) =>
     groups.reduce((sum, { members }) => sum + members.length, 0);
   const empty = (all: number, of: { groups: Group[] }, axis: string) =>
-    all > shown(of) ? `${plain(axis)}: ${formatCount(all - shown(of))} without a pair left out` : undefined;
+    all > shown(of)
+      ? chartText(workspace, 'matrix.empty', { axis: plain(axis), count: all - shown(of) })
+      : undefined;
   const parts = [
     isGrouped
-      ? `Grouped; a number counts the pairs of ${formatCount(chart.rows.length)} × ${formatCount(chart.columns.length)}`
+      ? chartText(workspace, 'matrix.grouped', { rows: chart.rows.length, columns: chart.columns.length })
       : undefined,
     empty(chart.rows.length, grouped.rows, chart.rowAxis),
     empty(chart.columns.length, grouped.columns, chart.columnAxis),
@@ -264,7 +272,7 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
       const [centre, middle] = [x + wide / 2, y + ROW / 2];
       const flow = flows.get(`${rows[row]!.members[0]} ${columns[column]!.members[0]}`);
       const fill = scheme.categorical[0]!;
-      if (flow) return flowArrows(flow, [centre, middle], wide, { fill, title });
+      if (flow) return flowArrows(look, flow, [centre, middle], wide, { fill, title });
       return [{ kind: 'circle', x: centre, y: middle, radius: 5, fill, title }];
     }
     const isRest = rows[row]!.isRest || columns[column]!.isRest;
@@ -293,6 +301,7 @@ function cellMarks({ look, chart, rows, columns, cells, left, wide, tops, isDots
 
 /** Arrows to the name of the column, to that of the row, or to both. @param wide the width of the cell. */
 function flowArrows(
+  { workspace }: Look,
   flow: FlowDirection,
   [x, y]: [number, number],
   wide: number,
@@ -303,13 +312,13 @@ function flowArrows(
     kind: 'path',
     d: `M${px(at)} ${px(y - size)}L${px(at + size)} ${px(y + size)}L${px(at - size)} ${px(y + size)}Z`,
     fill,
-    title: `${title}, to the column`,
+    title: chartText(workspace, 'matrix.toColumn', { title }),
   });
   const left = (at: number): Mark => ({
     kind: 'path',
     d: `M${px(at - size)} ${px(y)}L${px(at + size)} ${px(y - size)}L${px(at + size)} ${px(y + size)}Z`,
     fill,
-    title: `${title}, to the row`,
+    title: chartText(workspace, 'matrix.toRow', { title }),
   });
   if (flow === 'bidirectional') return [left(x - size - 0.5), up(x + size + 0.5)];
   return [flow === 'forward' ? up(x) : left(x)];

@@ -1,16 +1,22 @@
 import { plain } from './charts.text.ts';
+import type { ChartLanguage, InLanguage } from './charts.texts.ts';
 import type { ChartUnit, ChartWorkspace } from './charts.types.ts';
 
 const formats = new Map<string, Intl.NumberFormat>();
 /** Maximum number of cached formats; currencies are few. */
 const MOST_FORMATS = 200;
 
-function numberFormat(digits: number, currency: string | undefined, fixed: boolean): Intl.NumberFormat {
-  const key = `${digits} ${currency} ${fixed}`;
+function numberFormat(
+  digits: number,
+  currency: string | undefined,
+  fixed: boolean,
+  language: ChartLanguage,
+): Intl.NumberFormat {
+  const key = `${digits} ${currency} ${fixed} ${language}`;
   let format = formats.get(key);
   if (!format) {
     if (formats.size >= MOST_FORMATS) formats.clear();
-    format = new Intl.NumberFormat('en', {
+    format = new Intl.NumberFormat(language, {
       ...(currency === undefined ? {} : { style: 'currency', currency }),
       minimumFractionDigits: fixed ? digits : 0,
       maximumFractionDigits: digits,
@@ -22,10 +28,10 @@ function numberFormat(digits: number, currency: string | undefined, fixed: boole
 
 /** Abbreviations by their factor, and the number from which each is used: counts are exact for longer. */
 const scales = [
-  { factor: 1e12, letter: 'T', from: 1e12 },
-  { factor: 1e9, letter: 'B', from: 1e9 },
-  { factor: 1e6, letter: 'M', from: 1e6 },
-  { factor: 1e3, letter: 'K', from: 1e3, count: 1e5 },
+  { factor: 1e12, en: 'T', de: ' Bio.', from: 1e12 },
+  { factor: 1e9, en: 'B', de: ' Mrd.', from: 1e9 },
+  { factor: 1e6, en: 'M', de: ' Mio.', from: 1e6 },
+  { factor: 1e3, en: 'K', de: ' Tsd.', from: 1e3, count: 1e5 },
 ];
 
 /** Digits of a number before the decimal point. */
@@ -39,7 +45,7 @@ const wholeDigits = (value: number): number => (value < 1 ? 0 : Math.floor(Math.
 export function numberWriter(
   values: Iterable<number | null | undefined>,
   unit: ChartUnit,
-  { currency }: ChartWorkspace,
+  { currency, language = 'en' }: ChartWorkspace,
   fewer = 0,
 ): (value: number) => string {
   let most = 0;
@@ -55,16 +61,16 @@ export function numberWriter(
       : scales.find(({ from, count }) => most >= (unit === 'currency' ? from : (count ?? from)));
   const factor = scale?.factor ?? 1;
   const digits = Math.max(0, decimalsOf(most / factor, unit, scale !== undefined, whole) - fewer);
-  const format = numberFormat(digits, unit === 'currency' ? currency : undefined, digits > 0);
-  const suffix = `${scale?.letter ?? ''}${unit === 'percent' ? ' %' : ''}`;
+  const format = numberFormat(digits, unit === 'currency' ? currency : undefined, digits > 0, language);
+  const suffix = `${scale?.[language] ?? ''}${unit === 'percent' ? ' %' : ''}`;
   const least = 0.5 * 10 ** -digits;
-  const zero = unit === 'currency' ? numberFormat(0, currency, false).format(0) : '0';
+  const zero = unit === 'currency' ? numberFormat(0, currency, false, language).format(0) : '0';
   return (value) => {
     if (value === 0) return unit === 'percent' ? '0 %' : zero;
     const size = Math.abs(value) / factor;
     const sign = value < 0 ? '−' : '';
-    if (scale && size < least) return `<${signless(format, 10 ** -digits)}${suffix}`;
-    return `${sign}${signless(format, size)}${suffix}`;
+    if (scale && size < least) return `<${withSuffix(format.format(10 ** -digits), suffix)}`;
+    return `${sign}${withSuffix(format.format(size), suffix)}`;
   };
 }
 
@@ -74,11 +80,19 @@ function decimalsOf(most: number, unit: ChartUnit, scaled: boolean, whole: boole
   return Math.min(6, Math.max(scaled ? 1 : 0, 3 - wholeDigits(most)));
 }
 
-const signless = (format: Intl.NumberFormat, size: number): string => format.format(size);
+/** The abbreviation stands behind the number, before a unit that follows it: `3,18 Mio. €`. */
+const withSuffix = (written: string, suffix: string): string =>
+  suffix === '' ? written : written.replace(/\d(?!.*\d)/, (digit) => digit + suffix);
 
 /** One number with its unit, with three significant digits. */
 export const formatValue = (value: number, unit: ChartUnit, workspace: ChartWorkspace): string =>
   numberWriter([value], unit, workspace)(value);
+
+/** Numbers that have decimals, and those whose decimals say something. */
+const DECIMALS = {
+  point: { any: /\.\d/, needed: /\.\d*[1-9]\D*$|</ },
+  comma: { any: /,\d/, needed: /,\d*[1-9]\D*$|</ },
+};
 
 /** The ticks of an axis with as few decimals as they need. */
 export function tickWriter(
@@ -86,12 +100,13 @@ export function tickWriter(
   unit: ChartUnit,
   workspace: ChartWorkspace,
 ): (value: number) => string {
+  const decimals = workspace.language === 'de' ? DECIMALS.comma : DECIMALS.point;
   let write = numberWriter(ticks, unit, workspace);
   for (let fewer = 1; fewer <= 6; fewer += 1) {
     const written = ticks.map(write);
     if (
-      written.some((text) => /\.\d*[1-9]\D*$|</.test(text)) ||
-      !written.some((text) => text.includes('.'))
+      written.some((text) => decimals.needed.test(text)) ||
+      !written.some((text) => decimals.any.test(text))
     ) {
       return write;
     }
@@ -101,10 +116,11 @@ export function tickWriter(
 }
 
 /** A share from 0 to 1 as a percentage: without decimals from 10 % on. */
-export function formatShare(share: number): string {
+export function formatShare(share: number, { language = 'en' }: InLanguage = {}): string {
   const percent = share * 100;
-  if (percent > 0 && percent < 0.1) return '<0.1 %';
-  return `${percent.toFixed(percent >= 9.95 || percent === 0 ? 0 : 1)} %`;
+  const written =
+    percent > 0 && percent < 0.1 ? '<0.1' : percent.toFixed(percent >= 9.95 || percent === 0 ? 0 : 1);
+  return `${language === 'de' ? written.replace('.', ',') : written} %`;
 }
 
 /** The name of an axis with its unit. */
@@ -114,10 +130,12 @@ export function axisTitle(name: string, unit: ChartUnit, { currency }: ChartWork
   return unit === 'percent' ? `${written} (%)` : written;
 }
 
-const monthFormat = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' });
+const monthName = (language: ChartLanguage) =>
+  new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
+const monthFormats = { en: monthName('en'), de: monthName('de') };
 
 /** A day in UTC as the workspace writes dates. */
-export function formatDate(time: number, { dateFormat }: ChartWorkspace): string {
+export function formatDate(time: number, { dateFormat, language = 'en' }: ChartWorkspace): string {
   const date = new Date(time);
   const day = date.getUTCDate();
   const month = date.getUTCMonth();
@@ -125,7 +143,8 @@ export function formatDate(time: number, { dateFormat }: ChartWorkspace): string
   return dateFormat.replace(/D{1,2}|M{1,4}|YYYY|YY/g, (part) => {
     if (part[0] === 'D') return part === 'D' ? String(day) : String(day).padStart(2, '0');
     if (part[0] === 'Y') return part === 'YY' ? year.slice(-2) : year;
-    if (part.startsWith('MMM')) return monthFormat.format(date).slice(0, part === 'MMM' ? 3 : undefined);
+    if (part.startsWith('MMM'))
+      return monthFormats[language].format(date).slice(0, part === 'MMM' ? 3 : undefined);
     return part === 'M' ? String(month + 1) : String(month + 1).padStart(2, '0');
   });
 }
@@ -135,8 +154,5 @@ export const formatMonth = (time: number, { dateFormat, ...workspace }: ChartWor
   formatDate(time, { ...workspace, dateFormat: dateFormat.replace(/D+[^A-Za-z]*|[^A-Za-z]*D+$/, '') });
 
 /** An integer with separators. */
-export const formatCount = (count: number): string => count.toLocaleString('en').replace('-', '−');
-
-/** A count with its noun. */
-export const counted = (count: number, one: string, several = `${one}s`): string =>
-  `${formatCount(count)} ${count === 1 ? one : several}`;
+export const formatCount = (count: number, { language = 'en' }: InLanguage = {}): string =>
+  count.toLocaleString(language).replace('-', '−');

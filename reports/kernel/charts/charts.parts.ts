@@ -1,7 +1,8 @@
 import { fillOf } from './charts.look.ts';
 import { type Look, line, type Mark, middle, type TextMark } from './charts.marks.ts';
-import { formatCount, tickWriter } from './charts.numbers.ts';
+import { tickWriter } from './charts.numbers.ts';
 import { plain, shorten, wrap } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { type, weight } from './charts.tokens.ts';
 import type { ChartUnit, Paint } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -49,7 +50,7 @@ export function paragraph(
 ): Mark[] {
   const size = style.size ?? LABEL;
   const whole = plain(words);
-  const lines = wrap(whole, room, size, most, style.weight);
+  const lines = wrap(whole, room, size, most, style.weight, look.workspace);
   return lines.map((text, at) => {
     const mark = label(look, x, y + at * lineOf(size), text, style);
     return at === lines.length - 1 && !whole.endsWith(text) ? { ...mark, whole } : mark;
@@ -262,17 +263,15 @@ export const withNote = (note: string | undefined, more: string | undefined): st
   [note, more].filter(Boolean).join(' · ') || undefined;
 
 /** The note about items that are not drawn. */
-export const omittedNote = (drawn: number, all: number): string | undefined =>
-  drawn < all
-    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; all are in the tables`
-    : undefined;
+export const omittedNote = ({ workspace }: Look, drawn: number, all: number): string | undefined =>
+  drawn < all ? chartText(workspace, 'omitted', { shown: drawn, total: all }) : undefined;
 
 /** The paint of the n-th of several series; the combined ones are grey. */
 export const seriesPaint = (index: number, kept: number): Paint =>
   index >= kept ? 'others' : { category: index };
 
 /** A message in place of an empty chart. */
-export const nothing = (look: Look, y: number, words = 'Nothing to show'): Mark =>
+export const nothing = (look: Look, y: number, words = chartText(look.workspace, 'nothing')): Mark =>
   label(look, look.margin, y + 12, words, {
     fill: look.scheme.text2,
     size: type.base.size,

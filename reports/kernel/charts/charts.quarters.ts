@@ -4,6 +4,7 @@ import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { formatCount } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, swatch, withNote } from './charts.parts.ts';
 import { plain } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { spanAfter } from './charts.time.ts';
 import { weight } from './charts.tokens.ts';
 import type { RoadmapChart } from './charts.types.ts';
@@ -43,8 +44,8 @@ export function layoutRoadmapCounts(
   )
     quarters.push(time);
   const end = spanAfter(quarters.at(-1)!, 'quarter', 1);
-  const rows = rowsOf(chart, quarters, end);
-  const note = withNote(chart.note, 'A number counts the cards that enter a phase in the quarter');
+  const rows = rowsOf(chart, look, quarters, end);
+  const note = withNote(chart.note, chartText(look.workspace, 'quarters.note'));
   const head = heading(look, { title: chart.title, note });
   const names = Math.min(
     width * 0.3,
@@ -67,7 +68,12 @@ export function layoutRoadmapCounts(
         weight: isGroup ? weight.title : weight.regular,
       }),
     );
-    marks.push(labelAt(look, width - margin, y, formatCount(total), { anchor: 'end', fill: scheme.text2 }));
+    marks.push(
+      labelAt(look, width - margin, y, formatCount(total, look.workspace), {
+        anchor: 'end',
+        fill: scheme.text2,
+      }),
+    );
     for (const [quarter, count] of counts.entries()) {
       if (count === 0) continue;
       const fill = fillOf({ step: Math.max(0, Math.round(6 * Math.sqrt(count / largest))) }, look);
@@ -81,9 +87,9 @@ export function layoutRoadmapCounts(
         radius: 3,
         fill,
       });
-      if (textWidth(formatCount(count), 11) + 2 <= wide)
+      if (textWidth(formatCount(count, look.workspace), 11) + 2 <= wide)
         marks.push(
-          labelAt(look, x + wide / 2, y, formatCount(count), {
+          labelAt(look, x + wide / 2, y, formatCount(count, look.workspace), {
             anchor: 'middle',
             size: 11,
             fill: textOn(fill, scheme),
@@ -100,12 +106,19 @@ export function layoutRoadmapCounts(
     marks: [
       ...head.marks,
       ...quarterNames(look, quarters, left, wide, top),
-      label(look, width - margin, top - 10, 'Total', { anchor: 'end', fill: scheme.text2 }),
+      label(look, width - margin, top - 10, chartText(look.workspace, 'quarters.total'), {
+        anchor: 'end',
+        fill: scheme.text2,
+      }),
       ...marks,
       line([x, top - 4], [x, bottom + 4], scheme.accent, { dashed: true }),
-      label(look, x, bottom + 18, 'Today', { fill: scheme.accent, size: 11, anchor: 'middle' }),
+      label(look, x, bottom + 18, chartText(look.workspace, 'today'), {
+        fill: scheme.accent,
+        size: 11,
+        anchor: 'middle',
+      }),
     ],
-    description: `Changes of phases of ${chart.items.length} rows by quarter.`,
+    description: chartText(look.workspace, 'quarters.description', { count: chart.items.length }),
   };
 }
 
@@ -132,8 +145,10 @@ function quarterNames(look: Look, quarters: number[], left: number, wide: number
 }
 
 /** Groups, and the phases of each if there are few groups; phases without a change in the period are left out. */
-function rowsOf(chart: RoadmapChart, quarters: number[], end: number): Row[] {
-  const groups = chart.groups ?? [{ key: undefined, name: 'All', paint: undefined }];
+function rowsOf(chart: RoadmapChart, { workspace }: Look, quarters: number[], end: number): Row[] {
+  const groups = chart.groups ?? [
+    { key: undefined, name: chartText(workspace, 'quarters.all'), paint: undefined },
+  ];
   const count = (items: RoadmapChart['items'], phases: number[]) => {
     const counts = quarters.map(() => 0);
     let total = 0;

@@ -2,10 +2,11 @@ import { textOn } from './charts.colours.ts';
 import { MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
-import { counted, formatCount, formatDate } from './charts.numbers.ts';
+import { formatCount, formatDate } from './charts.numbers.ts';
 import { diamond, heading, LABEL, type LegendEntry, label, labelAt, nothing } from './charts.parts.ts';
 import { layoutRoadmapCounts } from './charts.quarters.ts';
 import { plain } from './charts.text.ts';
+import { chartText, lowered } from './charts.texts.ts';
 import { weight } from './charts.tokens.ts';
 import type { RoadmapChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -47,7 +48,9 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
     ({ name, paint }, at): LegendEntry => ({
       name,
       paint,
-      ...(counts[at]! > 0 && chart.phases.length > 2 ? { extra: formatCount(counts[at]!) } : {}),
+      ...(counts[at]! > 0 && chart.phases.length > 2
+        ? { extra: formatCount(counts[at]!, look.workspace) }
+        : {}),
       ...(at === chart.phases.length - 1
         ? { shape: 'diamond' }
         : isPlanned(chart, at)
@@ -56,7 +59,7 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
     }),
   );
   const head = heading(look, chart, chart.items.length > 0 ? legend : []);
-  const description = `Phases of ${counted(chart.items.length, 'row')} over time.`;
+  const description = chartText(look.workspace, 'roadmap.description', { count: chart.items.length });
   if (chart.items.length === 0) {
     return {
       width,
@@ -138,10 +141,11 @@ function settledMarks({ look, chart, left, right }: Frame, items: Item[], names:
   const fill = look.scheme.text2;
   const phases = chart.phases.flatMap(({ name }, phase) => {
     const count = items.filter(({ dates }) => phaseOf(dates, chart.today) === phase).length;
-    return count > 0 ? [`${formatCount(count)} ${name.toLowerCase()}`] : [];
+    const values = { count, phase: lowered(name, look.workspace) };
+    return count > 0 ? [chartText(look.workspace, 'roadmap.inPhase', values)] : [];
   });
   return [
-    labelAt(look, look.margin, y, `${formatCount(items.length)} without change`, {
+    labelAt(look, look.margin, y, chartText(look.workspace, 'roadmap.settled', { count: items.length }), {
       room: names,
       fill,
     }),
@@ -183,9 +187,15 @@ function groupMarks(
       ? [{ kind: 'circle', x: margin + 5, y: center, radius: 5, fill: fillOf(paint, look) } as const]
       : []),
     words,
-    labelAt(look, words.x + textWidth(words.text, LABEL, weight.title) + 8, center, formatCount(count), {
-      fill: scheme.text2,
-    }),
+    labelAt(
+      look,
+      words.x + textWidth(words.text, LABEL, weight.title) + 8,
+      center,
+      formatCount(count, look.workspace),
+      {
+        fill: scheme.text2,
+      },
+    ),
   ];
 }
 
@@ -217,7 +227,7 @@ function axisMarks(frame: Frame, top: number, bottom: number): Mark[] {
 function todayMarks(frame: Frame, top: number, bottom: number): Mark[] {
   const { look, today } = frame;
   const x = xOf(frame, today);
-  const text = `Today, ${formatDate(today, look.workspace)}`;
+  const text = chartText(look.workspace, 'today.on', { date: formatDate(today, look.workspace) });
   const half = textWidth(text, 11) / 2;
   return [
     line([x, top - 2], [x, bottom + 4], look.scheme.accent, { dashed: true, width: 1.5 }),
@@ -284,7 +294,10 @@ function barsOf(frame: Frame, { name, dates }: Item, y: number): Mark[] {
   if (last !== undefined && last < from)
     marks.push(
       diamond(left + 7, y, 5, fill),
-      labelAt(look, left + 16, y, `← ended ${year(last)}`, { size: 11, fill: look.scheme.text2 }),
+      labelAt(look, left + 16, y, chartText(look.workspace, 'roadmap.ended', { year: year(last) }), {
+        size: 11,
+        fill: look.scheme.text2,
+      }),
     );
   if (last !== undefined && last > to)
     marks.push(labelAt(look, right + 4, y, `→ ${year(last)}`, { size: 10, fill: look.scheme.text2 }));

@@ -1,3 +1,4 @@
+import type { InLanguage } from './charts.texts.ts';
 import { textWidth } from './charts.widths.ts';
 
 // characters that XML does not allow, and control characters of the text direction
@@ -20,8 +21,38 @@ export function shorten(text: string, width: number, size: number, weight = 400)
   return `${result.trimEnd()}…`;
 }
 
-/** Wraps a text at spaces into at most `most` lines; the last is truncated if necessary. */
-export function wrap(text: string, width: number, size: number, most: number, weight = 400): string[] {
+/** Consonants that begin a syllable before a vowel; those that are one sound stay together. */
+const SYLLABLE = /(?:sch|ch|ck|ph|th|qu|[bcdfghjklmnpqrstvwxzß])(?=[aeiouyäöü])/giu;
+/** Minimum number of letters on both sides of a hyphen. */
+const LETTERS = 3;
+
+/** The longest beginning of a German word that fits with a hyphen, with its length in the word. */
+function hyphenated(word: string, width: number, size: number, weight: number): [string, number] | undefined {
+  const places = [
+    ...[...word.matchAll(/(?<=\p{L})[-/](?=\p{L})/gu)].map(({ index }) => [index + 1, ''] as const),
+    ...[...word.matchAll(SYLLABLE)].map(({ index }) => [index, '-'] as const),
+  ]
+    .filter(([at]) => at >= LETTERS && at <= word.length - LETTERS && /[aeiouyäöü]/iu.test(word.slice(0, at)))
+    .sort(([a], [b]) => b - a);
+  for (const [at, hyphen] of places) {
+    const part = word.slice(0, at) + hyphen;
+    if (textWidth(part, size, weight) <= width) return [part, at];
+  }
+  return undefined;
+}
+
+/**
+ * Wraps a text at spaces, in German also within a word that has no room, into at most `most` lines; the last is truncated if
+ * necessary.
+ */
+export function wrap(
+  text: string,
+  width: number,
+  size: number,
+  most: number,
+  weight = 400,
+  { language }: InLanguage = {},
+): string[] {
   const lines: string[] = [];
   let rest = text;
   while (lines.length < most - 1 && textWidth(rest, size, weight) > width) {
@@ -29,6 +60,13 @@ export function wrap(text: string, width: number, size: number, most: number, we
     for (let at = rest.indexOf(' '); at > 0; at = rest.indexOf(' ', at + 1)) {
       if (textWidth(rest.slice(0, at), size, weight) > width) break;
       cut = at;
+    }
+    if (cut < 0 && language === 'de') {
+      const [part, length] = hyphenated(rest.split(' ', 1)[0]!, width, size, weight) ?? [];
+      if (part === undefined) break;
+      lines.push(part);
+      rest = rest.slice(length);
+      continue;
     }
     if (cut < 0) break;
     lines.push(rest.slice(0, cut));

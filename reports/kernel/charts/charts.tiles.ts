@@ -1,9 +1,10 @@
 import { mix, textOn } from './charts.colours.ts';
 import { fillOf } from './charts.look.ts';
 import type { Look, Mark } from './charts.marks.ts';
-import { counted, formatCount } from './charts.numbers.ts';
+import { formatCount } from './charts.numbers.ts';
 import { emptyStyle, LABEL, label, paragraph } from './charts.parts.ts';
 import { plain, wrap } from './charts.text.ts';
+import { chartText } from './charts.texts.ts';
 import { radius, weight } from './charts.tokens.ts';
 import type { Node } from './charts.tree.ts';
 import type { BoxesChart, Paint } from './charts.types.ts';
@@ -102,7 +103,7 @@ export function tile(frame: BoxFrame, node: Node, width: number, folded: boolean
   const room = width - PAD - PAD - EDGE;
   const nameRoom = room - (figure ? textWidth(figure, LABEL) + 8 : 0);
   const name = plain(node.box.name);
-  const names = wrap(name, nameRoom, LABEL, NAME_LINES, weight.emphasis).length;
+  const names = wrap(name, nameRoom, LABEL, NAME_LINES, weight.emphasis, look.workspace).length;
   const lines = contentLines(frame, node, isFolded, isGap);
   const own =
     PAD + names * LINE + lines.length * LINE + (isFolded && node.spread.size > 0 ? 10 : 0) + PAD - 2;
@@ -166,19 +167,26 @@ interface Line {
   extra?: string;
 }
 
-function contentLines({ chart, marksGaps }: BoxFrame, node: Node, isFolded: boolean, isGap: boolean): Line[] {
+function contentLines(
+  { look: { workspace }, chart, marksGaps }: BoxFrame,
+  node: Node,
+  isFolded: boolean,
+  isGap: boolean,
+): Line[] {
   const [one, several] = chart.member;
   if (isFolded) {
     // the figure of the tile says it
     const isCounted = chart.scale?.unit === 'count' && node.value === node.items.size;
     const parts = [
-      node.below > 0 ? `+${formatCount(node.below)} below` : '',
-      node.items.size > 0 && !isCounted ? counted(node.items.size, one, several) : '',
-      marksGaps && node.gaps > 0 ? counted(node.gaps, 'gap') : '',
+      node.below > 0 ? chartText(workspace, 'boxes.below', { count: node.below }) : '',
+      node.items.size > 0 && !isCounted
+        ? chartText(workspace, 'boxes.members', { count: node.items.size, one, several })
+        : '',
+      marksGaps && node.gaps > 0 ? chartText(workspace, 'boxes.gaps', { count: node.gaps }) : '',
     ].filter(Boolean);
     return parts.length > 0 ? [{ text: parts.join(' · ') }] : [];
   }
-  if (isGap) return [{ text: `No ${one}` }];
+  if (isGap) return [{ text: chartText(workspace, 'boxes.none', { name: one }) }];
   const items = [...node.items.values()];
   const most = node.box.paint || chart.scale ? WRITTEN.painted : WRITTEN.neutral;
   const shown = items.slice(0, most);
@@ -186,7 +194,7 @@ function contentLines({ chart, marksGaps }: BoxFrame, node: Node, isFolded: bool
   return shown.map(({ name, paint }, at) => ({
     text: name,
     paint: paint ?? (chart.legend ? 'others' : undefined),
-    ...(rest > 0 && at === shown.length - 1 ? { extra: `+${formatCount(rest)}` } : {}),
+    ...(rest > 0 && at === shown.length - 1 ? { extra: `+${formatCount(rest, workspace)}` } : {}),
   }));
 }
 

@@ -1,4 +1,4 @@
-import { counted } from './charts.numbers.ts';
+import { chartText, type InLanguage } from './charts.texts.ts';
 import type { Box, BoxesChart, BoxItem, Paint } from './charts.types.ts';
 
 /** A box with what its subtree has. */
@@ -96,8 +96,12 @@ function addTo(node: Node, { items, spread, value }: Node): void {
 }
 
 /** Several trees as one. */
-export function restOf(nodes: readonly Node[], { mean }: Pick<BoxesChart, 'mean'> = {}): Node {
-  const box = { id: '', name: counted(nodes.length, 'other'), parent_id: null };
+export function restOf(
+  nodes: readonly Node[],
+  language: InLanguage,
+  { mean }: Pick<BoxesChart, 'mean'> = {},
+): Node {
+  const box = { id: '', name: chartText(language, 'boxes.others', { count: nodes.length }), parent_id: null };
   const rest: Node = {
     box,
     children: [],

@@ -1,10 +1,11 @@
 import { mix, textOn } from './charts.colours.ts';
 import { isNarrow } from './charts.look.ts';
 import { type Look, type Mark, type Picture, standingFor } from './charts.marks.ts';
-import { axisTitle, formatCount, formatShare, numberWriter } from './charts.numbers.ts';
+import { axisTitle, formatShare, numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, withNote } from './charts.parts.ts';
 import { type Area, divideArea } from './charts.squares.ts';
 import { plain, wrap } from './charts.text.ts';
+import { chartText, type InLanguage } from './charts.texts.ts';
 import { radius, weight } from './charts.tokens.ts';
 import type { TreemapChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -35,7 +36,7 @@ interface Group {
 /** Areas by value within the areas of their groups; small items and groups are combined. */
 export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
   const { width, margin, workspace } = look;
-  const groups = groupsOf(chart);
+  const groups = groupsOf(chart, look);
   const total = groups.reduce((sum, { value }) => sum + value, 0);
   const write = numberWriter(
     groups.flatMap(({ tiles }) => tiles.map(({ value }) => value)),
@@ -43,14 +44,17 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
     workspace,
   );
   const writeTotal = numberWriter([total], chart.unit, workspace);
+  const axis = axisTitle(chart.valueAxis, chart.unit, workspace);
   const note = withNote(
     chart.note,
-    total > 0
-      ? `${writeTotal(total)} in total · Area: ${axisTitle(chart.valueAxis, chart.unit, workspace)}`
-      : undefined,
+    total > 0 ? chartText(workspace, 'treemap.note', { total: writeTotal(total), axis }) : undefined,
   );
   const head = heading(look, { title: chart.title, note });
-  const description = `${axisTitle(chart.valueAxis, chart.unit, workspace)} of ${formatCount(chart.items.length)} items, ${writeTotal(total)} in total.`;
+  const description = chartText(workspace, 'treemap.description', {
+    axis,
+    count: chart.items.length,
+    total: writeTotal(total),
+  });
   if (total <= 0)
     return {
       width,
@@ -102,7 +106,7 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
 }
 
 /** The groups by value with their largest items; the rest is combined. */
-function groupsOf(chart: TreemapChart): Group[] {
+function groupsOf(chart: TreemapChart, { workspace }: Look): Group[] {
   const groups = new Map(chart.groups?.map((group) => [group.key, group]));
   const byKey = Map.groupBy(
     chart.items.filter(({ value }) => value > 0),
@@ -111,7 +115,7 @@ function groupsOf(chart: TreemapChart): Group[] {
   const all = [...byKey]
     .map(([key, items]) => ({
       isLast: key === '' || groups.get(key)?.isLast === true,
-      name: (groups.get(key)?.name ?? key) || 'Ungrouped',
+      name: (groups.get(key)?.name ?? key) || chartText(workspace, 'ungrouped'),
       items,
       value: items.reduce((sum, { value }) => sum + value, 0),
     }))
@@ -122,7 +126,7 @@ function groupsOf(chart: TreemapChart): Group[] {
   const rest = named.slice(own.length);
   if (rest.length > 0) {
     own.push({
-      name: `Other (${formatCount(rest.length)})`,
+      name: chartText(workspace, 'other', { count: rest.length }),
       items: rest.map(({ name, value }) => ({ name, value })),
       value: rest.reduce((sum, { value }) => sum + value, 0),
       isLast: false,
@@ -133,18 +137,17 @@ function groupsOf(chart: TreemapChart): Group[] {
   return own.map(({ name, items, value }) => ({
     name,
     value,
-    tiles: tilesOf(items, Math.max(4, Math.round((MAX_TILES * items.length) / count))),
+    tiles: tilesOf(items, Math.max(4, Math.round((MAX_TILES * items.length) / count)), workspace),
   }));
 }
 
-function tilesOf(items: Tile[], most: number): Tile[] {
+function tilesOf(items: Tile[], most: number, language: InLanguage): Tile[] {
   const ranked = items.toSorted((a, b) => b.value - a.value);
   if (ranked.length <= most) return ranked;
   const rest = ranked.slice(most - 1);
   const value = rest.reduce((sum, item) => sum + item.value, 0);
-  return [...ranked.slice(0, most - 1), { name: `Other (${formatCount(rest.length)})`, value }].sort(
-    (a, b) => b.value - a.value,
-  );
+  const others = { name: chartText(language, 'other', { count: rest.length }), value };
+  return [...ranked.slice(0, most - 1), others].sort((a, b) => b.value - a.value);
 }
 
 const shrink = ({ x, y, width, height }: Area, by: number): Area => ({
@@ -165,7 +168,7 @@ function groupSpace(
 ): Area {
   const inner = shrink(ground, 3);
   if (inner.height < LINE.group + LINE.tile || inner.width < 44) return inner;
-  const figure = `${write(group.value)} · ${formatShare(group.value / total)}`;
+  const figure = `${write(group.value)} · ${formatShare(group.value / total, look.workspace)}`;
   const wide = textWidth(figure, 11);
   const hasFigure = wide + textWidth(plain(group.name), LABEL, weight.title) + 24 <= inner.width;
   const y = inner.y + LINE.group / 2;

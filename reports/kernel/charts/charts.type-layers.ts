@@ -1,4 +1,5 @@
 import { type ChartContext, typeLabel, typePaint } from './charts.labels.ts';
+import { chartText } from './charts.texts.ts';
 import type { GraphChart } from './charts.types.ts';
 
 interface DrawnNode {
@@ -30,15 +31,18 @@ export function layersOfTypes(
   const first = center && categoryOf(center.type) === SPLIT ? center.type : 'Application';
   const isFar = ({ id, type }: DrawnNode) => center !== undefined && type === first && !near.has(id);
   const label = typeLabel(context, first);
+  const connected = chartText(context, 'layer.connected', { type: label });
+  const nameOf = (category: string) =>
+    types.find(([, type]) => type.category === category)?.[1].category_label ?? category;
   const categories = [...new Set(types.map(([, { category }]) => category ?? ''))];
   const layers = categories.flatMap((category) =>
     category === SPLIT
       ? [
           { key: 'own', name: label },
-          { key: SPLIT, name: 'Interfaces and data' },
-          { key: 'far', name: `Connected ${label}` },
+          { key: SPLIT, name: chartText(context, 'layer.data') },
+          { key: 'far', name: connected },
         ]
-      : [{ key: category, name: category === '' ? 'Others' : category }],
+      : [{ key: category, name: category === '' ? chartText(context, 'layer.others') : nameOf(category) }],
   );
   const layerOf = (type: string) => (type === first && categoryOf(type) === SPLIT ? 'own' : categoryOf(type));
   const groups = types.map(([key]) => ({
@@ -47,7 +51,7 @@ export function layersOfTypes(
     paint: typePaint(context, key),
     layer: layerOf(key),
   }));
-  const far = { key: 'far', name: `Connected ${label}`, paint: typePaint(context, first), layer: 'far' };
+  const far = { key: 'far', name: connected, paint: typePaint(context, first), layer: 'far' };
   return {
     layers,
     groups: [...groups, far],

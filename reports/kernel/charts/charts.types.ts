@@ -1,3 +1,4 @@
+import type { InLanguage } from './charts.texts.ts';
 import type { PhaseKey, ThemeName, ToneName } from './charts.tokens.ts';
 
 /** The unit of a number, which determines its format. */
@@ -6,8 +7,8 @@ export type ChartUnit = 'count' | 'percent' | 'currency' | 'number';
 /** Time spans by which values are grouped. */
 export type TimeStep = 'year' | 'quarter' | 'month';
 
-/** Settings of the workspace that affect charts. */
-export interface ChartWorkspace {
+/** Settings of the workspace that affect charts, and the language of their texts. */
+export interface ChartWorkspace extends InLanguage {
   /** ISO 4217. */
   currency: string;
   /** The setting `date_format`, such as `DD MMM YYYY`. */

@@ -4,12 +4,12 @@ import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shap
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { decapitalised, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLines, literal } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
@@ -29,21 +29,12 @@ const Result = pagedReportSchema('BpmCapabilityHeatmap', {
 
 const CAPABILITY = 'BusinessCapability';
 
-/** Conditions of the counted processes, over the alias `p`, with their chart labels. */
+/** Conditions of the counted processes, over the alias `p`. */
 const metrics = {
-  process_count: { sql: 'true', name: 'Processes' },
-  high_risk_count: {
-    sql: `p.attributes ->> 'riskLevel' in ('high', 'critical')`,
-    name: 'Processes of high or critical risk',
-  },
-  low_maturity_count: {
-    sql: `p.attributes ->> 'maturity' in ('initial', 'managed')`,
-    name: 'Processes of low maturity',
-  },
-  automated_count: {
-    sql: `p.attributes ->> 'automationLevel' = 'fullyAutomated'`,
-    name: 'Fully automated processes',
-  },
+  process_count: 'true',
+  high_risk_count: `p.attributes ->> 'riskLevel' in ('high', 'critical')`,
+  low_maturity_count: `p.attributes ->> 'maturity' in ('initial', 'managed')`,
+  automated_count: `p.attributes ->> 'automationLevel' = 'fullyAutomated'`,
 } as const;
 type Metric = keyof typeof metrics;
 
@@ -81,7 +72,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
       .value<string>`with p as materialized (select c.id, c.attributes from cards c where c.type = ${PROCESS} and ${embed(cards)}),
        counted as (
          select b.other_id, count(distinct b.card_id) as n from (${embed(pairs)}) b join p on p.id = b.card_id
-         where ${embed(metrics[params.metric].sql)} group by b.other_id),
+         where ${embed(metrics[params.metric])} group by b.other_id),
        k as (
          select c.id, c.name, c.name_key, c.parent_id, c.attributes ->> ${embed(literal(LEVEL_FIELD))} as level,
            ${embed(reportAttributes(ctx, [CAPABILITY]))} as attributes, coalesce(counted.n, 0) as n
@@ -97,8 +88,11 @@ export const bpmCapabilityHeatmapReport = defineReport({
   },
   chart: ({ items }, { metric, roll_up }, context) => ({
     kind: 'boxes',
-    title: `${typeLabel(context, CAPABILITY)} by ${decapitalised(metrics[metric].name)}`,
-    note: counted(items.length, 'capability', 'capabilities'),
+    title: reportText(context, 'title.by', {
+      what: typeLabel(context, CAPABILITY),
+      field: decapitalised(reportText(context, `bpm.${metric}`), context),
+    }),
+    note: reportText(context, 'bpm.capabilities', { count: items.length }),
     boxes: items.map(({ id, name, parent_id, metric_value }) => ({
       id,
       name,
@@ -106,7 +100,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
       value: metric_value,
     })),
     member: ['', ''],
-    scale: { name: metrics[metric].name, unit: 'count' },
+    scale: { name: reportText(context, `bpm.${metric}`), unit: 'count' },
     rolledUp: roll_up,
   }),
   tables: ({ items }) => [

@@ -4,9 +4,9 @@ import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { formatCount } from '../../kernel/charts/charts.numbers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable, resultTable } from '../../kernel/report.formats.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, reportSchema } from '../../kernel/report.ts';
 import { ofProcesses, shownDiagram } from './bpm.shared.ts';
 
@@ -107,25 +107,30 @@ function bpmDashboardChart(result: Result, context: ChartContext): Chart {
   const { with_diagram, percentage } = result.diagram_coverage;
   return {
     kind: 'panels',
-    title: 'Processes',
+    title: reportText(context, 'axis.processes'),
     panels: [
       {
         kind: 'figures',
         title: typeLabel(context, PROCESS),
         items: [
           {
-            name: 'Processes',
+            name: reportText(context, 'axis.processes'),
             value: total_processes,
             unit: 'count',
-            hint: `${formatCount(high)} of high or critical risk`,
+            hint: reportText(context, 'bpm.highRisk', { count: high }),
           },
           {
-            name: 'With a diagram',
+            name: reportText(context, 'bpm.withDiagram'),
             value: with_diagram,
             unit: 'count',
-            hint: `${formatCount(total_processes - with_diagram)} without`,
+            hint: reportText(context, 'bpm.without', { count: total_processes - with_diagram }),
           },
-          { name: 'Covered by diagrams', value: percentage, unit: 'percent', hint: 'of all processes' },
+          {
+            name: reportText(context, 'bpm.covered'),
+            value: percentage,
+            unit: 'percent',
+            hint: reportText(context, 'bpm.ofAll'),
+          },
         ],
       },
       ...fields.map(([key, counts]) => countedBars(context, PROCESS, key, counts)),

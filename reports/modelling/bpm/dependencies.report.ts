@@ -2,13 +2,13 @@ import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, NO_VALUE, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
+import { type ChartContext, noValue, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses } from './bpm.shared.ts';
 
@@ -76,16 +76,22 @@ function processDependenciesChart(result: Result, context: ChartContext): Chart 
   const subtypes = context.metamodel.cardTypes.get(PROCESS)?.subtypes ?? [];
   const names = new Map<string, string>([
     ...subtypes.map(({ key, label }): [string, string] => [key, label]),
-    ['', NO_VALUE],
+    ['', noValue(context)],
   ]);
   const label = typeLabel(context, PROCESS);
   return {
     kind: 'graph',
-    title: `Dependencies of ${label} cards`,
-    note: `Each is left of those on which it depends${alone > 0 ? ` · ${counted(alone, 'card')} without dependencies left out` : ''}`,
+    title: reportText(context, 'bpm.dependencies', { type: label }),
+    note: [
+      reportText(context, 'bpm.dependencies.note'),
+      ...(alone > 0 ? [reportText(context, 'bpm.dependencies.alone', { count: alone })] : []),
+    ].join(' · '),
     layers: Array.from({ length: LAYERS }, (_, level) => ({
       key: String(level),
-      name: level === 0 ? 'Depends on others' : `Level ${level + 1}`,
+      name:
+        level === 0
+          ? reportText(context, 'bpm.dependsOnOthers')
+          : reportText(context, 'bpm.level', { level: level + 1 }),
     })),
     groups: Array.from({ length: LAYERS }, (_, level) =>
       [...names].map(([key, name]) => ({

@@ -7,6 +7,7 @@ import { typeLabel } from '../../kernel/charts/charts.labels.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { applicationLinks, ofProcesses } from './bpm.shared.ts';
 
@@ -67,13 +68,13 @@ export const elementApplicationMapReport = defineReport({
   },
   chart: ({ items }, _params, context) => ({
     kind: 'bars',
-    title: `${typeLabel(context, APPLICATION)} in process diagrams`,
-    note: 'Elements of diagrams that are linked to each',
+    title: reportText(context, 'bpm.elements.title', { type: typeLabel(context, APPLICATION) }),
+    note: reportText(context, 'bpm.elements.note'),
     most: 60,
     itemAxis: typeLabel(context, APPLICATION),
-    valueAxis: 'Elements of diagrams',
+    valueAxis: reportText(context, 'bpm.elements.axis'),
     unit: 'count',
-    series: ['Elements'],
+    series: [reportText(context, 'bpm.elements')],
     items: items
       .map(({ application_name, elements }) => ({ name: application_name ?? '', values: [elements.length] }))
       .sort((a, b) => b.values[0]! - a.values[0]!),

@@ -6,11 +6,11 @@ import { arrayOf, Count, Nullable, OpenObject, object, Uuid } from '../../../dom
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { phaseLegend, phasePaint, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines, numberIn } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo, shownDiagram } from './bpm.shared.ts';
 
@@ -108,8 +108,8 @@ export const processMapReport = defineReport({
   },
   chart: ({ items }, _params, context) => ({
     kind: 'boxes',
-    title: `${typeLabel(context, PROCESS)} map`,
-    note: `${counted(items.length, 'process', 'processes')} with their applications, by the phase of each`,
+    title: reportText(context, 'bpm.map', { type: typeLabel(context, PROCESS) }),
+    note: reportText(context, 'bpm.map.note', { count: items.length }),
     boxes: items.map(({ id, name, parent_id, apps }) => ({
       id,
       name,
@@ -117,11 +117,11 @@ export const processMapReport = defineReport({
       items: apps.map((app) => ({
         id: app.id,
         name: app.name,
-        paint: phasePaint(app.lifecycle, context.today),
+        paint: phasePaint(app.lifecycle, context),
       })),
     })),
-    member: ['application', 'applications'],
-    legend: phaseLegend,
+    member: [reportText(context, 'member.application'), reportText(context, 'member.applications')],
+    legend: phaseLegend(context),
     gaps: true,
   }),
   tables: ({ items }) => [

@@ -4,13 +4,13 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, NO_VALUE, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted } from '../../kernel/charts/charts.numbers.ts';
+import { type ChartContext, noValue, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 import { ofProcesses, relatedTo } from './bpm.shared.ts';
 
@@ -144,17 +144,17 @@ export const valueStreamMatrixReport = defineReport({
 function valueStreamChart(result: Result, context: ChartContext): MatrixChart {
   const rows = result.organizations.filter(({ id }) => result.cells[id]);
   const used = Object.values(result.cells).some((cells) => cells[NO_CONTEXT]);
-  const columns = [...result.contexts, ...(used ? [{ id: NO_CONTEXT, name: NO_VALUE }] : [])];
+  const columns = [...result.contexts, ...(used ? [{ id: NO_CONTEXT, name: noValue(context) }] : [])];
   const columnAt = new Map(columns.map(({ id }, index) => [id, index]));
   const left = result.unassigned.length;
   return {
     kind: 'matrix',
-    title: `${typeLabel(context, PROCESS)} along value streams`,
-    note: `Processes by organization and context${left > 0 ? `; ${counted(left, 'process', 'processes')} without an organization left out` : ''}`,
+    title: reportText(context, 'bpm.streams', { type: typeLabel(context, PROCESS) }),
+    note: reportText(context, left > 0 ? 'bpm.streams.left' : 'bpm.streams.note', { count: left }),
     ordered: true,
     rowAxis: typeLabel(context, 'Organization'),
     columnAxis: typeLabel(context, 'BusinessContext'),
-    valueAxis: 'Processes',
+    valueAxis: reportText(context, 'axis.processes'),
     unit: 'count',
     rows: rows.map(({ name }) => ({ name })),
     columns: columns.map(({ name }) => ({ name })),

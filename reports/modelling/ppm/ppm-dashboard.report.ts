@@ -7,10 +7,11 @@ import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
 import type { ChartContext } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount, formatShare } from '../../kernel/charts/charts.numbers.ts';
+import { formatShare } from '../../kernel/charts/charts.numbers.ts';
 import type { BarsChart, Chart, FiguresChart } from '../../kernel/charts/charts.types.ts';
 import { groupedFiguresTable, reportTable } from '../../kernel/report.formats.ts';
 import { numberIn } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportInput, type ReportTable, reportSchema } from '../../kernel/report.ts';
 import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 
@@ -140,71 +141,88 @@ function ppmDashboardChart(result: Result, context: ChartContext): Chart {
   const { total_initiatives, total_budget, total_actual, health_schedule } = result;
   const reported = total_initiatives - health_schedule.noReport;
   const spent = total_budget
-    ? `${formatShare((total_actual ?? 0) / total_budget)} of the budget`
-    : 'no budget is set';
+    ? reportText(context, 'ppm.spent', { share: formatShare((total_actual ?? 0) / total_budget, context) })
+    : reportText(context, 'ppm.noBudget');
   const money: FiguresChart['items'] =
     total_budget === null
       ? []
       : [
-          { name: 'Budget', value: total_budget, unit: 'currency', hint: 'of all initiatives' },
-          { name: 'Actual', value: total_actual, unit: 'currency', hint: spent },
+          {
+            name: reportText(context, 'ppm.budget'),
+            value: total_budget,
+            unit: 'currency',
+            hint: reportText(context, 'ppm.ofAll'),
+          },
+          { name: reportText(context, 'ppm.actual'), value: total_actual, unit: 'currency', hint: spent },
         ];
   return {
     kind: 'panels',
-    title: 'Initiatives',
+    title: reportText(context, 'ppm.title'),
     panels: [
       {
         kind: 'figures',
-        title: 'Portfolio',
+        title: reportText(context, 'ppm.portfolio'),
         items: [
           {
-            name: 'Initiatives',
+            name: reportText(context, 'ppm.title'),
             value: total_initiatives,
             unit: 'count',
-            hint: counted(Object.keys(result.by_subtype).length, 'subtype'),
+            hint: reportText(context, 'ppm.subtypes', { count: Object.keys(result.by_subtype).length }),
           },
           {
-            name: 'With a status report',
+            name: reportText(context, 'ppm.reported'),
             value: reported,
             unit: 'count',
-            hint: `${formatCount(health_schedule.noReport)} without`,
+            hint: reportText(context, 'ppm.without', { count: health_schedule.noReport }),
           },
           ...money,
         ],
       },
       countedBars(context, INITIATIVE, 'initiativeStatus', result.by_status),
-      healthBars(result),
-      ...(result.by_fiscal_year?.length ? [yearBars(result.by_fiscal_year)] : []),
+      healthBars(result, context),
+      ...(result.by_fiscal_year?.length ? [yearBars(result.by_fiscal_year, context)] : []),
     ],
   };
 }
 
-const healthBars = ({ health_schedule, health_cost, health_scope }: Result): BarsChart => ({
+const healthBars = (
+  { health_schedule, health_cost, health_scope }: Result,
+  context: ChartContext,
+): BarsChart => ({
   kind: 'bars',
-  title: 'Health by the newest status reports',
-  itemAxis: 'Health',
-  valueAxis: 'Initiatives',
+  title: reportText(context, 'ppm.health'),
+  itemAxis: reportText(context, 'ppm.healthAxis'),
+  valueAxis: reportText(context, 'ppm.title'),
   unit: 'count',
-  series: ['On track', 'At risk', 'Off track', 'No report'],
+  series: [
+    reportText(context, 'ppm.onTrack'),
+    reportText(context, 'ppm.atRisk'),
+    reportText(context, 'ppm.offTrack'),
+    reportText(context, 'ppm.noReport'),
+  ],
   paints: [{ quality: 3 }, { quality: 1 }, { quality: 0 }, 'none'],
   sums: false,
-  empty: 'No initiative has a status report yet',
+  empty: reportText(context, 'ppm.noHealth'),
   items: [
-    { name: 'Schedule', of: health_schedule },
-    { name: 'Cost', of: health_cost },
-    { name: 'Scope', of: health_scope },
+    { name: reportText(context, 'ppm.schedule'), of: health_schedule },
+    { name: reportText(context, 'axis.cost'), of: health_cost },
+    { name: reportText(context, 'ppm.scope'), of: health_scope },
   ]
     .filter(({ of }) => of.onTrack + of.atRisk + of.offTrack > 0)
     .map(({ name, of }) => ({ name, values: [of.onTrack, of.atRisk, of.offTrack, of.noReport] })),
 });
 
-const yearBars = (years: NonNullable<Result['by_fiscal_year']>): BarsChart => ({
+const yearBars = (years: NonNullable<Result['by_fiscal_year']>, context: ChartContext): BarsChart => ({
   kind: 'bars',
-  title: 'Costs by fiscal year',
-  itemAxis: 'Fiscal year',
-  valueAxis: 'Amount',
+  title: reportText(context, 'ppm.byYear'),
+  itemAxis: reportText(context, 'axis.fiscalYear'),
+  valueAxis: reportText(context, 'axis.amount'),
   unit: 'currency',
-  series: ['Budget', 'Planned', 'Actual'],
+  series: [
+    reportText(context, 'ppm.budget'),
+    reportText(context, 'ppm.planned'),
+    reportText(context, 'ppm.actual'),
+  ],
   beside: true,
   items: years.map(({ fiscal_year, budget, planned, actual }) => ({
     name: String(fiscal_year),

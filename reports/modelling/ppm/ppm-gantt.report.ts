@@ -7,13 +7,13 @@ import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { type ChartContext, NO_VALUE, optionLegend, typeLabel } from '../../kernel/charts/charts.labels.ts';
-import { counted, formatCount } from '../../kernel/charts/charts.numbers.ts';
+import { type ChartContext, noValue, optionLegend, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { nameKeys } from '../../kernel/report.rows.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
+import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/report.ts';
 import { initiativeTopics, ofPortfolio, showsCosts } from './ppm.shared.ts';
 import { groupTypes } from './ppm-group-options.report.ts';
@@ -246,18 +246,18 @@ function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): 
   const label = typeLabel(context, INITIATIVE);
   const options = optionLegend(context, INITIATIVE, 'initiativeStatus');
   const groupOf = ({ group_id, status }: Item) => (grouped ? (group_id ?? '') : (status ?? ''));
-  const named = new Map(dated.map((item) => [groupOf(item), item.group_name ?? NO_VALUE]));
+  const named = new Map(dated.map((item) => [groupOf(item), item.group_name ?? noValue(context)]));
   const groups = grouped
     ? [...named].map(([key, name]) => ({ key, name }))
-    : [...options, { key: '', name: NO_VALUE, paint: 'others' as const }];
+    : [...options, { key: '', name: noValue(context), paint: 'others' as const }];
   return {
     kind: 'roadmap',
-    title: `${label} plan`,
-    note: `${counted(dated.length, 'initiative')} with dates, next start or end first${left > 0 ? `; ${formatCount(left)} without a date left out` : ''}`,
+    title: reportText(context, 'ppm.plan', { type: label }),
+    note: reportText(context, left > 0 ? 'ppm.datedLeft' : 'ppm.dated', { count: dated.length, left }),
     itemAxis: label,
     phases: [
-      { name: 'From start to end', paint: 'accent' },
-      { name: 'End', paint: 'accent' },
+      { name: reportText(context, 'ppm.span'), paint: 'accent' },
+      { name: reportText(context, 'ppm.end'), paint: 'accent' },
     ],
     today: context.today,
     items: dated.map((item) => ({

@@ -46,7 +46,11 @@ it('draws the key figures over time, with gaps where nothing was stored', async 
     ['2020-01-09T00', 108],
   ]);
   const { text, headers } = await viewer.get('/api/v1/reports/kpis', SVG);
-  expect(headers.vary).toBe('Accept');
+  expect(headers.vary).toBe('Accept, Accept-Language');
+  const german = await viewer.get('/api/v1/reports/kpis', { ...SVG, 'accept-language': 'de-AT, en;q=0.5' });
+  expect(german.headers['content-language']).toBe('de');
+  expect(german.text).toContain('Kennzahlen im Zeitverlauf');
+  expect((await viewer.get('/api/v1/reports/kpis', { ...SVG, 'accept-language': 'en' })).text).toBe(text);
   const [line] = /<path d="([^"]*)" fill="none" stroke="#3557b8" stroke-width="2"/.exec(text)!.slice(1);
   expect(line!.match(/M/g)).toHaveLength(2);
   const part = await viewer.get(

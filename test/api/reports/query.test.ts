@@ -98,8 +98,10 @@ it('is drawn as a picture, at once or by a job', async () => {
   expect([status, headers['content-type'], headers.vary]).toEqual([
     200,
     'image/svg+xml; charset=utf-8',
-    'Accept',
+    'Accept, Accept-Language',
   ]);
+  const german = await member.post(url, byComponent, { accept, 'accept-language': 'de' });
+  expect([german.headers['content-language'], / nach /.test(german.text)]).toEqual(['de', true]);
   expect(headers['content-security-policy']).toContain("default-src 'none'");
   expect(headers['x-position']).toMatch(/^[0-9]+$/);
   expect(text).toContain('>Server</text>');

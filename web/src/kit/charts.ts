@@ -5,21 +5,24 @@ import { lookOf } from '../../../reports/kernel/charts/charts.look.ts';
 import type { Look } from '../../../reports/kernel/charts/charts.marks.ts';
 import { useBootstrap } from '../shell/queries.ts';
 import { today } from './lifecycle.ts';
+import { useLanguage } from './messages.tsx';
 import { useMetamodel } from './metamodel.tsx';
 
 /** How charts are drawn in the colours of the page, with the settings of the workspace. */
 export function useLook(width?: number): Look {
   const theme = useComputedColorScheme('light');
   const { currency, date_format: dateFormat } = useBootstrap();
+  const { language } = useLanguage();
   return useMemo(
-    () => lookOf({ currency, dateFormat }, { theme, width }),
-    [currency, dateFormat, theme, width],
+    () => lookOf({ currency, dateFormat, language }, { theme, width }),
+    [currency, dateFormat, language, theme, width],
   );
 }
 
 /** Names and colours of the metamodel for charts, in the language of the user. */
 export function useChartContext(day = today()): ChartContext {
   const { types, sections, label } = useMetamodel();
+  const { language } = useLanguage();
   return useMemo(() => {
     const cardTypes = types.map((type) => {
       const fields = sections(type.key)
@@ -37,9 +40,17 @@ export function useChartContext(day = today()): ChartContext {
       const { key, color, category, is_hidden } = type;
       return [
         key,
-        { label: label(type), color, category, is_hidden, fields: new Map(fields), subtypes: [] },
+        {
+          label: label(type),
+          color,
+          category,
+          category_label: label({ label: category ?? '', translations: type.translations }, 'category'),
+          is_hidden,
+          fields: new Map(fields),
+          subtypes: [],
+        },
       ] as const;
     });
-    return { metamodel: { cardTypes: new Map(cardTypes) }, today: day };
-  }, [types, sections, label, day]);
+    return { metamodel: { cardTypes: new Map(cardTypes) }, today: day, language };
+  }, [types, sections, label, day, language]);
 }

@@ -64,7 +64,7 @@ interface Metamodel {
   /** The sections of a type, with their fields. */
   sections(key: string): Section[];
   field(typeKey: string, fieldKey: string): Field | undefined;
-  label(of: Translated): string;
+  label(of: Translated, member?: string): string;
   /** What a relation says, read from its source (`outgoing`) or its target. */
   verb(relationType: RelationType, direction: Direction): string;
 }
@@ -90,7 +90,7 @@ export function MetamodelProvider({ children }: { children: ReactNode }) {
         sections(typeKey)
           .flatMap(({ fields }) => fields)
           .find(({ key }) => key === fieldKey),
-      label: (of) => labelOf(of, language),
+      label: (of, member) => labelOf(of, language, member),
       verb: ({ label, reverse_label, translations }, direction) =>
         direction === 'outgoing'
           ? labelOf({ label, translations }, language)

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiError } from '#client';
 import type { Chart } from '../../../reports/kernel/charts/charts.types.ts';
+import { useLanguage } from './messages.tsx';
 import type { InventoryQuery } from './query.ts';
 
 export type Params = Record<string, string | number | boolean | undefined>;
@@ -25,6 +26,7 @@ export async function fetchReport(
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       accept,
+      'accept-language': document.documentElement.lang,
       'X-Estate-Client': 'web',
       ...(prefer && { prefer }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -39,22 +41,26 @@ export async function fetchReport(
 const CHART = 'application/vnd.estate.chart+json';
 
 /** The data of the picture of a report, as of the end of a day; without an address nothing is read. */
-export const useChart = (url: string | undefined) =>
-  useQuery({
-    queryKey: ['reports', 'chart', url],
+export function useChart(url: string | undefined) {
+  const { language } = useLanguage();
+  return useQuery({
+    queryKey: ['reports', 'chart', url, language],
     queryFn: async ({ signal }): Promise<Chart> =>
       JSON.parse(await (await fetchReport(url!, CHART, signal)).text()),
     placeholderData: keepPreviousData,
     enabled: url !== undefined,
   });
+}
 
 /** The data of the picture of a query. */
-export const useQueryChart = (query: InventoryQuery | undefined) =>
-  useQuery({
-    queryKey: ['reports', 'query', 'chart', query],
+export function useQueryChart(query: InventoryQuery | undefined) {
+  const { language } = useLanguage();
+  return useQuery({
+    queryKey: ['reports', 'query', 'chart', query, language],
     queryFn: async ({ signal }): Promise<Chart> =>
       JSON.parse(await (await fetchReport('/api/v1/reports/query', CHART, signal, { body: query })).text()),
     placeholderData: keepPreviousData,
     enabled: query !== undefined,
     retry: false,
   });
+}

@@ -2,9 +2,10 @@ import type { ReportQuery } from '../../../../domain/inventory/reports/report.jo
 import type { PictureFormat, PictureOptions } from '../../../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../../../domain/kernel/context.ts';
 import { snapshotPosition } from '../../../../domain/kernel/events/changes.ts';
+import { labelledMetamodel } from '../../../../domain/kernel/metamodel/metamodel.labels.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import { loadSettings } from '../../../../domain/kernel/settings/settings.read.ts';
-import { formatCount, formatDate, formatValue } from '../../../kernel/charts/charts.numbers.ts';
+import { formatDate, formatValue } from '../../../kernel/charts/charts.numbers.ts';
 import { spanAfter } from '../../../kernel/charts/charts.time.ts';
 import type {
   BarsChart,
@@ -18,6 +19,7 @@ import type {
 } from '../../../kernel/charts/charts.types.ts';
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
 import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
+import { reportText } from '../../../kernel/report.texts.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
 import { valueOrder, valuePaint } from '../query.titles.ts';
@@ -78,8 +80,9 @@ export async function drawQuery(
     }),
   );
   const { values } = await loadSettings(services.db);
-  const workspace = chartWorkspaceOf(values);
-  const chart = queryChart({ ...read, query, plan, shape, metamodel: ctx.metamodel, workspace });
+  const workspace = chartWorkspaceOf(values, options);
+  const metamodel = labelledMetamodel(ctx.metamodel, options.language);
+  const chart = queryChart({ ...read, query, plan, shape, metamodel, workspace });
   const drawn = await render(
     { chart, workspace, format, options },
     { user: ctx.caller.userId, ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
@@ -106,7 +109,7 @@ function figuresOf(picture: QueryPicture): FiguresChart {
   return {
     kind: 'figures',
     title: headOf(picture, shape.measures),
-    ...noteOf(picture, [firstOf(drawnGroups.length, groups)]),
+    ...noteOf(picture, [firstOf(picture, drawnGroups.length, groups)]),
     items: drawnGroups.flatMap(({ names, values }) =>
       shape.measures.map((n, at) => {
         const group = nameOf(picture, shape.axis, names);
@@ -147,7 +150,9 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
     kind: 'bars',
     title: headOf(picture, measures),
     ...noteOf(picture, [
-      together ? combinedNote(picture, drawnGroups.length) : firstOf(drawnGroups.length, picture.rows),
+      together
+        ? combinedNote(picture, drawnGroups.length)
+        : firstOf(picture, drawnGroups.length, picture.rows),
       series.note,
     ]),
     itemAxis: titleOf(picture, shape.axis),
@@ -163,7 +168,7 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
         values: valuesOf(row),
         ...paintOfRow(picture, names.get(row)!, parted),
       })),
-      ...(together ? [{ name: othersOf(others), values: rest }] : []),
+      ...(together ? [{ name: othersOf(picture, others), values: rest }] : []),
     ],
   };
 }
@@ -180,8 +185,8 @@ function paintOfRow(
   return paint === undefined ? {} : { paint };
 }
 
-const combinedNote = ({ shape, rows }: QueryPicture, drawn: number): string =>
-  `The ${shape.order === 'asked' ? 'first' : 'largest'} ${formatCount(drawn)} of ${formatCount(rows)}, the others combined`;
+const combinedNote = ({ shape, rows, workspace }: QueryPicture, drawn: number): string =>
+  reportText(workspace, 'query.combined', { order: shape.order, shown: drawn, total: rows });
 
 const DAY_MS = 86_400_000;
 
@@ -217,10 +222,12 @@ function linesOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Li
     kind: 'lines',
     title: headOf(picture, measures),
     ...noteOf(picture, [
-      drawn < all ? `The latest ${formatCount(drawn)} of ${formatCount(all)} points in time` : undefined,
+      drawn < all ? reportText(workspace, 'query.points', { shown: drawn, total: all }) : undefined,
       undated === null
         ? undefined
-        : `Not drawn: without a date${known ? ` (${formatValue(undated, unit, workspace)})` : ''}`,
+        : known
+          ? reportText(workspace, 'query.undatedSum', { value: formatValue(undated, unit, workspace) })
+          : reportText(workspace, 'query.undated'),
       series.note,
     ]),
     valueAxis: measures.map((n) => titleOfMeasure(picture, n)).join(', '),
@@ -320,16 +327,20 @@ function seriesOfGroups(picture: QueryPicture): PictureSeries {
     ...(paints.every((paint) => paint !== undefined) ? { paints } : {}),
     names: [
       ...drawnGroups.map((series) => nameOf(picture, shape.series, names.get(series)!)),
-      ...(rest ? [othersOf(others)] : []),
+      ...(rest ? [othersOf(picture, others)] : []),
     ],
     rest,
     note:
       rest || others === 0
         ? undefined
-        : `${titleOf(picture, shape.series)}: ${firstOf(drawnGroups.length, picture.series)}`,
+        : reportText(picture.workspace, 'query.seriesNote', {
+            title: titleOf(picture, shape.series),
+            note: firstOf(picture, drawnGroups.length, picture.series) ?? '',
+          }),
     rows,
   };
 }
 
 /** The label of combined groups. */
-const othersOf = (count: number): string => `${formatCount(count)} ${count === 1 ? 'other' : 'others'}`;
+const othersOf = ({ workspace }: QueryPicture, count: number): string =>
+  reportText(workspace, 'query.others', { count });

@@ -1,10 +1,11 @@
 import type { ReportQuery } from '../../../../domain/inventory/reports/report.job.ts';
 import type { Metamodel } from '../../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { formatCount, formatDate } from '../../../kernel/charts/charts.numbers.ts';
+import { formatDate } from '../../../kernel/charts/charts.numbers.ts';
 import { withNote } from '../../../kernel/charts/charts.parts.ts';
 import type { ChartUnit, ChartWorkspace } from '../../../kernel/charts/charts.types.ts';
+import { reportText } from '../../../kernel/report.texts.ts';
 import type { QueryColumn, QueryPlan } from '../query.plan.ts';
-import { dimensionTitle, measureTitle, valueTitle } from '../query.titles.ts';
+import { dimensionTitle, measureTitle, type NamedMetamodel, valueTitle } from '../query.titles.ts';
 import type { PictureCells, Value } from './picture.read.ts';
 import type { PictureShape } from './picture.shape.ts';
 
@@ -28,16 +29,22 @@ export function unitOf({ query, ...picture }: QueryPicture, n: number): ChartUni
   return unit ?? (fn === 'count' || fn === 'distinct' ? 'count' : 'number');
 }
 
+/** The metamodel with the language of the picture. */
+const named = ({ metamodel, workspace }: Pick<QueryPicture, 'metamodel' | 'workspace'>): NamedMetamodel => ({
+  ...metamodel,
+  language: workspace.language,
+});
+
 export const titleOfMeasure = (picture: QueryPicture, n: number): string =>
-  measureTitle(picture.metamodel, picture.query.measures[n]!, measureColumn(picture, n));
+  measureTitle(named(picture), picture.query.measures[n]!, measureColumn(picture, n));
 
 /** The title of combined dimensions. */
-export const titleOf = ({ metamodel, query, plan }: QueryPicture, dimensions: number[]): string =>
-  dimensions.map((n) => dimensionTitle(metamodel, query.dimensions[n]!, plan.columns[n]!)).join(' · ');
+export const titleOf = ({ query, plan, ...picture }: QueryPicture, dimensions: number[]): string =>
+  dimensions.map((n) => dimensionTitle(named(picture), query.dimensions[n]!, plan.columns[n]!)).join(' · ');
 
 /** The label of the values of combined dimensions. */
-export const nameOf = ({ metamodel, plan }: QueryPicture, dimensions: number[], names: Value[]): string =>
-  dimensions.map((n) => valueTitle(metamodel, plan.columns[n]!, names[n])).join(' · ');
+export const nameOf = ({ plan, ...picture }: QueryPicture, dimensions: number[], names: Value[]): string =>
+  dimensions.map((n) => valueTitle(named(picture), plan.columns[n]!, names[n])).join(' · ');
 
 /** A number, which `min` and `max` of dates are not. */
 export const numberOf = (value: Value | undefined): number | null =>
@@ -49,11 +56,15 @@ export function noteOf(picture: QueryPicture, more: (string | undefined)[]): { n
   const types = query.from.map((key) => metamodel.cardTypes.get(key)?.label ?? key);
   const parts = [
     types.length > 0 && types.length <= 4 ? types.join(', ') : undefined,
-    query.filter.trim() === '' ? undefined : 'filtered',
-    query.as_of ? `as of ${formatDate(Date.parse(query.as_of), workspace)}` : undefined,
+    query.filter.trim() === '' ? undefined : reportText(workspace, 'query.filtered'),
+    query.as_of
+      ? reportText(workspace, 'query.asOf', { date: formatDate(Date.parse(query.as_of), workspace) })
+      : undefined,
     ...more,
     shape.undrawn.length > 0
-      ? `Not drawn: ${shape.undrawn.map((n) => titleOfMeasure(picture, n)).join(', ')}`
+      ? reportText(workspace, 'query.undrawn', {
+          titles: shape.undrawn.map((n) => titleOfMeasure(picture, n)).join(', '),
+        })
       : undefined,
   ];
   const note = parts.reduce<string | undefined>(withNote, undefined);
@@ -63,12 +74,16 @@ export function noteOf(picture: QueryPicture, more: (string | undefined)[]): { n
 /** The title of a chart: measures by dimensions. */
 export function headOf(picture: QueryPicture, measures: number[]): string {
   const drawn = measures.map((n) => titleOfMeasure(picture, n)).join(', ');
-  const by = [picture.shape.axis, picture.shape.series].filter(({ length }) => length > 0);
-  return by.length > 0 ? `${drawn} by ${by.map((of) => titleOf(picture, of)).join(' and ')}` : drawn;
+  const [dimension, series] = [picture.shape.axis, picture.shape.series]
+    .filter(({ length }) => length > 0)
+    .map((of) => titleOf(picture, of));
+  if (dimension === undefined) return drawn;
+  const values = { measures: drawn, dimension };
+  return series === undefined
+    ? reportText(picture.workspace, 'query.by', values)
+    : reportText(picture.workspace, 'query.byTwo', { ...values, series });
 }
 
 /** The note about groups that are not drawn. */
-export const firstOf = (drawn: number, all: number): string | undefined =>
-  drawn < all
-    ? `The first ${formatCount(drawn)} of ${formatCount(all)} are drawn; the other formats contain all`
-    : undefined;
+export const firstOf = ({ workspace }: QueryPicture, drawn: number, all: number): string | undefined =>
+  drawn < all ? reportText(workspace, 'query.first', { shown: drawn, total: all }) : undefined;

@@ -340,7 +340,7 @@ describe('pictures', () => {
     expect(ticks.map(tickWriter(ticks, 'currency', workspace))).toEqual(['€0', '€2M', '€4M']);
     const fine = [0, 500_000, 1_000_000, 1_500_000];
     expect(fine.map(tickWriter(fine, 'currency', workspace))).toEqual(['€0', '€0.5M', '€1.0M', '€1.5M']);
-    expect([0, 0.0004, 0.042, 0.0999, 0.426, 1].map(formatShare)).toEqual([
+    expect([0, 0.0004, 0.042, 0.0999, 0.426, 1].map((share) => formatShare(share))).toEqual([
       '0 %',
       '<0.1 %',
       '4.2 %',

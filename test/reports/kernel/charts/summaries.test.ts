@@ -38,7 +38,7 @@ it('boxes count an item once in the value of all above it', () => {
   const [top] = treesOf(chart);
   expect(top).toMatchObject({ value: 107, below: 3 });
   expect([...top!.items.keys()]).toEqual(['shared', 'own']);
-  expect(restOf([top!, top!])).toMatchObject({ value: 107, isRest: true });
+  expect(restOf([top!, top!], {})).toMatchObject({ value: 107, isRest: true });
   const rolled = chart.boxes.map((box) => ({ ...box, value: 1 }));
   expect(treesOf({ ...chart, boxes: rolled, rolledUp: true })[0]!.value).toBe(1);
 });
@@ -216,5 +216,5 @@ it('boxes by a mean count each item once by its weight, and leave out those with
   const [top] = treesOf(chart);
   expect(top!.value).toBe(3.25);
   expect(top!.children.map(({ value }) => value)).toEqual([3.25, undefined]);
-  expect(restOf([top!, top!], chart).value).toBe(3.25);
+  expect(restOf([top!, top!], {}, chart).value).toBe(3.25);
 });

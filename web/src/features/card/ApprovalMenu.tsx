@@ -4,6 +4,7 @@ import { answer, setCardApproval } from '#client';
 import { Icon } from '../../kit/Icon.tsx';
 import { ApprovalMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { reasonOf } from './InlineField.tsx';
@@ -38,11 +39,16 @@ export function useApprove() {
 /** What must be there before the card can be approved. */
 export function useBlocking(): { id: string; text: string; target: string }[] {
   const { overview } = useCard();
+  const { relationType, verb } = useMetamodel();
+  const nameOf = (key: string, side: string) => {
+    const found = relationType(key);
+    return found && verb(found, side === 'source' ? 'outgoing' : 'incoming');
+  };
   const { missing_relations = [], missing_tag_groups = [] } = overview.quality?.approval ?? {};
   return [
     ...missing_relations.map(({ type, side, label }) => ({
       id: `${type} ${side}`,
-      text: label,
+      text: nameOf(type, side) ?? label,
       target: `relation-${type}-${side === 'source' ? 'outgoing' : 'incoming'}`,
     })),
     ...missing_tag_groups.map(({ id, name }) => ({ id, text: name, target: 'tags' })),

@@ -6,6 +6,7 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import { usePaths } from '../../kit/paths.tsx';
 import { reveal, useApprove, useBlocking } from './ApprovalMenu.tsx';
 import styles from './card.module.css';
@@ -118,11 +119,28 @@ const targetOf = (kind: string, key: string | null, side: string | null): string
         ? `field-attributes.${key}`
         : `field-${kind}`;
 
+/** The name of what is missing, in the language of the page; the service names it as it is stored. */
+function useGapName() {
+  const t = useTexts();
+  const { card } = useCard();
+  const { field, label, relationType, verb, type } = useMetamodel();
+  return (kind: string, key: string | null, side: string | null, stored: string | null | undefined) => {
+    const relation = kind === 'relation' ? relationType(key ?? '') : undefined;
+    if (relation) return verb(relation, side === 'source' ? 'outgoing' : 'incoming');
+    const named =
+      kind === 'field'
+        ? field(card.type, key ?? '')
+        : type(card.type)?.stakeholder_roles?.find((role) => role.label === stored);
+    return named ? label(named) : (stored ?? t('field.description'));
+  };
+}
+
 /** The data quality, with what fills it best. */
 export function Quality() {
   const t = useTexts();
   const format = useFormat();
   const { overview, card, can, asOf } = useCard();
+  const gapName = useGapName();
   const gaps = asOf ? [] : (overview.quality?.gaps ?? []);
   return (
     <section className={styles.titled}>
@@ -137,7 +155,7 @@ export function Quality() {
       />
       <ul className={styles.gaps}>
         {gaps.slice(0, GAPS).map(({ kind, key, side, label, points }) => {
-          const text = t('card.add', { field: label ?? t('field.description') });
+          const text = t('card.add', { field: gapName(kind, key, side, label) });
           return (
             <li key={`${kind} ${key} ${side}`}>
               {can('edit') ? (

@@ -115,7 +115,7 @@ function cardColumns(t: Translate, { type: typeOf, label }: Metamodel, type: str
       key: 'lifecycle',
       title: t('field.lifecycle'),
       group,
-      usualWidth: 110,
+      usualWidth: 128,
       sort: 'phase',
       groupBy: 'phase',
       member: 'lifecycle',

@@ -70,7 +70,7 @@ export function colouringOf(input: ColouringInput): Colouring {
 /** The entries of a field with options, the worst first. */
 function entriesOf({ measure, context }: ColouringInput): LegendKey[] {
   if (measure.field === 'phase')
-    return phaseLegend
+    return phaseLegend(context)
       .flatMap(({ name, paint }) =>
         typeof paint === 'object' && 'phase' in paint ? [{ key: paint.phase, name, paint }] : [],
       )
