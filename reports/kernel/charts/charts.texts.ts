@@ -3,8 +3,7 @@ import german from './messages/de.json' with { type: 'json' };
 import english from './messages/en.json' with { type: 'json' };
 
 /** The languages of charts. */
-export const chartLanguages = ['en', 'de'] as const;
-export type ChartLanguage = (typeof chartLanguages)[number];
+export type ChartLanguage = 'en' | 'de';
 
 /** What is written in a language; default: English. */
 export interface InLanguage {
