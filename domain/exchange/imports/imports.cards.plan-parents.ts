@@ -79,15 +79,20 @@ async function identifyByName(planning: Planning): Promise<void> {
     const found = embed(`is_new = false, card_id = o.id, stored_type = o.type, stored_name = o.name,
       stored_parent = o.parent_id, stored_status = o.status, stored_level = o.attributes ->> 'capabilityLevel'`);
     pulse();
-    await query(sql).run`update plan_rows p set ${found}
-       from cards o where ${embed(keyless)} and ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))}`;
-    await query(sql).run`update plan_rows p set ${found}
+    await query(sql).run`create temp table plan_renewed (before uuid, after uuid) on commit drop`;
+    const renewed = embed(`returning old.card_id, new.card_id)
+      insert into plan_renewed (before, after) select * from named`);
+    await query(sql).run`with named as (update plan_rows p set ${found}
+       from cards o where ${embed(keyless)} and ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))} ${renewed}`;
+    await query(sql).run`with named as (update plan_rows p set ${found}
        from (
          select distinct on (p.line) p.line, c.* from plan_rows p join cards c
            on c.type = p.type and c.parent_id is not distinct from p.parent and lower(c.name) = lower(p.name)
          where ${embed(keyless)} and p.status = 'ARCHIVED' and c.status = 'ARCHIVED'
          order by p.line, c.id desc
-       ) o where o.line = p.line`;
+       ) o where o.line = p.line ${renewed}`;
+    // others may have created a parent after the paths were walked
+    await query(sql).run`update plan_rows p set parent = r.after from plan_renewed r where p.parent = r.before`;
   }
   await refuseDuplicates(
     planning,

@@ -7,7 +7,7 @@ import { askImport, importResult, ndjson, openImports } from '../../../support/i
 import { smallImports } from '../../../workers/fixtures/small-imports.processors.ts';
 
 const BATCH = 20;
-const ROWS = 300;
+const ROWS = 160;
 const { t, db, imports } = await openImports([smallImports(BATCH)]);
 
 /** Imports the same rows several times at once; each row is created by one of the imports and found by the others. */
