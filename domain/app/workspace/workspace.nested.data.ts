@@ -14,12 +14,18 @@ import { PortalConfig, PortalFields, PortalFilters } from '../../exchange/portal
 import { AdrEntries } from '../../governance/adr/adr.kind.ts';
 import { checkedSoaw, type SoawInput } from '../../governance/soaw/soaw.content.ts';
 import { DocumentHead, Sections, VersionHistory } from '../../governance/soaw/soaw.model.ts';
-import { SurveyFields, SurveyFilters, SurveyRoles } from '../../governance/surveys/surveys.model.ts';
+import {
+  QuestionKey,
+  SurveyFields,
+  SurveyFilters,
+  SurveyRoles,
+} from '../../governance/surveys/surveys.model.ts';
 import { cleanTranslations } from '../../inventory/metamodel/metamodel.list.ts';
+import { nodeDetails } from '../../inventory/reference/reference.document.ts';
 import { type CatalogueNode, MAX_NODES, readNodes } from '../../inventory/reference/reference.rules.ts';
 import { CardPermissions, TranslationsSchema } from '../../kernel/metamodel/metamodel.types.ts';
 import { cardPermissions } from '../../kernel/permissions/permissions.data.ts';
-import { Choice, closed, Key, keyed, Nullable, OpenObject, Uuid } from '../../kernel/shapes.ts';
+import { Choice, closed, Key, keyed, Nullable, OpenObject, optional, Uuid } from '../../kernel/shapes.ts';
 import { ActionItems, CustomFields } from '../../modelling/bpm/bpm.model.ts';
 import { MAX_FIELDS } from '../../modelling/bpm/links.save.ts';
 import { MAX_SETTINGS } from '../../modelling/diagrams/diagrams.commands.ts';
@@ -133,7 +139,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
   survey_responses: {
     responses: {
       schema: Type.Record(
-        Key,
+        QuestionKey,
         Type.Object(
           {
             current_value: Type.Optional(Type.Unknown()),
@@ -181,6 +187,7 @@ export const nestedRules: Readonly<Record<string, Readonly<Record<string, Nested
             names: texts,
             descriptions: texts,
             industry: Type.String(),
+            ...optional({ notes: texts, ...nodeDetails }),
           },
           closed,
         ),

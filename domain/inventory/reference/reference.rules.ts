@@ -68,7 +68,7 @@ export function readNodes(given: readonly GivenNode[], field: string): Catalogue
     const level = (parent?.level ?? 0) + 1;
     if (level > MAX_LEVELS) report(n, 'parent_id', 'too_deep', `leads below level ${MAX_LEVELS}`);
     const known = { id, parent_id, level, names, descriptions, industry: industry ?? ALL_INDUSTRIES };
-    byId.set(id, { ...known, ...details });
+    byId.set(id, { ...details, ...known });
   }
   return errors.length > 0 ? errors : [...byId.values()];
 }

@@ -129,6 +129,18 @@ describe('what is nested in a row', () => {
       },
       ['nodes.0.level wrong_level'],
     ],
+    [
+      'reference_catalogues',
+      {
+        nodes: [
+          {
+            ...{ id: 'A', parent_id: null, level: 1, names: { en: 'A' }, descriptions: {}, industry: 'x' },
+            ...{ aliases: ['B'], notes: { en: 'N' }, is_deprecated: true, capability_ids: ['BC-1'] },
+          },
+        ],
+      },
+      [],
+    ],
   ];
   it.each(cases)('of %s: %j', (table, row, expected) => {
     expect(
