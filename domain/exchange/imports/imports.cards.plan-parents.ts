@@ -92,7 +92,8 @@ async function identifyByName(planning: Planning): Promise<void> {
          order by p.line, c.id desc
        ) o where o.line = p.line ${renewed}`;
     // others may have created a parent after the paths were walked
-    await query(sql).run`update plan_rows p set parent = r.after from plan_renewed r where p.parent = r.before`;
+    await query(sql)
+      .run`update plan_rows p set parent = r.after from plan_renewed r where p.parent = r.before`;
   }
   await refuseDuplicates(
     planning,
