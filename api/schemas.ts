@@ -40,7 +40,7 @@ export function listQuery<T extends Record<string, TSchema>>(
     page_size: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Items per page' }),
     ...optional({
       sort_by: Type.String({
-        maxLength: 120,
+        maxLength: 500,
         // names in backticks, or <key> would be rendered as a tag
         description: `One of ${names.map((sort) => sort.replace(/^\S+/, '`$&`')).join(', ')}; default ${defaultSort}`,
       }),

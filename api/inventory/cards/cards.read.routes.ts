@@ -202,7 +202,7 @@ export function registerCardReadRoutes(app: App): void {
   routes.get('listCards', '/api/v1/cards', {
     summary: 'List and search cards',
     description:
-      'Active cards, unless `status` selects others. `fields` can also name `path`, the ancestors. `search` matches words in name, alias, external id and description by prefix and without accents, and the number of a card, such as `APP-42`; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes.',
+      'Active cards, unless `status` selects others. `fields` can also name `path`, the ancestors. `search` matches words in name, alias, external id and description by prefix and without accents, and the number of a card, such as `APP-42`; if few cards match, also misspelt words. It returns at most 1,000 cards by relevance, unless `sort_by` is given. Cards without a value of the attribute that they are sorted by come last; cards without a subtype come before all subtypes. `sort_by` can name up to 4 fields, separated by commas: the further ones sort cards that are equal in those before, descending with `-` before the name, such as `sort_by=subtype,-attributes.numberOfUsers`. Relevance cannot be one of several, and only one of path, tags and relations.',
     query: listQuery(sorts, 'name, or relevance with `search`', {
       ...filters,
     }),

@@ -70,6 +70,23 @@ export function idsQuery(ids: OrderedIds): Fragment {
     from unnest(${sliceIds(ids, 0, idCount(ids))}::text[]) with ordinality as o (id, n)`;
 }
 
+/** Whether the ids of an order can only be read all at once. */
+export const readsAllIds = ({ key, field }: Order): boolean => field.join !== undefined || key.includes(',');
+
+/** The order by several fields, the first one first. @param join what one of them needs. */
+export function combinedOrder(orders: readonly Order[], join: string | undefined): Order {
+  const last = orders.at(-1)!;
+  const before = orders
+    .slice(0, -1)
+    .map(({ field, dir }) => `${field.sql} ${dir}${field.filled || field.immutable ? '' : ' nulls last'}, `);
+  const field = { ...last.field, sql: before.join('') + last.field.sql };
+  return {
+    key: orders.map(({ key }) => key).join(','),
+    dir: last.dir,
+    field: join === undefined ? field : { ...field, join },
+  };
+}
+
 /**
  * The ids of one page of cards, read along the sort field's index.
  * @param start where it begins, see `startOfPage`.

@@ -18,6 +18,7 @@ import { type CardFilter, cardFilter } from './cards.filter.ts';
 import {
   attributeSort,
   cardSorts,
+  combinedOrder,
   createIdCache,
   derivedSorts,
   type IdCache,
@@ -29,6 +30,7 @@ import {
   orderIds,
   packIds,
   readPageIds,
+  readsAllIds,
   sliceIds,
 } from './cards.list.ids.ts';
 import { cardsText, listedMembers, visibleCards } from './cards.projection.ts';
@@ -195,9 +197,40 @@ async function runCardList(
 
 const moreMember = (more: boolean | undefined) => (more === undefined ? '' : `,"more_matches":${more}`);
 
-/** The requested order; a search without one is ordered by relevance. */
+/** Fields by which a list can be ordered at once. */
+const MOST_SORTS = 4;
+
+/** The requested order: by one field, or by further ones among cards that are equal in the ones before. */
 function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string | undefined): Order {
-  const key = params.sort_by ?? (search === undefined ? undefined : RELEVANCE);
+  const [first, ...more] = params.sort_by?.split(',') ?? [];
+  const { sort_dir } = params;
+  const order = fieldOrder(ctx, { sort_by: first, sort_dir }, types, search);
+  if (more.length === 0) return order;
+  if (more.length >= MOST_SORTS)
+    throw invalidField('sort_by', 'too_many', `names more than ${MOST_SORTS} fields`);
+  const orders = [
+    order,
+    ...more.map((name) => {
+      const dir = name.startsWith('-') ? 'desc' : 'asc';
+      return fieldOrder(ctx, { sort_by: name.replace(/^-/, ''), sort_dir: dir }, types, search);
+    }),
+  ];
+  if (orders.some(({ key }) => key === RELEVANCE))
+    throw invalidField('sort_by', 'not_combined', 'relevance cannot be combined with other fields');
+  const joins = orders.flatMap(({ field }) => field.join ?? []);
+  if (joins.length > 1)
+    throw invalidField('sort_by', 'not_combined', 'only one of path, tags and relations can be a part of it');
+  return combinedOrder(orders, joins[0]);
+}
+
+/** The order by one field; a search without one is ordered by relevance. */
+function fieldOrder(
+  ctx: Ctx,
+  { sort_by, sort_dir }: { sort_by: string | undefined; sort_dir: ListParams['sort_dir'] },
+  types: string[],
+  search: string | undefined,
+): Order {
+  const key = sort_by ?? (search === undefined ? undefined : RELEVANCE);
   if (key === RELEVANCE) {
     if (search === undefined) {
       throw invalidField(
@@ -206,16 +239,18 @@ function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string
         'relevance is an order of matches; give search as well',
       );
     }
-    return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: params.sort_dir ?? 'desc' };
+    return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: sort_dir ?? 'desc' };
   }
   const derived = key !== undefined && Object.hasOwn(derivedSorts, key) ? derivedSorts[key]!(ctx) : undefined;
   const sort = key === undefined ? undefined : (derived ?? attributeSort(ctx, key, types));
-  return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, params);
+  const asked = { ...(key !== undefined && { sort_by: key }), ...(sort_dir && { sort_dir }) };
+  return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, asked);
 }
 
 /** A key of the current state of the requested rows: it changes with every write that may concern them. */
 function keyOf(asked: Asked, { topics }: CardListNeeds): string {
-  const readsMore = asked.wide || Object.hasOwn(derivedSorts, asked.order.key);
+  const sorts = asked.order.key.split(',');
+  const readsMore = asked.wide || sorts.some((sort) => Object.hasOwn(derivedSorts, sort));
   const versions = readsMore
     ? inventoryVersions(topics)
     : asked.types.map((type) => topics.get(`cards:${type}`) ?? 0);
@@ -266,7 +301,7 @@ async function pageByCursor(
       asked: [asked.search, asked.where],
       ...(found
         ? { ids: idsQuery(found) }
-        : asked.order.field.join && { ids: numberedIds(asked.where, asked.order) }),
+        : readsAllIds(asked.order) && { ids: numberedIds(asked.where, asked.order) }),
     },
   };
   const answer = await withTimeLimit(ctx.db, (sql) => listByCursor({ ...asList, sql }));

@@ -3,7 +3,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { Condition, Fragment, ListParams, ListSpec, Order } from './lists.types.ts';
 
 /** The requested order. @throws EstateError naming `sort_by` if the list does not support it. */
-export function orderOf(spec: ListSpec, params: ListParams): Order {
+export function orderOf(spec: ListSpec, params: Pick<ListParams, 'sort_by' | 'sort_dir'>): Order {
   const key = params.sort_by ?? spec.defaultSort;
   const field = Object.hasOwn(spec.sorts, key) ? spec.sorts[key] : undefined;
   if (!field) {
