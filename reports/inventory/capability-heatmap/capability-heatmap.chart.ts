@@ -7,11 +7,12 @@ import {
   optionOrder,
   typeLabel,
   WELL_FILLED,
+  worseOptions,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Box, BoxesChart, BoxItem, Chart, ChartUnit, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import type { CapabilityItem, HeatmapParams } from './capability-heatmap.model.ts';
-import { APP, CAPABILITY, worseOptions } from './capability-heatmap.sql.ts';
+import { APP, CAPABILITY } from './capability-heatmap.sql.ts';
 
 const units: Record<HeatmapParams['metric'], ChartUnit> = {
   app_count: 'count',

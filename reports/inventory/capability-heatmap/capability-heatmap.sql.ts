@@ -2,7 +2,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../../platform/database.ts';
-import { optionOrder } from '../../kernel/charts/charts.labels.ts';
+import { optionOrder, worseOptions } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { ORGANIZATION } from '../../kernel/report.related.ts';
@@ -20,9 +20,6 @@ const costsOf = (ctx: Ctx): string =>
   (ctx.metamodel.cardTypes.get(APP)?.costKeys ?? [])
     .map((key) => numberIn('c.attributes', key))
     .join(' + ') || '0';
-
-/** How many options of a field are the worse half of it. */
-export const worseOptions = (options: readonly string[]): number => Math.floor(options.length / 2);
 
 /** The common tables `capability (id, parent_id, name_key)` and `linked (capability_id, app_id)`. */
 export function linkedApps({ ctx, cards, visible }: Input): Fragment {

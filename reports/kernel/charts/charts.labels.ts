@@ -181,6 +181,9 @@ export function optionOrder(
   return field && orderOf(field).reversed ? keys.toReversed() : keys;
 }
 
+/** How many options of a field are the worse half of it. */
+export const worseOptions = (options: readonly string[]): number => Math.floor(options.length / 2);
+
 /**
  * A label for each item: its name; for equal names also as many ancestors in brackets as are needed to distinguish them.
  * @param above the names above an item, nearest first.

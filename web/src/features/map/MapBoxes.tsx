@@ -7,8 +7,9 @@ import { useLook } from '../../kit/charts.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import styles from './boxes.module.css';
+import { InSight, SightProvider } from './InSight.tsx';
 import type { Colouring, Measure } from './map.colours.ts';
-import { isLeafAt, leavesAt, type MapBox, type Member } from './map.tree.ts';
+import { firstOf, isLeafAt, leavesAt, type MapBox, type Member } from './map.tree.ts';
 import { useWriteValue } from './values.ts';
 
 /** Cards that are named in a box. */
@@ -29,31 +30,37 @@ interface BoxesProps {
   onOpen(id: string): void;
 }
 
-/** Boxes in columns, each with its parts. */
+/** Boxes in columns, each with its parts; those out of sight are not drawn. */
 export function MapBoxes({ roots, ...props }: BoxesProps) {
   const t = useTexts();
+  const { levels } = props;
   const { ref, width } = useElementSize();
+  const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
   const [most, setMost] = useState(MOST);
   const columns = useMemo(
-    () => (width === 0 ? [] : inColumns(roots.slice(0, most), props.levels, width)),
-    [roots, most, props.levels, width],
+    () => (width === 0 ? [] : inColumns(roots.slice(0, most), levels, width)),
+    [roots, most, levels, width],
   );
   return (
-    <div className={styles.map}>
-      <div className={styles.columns} ref={ref}>
-        {columns.map((own, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other identity
-          <div key={at} className={styles.column}>
-            {own.map((box) =>
-              isLeafAt(box, props.levels) ? (
-                <Leaf key={box.id} box={box} {...props} isChosen={props.peek === box.id} />
-              ) : (
-                <Group key={box.id} box={box} {...props} isRoot />
-              ),
-            )}
-          </div>
-        ))}
-      </div>
+    <div className={styles.map} ref={setScroll}>
+      <SightProvider root={scroll}>
+        <div className={styles.columns} ref={ref} key={levels}>
+          {columns.map((own, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other identity
+            <div key={at} className={styles.column}>
+              {own.map(({ box, top, height }) =>
+                isLeafAt(box, levels) ? (
+                  <Leaf key={box.id} box={box} {...props} isChosen={props.peek === box.id} />
+                ) : (
+                  <InSight key={box.id} top={top} height={height}>
+                    {() => <Group box={box} top={top} {...props} isRoot />}
+                  </InSight>
+                ),
+              )}
+            </div>
+          ))}
+        </div>
+      </SightProvider>
       {roots.length > most && (
         <button type="button" className={styles.more} onClick={() => setMost(most + 4 * MOST)}>
           {t('facets.more', { count: roots.length - most })}
@@ -66,17 +73,28 @@ export function MapBoxes({ roots, ...props }: BoxesProps) {
 /** Least width of a column in pixels. */
 const COLUMN = 340;
 
+/** A box of the first level, where it begins and how high it is, about. */
+interface Placed {
+  box: MapBox;
+  top: number;
+  height: number;
+}
+
 /** The boxes in columns of similar height, in reading order. */
-function inColumns(roots: readonly MapBox[], levels: number, width: number): MapBox[][] {
+function inColumns(roots: readonly MapBox[], levels: number, width: number): Placed[][] {
   const count = Math.max(1, Math.min(4, Math.floor(width / COLUMN), roots.length));
-  const columns = Array.from({ length: count }, () => ({ height: 0, boxes: [] as MapBox[] }));
+  const columns = Array.from({ length: count }, () => ({ end: 0, boxes: [] as Placed[] }));
   for (const box of roots) {
-    const shortest = columns.reduce((least, one) => (one.height < least.height - 1 ? one : least));
-    shortest.boxes.push(box);
-    shortest.height += heightOf(box, levels);
+    const shortest = columns.reduce((least, one) => (one.end < least.end - 1 ? one : least));
+    const height = heightOf(box, levels);
+    shortest.boxes.push({ box, top: shortest.end, height });
+    shortest.end += height;
   }
   return columns.map(({ boxes }) => boxes);
 }
+
+/** The height of a box without its parts, in pixels. */
+const HEAD = 50;
 
 /** The height of a box, about, in pixels. */
 function heightOf(box: MapBox, levels: number): number {
@@ -86,18 +104,24 @@ function heightOf(box: MapBox, levels: number): number {
     isLeaf: isLeafAt(child, levels - 1),
     height: heightOf(child, levels - 1),
   }));
-  return heights.reduce((sum, { isLeaf, height }) => sum + (isLeaf ? (height + 6) / 2 : height), 50);
+  return heights.reduce((sum, { isLeaf, height }) => sum + (isLeaf ? (height + 6) / 2 : height), HEAD);
 }
 
-type GroupProps = Omit<BoxesProps, 'roots'> & { box: MapBox; isRoot?: boolean };
+type GroupProps = Omit<BoxesProps, 'roots'> & { box: MapBox; top: number; isRoot?: boolean };
 
-function Group({ box, isRoot = false, ...props }: GroupProps) {
+function Group({ box, top, isRoot = false, ...props }: GroupProps) {
   const t = useTexts();
   const { levels, colouring, onOpen, onPeek, peek } = props;
   const shown = box.children.slice(0, MOST);
   const groups = shown.filter((child) => !isLeafAt(child, levels - 1));
   const leaves = shown.filter((child) => isLeafAt(child, levels - 1));
   const inner = { ...props, levels: levels - 1 };
+  let end = top + HEAD;
+  const placed = groups.map((child) => {
+    const place = { child, top: end, height: heightOf(child, levels - 1) };
+    end += place.height;
+    return place;
+  });
   return (
     <section
       className={isRoot ? styles.outer : styles.inner}
@@ -119,9 +143,13 @@ function Group({ box, isRoot = false, ...props }: GroupProps) {
           <span className={styles.count}>{box.all.size}</span>
         </button>
       </header>
-      {box.own.length > 0 && <Members members={box.own} colouring={colouring} isLine />}
-      {groups.map((child) => (
-        <Group key={child.id} box={child} {...inner} />
+      {box.own.length > 0 && (
+        <Members members={box.own} count={box.own.length} colouring={colouring} isLine />
+      )}
+      {placed.map(({ child, ...place }) => (
+        <InSight key={child.id} {...place}>
+          {() => <Group box={child} top={place.top} {...inner} />}
+        </InSight>
       ))}
       {leaves.length > 0 && (
         <div className={styles.leaves}>
@@ -164,7 +192,7 @@ const Leaf = memo(function Leaf({ box, colouring, measure, only, isChosen, onPee
       {isGap ? (
         <span className={styles.member}>{t('map.noMember')}</span>
       ) : (
-        <Members members={[...box.all.values()]} colouring={colouring} />
+        <Members members={box.all.values()} count={box.all.size} colouring={colouring} />
       )}
       {measure.kind !== 'options' && typeof value === 'number' && !isGap && measure.kind !== 'count' && (
         <span className={styles.value}>{write(value)}</span>
@@ -179,18 +207,16 @@ const Leaf = memo(function Leaf({ box, colouring, measure, only, isChosen, onPee
   );
 });
 
-function Members({
-  members,
-  colouring,
-  isLine = false,
-}: {
-  members: readonly Member[];
+interface MembersProps {
+  members: Iterable<Member>;
+  count: number;
   colouring: Colouring;
   isLine?: boolean;
-}) {
-  const sorted = members.toSorted(colouring.compare);
-  const named = sorted.slice(0, NAMED);
-  const rest = members.length - named.length;
+}
+
+function Members({ members, count, colouring, isLine = false }: MembersProps) {
+  const named = firstOf(members, NAMED, colouring.compare);
+  const rest = count - named.length;
   return (
     <ul className={isLine ? styles.line : styles.members}>
       {named.map((member, at) => (

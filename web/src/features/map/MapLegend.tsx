@@ -3,11 +3,11 @@ import { useLook } from '../../kit/charts.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import type { Colouring, Measure } from './map.colours.ts';
 import styles from './map.module.css';
-import { leavesAt, type MapBox } from './map.tree.ts';
+import type { MapBox } from './map.tree.ts';
 
 interface LegendProps {
-  roots: readonly MapBox[];
-  levels: number;
+  /** The boxes that are drawn without parts. */
+  leaves: readonly MapBox[];
   colouring: Colouring;
   measure: Measure;
   only: string | undefined;
@@ -15,11 +15,11 @@ interface LegendProps {
 }
 
 /** What the colours mean, with the number of boxes of each; a click raises them. */
-export function MapLegend({ roots, levels, colouring, measure, only, onOnly }: LegendProps) {
+export function MapLegend({ leaves, colouring, measure, only, onOnly }: LegendProps) {
   const t = useTexts();
   const look = useLook();
   const counts = new Map<string, number>();
-  for (const leaf of leavesAt(roots, levels)) {
+  for (const leaf of leaves) {
     const isGap = leaf.all.size === 0 && !measure.isOwn;
     const key = isGap ? 'gap' : colouring.keyOf(colouring.readValue(leaf));
     counts.set(key, (counts.get(key) ?? 0) + 1);

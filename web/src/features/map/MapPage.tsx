@@ -3,8 +3,8 @@ import { useHotkeys } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { AsOfField } from '../../kit/AsOfField.tsx';
-import { useCardName } from '../../kit/CardPicker.tsx';
 import { useChartContext } from '../../kit/charts.ts';
+import { useCardName } from '../../kit/finders.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
@@ -99,6 +99,8 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
   const levels = search.levels ?? 3;
   const root = search.root ? tree?.byId.get(search.root) : undefined;
   const roots = root ? (root.children.length > 0 ? root.children : [root]) : (tree?.roots ?? []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the roots follow from the tree and the address
+  const leaves = useMemo(() => leavesAt(roots, levels), [tree, search.root, levels]);
   const context = useChartContext(search.as_of);
   const writeRange = useRange(measure, rule);
   // biome-ignore lint/correctness/useExhaustiveDependencies: writeRange follows from the measure and the rule
@@ -108,11 +110,11 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
         measure,
         rule,
         context,
-        leaves: leavesAt(roots, levels),
+        leaves,
         noValue: t('facets.without'),
         writeRange,
       }),
-    [measure, rule, context, tree, search.root, levels, t],
+    [measure, rule, context, leaves, t],
   );
   const chosen = search.peek ? tree?.byId.get(search.peek) : undefined;
   const shown = { colouring, measure, inside };
@@ -140,13 +142,7 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
       }
     >
       <MapControls {...{ search, types, boxes, inside, measures, measure, rule, levels, go }} />
-      <MapLegend
-        roots={roots}
-        levels={levels}
-        {...shown}
-        only={search.only}
-        onOnly={(only) => go({ only })}
-      />
+      <MapLegend leaves={leaves} {...shown} only={search.only} onOnly={(only) => go({ only })} />
       <div className={styles.body} aria-busy={isLoading} data-stale={isLoading}>
         {error && (
           <p role="alert" className={styles.nothing}>

@@ -1,5 +1,10 @@
 import type { ChartContext } from '../../../../reports/kernel/charts/charts.labels.ts';
-import { optionLegend, phaseLegend, worstOption } from '../../../../reports/kernel/charts/charts.labels.ts';
+import {
+  optionLegend,
+  optionOrder,
+  phaseLegend,
+  worseOptions,
+} from '../../../../reports/kernel/charts/charts.labels.ts';
 import type { Paint } from '../../../../reports/kernel/charts/charts.types.ts';
 import type { Rule } from './map.search.ts';
 import type { MapBox, Member } from './map.tree.ts';
@@ -75,14 +80,17 @@ function entriesOf({ measure, context }: ColouringInput): LegendKey[] {
         typeof paint === 'object' && 'phase' in paint ? [{ key: paint.phase, name, paint }] : [],
       )
       .toReversed();
-  const entries = optionLegend(context, measure.type, measure.field);
-  const worst = worstOption(
-    context,
-    measure.type,
-    measure.field,
-    entries.map(({ key }) => key),
-  );
-  return worst === entries[0]?.key ? entries : entries.toReversed();
+  const entries = new Map(optionLegend(context, measure.type, measure.field).map((one) => [one.key, one]));
+  return optionOrder(context, measure.type, measure.field).map((key) => entries.get(key)!);
+}
+
+/** A value for each box, found once. */
+function once<T>(read: (box: MapBox) => T): (box: MapBox) => T {
+  const known = new Map<MapBox, T>();
+  return (box) => {
+    if (!known.has(box)) known.set(box, read(box));
+    return known.get(box)!;
+  };
 }
 
 function byOptions(input: ColouringInput): Colouring {
@@ -92,8 +100,11 @@ function byOptions(input: ColouringInput): Colouring {
   const rankOf = (value: string | number | null) => rank.get(String(value)) ?? entries.length;
   const paints = new Map(entries.map(({ key, paint }) => [key, paint]));
   const known = (box: MapBox) => [...box.all.values()].filter(({ value }) => rank.has(String(value)));
-  const worst = (box: MapBox) =>
-    known(box).toSorted((a, b) => rankOf(a.value) - rankOf(b.value))[0]?.value ?? null;
+  const worst = (box: MapBox) => {
+    let least = entries.length;
+    for (const { value } of box.all.values()) least = Math.min(least, rankOf(value));
+    return entries[least]?.key ?? null;
+  };
   const mean = (box: MapBox) => {
     const members = known(box);
     const total = members.reduce((sum, member) => sum + weightOf(member), 0);
@@ -104,7 +115,7 @@ function byOptions(input: ColouringInput): Colouring {
   const read = measure.isOwn ? ({ value }: MapBox) => value : rule === 'mean' ? mean : worst;
   return {
     legend: [...entries.toReversed(), { key: NO_VALUE, name: noValue, paint: 'others' }],
-    readValue: read,
+    readValue: once<string | number | null>(read),
     keyOf: (value) => (rank.has(String(value)) ? String(value) : NO_VALUE),
     paintOf: (value) => paints.get(String(value)) ?? 'others',
     compare: (a, b) => rankOf(a.value) - rankOf(b.value) || (b.cost ?? 0) - (a.cost ?? 0),
@@ -116,9 +127,9 @@ const STEPS = 5;
 
 function byScale(input: ColouringInput): Colouring {
   const { measure, rule, leaves, noValue, writeRange } = input;
-  const half = entriesOf(input).slice(0, Math.ceil(entriesOf(input).length / 2));
-  const worse = new Set(half.map(({ key }) => key));
-  const readValue = (box: MapBox): number | null => {
+  const options = entriesOf(input).map(({ key }) => key);
+  const worse = new Set(options.slice(0, worseOptions(options)));
+  const readValue = once((box: MapBox): number | null => {
     if (measure.isOwn) return typeof box.value === 'number' ? box.value : null;
     if (measure.kind === 'count') return box.all.size;
     const members = [...box.all.values()].filter(({ value }) => value !== null);
@@ -126,10 +137,10 @@ function byScale(input: ColouringInput): Colouring {
     if (measure.kind === 'options')
       return members.filter(({ value }) => worse.has(String(value))).length / members.length;
     const numbers = members.map(({ value }) => Number(value));
-    if (rule === 'max') return Math.max(...numbers);
+    if (rule === 'max') return numbers.reduce((most, value) => Math.max(most, value));
     const sum = numbers.reduce((total, value) => total + value, 0);
     return rule === 'mean' ? sum / numbers.length : sum;
-  };
+  });
   const isShare = measure.kind === 'options';
   const most = isShare ? 1 : leaves.reduce((max, box) => Math.max(max, readValue(box) ?? 0), 0);
   const stepOf = (value: number) => Math.min(STEPS - 1, Math.max(0, Math.ceil((value / most) * STEPS) - 1));

@@ -50,12 +50,14 @@ export function buildTree(boxes: readonly BoxRow[], members: readonly MemberRow[
     ]),
   );
   const known = new Map<string, Member>();
+  const seen = new Set<string>();
   for (const { box, ...member } of members) {
     // one object for each card, so that it can be counted once
     const one = known.get(member.id) ?? member;
     known.set(member.id, one);
-    const found = byId.get(box);
-    if (found && !found.own.includes(one)) found.own.push(one);
+    const pair = `${box} ${member.id}`;
+    if (!seen.has(pair)) byId.get(box)?.own.push(one);
+    seen.add(pair);
   }
   const roots: MapBox[] = [];
   for (const { id, parent } of boxes) {
@@ -113,3 +115,15 @@ export const costOf = (members: Iterable<Member>): number | null => {
   for (const { cost } of members) if (cost !== null) total = (total ?? 0) + cost;
   return total;
 };
+
+/** The first items of an order, without putting all in order. */
+export function firstOf<T>(items: Iterable<T>, count: number, compare: (a: T, b: T) => number): T[] {
+  const first: T[] = [];
+  for (const item of items) {
+    const at = first.findIndex((one) => compare(item, one) < 0);
+    if (at < 0 && first.length === count) continue;
+    first.splice(at < 0 ? first.length : at, 0, item);
+    first.length = Math.min(first.length, count);
+  }
+  return first;
+}
