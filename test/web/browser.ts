@@ -16,7 +16,9 @@ const args = [
   '--disable-sync',
 ];
 
-export const startBrowser = (): Promise<Browser> => chromium.launch({ executablePath: EXECUTABLE, args });
+/** @param more further arguments of the command line. */
+export const startBrowser = (more: string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath: EXECUTABLE, args: [...args, ...more] });
 
 /** A page of the service, with everything that went wrong in it. */
 export interface Visit {

@@ -1,23 +1,28 @@
-import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import type { ChartContext } from '../../../reports/kernel/charts/charts.labels.ts';
 import { lookOf } from '../../../reports/kernel/charts/charts.look.ts';
 import type { Look } from '../../../reports/kernel/charts/charts.marks.ts';
-import { useBootstrap } from '../shell/queries.ts';
+import { remembered, useDisplay } from './display.tsx';
 import { today } from './lifecycle.ts';
-import { useLanguage } from './messages.tsx';
+import { type Language, useLanguage } from './messages.tsx';
 import { useMetamodel } from './metamodel.tsx';
 
 /** How charts are drawn in the colours of the page, with the settings of the workspace. */
 export function useLook(width?: number): Look {
-  const theme = useComputedColorScheme('light');
-  const { currency, date_format: dateFormat } = useBootstrap();
+  const { currency, dateFormat, theme } = useDisplay();
   const { language } = useLanguage();
-  return useMemo(
-    () => lookOf({ currency, dateFormat, language }, { theme, width }),
-    [currency, dateFormat, language, theme, width],
-  );
+  return lookFor(currency, dateFormat, language, theme, width);
 }
+
+const lookFor = remembered(
+  (
+    currency: string,
+    dateFormat: string,
+    language: Language,
+    theme: 'light' | 'dark',
+    width: number | undefined,
+  ) => lookOf({ currency, dateFormat, language }, { theme, width }),
+);
 
 /** Names and colours of the metamodel for charts, in the language of the user. */
 export function useChartContext(day = today()): ChartContext {

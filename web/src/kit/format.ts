@@ -1,5 +1,4 @@
-import { useMemo } from 'react';
-import { useBootstrap } from '../shell/queries.ts';
+import { remembered, useDisplay } from './display.tsx';
 import { useLanguage } from './messages.tsx';
 
 const locales = { en: 'en', de: 'de' };
@@ -7,12 +6,12 @@ const locales = { en: 'en', de: 'de' };
 /** Numbers, money and dates as the workspace and the user's language want them. */
 export function useFormat() {
   const { language } = useLanguage();
-  const { currency, date_format } = useBootstrap();
-  return useMemo(
-    () => createFormat(locales[language], currency, date_format),
-    [language, currency, date_format],
-  );
+  const { currency, dateFormat } = useDisplay();
+  return formatOf(locales[language], currency, dateFormat);
 }
+
+// the formatters of the browser are slow to make
+const formatOf = remembered(createFormat);
 
 const minus = (text: string) => text.replace('-', '\u2212');
 

@@ -1,10 +1,10 @@
-import { useComputedColorScheme } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { CardType as AnyCardType, RelationType as AnyRelationType } from '#client';
 import { markColour, typeColours } from '../../../reports/kernel/charts/charts.colours.ts';
-import { type Scheme, schemes } from '../../../reports/kernel/charts/charts.tokens.ts';
+import { schemes } from '../../../reports/kernel/charts/charts.tokens.ts';
 import { relationTypesQuery, typesQuery } from '../shell/queries.ts';
+import { remembered, useDisplay } from './display.tsx';
 import { type Language, useLanguage } from './messages.tsx';
 
 /** Lists without a projection of fields contain all members. */
@@ -106,14 +106,17 @@ export function useMetamodel(): Metamodel {
   return found;
 }
 
-/** The colours of the current scheme, for what CSS variables cannot express. */
-const useScheme = (): Scheme => schemes[useComputedColorScheme('light')];
-
 /** The tint and the ink of a type's mark. */
 export const useTypeColours = (color: string | undefined): { tint: string; ink: string } =>
-  typeColours(color, useScheme());
+  typeColoursOf(color, useDisplay().theme);
 
 /** The colour of an option's mark; grey without one. */
-export function useMarkColour(color: string | undefined): string {
-  return markColour(color ?? '', useScheme());
-}
+export const useMarkColour = (color: string | undefined): string =>
+  markColourOf(color ?? '', useDisplay().theme);
+
+type Theme = keyof typeof schemes;
+
+const typeColoursOf = remembered((color: string | undefined, theme: Theme) =>
+  typeColours(color, schemes[theme]),
+);
+const markColourOf = remembered((color: string, theme: Theme) => markColour(color, schemes[theme]));

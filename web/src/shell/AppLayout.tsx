@@ -2,6 +2,7 @@ import { Burger, Button, Drawer } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { DisplayProvider } from '../kit/display.tsx';
 import { nearestLanguage, useLanguage } from '../kit/messages.tsx';
 import { MetamodelProvider } from '../kit/metamodel.tsx';
 import { stopImpersonation } from './impersonation.ts';
@@ -29,41 +30,43 @@ export function AppLayout() {
     document.title = app_title || 'Estate';
   }, [app_title]);
   return (
-    <MetamodelProvider>
-      <a className={styles.skip} href="#content">
-        {t('nav.skip')}
-      </a>
-      <div className={styles.frame}>
-        {isNarrow ? (
-          <Drawer opened={isOpen} onClose={close} size={260} padding={0} withCloseButton={false}>
+    <DisplayProvider>
+      <MetamodelProvider>
+        <a className={styles.skip} href="#content">
+          {t('nav.skip')}
+        </a>
+        <div className={styles.frame}>
+          {isNarrow ? (
+            <Drawer opened={isOpen} onClose={close} size={260} padding={0} withCloseButton={false}>
+              <Sidebar onSearch={palette.open} />
+            </Drawer>
+          ) : (
             <Sidebar onSearch={palette.open} />
-          </Drawer>
-        ) : (
-          <Sidebar onSearch={palette.open} />
-        )}
-        <div className={styles.content} id="content">
-          {impersonated_role_label && (
-            <div className={styles.banner}>
-              {t('session.impersonating', { role: impersonated_role_label })}
-              <Button size="compact-xs" variant="default" onClick={stopImpersonation}>
-                {t('session.stop')}
-              </Button>
-            </div>
           )}
-          {isNarrow && (
-            <Burger
-              className={styles.burger}
-              opened={isOpen}
-              onClick={toggle}
-              size="sm"
-              aria-label={t('nav.menu')}
-            />
-          )}
-          <Outlet />
+          <div className={styles.content} id="content">
+            {impersonated_role_label && (
+              <div className={styles.banner}>
+                {t('session.impersonating', { role: impersonated_role_label })}
+                <Button size="compact-xs" variant="default" onClick={stopImpersonation}>
+                  {t('session.stop')}
+                </Button>
+              </div>
+            )}
+            {isNarrow && (
+              <Burger
+                className={styles.burger}
+                opened={isOpen}
+                onClick={toggle}
+                size="sm"
+                aria-label={t('nav.menu')}
+              />
+            )}
+            <Outlet />
+          </div>
+          <PeekPanel />
         </div>
-        <PeekPanel />
-      </div>
-      <Palette isOpen={palette.isOpen} onClose={palette.close} />
-    </MetamodelProvider>
+        <Palette isOpen={palette.isOpen} onClose={palette.close} />
+      </MetamodelProvider>
+    </DisplayProvider>
   );
 }

@@ -3,12 +3,13 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
-  type RefObject,
+  useCallback,
   useEffect,
   useRef,
+  useState,
 } from 'react';
 import { useTexts } from '../../kit/messages.tsx';
-import { GridHead, type HeadActions, tracks } from './GridHead.tsx';
+import { type HeadActions, HeadCells, tracks } from './GridHead.tsx';
 import { GridRow } from './GridRow.tsx';
 import { type GridCursor, type Place, placeAfter } from './grid.ts';
 import type { GridEditing } from './gridEditing.tsx';
@@ -18,7 +19,7 @@ import type { CardListItem, Related } from './types.ts';
 
 const SELECT_WIDTH = 36;
 
-interface CardGridProps extends Omit<HeadActions, 'onPreview'> {
+interface CardGridProps {
   columns: readonly ShownColumn[];
   lines: number;
   rowHeight: number;
@@ -31,7 +32,9 @@ interface CardGridProps extends Omit<HeadActions, 'onPreview'> {
   editing: GridEditing;
   selected: ReadonlySet<string>;
   onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
+  /** The checkbox of all rows. */
   selectAll: ReactNode;
+  head: HeadActions;
   peek: string | undefined;
   onPeek(id: string): void;
   /** A line that is no card. */
@@ -43,39 +46,13 @@ interface CardGridProps extends Omit<HeadActions, 'onPreview'> {
 
 /** A table of any number of cards: only the visible lines exist. */
 export function CardGrid(props: CardGridProps) {
-  const {
-    columns,
-    lines,
-    rowHeight,
-    card: cardOf,
-    cursor,
-    editing,
-    selected,
-    onSelect,
-    peek,
-    onPeek,
-  } = props;
+  const { columns, lines, rowHeight, card: cardOf, cursor, editing, selected, onSelect, onPeek } = props;
   const t = useTexts();
-  const scroll = useRef<HTMLDivElement>(null);
-  const { active, range } = cursor;
-  const rows = useVirtualizer({
-    count: lines,
-    getScrollElement: () => scroll.current,
-    estimateSize: () => rowHeight,
-    overscan: 10,
-    // the line with the focus stays, so that keys are not lost
-    rangeExtractor: (visible) => {
-      const shown = defaultRangeExtractor(visible);
-      return active.line < lines && !shown.includes(active.line) ? [...shown, active.line] : shown;
-    },
-    onChange: ({ range: visible }) => visible && props.onRange(visible.startIndex, visible.endIndex),
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the heights of all rows change with the density
-  useEffect(() => rows.measure(), [rowHeight]);
-  useCellFocus(scroll, (line) => rows.scrollToIndex(line), active, editing.isEditing);
+  const [scroll, setScroll] = useState<HTMLDivElement | null>(null);
+  const { active } = cursor;
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (!(event.target as HTMLElement).dataset.line) return;
-    const page = Math.max(1, Math.floor((scroll.current?.clientHeight ?? 0) / rowHeight) - 3);
+    const page = Math.max(1, Math.floor((scroll?.clientHeight ?? 0) / rowHeight) - 3);
     const card = cardOf(active.line);
     if (editing.onKeyDown(event)) return event.preventDefault();
     const place = placeAfter(event, active, { lines, columns: columns.length, page });
@@ -93,16 +70,19 @@ export function CardGrid(props: CardGridProps) {
     const place = { line: Number(cell.dataset.line), column: Number(cell.dataset.column) };
     if (event.shiftKey) event.preventDefault();
     cursor.go(place, event.shiftKey);
-    focusCell(scroll.current, place.line, place.column);
+    focusCell(scroll, place.line, place.column);
   };
-  const preview = (key: string, width: number) => {
-    const shown = columns.map((column) => (column.key === key ? { width } : column));
-    scroll.current?.style.setProperty('--tracks', tracks(shown, SELECT_WIDTH));
-  };
+  const preview = useCallback(
+    (key: string, width: number) => {
+      const shown = columns.map((column) => (column.key === key ? { width } : column));
+      scroll?.style.setProperty('--tracks', tracks(shown, SELECT_WIDTH));
+    },
+    [columns, scroll],
+  );
   return (
     <div
       className={styles.scroll}
-      ref={scroll}
+      ref={setScroll}
       style={{ '--tracks': tracks(columns, SELECT_WIDTH), '--row': `${rowHeight}px` } as React.CSSProperties}
       role="grid"
       aria-rowcount={lines + 2}
@@ -119,51 +99,79 @@ export function CardGrid(props: CardGridProps) {
       onCopy={editing.onCopy}
       onPaste={editing.onPaste}
     >
-      <GridHead {...props} onPreview={preview} />
-      <div className={styles.rows} style={{ height: rows.getTotalSize() }} role="rowgroup">
-        {rows.getVirtualItems().map(({ index, start }) => {
-          const other = props.otherLine?.(index, start);
-          if (other) return other;
-          const card = cardOf(index);
-          const isInRange = index >= range.lines[0] && index <= range.lines[1];
-          const isSeveral = range.lines[0] !== range.lines[1] || range.columns[0] !== range.columns[1];
-          return (
-            <GridRow
-              key={index}
-              line={index}
-              start={start}
-              card={card}
-              related={card && props.related(card.id)}
-              columns={columns}
-              activeColumn={index === active.line ? Math.min(active.column, columns.length - 1) : -1}
-              rangeFrom={isInRange && isSeveral ? range.columns[0] : -1}
-              rangeTo={isInRange && isSeveral ? range.columns[1] : -1}
-              isSelected={card !== undefined && selected.has(card.id)}
-              isPeeked={card !== undefined && card.id === peek}
-              editor={index === active.line ? editing.editorAt(index, active.column) : undefined}
-              errorOf={editing.errorOf}
-              depth={card ? props.depth(card) : 0}
-              onSelect={onSelect}
-            />
-          );
-        })}
+      <div className={styles.head} role="row" aria-rowindex={1}>
+        <div className={`${styles.headCell} ${styles.pinned}`} role="columnheader" aria-colindex={1}>
+          {props.selectAll}
+        </div>
+        <HeadCells columns={columns} actions={props.head} onPreview={preview} />
       </div>
+      <GridLines {...props} scroll={scroll} />
       {props.foot}
       {editing.dialogs}
     </div>
   );
 }
 
+/** The visible lines; scrolling renders nothing else. */
+function GridLines(props: CardGridProps & { scroll: HTMLDivElement | null }) {
+  const { columns, lines, rowHeight, card: cardOf, cursor, editing, selected, peek, scroll } = props;
+  const { active, range } = cursor;
+  const rows = useVirtualizer({
+    count: lines,
+    getScrollElement: () => scroll,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+    // the line with the focus stays, so that keys are not lost
+    rangeExtractor: (visible) => {
+      const shown = defaultRangeExtractor(visible);
+      return active.line < lines && !shown.includes(active.line) ? [...shown, active.line] : shown;
+    },
+    onChange: ({ range: visible }) => visible && props.onRange(visible.startIndex, visible.endIndex),
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the heights of all rows change with the density
+  useEffect(() => rows.measure(), [rowHeight]);
+  useCellFocus(scroll, (line) => rows.scrollToIndex(line), active, editing.isEditing);
+  const isSeveral = range.lines[0] !== range.lines[1] || range.columns[0] !== range.columns[1];
+  return (
+    <div className={styles.rows} style={{ height: rows.getTotalSize() }} role="rowgroup">
+      {rows.getVirtualItems().map(({ index, start }) => {
+        const other = props.otherLine?.(index, start);
+        if (other) return other;
+        const card = cardOf(index);
+        const isInRange = isSeveral && index >= range.lines[0] && index <= range.lines[1];
+        return (
+          <GridRow
+            key={index}
+            line={index}
+            start={start}
+            card={card}
+            related={card && props.related(card.id)}
+            columns={columns}
+            activeColumn={index === active.line ? Math.min(active.column, columns.length - 1) : -1}
+            rangeFrom={isInRange ? range.columns[0] : -1}
+            rangeTo={isInRange ? range.columns[1] : -1}
+            isSelected={card !== undefined && selected.has(card.id)}
+            isPeeked={card !== undefined && card.id === peek}
+            editor={index === active.line ? editing.editorAt(index, active.column) : undefined}
+            errorOf={editing.errorOf}
+            depth={card ? props.depth(card) : 0}
+            onSelect={props.onSelect}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
 /** Keeps the focus on the active cell, as far as it is in the table. */
 function useCellFocus(
-  scroll: RefObject<HTMLDivElement | null>,
+  grid: HTMLDivElement | null,
   scrollTo: (line: number) => void,
   active: Place,
   isEditing: boolean,
 ): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only moves of the active cell scroll
   useEffect(() => {
-    const grid = scroll.current;
     if (!grid?.contains(document.activeElement) || document.activeElement?.closest('[data-editor]')) return;
     scrollTo(active.line);
     requestAnimationFrame(() => focusCell(grid, active.line, active.column));
@@ -171,12 +179,11 @@ function useCellFocus(
   // after an edit the focus returns to the cell, unless it already is elsewhere on the page
   const wasEditing = useRef(false);
   useEffect(() => {
-    const grid = scroll.current;
     const focused = document.activeElement;
     if (wasEditing.current && !isEditing && (focused === document.body || grid?.contains(focused)))
       focusCell(grid, active.line, active.column);
     wasEditing.current = isEditing;
-  }, [scroll, isEditing, active]);
+  }, [grid, isEditing, active]);
 }
 
 function focusCell(grid: HTMLElement | null, line: number, column: number): void {

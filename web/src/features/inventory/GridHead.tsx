@@ -1,8 +1,8 @@
 import { Menu } from '@mantine/core';
-import { type KeyboardEvent, type PointerEvent, useState } from 'react';
+import { type KeyboardEvent, memo, type PointerEvent, useState } from 'react';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
-import { limited, type ShownColumn } from './layout.ts';
+import { limited, type ShownColumn, sortAfter, sortsOf } from './layout.ts';
 import styles from './table.module.css';
 
 /** By how much a key changes a width, in pixels. */
@@ -12,8 +12,6 @@ const STEP = 16;
 export interface HeadActions {
   sort: string;
   onSort(sort: string): void;
-  /** Before a column is moved, while it is resized. */
-  onPreview(key: string, width: number): void;
   onResize(key: string, width: number): void;
   onMove(key: string, before: string | null): void;
   onHide(key: string): void;
@@ -21,38 +19,35 @@ export interface HeadActions {
   group: string | undefined;
 }
 
-interface GridHeadProps extends HeadActions {
+interface GridHeadProps {
   columns: readonly ShownColumn[];
-  /** The checkbox of all rows. */
-  selectAll: React.ReactNode;
+  actions: HeadActions;
+  /** Before a column is moved, while it is resized. */
+  onPreview(key: string, width: number): void;
 }
 
 /** The titles of the columns. */
-export function GridHead({ columns, selectAll, ...actions }: GridHeadProps) {
-  return (
-    <div className={styles.head} role="row" aria-rowindex={1}>
-      <div className={`${styles.headCell} ${styles.pinned}`} role="columnheader" aria-colindex={1}>
-        {selectAll}
-      </div>
-      {columns.map((column, at) => (
-        <HeadCell key={column.key} at={at} columns={columns} {...actions} />
-      ))}
-    </div>
-  );
-}
+export const HeadCells = memo(function HeadCells({ columns, actions, onPreview }: GridHeadProps) {
+  return columns.map((column, at) => (
+    <HeadCell key={column.key} at={at} columns={columns} {...actions} onPreview={onPreview} />
+  ));
+});
 
 interface HeadCellProps extends HeadActions {
   at: number;
   columns: readonly ShownColumn[];
+  onPreview(key: string, width: number): void;
 }
 
 function HeadCell({ at, columns, ...actions }: HeadCellProps) {
   const { sort, onSort, onMove, onResize } = actions;
   const column = columns[at]!;
   const { key, title, width, isNumber } = column;
+  const t = useTexts();
   const isPinned = key === 'name';
-  const isSorted = column.sort !== undefined && sort.replace(/^-/, '') === column.sort;
-  const isDescending = sort.startsWith('-');
+  const sorts = sortsOf(sort);
+  const place = sorts.findIndex((one) => one.replace(/^-/, '') === column.sort);
+  const isDescending = sorts[place]?.startsWith('-');
   const [isOver, setOver] = useState(false);
   const onKeyDown = (event: KeyboardEvent) => {
     const side = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -68,7 +63,7 @@ function HeadCell({ at, columns, ...actions }: HeadCellProps) {
     <div
       role="columnheader"
       aria-colindex={at + 2}
-      aria-sort={isSorted ? order : undefined}
+      aria-sort={place === 0 ? order : undefined}
       className={classes.join(' ')}
       data-over={isOver}
       onKeyDown={onKeyDown}
@@ -89,12 +84,13 @@ function HeadCell({ at, columns, ...actions }: HeadCellProps) {
         className={styles.headButton}
         draggable={!isPinned}
         onDragStart={(event) => event.dataTransfer.setData(COLUMN, key)}
-        onClick={() => column.sort && onSort(isSorted && !isDescending ? `-${column.sort}` : column.sort)}
+        onClick={({ shiftKey }) => column.sort && onSort(sortAfter(sort, column.sort, shiftKey))}
         aria-disabled={column.sort === undefined}
-        title={title}
+        title={column.sort ? t('column.sortHelp', { column: title }) : title}
       >
         <span className={styles.clipped}>{title}</span>
-        {isSorted && <Icon name={isDescending ? 'arrow_downward' : 'arrow_upward'} size={14} />}
+        {place >= 0 && <Icon name={isDescending ? 'arrow_downward' : 'arrow_upward'} size={14} />}
+        {place >= 0 && sorts.length > 1 && <span className={styles.sortPlace}>{place + 1}</span>}
       </button>
       <ColumnMenu at={at} columns={columns} {...actions} />
       <DragEdge column={column} {...actions} />
@@ -117,7 +113,17 @@ function moveBy(
   onMove(columns[at]!.key, columns[side < 0 ? to : to + 1]?.key ?? null);
 }
 
-function ColumnMenu({ at, columns, onSort, onMove, onResize, onHide, onGroup, group }: HeadCellProps) {
+function ColumnMenu({
+  at,
+  columns,
+  sort: sorted,
+  onSort,
+  onMove,
+  onResize,
+  onHide,
+  onGroup,
+  group,
+}: HeadCellProps) {
   const t = useTexts();
   const { key, title, sort, groupBy, width, usualWidth } = columns[at]!;
   const item = (icon: string, text: string, onClick: () => void) => (
@@ -135,6 +141,10 @@ function ColumnMenu({ at, columns, onSort, onMove, onResize, onHide, onGroup, gr
       <Menu.Dropdown>
         {sort && item('arrow_upward', t('column.ascending'), () => onSort(sort))}
         {sort && item('arrow_downward', t('column.descending'), () => onSort(`-${sort}`))}
+        {sort &&
+          sorted !== '' &&
+          !sortsOf(sorted).some((one) => one.replace(/^-/, '') === sort) &&
+          item('sort', t('column.sortAlso'), () => onSort(sortAfter(sorted, sort, true)))}
         {groupBy &&
           (group === key
             ? item('close', t('column.ungroup'), () => onGroup(undefined))
@@ -157,7 +167,7 @@ function DragEdge({
   column,
   onPreview,
   onResize,
-}: { column: ShownColumn } & Pick<HeadActions, 'onPreview' | 'onResize'>) {
+}: { column: ShownColumn } & Pick<HeadCellProps, 'onPreview' | 'onResize'>) {
   const { key, width } = column;
   const start = (event: PointerEvent<HTMLSpanElement>) => {
     event.preventDefault();

@@ -1,4 +1,3 @@
-import { Checkbox } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
 import { useTexts } from '../../kit/messages.tsx';
 import type { ShownColumn } from './layout.ts';
@@ -53,7 +52,10 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
     >
       <div className={`${styles.cell} ${styles.pinned}`} role="gridcell" aria-colindex={1}>
         {card && (
-          <Checkbox
+          // one of Mantine would take most of the time of a row
+          <input
+            type="checkbox"
+            className={styles.check}
             aria-label={t('table.selectCard', { name: card.name })}
             checked={isSelected}
             tabIndex={-1}

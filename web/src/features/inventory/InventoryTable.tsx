@@ -5,6 +5,7 @@ import { useTexts } from '../../kit/messages.tsx';
 import { CardGrid } from './CardGrid.tsx';
 import { rowHeights, useDensity } from './density.ts';
 import { GridFoot } from './GridFoot.tsx';
+import type { HeadActions } from './GridHead.tsx';
 import { GroupLine } from './GroupLine.tsx';
 import { useGridCursor } from './grid.ts';
 import { useGridEditing } from './gridEditing.tsx';
@@ -12,11 +13,10 @@ import { useGroups } from './groups.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import { colsOf, type ShownColumn } from './layout.ts';
 import { Nothing } from './Nothing.tsx';
-import { fieldsOf, listQueryOf, PAGE, useRelated, useRows, useTotal } from './rows.ts';
+import { fieldsOf, listQueryOf, useRelated, useRows, useTotal } from './rows.ts';
 import type { CardListItem, Column } from './types.ts';
+import { useVisibleLines } from './visible.ts';
 
-/** How long the scrollbar must rest at a far place until its rows are read, in milliseconds. */
-const REST_MS = 60;
 /** How long the focus must rest on a row until the panel shows its card, in milliseconds. */
 const PEEK_MS = 120;
 
@@ -36,8 +36,7 @@ export function InventoryTable(props: InventoryTableProps) {
   const t = useTexts();
   const [density] = useDensity();
   const cursor = useGridCursor();
-  const [range, setRange] = useState({ from: 0, to: 40 });
-  const setRangeLater = useDebouncedCallback(setRange, REST_MS);
+  const { lines: visible, onRange } = useVisibleLines();
   const { type, search: words, filter, sort, tree, archived, mine } = search;
   const query = useMemo(
     () => listQueryOf({ type, search: words, filter, sort, tree, archived, mine }),
@@ -52,7 +51,7 @@ export function InventoryTable(props: InventoryTableProps) {
   const plain = useMemo(() => [{ query, start: 0, count: total }], [query, total]);
   const segments = grouped?.segments ?? plain;
   const lines = grouped?.lines ?? total;
-  const rows = useRows(segments, fields, range.from, range.to);
+  const rows = useRows(segments, fields, visible);
   const related = useRelated(rows.pages, columns);
   useEffect(() => onTotal(total), [onTotal, total]);
   // the panel follows the cell with the focus
@@ -63,9 +62,22 @@ export function InventoryTable(props: InventoryTableProps) {
     if (peeked && cursor.hasMoved) showPeeked(peeked);
   }, [cursor.active]);
   const editing = useGridEditing({ columns, lines, card: rows.row, related }, cursor);
+  const head = useMemo((): HeadActions => {
+    const change = (shown: readonly ShownColumn[]) => onChange({ ...search, cols: colsOf(all, shown) });
+    const isPlain = !search.search && !search.tree;
+    return {
+      sort: query.sort_by === 'relevance' ? '' : `${query.sort_dir === 'desc' ? '-' : ''}${query.sort_by}`,
+      onSort: (by) => onChange({ ...search, sort: (by === 'name' && isPlain) || !by ? undefined : by }),
+      onResize: (key, width) =>
+        change(columns.map((column) => (column.key === key ? { ...column, width } : column))),
+      onMove: (key, before) => change(moved(columns, key, before)),
+      onHide: (key) => change(columns.filter((column) => column.key !== key)),
+      group: search.group,
+      onGroup: (group) => onChange({ ...search, group }),
+    };
+  }, [search, query, all, columns, onChange]);
   const error = list.error ?? rows.error;
   if (error) throw error;
-  const change = (shown: readonly ShownColumn[]) => onChange({ ...search, cols: colsOf(all, shown) });
   const shown = rows.pages.flat();
   const areAllSelected = shown.length > 0 && shown.every(({ id }) => selected.has(id));
   if (list.total === 0) return <Nothing search={search} onChange={onChange} />;
@@ -77,22 +89,10 @@ export function InventoryTable(props: InventoryTableProps) {
       card={rows.row}
       related={related}
       depth={(card) => (tree ? (card.path?.length ?? 0) : 0)}
-      onRange={(from, to) => {
-        if (from === range.from && to === range.to) return;
-        const isNear = Math.abs(from - range.from) < PAGE;
-        (isNear ? setRange : setRangeLater)({ from, to });
-      }}
+      onRange={onRange}
       cursor={cursor}
       editing={editing}
-      sort={query.sort_by === 'relevance' ? '' : `${query.sort_dir === 'desc' ? '-' : ''}${query.sort_by}`}
-      onSort={(by) => onChange({ ...search, sort: by === 'name' && !words && !tree ? undefined : by })}
-      onResize={(key, width) =>
-        change(columns.map((column) => (column.key === key ? { ...column, width } : column)))
-      }
-      onMove={(key, before) => change(moved(columns, key, before))}
-      onHide={(key) => change(columns.filter((column) => column.key !== key))}
-      group={search.group}
-      onGroup={(group) => onChange({ ...search, group })}
+      head={head}
       selected={selected}
       onSelect={onSelect}
       selectAll={

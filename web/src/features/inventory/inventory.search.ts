@@ -8,7 +8,7 @@ export interface InventorySearch {
   filter?: string;
   /** Values by field, for links of other pages; they become part of `filter`. */
   where?: Record<string, (string | null)[]>;
-  /** A field, with `-` before it for descending. */
+  /** Fields separated by commas, each with `-` before it for descending. */
   sort?: string;
   /** Columns in order, each with its width in pixels if it is not the usual one: `name:320`. */
   cols?: string[];

@@ -52,3 +52,19 @@ function usualColumns(all: readonly Column[]): string[] {
     'data_quality',
   ];
 }
+
+/** Fields by which rows are sorted at once. */
+const MOST_SORTS = 4;
+
+/** The fields of an order, each with `-` before it for descending. */
+export const sortsOf = (sort: string): string[] => sort.split(',').filter(Boolean);
+
+/** The order after a click on the title of a column; `adds` keeps the others, and takes it out by a third click. */
+export function sortAfter(sort: string, field: string, adds: boolean): string {
+  const sorts = sortsOf(sort);
+  const at = sorts.findIndex((one) => one.replace(/^-/, '') === field);
+  const turned = sorts[at] === field ? `-${field}` : field;
+  if (!adds) return turned;
+  if (at < 0) return [...sorts.slice(0, MOST_SORTS - 1), field].join(',');
+  return (sorts[at] === field ? sorts.with(at, turned) : sorts.toSpliced(at, 1)).join(',');
+}

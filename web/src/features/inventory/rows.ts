@@ -16,6 +16,7 @@ import {
 } from '#client';
 import type { InventorySearch } from './inventory.search.ts';
 import type { CardListItem, Column, Related } from './types.ts';
+import type { VisibleLines } from './visible.ts';
 
 /** Rows of one request. */
 export const PAGE = 200;
@@ -36,11 +37,11 @@ export const selectionOf = ({ type, search, filter, archived, mine }: InventoryS
 /** The parameters of the list of an address. */
 export function listQueryOf(search: InventorySearch): Query {
   const sort = search.sort ?? (search.tree ? 'path' : search.search ? 'relevance' : 'name');
-  const key = sort.replace(/^-/, '');
+  const by = sort.replace(/^-/, '');
   return {
     ...selectionOf(search),
-    sort_by: key,
-    sort_dir: sort.startsWith('-') || key === 'relevance' ? 'desc' : 'asc',
+    sort_by: by,
+    sort_dir: sort.startsWith('-') || by === 'relevance' ? 'desc' : 'asc',
   };
 }
 
@@ -91,10 +92,9 @@ export function useTotal(query: Query, fields: string, isEnabled: boolean) {
   return { total: data?.total, hasMore: data?.more_matches === true, isStale: isPlaceholderData, error };
 }
 
-/** The rows of the lines from `from` to `to`. */
-export function useRows(segments: readonly Segment[], fields: string, from: number, to: number) {
-  const client = useQueryClient();
-  const wanted = segments.flatMap(({ query, start, count }) => {
+/** The pages of the rows of some lines. */
+function pagesOf(segments: readonly Segment[], from: number, to: number) {
+  return segments.flatMap(({ query, start, count }) => {
     const first = Math.max(0, from - start);
     const last = Math.min(count - 1, to - start);
     if (last < first) return [];
@@ -102,6 +102,23 @@ export function useRows(segments: readonly Segment[], fields: string, from: numb
     for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page += 1) pages.push(page);
     return pages.map((page) => ({ page, query, start, end: start + count }));
   });
+}
+
+/**
+ * The rows of the visible lines. Those that scrolling reaches next are read ahead; what is passed by before it arrived
+ * is no longer waited for.
+ */
+export function useRows(segments: readonly Segment[], fields: string, { from, to, ahead }: VisibleLines) {
+  const client = useQueryClient();
+  const visible = pagesOf(segments, from, to);
+  // the visible pages are asked for first
+  const next =
+    ahead < 0
+      ? pagesOf(segments, from + ahead, from - 1).toReversed()
+      : pagesOf(segments, to + 1, to + ahead);
+  const isVisible = ({ page, start }: (typeof next)[number]) =>
+    visible.some((one) => one.page === page && one.start === start);
+  const wanted = [...visible, ...next.filter((one) => !isVisible(one))];
   const results = useQueries({
     queries: wanted.map(({ query, page }) => ({
       ...pageOptions(query, fields, page),
@@ -109,13 +126,14 @@ export function useRows(segments: readonly Segment[], fields: string, from: numb
         before?.queryKey[3] === page ? data : undefined,
     })),
   });
-  const near = wanted.map(({ page }) => page);
+  const near = visible.map(({ page }) => page);
   const first = Math.min(...near);
   const last = Math.max(...near);
   useEffect(() => dropFarPages(client, first, last), [client, first, last]);
   return {
     error: results.find(({ error }) => error)?.error ?? null,
-    pages: results.map(({ data }) => (data?.items ?? []) as CardListItem[]),
+    /** The visible ones. */
+    pages: visible.map((_, at) => (results[at]?.data?.items ?? []) as CardListItem[]),
     row(line: number): CardListItem | undefined {
       const at = wanted.findIndex(({ start, end, page }) => {
         const begin = start + page * PAGE;

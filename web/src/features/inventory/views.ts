@@ -10,11 +10,16 @@ import {
 } from '#client';
 import { type Condition, filterText } from './filter.ts';
 import type { InventorySearch } from './inventory.search.ts';
-import type { ShownColumn } from './layout.ts';
+import { type ShownColumn, sortsOf } from './layout.ts';
 
 export type View = Bookmark;
 type ViewBody = CreateBookmarkData['body'];
 type Filters = NonNullable<ViewBody['filters']>;
+
+interface Sorted {
+  field: string;
+  direction?: 'asc' | 'desc';
+}
 
 /** Views that are read; more do not fit into a menu. */
 const MOST = 200;
@@ -52,7 +57,10 @@ function conditionsOf(filters: Filters): Condition[] {
 /** The address that shows a view. */
 export function searchOfView(view: View): InventorySearch {
   const filters = (view.filters ?? {}) as Filters;
-  const sort = view.sort as { field: string; direction?: string } | null;
+  const { further = [], ...first } = (view.sort ?? {}) as Partial<Sorted> & { further?: Sorted[] };
+  const sorts = [first, ...further].flatMap(({ field, direction }) =>
+    field ? [direction === 'desc' ? `-${field}` : field] : [],
+  );
   const layout = (view.layout ?? {}) as { group_by?: string; widths?: Record<string, number> };
   const { widths = {} } = layout;
   const parts = [...conditionsOf(filters), ...(filters.expression ? [filters.expression] : [])];
@@ -60,7 +68,7 @@ export function searchOfView(view: View): InventorySearch {
     type: filters.types?.length === 1 ? filters.types[0] : undefined,
     search: filters.search || undefined,
     filter: filterText(parts),
-    sort: sort ? `${sort.direction === 'desc' ? '-' : ''}${sort.field}` : undefined,
+    sort: sorts.join(',') || undefined,
     cols: view.columns?.map((key) => (widths[key] ? `${key}:${widths[key]}` : key)),
     group: layout.group_by,
     archived: filters.showArchived || undefined,
@@ -74,6 +82,9 @@ export function bodyOfView(search: InventorySearch, columns: readonly ShownColum
   const widths = columns
     .filter(({ width, usualWidth }) => width !== usualWidth)
     .map(({ key, width }) => [key, width]);
+  const [first, ...further] = sortsOf(search.sort ?? '').map(
+    (one): Sorted => ({ field: one.replace(/^-/, ''), direction: one.startsWith('-') ? 'desc' : 'asc' }),
+  );
   return {
     card_type: search.type ?? null,
     filters: {
@@ -84,9 +95,7 @@ export function bodyOfView(search: InventorySearch, columns: readonly ShownColum
       ...(search.archived && { showArchived: true }),
     },
     columns: search.cols ? columns.map(({ key }) => key) : null,
-    sort: search.sort
-      ? { field: search.sort.replace(/^-/, ''), direction: search.sort.startsWith('-') ? 'desc' : 'asc' }
-      : null,
+    sort: first ? { ...first, ...(further.length > 0 && { further }) } : null,
     layout: {
       ...(search.group && { group_by: search.group }),
       ...(widths.length > 0 && { widths: Object.fromEntries(widths) }),
