@@ -5,13 +5,20 @@ import { useLanguage, useTexts } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
 import { editText, isNumeric, valueOfText } from './numbers.ts';
 
-interface FieldEditorProps {
+/** Where the focus goes after an edit. */
+export type Leave = 'stay' | 'down' | 'right' | 'left';
+
+export interface FieldEditorProps {
   field: Field;
   value: unknown;
   /** Why the last try was refused. */
   error?: string | undefined;
+  /** What was typed to begin; without it, the value is there. */
+  begin?: string | undefined;
+  /** The classes of controls in a cell of a table, of one line and of several; there Enter and Tab lead on. */
+  cell?: { input: string; long: string };
   /** Called with the new value; `null` clears. Unchanged values come too. */
-  onSave(value: unknown): void;
+  onSave(value: unknown, leave: Leave): void;
   onCancel(): void;
 }
 
@@ -19,34 +26,49 @@ interface FieldEditorProps {
  * Edits the value of a field of any kind. Enter or leaving it saves (in texts of several lines Ctrl-Enter), Esc leaves it
  * as it was. The service checks values; what it refuses comes back as `error`.
  */
-export function FieldEditor(props: FieldEditorProps) {
-  const { field } = props;
-  if (field.type === 'multiple_select') return <SeveralEditor {...props} />;
+export function FieldEditor(given: FieldEditorProps) {
+  const { field } = given;
+  const isDone = useRef(false);
+  // a control that goes away after a key also loses the focus, which would save again
+  const once = (act: () => void) => {
+    if (isDone.current) return;
+    isDone.current = true;
+    act();
+  };
+  const props = {
+    ...given,
+    onSave: (value: unknown, leave: Leave) => once(() => given.onSave(value, leave)),
+    onCancel: () => once(given.onCancel),
+  };
+  if (field.type === 'multiple_select') return <OptionsEditor {...props} />;
   if (field.type === 'boolean' || field.options) return <OptionEditor {...props} />;
   return <TextEditor {...props} />;
 }
 
-function TextEditor({ field, value, error, onSave, onCancel }: FieldEditorProps) {
+/** Where a key leads from a control; undefined for keys that do not end the edit. */
+function leaveOf(event: KeyboardEvent, isCell: boolean, isLong = false): Leave | undefined {
+  if (event.key === 'Tab' && isCell) return event.shiftKey ? 'left' : 'right';
+  if (event.key !== 'Enter') return undefined;
+  const isCommand = event.ctrlKey || event.metaKey;
+  if (isCell) return isLong && event.shiftKey ? undefined : 'down';
+  return isLong && !isCommand ? undefined : 'stay';
+}
+
+function TextEditor({ field, value, error, begin, cell, onSave, onCancel }: FieldEditorProps) {
   const { label } = useMetamodel();
   const { language } = useLanguage();
-  const [text, setText] = useState(editText(value, language));
-  // a key ends the edit before the field loses the focus
-  const isDone = useRef(false);
-  const finish = (run: () => void) => {
-    if (isDone.current) return;
-    isDone.current = true;
-    run();
-  };
+  const [text, setText] = useState(begin ?? editText(value, language));
   const isLong = field.type === 'multiline_text';
-  const save = () => finish(() => onSave(valueOfText(field, text, language)));
+  const save = (leave: Leave) => onSave(valueOfText(field, text, language), leave);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
       event.stopPropagation();
-      finish(onCancel);
-    } else if (event.key === 'Enter' && (!isLong || event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      save();
+      return onCancel();
     }
+    const leave = leaveOf(event, cell !== undefined, isLong);
+    if (!leave) return;
+    event.preventDefault();
+    save(leave);
   };
   const common = {
     'aria-label': label(field),
@@ -54,13 +76,17 @@ function TextEditor({ field, value, error, onSave, onCancel }: FieldEditorProps)
     error,
     value: text,
     onKeyDown,
-    onBlur: save,
+    onBlur: () => save('stay'),
     onChange: (event: { target: { value: string } }) => setText(event.target.value),
   };
-  if (isLong) return <Textarea {...common} autosize minRows={2} maxRows={16} />;
+  if (isLong)
+    return (
+      <Textarea {...common} className={cell?.long} autosize minRows={cell ? 3 : 2} maxRows={cell ? 10 : 16} />
+    );
   return (
     <TextInput
       {...common}
+      {...(cell && { classNames: { input: cell.input } })}
       type={field.type === 'date' ? 'date' : 'text'}
       inputMode={isNumeric(field) ? 'decimal' : field.type === 'url' ? 'url' : undefined}
     />
@@ -85,21 +111,27 @@ function useChoices(field: Field) {
   return { data, renderOption };
 }
 
-function OptionEditor({ field, value, error, onSave, onCancel }: FieldEditorProps) {
+function OptionEditor({ field, value, error, begin, cell, onSave, onCancel }: FieldEditorProps) {
   const { label } = useMetamodel();
   const choices = useChoices(field);
-  const choose = (key: string | null) => onSave(field.options || key === null ? key : key === 'true');
+  const isEmpty = value === undefined || value === null;
   return (
     <Select
       {...choices}
+      {...(cell && {
+        classNames: { input: cell.input },
+        comboboxProps: { width: 220, position: 'bottom-start' as const },
+      })}
       aria-label={label(field)}
       autoFocus
       error={error}
-      value={value === undefined || value === null ? null : String(value)}
+      value={isEmpty || begin !== undefined ? null : String(value)}
+      defaultSearchValue={begin}
       defaultDropdownOpened
-      clearable
-      searchable={choices.data.length > 7}
-      onChange={choose}
+      clearable={!isEmpty}
+      searchable={cell !== undefined || choices.data.length > 7}
+      selectFirstOptionOnChange
+      onChange={(key: string | null) => onSave(field.options || key === null ? key : key === 'true', 'stay')}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
@@ -108,15 +140,34 @@ function OptionEditor({ field, value, error, onSave, onCancel }: FieldEditorProp
   );
 }
 
-function SeveralEditor({ field, value, error, onSave, onCancel }: FieldEditorProps) {
+interface SeveralEditorProps extends Omit<FieldEditorProps, 'field' | 'value'> {
+  label: string;
+  data: readonly (
+    | { value: string; label: string }
+    | { group: string; items: { value: string; label: string }[] }
+  )[];
+  value: readonly string[];
+  renderOption?: ReturnType<typeof useChoices>['renderOption'];
+}
+
+function OptionsEditor({ field, value, ...props }: FieldEditorProps) {
   const { label } = useMetamodel();
-  const choices = useChoices(field);
-  const [chosen, setChosen] = useState<string[]>(Array.isArray(value) ? value.map(String) : []);
+  const chosen = Array.isArray(value) ? value.map(String) : [];
+  return <SeveralEditor {...props} {...useChoices(field)} label={label(field)} value={chosen} />;
+}
+
+/** Chooses several of some values; none is `null`. */
+export function SeveralEditor(props: SeveralEditorProps) {
+  const { label, value, data, renderOption, error, cell, onSave, onCancel } = props;
+  const [chosen, setChosen] = useState([...value]);
   const isLeft = useRef(false);
+  const save = (leave: Leave) => onSave(chosen.length > 0 ? chosen : null, leave);
   return (
     <MultiSelect
-      {...choices}
-      aria-label={label(field)}
+      {...(renderOption && { renderOption })}
+      data={data as { value: string; label: string }[]}
+      className={cell?.long}
+      aria-label={label}
       autoFocus
       error={error}
       value={chosen}
@@ -126,12 +177,17 @@ function SeveralEditor({ field, value, error, onSave, onCancel }: FieldEditorPro
       hidePickedOptions={false}
       onChange={setChosen}
       onKeyDown={(event) => {
+        if (event.key === 'Tab' && cell) {
+          event.preventDefault();
+          isLeft.current = true;
+          save(event.shiftKey ? 'left' : 'right');
+        }
         if (event.key !== 'Escape') return;
         isLeft.current = true;
         onCancel();
       }}
       onBlur={() => {
-        if (!isLeft.current) onSave(chosen.length > 0 ? chosen : null);
+        if (!isLeft.current) save('stay');
       }}
     />
   );

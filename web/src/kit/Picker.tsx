@@ -1,7 +1,8 @@
-import { Combobox, TextInput, useCombobox } from '@mantine/core';
+import { CloseButton, Combobox, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactNode, type UIEvent, useState } from 'react';
+import { type ReactNode, type UIEvent, useEffect, useState } from 'react';
+import controls from './control.module.css';
 import { useTexts } from './messages.tsx';
 import styles from './picker.module.css';
 
@@ -37,19 +38,25 @@ export interface PickerProps<T> {
   autoFocus?: boolean;
   /** What stands in the field while nothing is typed: the present choice. */
   chosen?: string | undefined;
+  /** Offers to take the present choice away. */
+  onClear?: (() => void) | undefined;
   disabled?: boolean;
+  /** Alone in its place, with its name above in a form, or with its name inside in a row of controls. */
+  look?: 'alone' | 'form' | 'control';
+  width?: number;
+  className?: string | undefined;
 }
 
 const CREATE = '\u0000create';
 
 /** A field that lists choices at once, finds by what is typed, and reads further ones on scrolling. */
 export function Picker<T>(props: PickerProps<T>) {
-  const { label, placeholder, idOf, isHidden, onPick, onCreate, onCancel, chosen } = props;
+  const { label, placeholder, idOf, isHidden, onPick, onCreate, onCancel, onClear, chosen } = props;
   const t = useTexts();
   const combobox = useCombobox();
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), 150);
-  const { data, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, isFetching, isPlaceholderData, hasNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: [...props.queryKey, 'pick', search],
     queryFn: ({ pageParam, signal }) => props.read({ search, page: pageParam, page_size: PAGE }, signal),
     initialPageParam: 1,
@@ -68,23 +75,42 @@ export function Picker<T>(props: PickerProps<T>) {
     if (value === CREATE) onCreate?.(text.trim());
     else if (item) onPick(item);
   };
+  // Enter chooses what is found first by the whole text, also if that is still read
+  const [isEntered, setEntered] = useState(false);
+  const isSettled = text.trim() === search && !isPlaceholderData && data !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is found decides
+  useEffect(() => {
+    if (!isSettled || search === '') return;
+    if (isEntered && items[0]) submit(idOf(items[0]));
+    else combobox.selectFirstOption();
+    setEntered(false);
+  }, [isSettled, data]);
   const canCreate = onCreate && search !== '' && !items.some((item) => props.textOf(item) === search);
   return (
-    <Combobox store={combobox} onOptionSubmit={submit} shadow="md">
+    <Combobox
+      store={combobox}
+      onOptionSubmit={submit}
+      shadow="md"
+      {...(props.look === 'control' && { width: 280, position: 'bottom-start' as const })}
+    >
       <Combobox.Target withExpandedAttribute>
         <TextInput
           role="combobox"
-          aria-label={label}
+          {...looks(props)}
           placeholder={chosen ?? placeholder}
-          className={chosen === undefined ? undefined : styles.chosen}
           autoFocus={props.autoFocus}
           disabled={props.disabled}
           error={props.error}
           value={text}
+          rightSection={
+            onClear &&
+            chosen !== undefined && <CloseButton size="sm" aria-label={t('picker.clear')} onClick={onClear} />
+          }
           onChange={(event) => {
             setText(event.target.value);
+            setEntered(false);
             combobox.openDropdown();
-            combobox.selectFirstOption();
+            combobox.resetSelectedOption();
           }}
           onFocus={() => combobox.openDropdown()}
           onClick={() => combobox.openDropdown()}
@@ -94,6 +120,11 @@ export function Picker<T>(props: PickerProps<T>) {
           }}
           onKeyDown={(event) => {
             if (event.key === 'Escape') onCancel?.();
+            if (event.key === 'Enter' && text.trim() !== '') {
+              // not a form around it
+              event.preventDefault();
+              setEntered(!isSettled);
+            }
           }}
         />
       </Combobox.Target>
@@ -116,4 +147,26 @@ export function Picker<T>(props: PickerProps<T>) {
       </Combobox.Dropdown>
     </Combobox>
   );
+}
+
+type Looks = Pick<PickerProps<unknown>, 'look' | 'label' | 'chosen' | 'width' | 'className'>;
+
+/** The name and the looks of the field. */
+function looks({ look = 'alone', label, chosen, width, className }: Looks) {
+  const mark = [className, chosen !== undefined && styles.chosen].filter(Boolean).join(' ');
+  const sized = width === undefined ? {} : { w: width };
+  if (look === 'alone') return { 'aria-label': label, className: mark, ...sized };
+  if (look === 'form') return { label, className: mark, ...sized };
+  return {
+    label,
+    variant: 'unstyled',
+    className: mark,
+    classNames: {
+      root: controls.control!,
+      label: controls.label!,
+      input: controls.input!,
+      section: controls.section!,
+    },
+    ...sized,
+  };
 }

@@ -1,7 +1,7 @@
 import { Button, Checkbox } from '@mantine/core';
+import { PersonFinder } from './finders.tsx';
 import { Avatar } from './marks.tsx';
 import { useTexts } from './messages.tsx';
-import { PersonSelect } from './PersonSelect.tsx';
 import styles from './shared-people.module.css';
 
 /** A person with whom something is shared. */
@@ -23,10 +23,12 @@ export function SharedPeople({ shares, exclude = [], onChange }: SharedPeoplePro
   const t = useTexts();
   return (
     <div>
-      <PersonSelect
+      <PersonFinder
+        look="form"
         label={t('share.addPerson')}
-        exclude={[...exclude, ...shares.map(({ user_id }) => user_id)]}
-        onChoose={({ id, name: display_name }) =>
+        placeholder={t('person.find')}
+        except={new Set([...exclude, ...shares.map(({ user_id }) => user_id)])}
+        onPick={({ id, display_name }) =>
           onChange([...shares, { user_id: id, display_name, can_edit: false }])
         }
       />

@@ -1,5 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
 import { call, listCards, listUsers } from '#client';
-import type { PickedCard } from './CardPicker.tsx';
 import { Avatar, TypeMark } from './marks.tsx';
 import { Picker, type PickerProps } from './Picker.tsx';
 import styles from './picker.module.css';
@@ -7,19 +7,41 @@ import styles from './picker.module.css';
 type Own = 'queryKey' | 'read' | 'idOf' | 'textOf' | 'children' | 'onPick';
 type Common = Omit<PickerProps<never>, Own | 'isHidden'>;
 
+/** A card as finders name it. */
+export interface PickedCard {
+  id: string;
+  name: string;
+  type: string;
+}
+
+/** The name and type of a card; undefined until it is known, or without an id. */
+export function useCardName(id: string | undefined): PickedCard | undefined {
+  const { data } = useQuery({
+    queryKey: ['cards', 'name', id],
+    queryFn: ({ signal }) =>
+      call(listCards({ signal, query: { ids: id!, fields: 'id,name,type', page_size: 1 } as never })),
+    enabled: id !== undefined,
+  });
+  return data?.items[0] as PickedCard | undefined;
+}
+
 interface CardFinderProps extends Common {
   /** Keys of the types; all without any. */
   types: readonly string[];
   /** Ids of cards that are not offered. */
   except?: ReadonlySet<string>;
+  /** The id of the present choice, whose name is read. */
+  value?: string | undefined;
   onPick(card: PickedCard): void;
 }
 
-/** Finds an active card by name in a form or list, with the place of each in its hierarchy. */
-export function CardFinder({ types, except, onPick, ...common }: CardFinderProps) {
+/** Finds an active card by name, with the place of each in its hierarchy. */
+export function CardFinder({ types, except, value, chosen, onPick, ...common }: CardFinderProps) {
+  const name = useCardName(value)?.name;
   return (
     <Picker
       {...common}
+      chosen={chosen ?? name}
       queryKey={['cards', types]}
       read={({ search, ...page }, signal) =>
         call(
@@ -46,7 +68,7 @@ export function CardFinder({ types, except, onPick, ...common }: CardFinderProps
           <span>
             {card.name}
             {card.path && card.path.length > 0 && (
-              <span className={styles.note}> {card.path.map(({ name }) => name).join(' / ')}</span>
+              <span className={styles.note}> {card.path.map(({ name: above }) => above).join(' / ')}</span>
             )}
           </span>
         </>

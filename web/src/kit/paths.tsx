@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useCardName } from './CardPicker.tsx';
+import { useCardName } from './finders.tsx';
 import { FieldValue, none } from './FieldValue.tsx';
 import { useFormat } from './format.ts';
 import { type MessageKey, useTexts } from './messages.tsx';

@@ -1,3 +1,5 @@
+import { queryOptions } from '@tanstack/react-query';
+import { call, listUsers } from '#client';
 import { schemes } from '../../../reports/kernel/charts/charts.tokens.ts';
 
 /** Colours with a contrast of at least 4.5 to white. */
@@ -9,3 +11,22 @@ export function categorical(name: string): string {
   for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)!) % 65_521;
   return colours[sum % colours.length]!;
 }
+
+/** Names of the first people; more are not read, since a column of names needs few. */
+const PAGES = 10;
+const PAGE = 200;
+
+/** Names of people by id. */
+export const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: async ({ signal }) => {
+    const names = new Map<string, string>();
+    for (let page = 1; page <= PAGES; page += 1) {
+      const query = { page, page_size: PAGE, include_inactive: true };
+      const { items } = await call(listUsers({ signal, query }));
+      for (const { id, display_name } of items) if (id) names.set(id, display_name ?? '?');
+      if (items.length < PAGE) break;
+    }
+    return names;
+  },
+});

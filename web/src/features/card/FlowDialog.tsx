@@ -1,9 +1,8 @@
 import { Button, Group, Input, SegmentedControl, Select, Stack, Textarea } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { answer, createDataFlow, patchDataFlow } from '#client';
-import type { PickedCard } from '../../kit/CardPicker.tsx';
 import { Dialog } from '../../kit/Dialog.tsx';
-import { CardFinder } from '../../kit/finders.tsx';
+import { CardFinder, type PickedCard } from '../../kit/finders.tsx';
 import { useSubmit } from '../../kit/forms.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';

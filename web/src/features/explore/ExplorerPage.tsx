@@ -3,8 +3,8 @@ import { useHotkeys } from '@mantine/hooks';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { AsOfField } from '../../kit/AsOfField.tsx';
-import { CardPicker } from '../../kit/CardPicker.tsx';
 import { useChartContext } from '../../kit/charts.ts';
+import { CardFinder } from '../../kit/finders.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
@@ -55,13 +55,16 @@ export function ExplorerPage() {
       }
     >
       <div className={styles.controls}>
-        <CardPicker
+        <CardFinder
           key={search.center}
+          look="control"
+          types={[]}
           label={t('explorer.around')}
           placeholder={t('explorer.choose')}
           width={230}
           value={search.center}
-          onChange={(card) => center(card?.id)}
+          onPick={({ id }) => center(id)}
+          onClear={() => center(undefined)}
         />
         <SegmentedControl
           size="xs"

@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { CardImpact, CardPaths } from '#client';
-import { CardPicker } from '../../kit/CardPicker.tsx';
+import { CardFinder } from '../../kit/finders.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
@@ -194,12 +194,15 @@ function PathTab({ paths, search, center, go }: PathTabProps) {
   const first = byId.get(center);
   return (
     <>
-      <CardPicker
+      <CardFinder
+        look="control"
+        types={[]}
         label={t('explorer.to')}
         placeholder={t('explorer.choose')}
         width={266}
         value={search.to}
-        onChange={(card) => go({ to: card?.id, path: undefined })}
+        onPick={({ id }) => go({ to: id, path: undefined })}
+        onClear={() => go({ to: undefined, path: undefined })}
       />
       {paths && paths.length === null && <p className="secondary">{t('explorer.noPath')}</p>}
       {path && (

@@ -1,17 +1,12 @@
-import { MultiSelect, Popover, Select, Stack, Textarea, TextInput } from '@mantine/core';
-import { type KeyboardEvent, useRef, useState } from 'react';
-import { CardSelect, type ChosenCard } from '../../kit/CardSelect.tsx';
-import { optionMark } from '../../kit/FieldInput.tsx';
+import { Popover, Stack, TextInput } from '@mantine/core';
+import { useRef, useState } from 'react';
+import { FieldEditor, type Leave, SeveralEditor } from '../../kit/FieldEditor.tsx';
+import { CardFinder } from '../../kit/finders.tsx';
 import { type Lifecycle, phases } from '../../kit/lifecycle.ts';
-import { type MessageKey, useLanguage, useTexts } from '../../kit/messages.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
-import { editText, valueOfText } from '../../kit/numbers.ts';
+import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import type { CellEdit } from './edits.ts';
 import styles from './table.module.css';
 import { useTagOptions } from './tags.ts';
-
-/** Where the focus goes after an edit. */
-export type Leave = 'stay' | 'down' | 'right' | 'left';
 
 export interface CellEditorProps {
   edit: CellEdit;
@@ -23,14 +18,11 @@ export interface CellEditorProps {
   onCancel(): void;
 }
 
-const leaveOf = (event: KeyboardEvent): Leave | undefined => {
-  if (event.key === 'Tab') return event.shiftKey ? 'left' : 'right';
-  return event.key === 'Enter' ? 'down' : undefined;
-};
+const cell = { input: styles.editorInput!, long: styles.longEditor! };
 
 /** The control of a cell that is edited, by the kind of its value. */
 export function CellEditor(given: CellEditorProps) {
-  const { edit } = given;
+  const { edit, begin } = given;
   const isDone = useRef(false);
   // a control that goes away after Enter also loses the focus, which would save again
   const once = (act: () => void) => {
@@ -39,11 +31,8 @@ export function CellEditor(given: CellEditorProps) {
     act();
   };
   const onCancel = () => once(given.onCancel);
-  const props = {
-    ...given,
-    onCancel,
-    onSave: (value: unknown, leave: Leave) => once(() => given.onSave(value, leave)),
-  };
+  const onSave = (value: unknown, leave: Leave) => once(() => given.onSave(value, leave));
+  const props = { ...given, onCancel, onSave };
   return (
     <div
       className={styles.editor}
@@ -59,128 +48,48 @@ export function CellEditor(given: CellEditorProps) {
         <LifecycleEditor {...props} />
       ) : edit.kind === 'parent' ? (
         <ParentEditor {...props} />
-      ) : edit.kind === 'tags' || edit.field.type === 'multiple_select' ? (
-        <SeveralEditor {...props} />
-      ) : edit.field.options || edit.field.type === 'boolean' ? (
-        <OptionEditor {...props} />
+      ) : edit.kind === 'tags' ? (
+        <TagsEditor {...props} />
       ) : (
-        <TextEditor {...props} />
+        <FieldEditor
+          field={edit.field}
+          value={edit.value}
+          begin={begin}
+          cell={cell}
+          onSave={onSave}
+          onCancel={onCancel}
+        />
       )}
     </div>
   );
 }
 
-function TextEditor({ edit: { field, value }, begin, onSave }: CellEditorProps) {
-  const { language } = useLanguage();
-  const [text, setText] = useState(begin ?? editText(value, language));
-  const isLong = field.type === 'multiline_text';
-  const common = {
-    'aria-label': field.label,
-    autoFocus: true,
-    value: text,
-    onBlur: () => onSave(valueOfText(field, text, language), 'stay'),
-    onKeyDown: (event: KeyboardEvent) => {
-      const leave = leaveOf(event);
-      if (!leave || (isLong && event.key === 'Enter' && event.shiftKey)) return;
-      event.preventDefault();
-      onSave(valueOfText(field, text, language), leave);
-    },
-  };
-  if (isLong)
-    return (
-      <Textarea
-        {...common}
-        className={styles.longEditor}
-        autosize
-        minRows={3}
-        maxRows={10}
-        onChange={(event) => setText(event.target.value)}
-      />
-    );
+function TagsEditor({ edit: { field, value }, cardType, onSave, onCancel }: CellEditorProps) {
+  const ids = ((value ?? []) as { id: string }[]).map(({ id }) => id);
   return (
-    <TextInput
-      {...common}
-      type={field.type === 'date' ? 'date' : 'text'}
-      inputMode={field.type === 'number' || field.type === 'cost' ? 'decimal' : undefined}
-      classNames={{ input: styles.editorInput }}
-      onChange={(event) => setText(event.target.value)}
-    />
-  );
-}
-
-function OptionEditor({ edit: { field, value }, begin, onSave, onCancel }: CellEditorProps) {
-  const t = useTexts();
-  const { label } = useMetamodel();
-  const isBoolean = field.type === 'boolean';
-  const options = isBoolean
-    ? [
-        { value: 'true', label: t('value.yes') },
-        { value: 'false', label: t('value.no') },
-      ]
-    : field.options!.map((option) => ({ value: option.key, label: label(option) }));
-  return (
-    <Select
-      aria-label={field.label}
-      autoFocus
-      defaultDropdownOpened
-      searchable
-      selectFirstOptionOnChange
-      clearable={value !== null}
-      classNames={{ input: styles.editorInput }}
-      comboboxProps={{ width: 220, position: 'bottom-start' }}
-      data={options}
-      defaultSearchValue={begin}
-      value={begin === undefined && value !== null ? String(value) : null}
-      renderOption={({ option }) => (isBoolean ? option.label : optionMark(field, option.value))}
-      onChange={(chosen: string | null) =>
-        onSave(isBoolean && chosen !== null ? chosen === 'true' : chosen, 'stay')
-      }
-      onBlur={onCancel}
-    />
-  );
-}
-
-function SeveralEditor({ edit: { kind, field, value }, cardType, onSave }: CellEditorProps) {
-  const { label } = useMetamodel();
-  const tags = useTagOptions(cardType);
-  const ids = (value as (string | { id: string })[] | null)?.map((one) =>
-    typeof one === 'string' ? one : one.id,
-  );
-  const [chosen, setChosen] = useState(ids ?? []);
-  return (
-    <MultiSelect
-      aria-label={field.label}
-      autoFocus
-      defaultDropdownOpened
-      searchable
-      className={styles.longEditor}
-      data={
-        kind === 'tags' ? tags : field.options!.map((option) => ({ value: option.key, label: label(option) }))
-      }
-      value={chosen}
-      onChange={setChosen}
-      onBlur={() => onSave(chosen, 'stay')}
-      onKeyDown={(event) => {
-        if (event.key !== 'Tab') return;
-        event.preventDefault();
-        onSave(chosen, event.shiftKey ? 'left' : 'right');
-      }}
+    <SeveralEditor
+      label={field.label}
+      data={useTagOptions(cardType)}
+      value={ids}
+      cell={cell}
+      onSave={(chosen, leave) => onSave(chosen ?? [], leave)}
+      onCancel={onCancel}
     />
   );
 }
 
 function ParentEditor({ edit: { field, value }, cardType, cardId, onSave, onCancel }: CellEditorProps) {
   return (
-    <CardSelect
-      aria-label={field.label}
-      type={cardType}
-      exclude={[cardId]}
+    <CardFinder
+      label={field.label}
+      types={[cardType]}
+      except={new Set([cardId])}
       autoFocus
-      defaultDropdownOpened
       className={styles.longEditor}
-      value={value as ChosenCard | null}
-      onChange={(card) => onSave(card?.id ?? null, 'stay')}
-      onBlur={onCancel}
+      chosen={(value as { name: string } | null)?.name}
+      onPick={({ id }) => onSave(id, 'stay')}
+      onClear={() => onSave(null, 'stay')}
+      onCancel={onCancel}
     />
   );
 }

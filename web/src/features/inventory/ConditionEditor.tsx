@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { optionMark } from '../../kit/FieldInput.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { peopleQuery } from '../../kit/people.ts';
 import { operatorTexts } from './ConditionText.tsx';
 import type { Condition, Operator } from './filter.ts';
 import { type FilterField, operatorsOf } from './filterFields.ts';
-import { peopleQuery } from './people.ts';
 
 interface ConditionEditorProps {
   condition: Condition;

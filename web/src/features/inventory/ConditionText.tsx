@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useFormat } from '../../kit/format.ts';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { peopleQuery } from '../../kit/people.ts';
 import type { Condition, Operator } from './filter.ts';
 import type { FilterField } from './filterFields.ts';
-import { peopleQuery } from './people.ts';
 
 export const operatorTexts: Record<Operator, MessageKey> = {
   '=': 'operator.is',

@@ -4,9 +4,9 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, call, createCard, listCards } from '#client';
-import { CardSelect, type ChosenCard } from '../../kit/CardSelect.tsx';
 import { Dialog } from '../../kit/Dialog.tsx';
 import { FieldInput } from '../../kit/FieldInput.tsx';
+import { CardFinder, type PickedCard } from '../../kit/finders.tsx';
 import { useSubmit } from '../../kit/forms.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
@@ -38,7 +38,7 @@ export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogP
   const shown = types.filter((one) => !one.is_hidden);
   const [type, setType] = useState(preset ?? shown[0]?.key ?? '');
   const [card, setCard] = useState(nothing);
-  const [parent, setParent] = useState<ChosenCard | null>(null);
+  const [parent, setParent] = useState<PickedCard | null>(null);
   const [goesOn, setGoesOn] = useState(false);
   const known = typeOf(type);
   const required = sections(type)
@@ -109,13 +109,16 @@ export function CreateDialog({ type: preset, onClose, onCreated }: CreateDialogP
             onChange={(event) => set({ description: event.target.value })}
           />
           {known?.has_hierarchy && (
-            <CardSelect
+            <CardFinder
               key={type}
+              look="form"
               label={t('field.parent')}
-              type={type}
-              value={parent}
+              placeholder={t('card.find')}
+              types={[type]}
+              chosen={parent?.name}
               error={form.errorOf('parent_id')}
-              onChange={setParent}
+              onPick={setParent}
+              onClear={() => setParent(null)}
             />
           )}
           {required.map((field) => (

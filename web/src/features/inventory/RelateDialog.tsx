@@ -1,7 +1,7 @@
 import { Radio, Select, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { answer, bulkRelations, call } from '#client';
-import { CardSelect, type ChosenCard } from '../../kit/CardSelect.tsx';
+import { CardFinder, type PickedCard } from '../../kit/finders.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { BulkDialog, type BulkProps, Refusals, usePreview } from './BulkDialog.tsx';
 import { useColumns } from './columns.tsx';
@@ -13,7 +13,7 @@ export function RelateDialog({ cards, onClose, onDone }: BulkProps) {
   const type = cards[0]!.type;
   const relations = useColumns(type).filter(({ relation }) => relation);
   const [key, setKey] = useState<string | null>(relations[0]?.key ?? null);
-  const [other, setOther] = useState<ChosenCard | null>(null);
+  const [other, setOther] = useState<PickedCard | null>(null);
   const [action, setAction] = useState<'upsert' | 'delete'>('upsert');
   const chosen = relations.find((one) => one.key === key)?.relation;
   const operations = cards.map(({ id }, row_index) => {
@@ -64,12 +64,15 @@ export function RelateDialog({ cards, onClose, onDone }: BulkProps) {
         }}
       />
       {chosen && (
-        <CardSelect
+        <CardFinder
           key={key}
+          look="form"
           label={t('relate.card')}
-          type={relations.find((one) => one.key === key)!.relation!.other}
-          value={other}
-          onChange={setOther}
+          placeholder={t('card.find')}
+          types={[relations.find((one) => one.key === key)!.relation!.other]}
+          chosen={other?.name}
+          onPick={setOther}
+          onClear={() => setOther(null)}
         />
       )}
       {reason && <p className={styles.failure}>{reason}</p>}

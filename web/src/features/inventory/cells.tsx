@@ -4,7 +4,7 @@ import { none } from '../../kit/FieldValue.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { Avatar, TagMark, TypeMark } from '../../kit/marks.tsx';
-import { peopleQuery } from './people.ts';
+import { peopleQuery } from '../../kit/people.ts';
 import styles from './table.module.css';
 import type { CardListItem, Related } from './types.ts';
 

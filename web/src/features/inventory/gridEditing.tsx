@@ -1,8 +1,9 @@
 import { notifications } from '@mantine/notifications';
-import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useCallback, useState } from 'react';
+import type { Leave } from '../../kit/FieldEditor.tsx';
 import { useLanguage } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
-import { CellEditor, type Leave } from './CellEditor.tsx';
+import { CellEditor } from './CellEditor.tsx';
 import { ChangesDialog } from './ChangesDialog.tsx';
 import { useCellText } from './cellText.ts';
 import type { Change } from './changes.ts';
@@ -33,6 +34,11 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
   const { cellText } = useCellText();
   const editOf = useEdits();
   const saving = useSaving();
+  const { errors } = saving;
+  const errorOf = useCallback(
+    (card: string, column: string) => errors.get(cellKey(card, column))?.message,
+    [errors],
+  );
   const [editing, setEditing] = useState<Place & { begin?: string }>();
   const [dialog, setDialog] = useState<{ title: string; changes: Change[]; note?: string }>();
   const editAt = ({ line, column }: Place) => {
@@ -126,7 +132,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
         />
       );
     },
-    errorOf: (card, column) => saving.errors.get(cellKey(card, column))?.message,
+    errorOf,
     onKeyDown,
     begin,
     onCopy,

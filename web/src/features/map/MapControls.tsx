@@ -1,6 +1,6 @@
 import { SegmentedControl, TextInput } from '@mantine/core';
-import { CardPicker } from '../../kit/CardPicker.tsx';
 import { ControlSelect } from '../../kit/ControlSelect.tsx';
+import { CardFinder } from '../../kit/finders.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
@@ -81,14 +81,15 @@ export function MapControls({
           onChange={(value) => go({ rule: (value ?? undefined) as Rule | undefined, only: undefined })}
         />
       )}
-      <CardPicker
+      <CardFinder
+        look="control"
+        types={[]}
         label={t('map.scope')}
         placeholder={t('map.everything')}
         width={170}
         value={search.scope}
-        onChange={(card) =>
-          go(card?.type === boxes ? { root: card.id, scope: undefined } : { scope: card?.id })
-        }
+        onPick={({ id, type }) => go(type === boxes ? { root: id, scope: undefined } : { scope: id })}
+        onClear={() => go({ scope: undefined })}
       />
       <TextInput
         key={search.filter}

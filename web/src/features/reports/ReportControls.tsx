@@ -1,6 +1,6 @@
 import { NumberInput, Switch, TextInput } from '@mantine/core';
-import { CardPicker } from '../../kit/CardPicker.tsx';
 import { ControlSelect } from '../../kit/ControlSelect.tsx';
+import { CardFinder } from '../../kit/finders.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
@@ -32,12 +32,15 @@ export function ReportControls({ report, params, onChange }: ControlsProps) {
       ))}
       {report.takesFilter && (
         <>
-          <CardPicker
+          <CardFinder
+            look="control"
+            types={[]}
             label={t('map.scope')}
             placeholder={t('map.everything')}
             width={170}
             value={params.scope === undefined ? undefined : String(params.scope)}
-            onChange={(card) => onChange({ scope: card?.id })}
+            onPick={({ id }) => onChange({ scope: id })}
+            onClear={() => onChange({ scope: undefined })}
           />
           <TextInput
             key={String(params.filter)}
