@@ -16,7 +16,7 @@ test('a card is created: a name that is taken, likely the same cards, and undo',
   await dialog.getByText(/name/i).last().waitFor();
   await dialog.getByLabel('Name').fill('Ledger 2');
   await dialog.getByRole('combobox', { name: 'Parent' }).fill('ledger');
-  await page.getByRole('option', { name: 'Ledger', exact: true }).click();
+  await page.getByRole('option', { name: /^Application\s*Ledger$/ }).click();
   await dialog.getByRole('button', { name: 'Create Application' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page

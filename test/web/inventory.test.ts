@@ -128,8 +128,14 @@ test('a view is saved, changed, shared and deleted', async () => {
 
 test.each([1440, 390])('a card is shown beside the list, %i px', async (width) => {
   const { page, problems, accessibility } = await open('/inventory?type=Application', { width });
-  await page.locator('[data-line="0"][data-column="1"]').click();
-  await page.keyboard.press(' ');
+  if (width > 1200) {
+    await page.locator('[data-line="0"][data-column="1"]').click();
+    await page.keyboard.press(' ');
+  } else {
+    await page.getByRole('listitem').filter({ hasText: 'Claims desk' }).waitFor();
+    expect(await accessibility()).toEqual([]);
+    await page.getByRole('button', { name: 'Show Claims desk here' }).click();
+  }
   const panel = page.getByRole(width > 1200 ? 'complementary' : 'dialog', { name: 'Card', exact: true });
   await panel.getByRole('heading', { name: 'Claims desk' }).waitFor();
   expect(await accessibility()).toEqual([]);

@@ -61,7 +61,7 @@ const CardFacetsSchema = component('CardFacets', {
         object({
           value: Type.String(),
           count: Count,
-          label: NullableText('The name of the tag or related card'),
+          label: NullableText('The name of the tag, person or related card'),
           group: NullableText('The group of the tag, the type of the related card'),
         }),
         { description: 'The most frequent first, at most 200' },
@@ -242,13 +242,13 @@ export function registerCardReadRoutes(app: App): void {
     summary: 'Count cards by the values of several facets',
     description:
       'For the filters of a list: how many cards have each value. For each facet, the cards are those that match all conditions of the request except those on the facet itself: the parameter of its name, and parts of `filter` that are joined by `and` and only name its field. Attributes other than options and booleans only have `without`.',
-    permissionNote: 'relations.view for relations; costs.view for costs',
+    permissionNote: 'relations.view for relations; stakeholders.view for people; costs.view for costs',
     query: object({
       ...filters,
       search: text('Words to search for; the 1,000 most relevant cards are counted', 200),
       facets: FilledText(
         4000,
-        'Comma-separated: `type`, `subtype`, `status`, `approval_status`, `data_quality` (from 80, 50, 0), `lifecycle_phase` (today), `tags`, `attributes.<key>`, `relations.<relation type>`; at most 30',
+        'Comma-separated: `type`, `subtype`, `status`, `approval_status`, `data_quality` (from 80, 50, 0), `lifecycle_phase` (today), `tags`, `stakeholder` (people with any role), `attributes.<key>`, `relations.<relation type>`; at most 30',
       ),
       numbers: OptionalText(
         4000,

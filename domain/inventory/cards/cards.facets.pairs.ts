@@ -16,6 +16,11 @@ export const tagQuery = (cards: Fragment): Fragment =>
   fragment`select ct.tag_id as value, count(*) as number from ${embed(cards)} b
     left join card_tags ct on ct.card_id = b.id group by 1`;
 
+/** The cards with each person who has a role on them. */
+export const peoplePairs = (cards: Fragment): Fragment =>
+  fragment`select distinct b.id, s.user_id as value from ${embed(cards)} b
+    join stakeholders s on s.card_id = b.id`;
+
 /** Whether a relation type has different types at its ends, so that each card is at one end only. */
 export function hasTwoTypes(ctx: Ctx, type: string): boolean {
   const { source_type_key: source, target_type_key: target } = ctx.metamodel.relationTypes.get(type)!;

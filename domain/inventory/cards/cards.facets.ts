@@ -14,6 +14,7 @@ import type { FilterNode } from '../filters/filters.types.ts';
 import {
   hasTwoTypes,
   pairedQuery,
+  peoplePairs,
   relatedPairs,
   tagQuery,
   wholeRelationQuery,
@@ -54,6 +55,7 @@ type Facet =
       sql: Fragment;
     }
   | { key: string; kind: 'tags' }
+  | { key: string; kind: 'people' }
   | { key: string; kind: 'relation'; type: string };
 
 export type FacetCache = ResultCache<JsonText>;
@@ -235,7 +237,9 @@ function facetsQuery(
       values =
         facet.kind === 'tags'
           ? tagQuery(cards)
-          : isCountedWhole(facet)
+          : facet.kind === 'people'
+            ? pairedQuery(peoplePairs(cards), cards)
+            : isCountedWhole(facet)
             ? wholeRelationQuery(ctx, facet.type, cards, types)
             : pairedQuery(relatedPairs(ctx, facet.type, cards, types), cards);
     }
@@ -257,7 +261,9 @@ function itemQuery(facet: Facet, values: string): Fragment {
           where t.id = v.value)`
       : facet.kind === 'relation'
         ? `(select json_build_object('label', o.name, 'group', o.type) from cards o where o.id = v.value)`
-        : 'null::json';
+        : facet.kind === 'people'
+          ? `(select json_build_object('label', u.display_name) from users u where u.id = v.value)`
+          : 'null::json';
   const shown =
     facet.kind === 'presence'
       ? `'[]'::json`
@@ -271,6 +277,7 @@ function itemQuery(facet: Facet, values: string): Fragment {
 }
 
 const PHASE = 'lifecycle_phase';
+const PEOPLE = 'stakeholder';
 const PHASE_NAMES = `(array[${lifecyclePhases.map(textLiteral).join(', ')}])`;
 
 const QUALITY = `case when c.data_quality >= 80 then '80' when c.data_quality >= 50 then '50' else '0' end`;
@@ -295,6 +302,10 @@ function facetsOf(ctx: Ctx, list: string): Facet[] {
     const plain = Object.hasOwn(plainFacets, key) ? plainFacets[key] : undefined;
     if (plain) return { key, kind: 'value', sql: plain() };
     if (key === 'tags') return { key, kind: 'tags' };
+    if (key === PEOPLE) {
+      requirePermission(ctx.caller, 'stakeholders.view');
+      return { key, kind: 'people' };
+    }
     const [root, name = ''] = key.split(/\.(.*)/s);
     if (root === 'attributes') return attributeFacet(ctx, key, name);
     if (root !== 'relations' || !ctx.metamodel.visibleRelationTypes.includes(name)) throw unknownFacet(key);
@@ -347,6 +358,7 @@ function facetsIn(node: FilterNode): (string | undefined)[] {
   if (node.kind === 'not') return facetsIn(node.item);
   if (node.kind !== 'condition') return node.items.flatMap(facetsIn);
   const [root, name] = node.path.map(({ text }) => text);
+  if (root === PEOPLE && name === undefined) return [PEOPLE];
   if (root === 'attributes') return [`attributes.${name}`];
   if (root === 'relation') return [`relations.${name}`];
   if (root === 'lifecycle' || root === 'phase') return [PHASE];

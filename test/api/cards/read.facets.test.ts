@@ -61,6 +61,24 @@ it('counts each facet without its own conditions, and the cards without a value'
   });
 });
 
+it('counts the cards of each person once, whatever roles they have', async () => {
+  const { userId } = viewer;
+  const roles = ['responsible', 'observer'];
+  for (const [card, own] of [
+    [one, roles],
+    [two, roles.slice(0, 1)],
+  ] as const)
+    for (const role of own)
+      await ok(admin.post(`/api/v1/cards/${card}/stakeholders`, { user_id: userId, role }), 201);
+  const { display_name } = (await admin.get(`/api/v1/users/${userId}`)).body;
+  const counts = { [display_name]: 2, '-': 2 };
+  expect((await facetsOf({ facets: 'stakeholder' })).stakeholder).toEqual(counts);
+  const filter = `stakeholder in (${userId}) and type = Application`;
+  const filtered = await facetsOf({ facets: 'stakeholder,type', filter });
+  expect(filtered.stakeholder).toEqual({ ...counts, '-': 1 });
+  expect(filtered.type.Application).toBe(2);
+});
+
 it('equals the list with the value added to the request', async () => {
   const request = { search: 'e', type: 'Application', approval_status: 'DRAFT' };
   const { total, approval_status } = await facetsOf({ ...request, facets: 'approval_status' });
@@ -90,6 +108,7 @@ it('refuses unknown facets, and what the caller may not see', async () => {
   );
   const blind = await t.holding('inventory.view');
   await expectProblem(blind.get('/api/v1/cards/facets?facets=relations.relAppToITC'), 403, 'relations.view');
+  await expectProblem(blind.get('/api/v1/cards/facets?facets=stakeholder'), 403, 'stakeholders.view');
   expect(await facetsOf({ facets: 'attributes.costTotalAnnual' })).toMatchObject({
     'attributes.costTotalAnnual': { '-': 4 },
   });

@@ -4,6 +4,7 @@ import dashboards from './de/dashboards.json';
 import explorer from './de/explorer.json';
 import home from './de/home.json';
 import inventory from './de/inventory.json';
+import keys from './de/keys.json';
 import kit from './de/kit.json';
 import map from './de/map.json';
 import query from './de/query.json';
@@ -17,6 +18,7 @@ export const german = {
   ...explorer,
   ...home,
   ...inventory,
+  ...keys,
   ...kit,
   ...map,
   ...query,

@@ -4,6 +4,7 @@ import dashboards from './en/dashboards.json';
 import explorer from './en/explorer.json';
 import home from './en/home.json';
 import inventory from './en/inventory.json';
+import keys from './en/keys.json';
 import kit from './en/kit.json';
 import map from './en/map.json';
 import query from './en/query.json';
@@ -17,6 +18,7 @@ export const english = {
   ...explorer,
   ...home,
   ...inventory,
+  ...keys,
   ...kit,
   ...map,
   ...query,

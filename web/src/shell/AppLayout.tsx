@@ -11,6 +11,7 @@ import { useLiveUpdates } from './live.ts';
 import { Palette, usePalette } from './Palette.tsx';
 import { PeekPanel } from './PeekPanel.tsx';
 import { useBootstrap, useMe } from './queries.ts';
+import { Shortcuts } from './Shortcuts.tsx';
 import { Sidebar } from './Sidebar.tsx';
 
 /** The frame of every page behind the login: navigation at the left, the page beside it. */
@@ -66,6 +67,7 @@ export function AppLayout() {
           <PeekPanel />
         </div>
         <Palette isOpen={palette.isOpen} onClose={palette.close} />
+        <Shortcuts />
       </MetamodelProvider>
     </DisplayProvider>
   );

@@ -9,7 +9,7 @@ import {
   useState,
 } from 'react';
 import { useTexts } from '../../kit/messages.tsx';
-import { type HeadActions, HeadCells, tracks } from './GridHead.tsx';
+import { type HeadActions, HeadCells } from './GridHead.tsx';
 import { GridRow } from './GridRow.tsx';
 import { type GridCursor, type Place, placeAfter } from './grid.ts';
 import type { GridEditing } from './gridEditing.tsx';
@@ -30,6 +30,9 @@ interface CardGridProps {
   onRange(from: number, to: number): void;
   cursor: GridCursor;
   editing: GridEditing;
+  /** Cards that others have changed. */
+  changed: ReadonlySet<string>;
+  onSeen(card: string): void;
   selected: ReadonlySet<string>;
   onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
   /** The checkbox of all rows. */
@@ -42,6 +45,15 @@ interface CardGridProps {
   /** The row at the foot. */
   foot: ReactNode;
   isStale: boolean;
+}
+
+/** The tracks of the rows' grid, and the width of all together. */
+function sizesOf(columns: readonly { width: number }[]): Record<string, string> {
+  const widths = [SELECT_WIDTH, ...columns.map(({ width }) => width)];
+  return {
+    '--tracks': widths.map((width) => `${width}px`).join(' '),
+    '--width': `${widths.reduce((sum, width) => sum + width)}px`,
+  };
 }
 
 /** A table of any number of cards: only the visible lines exist. */
@@ -75,7 +87,7 @@ export function CardGrid(props: CardGridProps) {
   const preview = useCallback(
     (key: string, width: number) => {
       const shown = columns.map((column) => (column.key === key ? { width } : column));
-      scroll?.style.setProperty('--tracks', tracks(shown, SELECT_WIDTH));
+      for (const [name, value] of Object.entries(sizesOf(shown))) scroll?.style.setProperty(name, value);
     },
     [columns, scroll],
   );
@@ -83,7 +95,7 @@ export function CardGrid(props: CardGridProps) {
     <div
       className={styles.scroll}
       ref={setScroll}
-      style={{ '--tracks': tracks(columns, SELECT_WIDTH), '--row': `${rowHeight}px` } as React.CSSProperties}
+      style={{ ...sizesOf(columns), '--row': `${rowHeight}px` } as React.CSSProperties}
       role="grid"
       aria-rowcount={lines + 2}
       aria-colcount={columns.length + 1}
@@ -151,6 +163,8 @@ function GridLines(props: CardGridProps & { scroll: HTMLDivElement | null }) {
             rangeFrom={isInRange ? range.columns[0] : -1}
             rangeTo={isInRange ? range.columns[1] : -1}
             isSelected={card !== undefined && selected.has(card.id)}
+            isChanged={card !== undefined && props.changed.has(card.id)}
+            onSeen={props.onSeen}
             isPeeked={card !== undefined && card.id === peek}
             editor={index === active.line ? editing.editorAt(index, active.column) : undefined}
             errorOf={editing.errorOf}

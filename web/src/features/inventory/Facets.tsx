@@ -7,6 +7,7 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { useColumns } from './columns.tsx';
 import styles from './facets.module.css';
 import { chosenOf, partsOf, toggled } from './filter.ts';
@@ -39,12 +40,14 @@ const fixedTitles: Record<string, MessageKey> = {
   phase: 'field.phase',
   approval_status: 'field.approval',
   tags: 'field.tags',
+  stakeholder: 'field.people',
 };
 
 /** The facets of a type: what every card has, the fields with options, and the relations. */
 function useFacetSources(type: string | undefined): FacetSource[] {
   const t = useTexts();
   const { sections, label, type: typeOf } = useMetamodel();
+  const { permissions } = useMe();
   const fixed = (field: string): FacetSource => ({
     field,
     facet: field === 'phase' ? 'lifecycle_phase' : field,
@@ -53,7 +56,8 @@ function useFacetSources(type: string | undefined): FacetSource[] {
   const relations = useColumns(type).flatMap(({ key, title, relation }) =>
     relation ? [{ field: `${key}.id`, facet: `relations.${relation.type}`, title, isLater: true }] : [],
   );
-  if (!type) return ['type', 'phase', 'approval_status', 'tags'].map(fixed);
+  const people = isAllowed(permissions, 'stakeholders.view') ? [fixed('stakeholder')] : [];
+  if (!type) return [...['type', 'phase', 'approval_status', 'tags'].map(fixed), ...people];
   const fields = sections(type)
     .flatMap((section) => section.fields)
     .filter(({ options, type: kind }) => (options?.length ?? 0) > 0 || kind === 'boolean')
@@ -67,6 +71,7 @@ function useFacetSources(type: string | undefined): FacetSource[] {
     }),
     fixed('approval_status'),
     fixed('tags'),
+    ...people,
     ...relations,
   ];
 }

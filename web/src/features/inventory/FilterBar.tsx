@@ -1,6 +1,7 @@
 import { Button, Menu, Popover, TextInput } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { Icon } from '../../kit/Icon.tsx';
+import { useKeys } from '../../kit/keys.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import { ConditionEditor } from './ConditionEditor.tsx';
 import { ConditionText } from './ConditionText.tsx';
@@ -151,9 +152,18 @@ function FieldMenu({
 }) {
   const t = useTexts();
   const [text, setText] = useState('');
+  const [isOpen, setOpen] = useState(false);
+  useKeys({ f: () => setOpen(true) });
   const found = fields.filter(({ label }) => label.toLowerCase().includes(text.trim().toLowerCase()));
   return (
-    <Menu width={240} position="bottom-start" onClose={() => setText('')} trapFocus={false}>
+    <Menu
+      width={240}
+      position="bottom-start"
+      opened={isOpen}
+      onChange={setOpen}
+      onClose={() => setText('')}
+      trapFocus={false}
+    >
       <Menu.Target>
         <Button variant="subtle" color="gray" leftSection={<Icon name="add" />}>
           {t('filter.add')}

@@ -20,6 +20,17 @@ function useTotals(search: InventorySearch, columns: readonly ShownColumn[]) {
   return new Map(data?.numbers?.map((one) => [one.field, one]));
 }
 
+/** How many cards there are. */
+export function CardCount({ total }: { total: number }) {
+  const t = useTexts();
+  const { number } = useFormat();
+  return (
+    <span>
+      <strong>{number(total)}</strong> {t('inventory.cards', { count: total })}
+    </span>
+  );
+}
+
 interface GridFootProps {
   search: InventorySearch;
   columns: readonly ShownColumn[];
@@ -30,7 +41,6 @@ interface GridFootProps {
 
 /** The row at the foot: how many cards there are, and the figures of all of them. */
 export function GridFoot({ search, columns, total, line }: GridFootProps) {
-  const t = useTexts();
   const { number, shortMoney, percent } = useFormat();
   const totals = useTotals(search, columns);
   const textOf = ({ key, total: kind, isMoney }: ShownColumn) => {
@@ -51,13 +61,7 @@ export function GridFoot({ search, columns, total, line }: GridFootProps) {
           role="gridcell"
           aria-colindex={at + 2}
         >
-          {at === 0 ? (
-            <span>
-              <strong>{number(total)}</strong> {t('inventory.cards', { count: total })}
-            </span>
-          ) : (
-            textOf(column)
-          )}
+          {at === 0 ? <CardCount total={total} /> : textOf(column)}
         </div>
       ))}
     </div>

@@ -184,7 +184,3 @@ function DragEdge({
   };
   return <span className={styles.edge} aria-hidden="true" onPointerDown={start} />;
 }
-
-/** The tracks of the rows' grid. */
-export const tracks = (columns: readonly { width: number }[], select: number): string =>
-  [select, ...columns.map(({ width }) => width)].map((width) => `${width}px`).join(' ');

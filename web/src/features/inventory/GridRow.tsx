@@ -17,6 +17,9 @@ interface GridRowProps {
   rangeTo: number;
   isSelected: boolean;
   isPeeked: boolean;
+  /** Whether others have changed the card since somebody pointed at it. */
+  isChanged: boolean;
+  onSeen(card: string): void;
   /** The control of the active cell, while it is edited. */
   editor: ReactNode;
   errorOf(card: string, column: string): string | undefined;
@@ -49,8 +52,20 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
       aria-rowindex={line + 2}
       aria-selected={isSelected}
       data-peek={isPeeked}
+      {...(props.isChanged && {
+        onMouseLeave: () => props.onSeen(card!.id),
+        onBlur: () => props.onSeen(card!.id),
+      })}
     >
       <div className={`${styles.cell} ${styles.pinned}`} role="gridcell" aria-colindex={1}>
+        {props.isChanged && (
+          <span
+            className={styles.changed}
+            role="img"
+            aria-label={t('others.changed')}
+            title={t('others.changed')}
+          />
+        )}
         {card && (
           // one of Mantine would take most of the time of a row
           <input

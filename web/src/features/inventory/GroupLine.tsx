@@ -67,7 +67,8 @@ export function GroupLine({ group, by, start, columns, activeColumn, onToggle }:
   );
 }
 
-function GroupValue({ by, value }: { by: Column; value: string | null }) {
+/** The value that the cards of a group have. */
+export function GroupValue({ by, value }: { by: Column; value: string | null }) {
   const t = useTexts();
   const { types, type: typeOf, label } = useMetamodel();
   if (value === null) return t('facets.without');

@@ -2,9 +2,10 @@ import { Button, Drawer, Menu, SegmentedControl, Select, TextInput } from '@mant
 import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { call, readArchiveRetention } from '#client';
 import { Icon } from '../../kit/Icon.tsx';
+import { useKeys } from '../../kit/keys.ts';
 import { TypeMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
@@ -53,6 +54,11 @@ export function InventoryPage() {
   useEffect(() => {
     if (view && isBare(search) && isEdited(search, view)) go({ ...searchOfView(view), peek: search.peek });
   });
+  const find = useRef<HTMLInputElement>(null);
+  useKeys({
+    '/': () => find.current?.focus(),
+    ...(may('inventory.create') && { n: () => go({ ...search, create: true }) }),
+  });
   const isFiltered = Boolean(search.search || search.filter || search.mine);
   return (
     <Page
@@ -80,6 +86,7 @@ export function InventoryPage() {
         />
         <SearchField
           key={search.search ?? ''}
+          field={find}
           value={search.search ?? ''}
           onChange={(text) => go({ ...search, search: text || undefined })}
         />
@@ -180,6 +187,7 @@ function Actions({ search, columns, hasTree, onChange }: ActionsProps) {
 function FacetsDrawer(props: { search: InventorySearch; onChange(search: InventorySearch): void }) {
   const t = useTexts();
   const [isOpen, { open, close }] = useDisclosure(false);
+  const isPhone = useMediaQuery('(max-width: 599px)', window.innerWidth < 600);
   return (
     <>
       <Button variant="default" leftSection={<Icon name="tune" />} onClick={open}>
@@ -188,7 +196,7 @@ function FacetsDrawer(props: { search: InventorySearch; onChange(search: Invento
       <Drawer
         opened={isOpen}
         onClose={close}
-        size={300}
+        {...(isPhone ? { position: 'bottom' as const, size: '85%' } : { size: 300 })}
         title={t('facets.title')}
         closeButtonProps={{ 'aria-label': t('action.close') }}
       >
@@ -281,12 +289,19 @@ function DensityMenu() {
 /** How long typing must rest until it is searched, in milliseconds. */
 const REST_MS = 200;
 
-function SearchField({ value, onChange }: { value: string; onChange(text: string): void }) {
+interface SearchFieldProps {
+  field: RefObject<HTMLInputElement | null>;
+  value: string;
+  onChange(text: string): void;
+}
+
+function SearchField({ field, value, onChange }: SearchFieldProps) {
   const t = useTexts();
   const [text, setText] = useState(value);
   const later = useDebouncedCallback(onChange, REST_MS);
   return (
     <TextInput
+      ref={field}
       aria-label={t('inventory.search')}
       placeholder={t('inventory.search')}
       leftSection={<Icon name="search" />}

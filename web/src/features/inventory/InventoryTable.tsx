@@ -1,19 +1,23 @@
 import { Checkbox } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { useEffect, useMemo, useState } from 'react';
 import { useTexts } from '../../kit/messages.tsx';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { CardGrid } from './CardGrid.tsx';
+import { CardLines } from './CardLines.tsx';
 import { rowHeights, useDensity } from './density.ts';
-import { GridFoot } from './GridFoot.tsx';
+import { CardCount, GridFoot } from './GridFoot.tsx';
 import type { HeadActions } from './GridHead.tsx';
-import { GroupLine } from './GroupLine.tsx';
+import { GroupLine, GroupValue } from './GroupLine.tsx';
 import { useGridCursor } from './grid.ts';
 import { useGridEditing } from './gridEditing.tsx';
 import { useGroups } from './groups.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import { colsOf, type ShownColumn } from './layout.ts';
 import { Nothing } from './Nothing.tsx';
+import { useOthers } from './others.ts';
 import { fieldsOf, listQueryOf, useRelated, useRows, useTotal } from './rows.ts';
+import styles from './table.module.css';
 import type { CardListItem, Column } from './types.ts';
 import { useVisibleLines } from './visible.ts';
 
@@ -53,6 +57,8 @@ export function InventoryTable(props: InventoryTableProps) {
   const lines = grouped?.lines ?? total;
   const rows = useRows(segments, fields, visible);
   const related = useRelated(rows.pages, columns);
+  const isPhone = useMediaQuery('(max-width: 599px)', window.innerWidth < 600);
+  const others = useOthers(query, fields);
   useEffect(() => onTotal(total), [onTotal, total]);
   // the panel follows the cell with the focus
   const peeked = search.peek && rows.row(cursor.active.line)?.id;
@@ -61,7 +67,13 @@ export function InventoryTable(props: InventoryTableProps) {
   useEffect(() => {
     if (peeked && cursor.hasMoved) showPeeked(peeked);
   }, [cursor.active]);
-  const editing = useGridEditing({ columns, lines, card: rows.row, related }, cursor);
+  const { permissions } = useMe();
+  const mayCreate = isAllowed(permissions, 'inventory.create') && !archived;
+  const newType = mayCreate && !by ? type : undefined;
+  const editing = useGridEditing(
+    { columns, lines, newType, card: rows.row, lineOf: rows.lineOf, related },
+    cursor,
+  );
   const head = useMemo((): HeadActions => {
     const change = (shown: readonly ShownColumn[]) => onChange({ ...search, cols: colsOf(all, shown) });
     const isPlain = !search.search && !search.tree;
@@ -81,54 +93,80 @@ export function InventoryTable(props: InventoryTableProps) {
   const shown = rows.pages.flat();
   const areAllSelected = shown.length > 0 && shown.every(({ id }) => selected.has(id));
   if (list.total === 0) return <Nothing search={search} onChange={onChange} />;
+  if (isPhone)
+    return (
+      <CardLines
+        columns={columns}
+        lines={lines}
+        card={rows.row}
+        related={related}
+        onRange={onRange}
+        onPeek={(id) => onChange({ ...search, peek: id })}
+        head={(line) => {
+          const group = grouped?.groups.find((one) => one.line === line);
+          return group && { text: <GroupValue by={by!} value={group.value} /> };
+        }}
+        foot={<CardCount total={total} />}
+        isStale={list.isStale}
+      />
+    );
   return (
-    <CardGrid
-      columns={columns}
-      lines={lines}
-      rowHeight={rowHeights[density]}
-      card={rows.row}
-      related={related}
-      depth={(card) => (tree ? (card.path?.length ?? 0) : 0)}
-      onRange={onRange}
-      cursor={cursor}
-      editing={editing}
-      head={head}
-      selected={selected}
-      onSelect={onSelect}
-      selectAll={
-        <Checkbox
-          aria-label={t('table.selectAll')}
-          checked={areAllSelected}
-          indeterminate={!areAllSelected && selected.size > 0}
-          tabIndex={-1}
-          onChange={(event) => onSelect(shown, event.target.checked)}
-        />
-      }
-      peek={search.peek}
-      onPeek={(id) => onChange({ ...search, peek: id === search.peek ? undefined : id })}
-      otherLine={(line, start) => {
-        const group = grouped?.groups.find((one) => one.line === line);
-        return (
-          group && (
-            <GroupLine
-              key={`group ${group.value}`}
-              group={group}
-              by={by!}
-              start={start}
-              columns={columns}
-              activeColumn={cursor.active.line === line ? cursor.active.column : -1}
-              onToggle={(value) => {
-                const next = new Set(collapsed);
-                if (!next.delete(value)) next.add(value);
-                setCollapsed(next);
-              }}
-            />
-          )
-        );
-      }}
-      foot={<GridFoot search={search} columns={columns} total={total} line={lines + 2} />}
-      isStale={list.isStale}
-    />
+    <>
+      {others.added.size > 0 && (
+        <button type="button" className={styles.news} onClick={others.show}>
+          {t('others.show', { count: others.added.size })}
+        </button>
+      )}
+      <CardGrid
+        changed={others.changed}
+        onSeen={others.onSeen}
+        columns={columns}
+        lines={lines}
+        rowHeight={rowHeights[density]}
+        card={rows.row}
+        related={related}
+        depth={(card) => (tree ? (card.path?.length ?? 0) : 0)}
+        onRange={onRange}
+        cursor={cursor}
+        editing={editing}
+        head={head}
+        selected={selected}
+        onSelect={onSelect}
+        selectAll={
+          <Checkbox
+            aria-label={t('table.selectAll')}
+            checked={areAllSelected}
+            indeterminate={!areAllSelected && selected.size > 0}
+            tabIndex={-1}
+            onChange={(event) => onSelect(shown, event.target.checked)}
+          />
+        }
+        peek={search.peek}
+        onPeek={(id) => onChange({ ...search, peek: id === search.peek ? undefined : id })}
+        otherLine={(line, start) => {
+          const group = grouped?.groups.find((one) => one.line === line);
+          return (
+            group && (
+              <GroupLine
+                key={`group ${group.value}`}
+                group={group}
+                by={by!}
+                start={start}
+                columns={columns}
+                activeColumn={cursor.active.line === line ? cursor.active.column : -1}
+                onToggle={(value) => {
+                  const next = new Set(collapsed);
+                  if (!next.delete(value)) next.add(value);
+                  setCollapsed(next);
+                }}
+              />
+            )
+          );
+        }}
+        foot={<GridFoot search={search} columns={columns} total={total} line={lines + 2} />}
+        isStale={list.isStale}
+      />
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { ActionIcon, Button } from '@mantine/core';
-import { type ComponentType, useState } from 'react';
+import { type ComponentType, useRef, useState } from 'react';
 import { Icon } from '../../kit/Icon.tsx';
+import { useKeys } from '../../kit/keys.ts';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMe } from '../../shell/queries.ts';
 import { ApprovalDialog } from './ApprovalDialog.tsx';
@@ -100,6 +101,8 @@ export function SelectionBar({ cards, isArchived, others, onSelectAll, onClear }
   const { permissions } = useMe();
   const [open, setOpen] = useState<Action>();
   const [isSelecting, setSelecting] = useState(false);
+  const bar = useRef<HTMLDivElement>(null);
+  useKeys({ '.': () => bar.current?.querySelector('button')?.focus() });
   if (cards.length === 0) return null;
   const actions = (isArchived ? ofArchived : ofActive).filter(
     ({ permissions: needed, fits }) =>
@@ -107,7 +110,7 @@ export function SelectionBar({ cards, isArchived, others, onSelectAll, onClear }
   );
   const Dialog = open?.dialog;
   return (
-    <div className={styles.bar} role="toolbar" aria-label={t('bar.title')}>
+    <div ref={bar} className={styles.bar} role="toolbar" aria-label={t('bar.title')}>
       <strong>{t('bar.selected', { count: cards.length })}</strong>
       {others > 0 && (
         <Button

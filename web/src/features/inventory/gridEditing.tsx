@@ -9,8 +9,17 @@ import { useCellText } from './cellText.ts';
 import type { Change } from './changes.ts';
 import { useEdits, valueFrom } from './edits.ts';
 import type { GridCursor, Place } from './grid.ts';
-import { changesIn, copiedLines, type EditedRange, type GridSource, pastedChanges } from './ranges.ts';
+import { type NewCard, NewCardsDialog } from './NewCardsDialog.tsx';
+import {
+  changesIn,
+  copiedLines,
+  type EditedRange,
+  type GridSource,
+  newCardsOf,
+  pastedChanges,
+} from './ranges.ts';
 import { cellKey, useSaving } from './saving.ts';
+import type { CardListItem } from './types.ts';
 
 /** What a table needs for editing. */
 export interface GridEditing {
@@ -25,6 +34,9 @@ export interface GridEditing {
   onPaste(event: ClipboardEvent): void;
   dialogs: ReactNode;
 }
+
+/** What a card is before it exists, for what can be written of it. */
+const emptyCard = (type: string) => ({ type, status: 'ACTIVE', attributes: {} }) as unknown as CardListItem;
 
 /** Editing of cells: one in its place; ranges by copy, paste, fill and clear. */
 export function useGridEditing(source: GridSource, cursor: GridCursor): GridEditing {
@@ -41,6 +53,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
   );
   const [editing, setEditing] = useState<Place & { begin?: string }>();
   const [dialog, setDialog] = useState<{ title: string; changes: Change[]; note?: string }>();
+  const [added, setAdded] = useState<{ type: string; cards: NewCard[] }>();
   const editAt = ({ line, column }: Place) => {
     const card = cardAt(line);
     const shown = columns[column];
@@ -92,10 +105,27 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
       apply(t('cell.clear'), clearable);
       return true;
     }
+    if (event.key === 'F8') {
+      nextError();
+      return true;
+    }
     if (event.key === 'F2' || (event.key === 'Enter' && active.column > 0)) return begin(active);
+    if (event.key === 'e' && active.column === 0 && !isCommand) return begin(active);
     const isTyped = event.key.length === 1 && event.key !== ' ' && !isCommand && !event.altKey;
     if (!isTyped || active.column === 0 || editAt(active)?.edit.kind !== 'field') return false;
     return begin(active, event.key);
+  };
+  const nextError = () => {
+    const places = [...errors.keys()].flatMap((key) => {
+      const [id, name] = key.split(' ');
+      const column = columns.findIndex((one) => one.key === name);
+      const line = source.lineOf(id!);
+      return column < 0 || line === undefined ? [] : [{ line, column }];
+    });
+    const order = (place: Place) => place.line * columns.length + place.column;
+    const sorted = places.toSorted((a, b) => order(a) - order(b));
+    const next = sorted.find((place) => order(place) > order(cursor.active)) ?? sorted[0];
+    if (next) cursor.go(next);
   };
   const isCell = (event: ClipboardEvent) => (event.target as HTMLElement).dataset.line !== undefined;
   const onCopy = (event: ClipboardEvent) => {
@@ -109,8 +139,18 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
     if (!isCell(event)) return;
     event.preventDefault();
     const parse = (field: Field, text: string) => valueFrom(field, text, label, { t, language });
-    const { changes, leftOut } = pastedChanges(range, event.clipboardData.getData('text/plain'), parse);
-    apply(t('cell.paste'), changes, leftOut > 0 ? t('cell.leftOut', { count: leftOut }) : undefined);
+    const text = event.clipboardData.getData('text/plain');
+    const { changes, leftOut } = pastedChanges(range, text, lines, parse);
+    const { newType } = source;
+    const added = newType
+      ? newCardsOf(range, text, lines, (column, value) => {
+          const edit = columns[column] && editOf(columns[column], emptyCard(newType));
+          return edit?.kind === 'field' ? edit.patch(parse(edit.field, value)) : undefined;
+        })
+      : [];
+    if (newType && added.length > 0) setAdded({ type: newType, cards: added });
+    if (added.length === 0 || changes.length > 0)
+      apply(t('cell.paste'), changes, leftOut > 0 ? t('cell.leftOut', { count: leftOut }) : undefined);
   };
   return {
     isEditing: editing !== undefined,
@@ -146,6 +186,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
             onDone={() => setDialog(undefined)}
           />
         )}
+        {added && !dialog && <NewCardsDialog {...added} onClose={() => setAdded(undefined)} />}
         {saving.dialog}
       </>
     ),

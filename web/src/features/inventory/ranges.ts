@@ -4,13 +4,18 @@ import { type Change, MOST_CHANGED } from './changes.ts';
 import { type CellEdit, isSame } from './edits.ts';
 import type { GridCursor, Place } from './grid.ts';
 import type { ShownColumn } from './layout.ts';
+import type { NewCard } from './NewCardsDialog.tsx';
 import type { CardListItem, Column, Related } from './types.ts';
 
 /** The rows and columns of a table. */
 export interface GridSource {
   columns: readonly ShownColumn[];
   lines: number;
+  /** The type of the cards that rows pasted after the last line become; without it they are left out. */
+  newType: string | undefined;
   card(line: number): CardListItem | undefined;
+  /** The line of a card that is loaded. */
+  lineOf(card: string): number | undefined;
   related(card: string): ReadonlyMap<string, Related[]> | undefined;
 }
 
@@ -44,10 +49,14 @@ export function changesIn(
   return changes;
 }
 
-/** What a text from a spreadsheet changes: one value fills the range, several begin at its first cell. */
+/**
+ * What a text from a spreadsheet changes: one value fills the range, several begin at its first cell.
+ * @param count the lines of the table; rows after the last one change nothing.
+ */
 export function pastedChanges(
   range: EditedRange,
   text: string,
+  count: number,
   parse: (field: Field, text: string) => unknown,
 ): { changes: Change[]; leftOut: number } {
   const cells = cellsOf(text);
@@ -56,7 +65,7 @@ export function pastedChanges(
     return { changes: changesIn(range, (_, __, field) => parse(field, only)), leftOut: 0 };
   const changes: Change[] = [];
   let leftOut = 0;
-  for (const [down, row] of cells.slice(0, MOST_CHANGED).entries()) {
+  for (const [down, row] of cells.slice(0, Math.min(MOST_CHANGED, count - range.lines[0])).entries()) {
     for (const [right, value] of row.entries()) {
       const place = { line: range.lines[0] + down, column: range.columns[0] + right };
       if (range.editAt(place)?.edit.kind !== 'field') leftOut += 1;
@@ -69,6 +78,28 @@ export function pastedChanges(
     }
   }
   return { changes, leftOut };
+}
+
+/**
+ * The cards that the rows of a text beyond the last line would become; rows without a name are left out.
+ * @param patchOf the members of a card that a text in a column stands for; undefined for columns that cannot be written.
+ */
+export function newCardsOf(
+  { lines, columns }: EditedRange,
+  text: string,
+  count: number,
+  patchOf: (column: number, text: string) => Record<string, unknown> | undefined,
+): NewCard[] {
+  const rows = cellsOf(text).slice(Math.max(0, count - lines[0]));
+  return rows.flatMap((row) => {
+    const card: Record<string, unknown> = {};
+    for (const [right, value] of row.entries()) {
+      const { attributes, ...members } = patchOf(columns[0] + right, value) ?? {};
+      Object.assign(card, members);
+      if (attributes) card.attributes = { ...(card.attributes as object), ...attributes };
+    }
+    return typeof card.name === 'string' && card.name !== '' ? [card as NewCard] : [];
+  });
 }
 
 /** The loaded rows of a range, each as a line of cells. */

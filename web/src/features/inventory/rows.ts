@@ -134,6 +134,13 @@ export function useRows(segments: readonly Segment[], fields: string, { from, to
     error: results.find(({ error }) => error)?.error ?? null,
     /** The visible ones. */
     pages: visible.map((_, at) => (results[at]?.data?.items ?? []) as CardListItem[]),
+    lineOf(id: string): number | undefined {
+      for (const [at, { start, page }] of wanted.entries()) {
+        const index = results[at]?.data?.items.findIndex((card) => card.id === id) ?? -1;
+        if (index >= 0) return start + page * PAGE + index;
+      }
+      return undefined;
+    },
     row(line: number): CardListItem | undefined {
       const at = wanted.findIndex(({ start, end, page }) => {
         const begin = start + page * PAGE;

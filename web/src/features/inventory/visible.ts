@@ -31,11 +31,14 @@ export function useVisibleLines() {
     const isFar = Math.abs(moved) > FAR;
     // a move of the scrollbar says nothing about where it goes next
     const speed = isFar ? 0 : (last.current.speed + moved / Math.max(16, at - last.current.at)) / 2;
-    const ahead = Math.min(AHEAD.most, Math.max(AHEAD.least, Math.abs(speed) * AHEAD_MS));
+    const side = speed < 0 ? -1 : 1;
+    // what is already read ahead is given up slowly, since speeds vary from frame to frame
+    const before = isFar ? 0 : side * last.current.lines.ahead - STEP;
+    const ahead = Math.min(AHEAD.most, Math.max(AHEAD.least, before, Math.abs(speed) * AHEAD_MS));
     const next = {
       from: Math.floor(from / STEP) * STEP,
       to: Math.ceil((to + 1) / STEP) * STEP,
-      ahead: Math.ceil(ahead / STEP) * STEP * (speed < 0 ? -1 : 1),
+      ahead: side * Math.ceil(ahead / STEP) * STEP,
     };
     const isSame = next.from === lines.from && next.to === lines.to && next.ahead === lines.ahead;
     last.current = { from, at, speed, lines: isSame ? lines : next };

@@ -1,0 +1,80 @@
+import { eventually, names, openInventory, parameter } from './inventory.ts';
+
+// pages of a busy machine are slow
+vi.setConfig({ testTimeout: 180_000 });
+
+const { admin, create, open } = await openInventory();
+
+test('keys list themselves, lead to areas, and sort by a second column', async () => {
+  const { page, problems, accessibility } = await open('/inventory?type=Application');
+  await page.getByRole('link', { name: 'Ledger archive' }).waitFor();
+  await page.locator('body').press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await dialog.getByText('Next refused cell').waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.locator('body').press('n');
+  await page.getByRole('dialog', { name: 'New card' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('body').press('f');
+  await page.getByRole('textbox', { name: 'Find a field' }).waitFor();
+  await page.keyboard.press('Escape');
+
+  const head = (name: string) => page.getByRole('columnheader', { name }).getByRole('button').first();
+  await head('Hosting Type').click();
+  await head('Name').click({ modifiers: ['Shift'] });
+  await head('Name').click({ modifiers: ['Shift'] });
+  await eventually(() => parameter(page, 'sort')).toBe('attributes.hostingType,-name');
+  await eventually(() => names(page)).toEqual(['Claims desk', 'Ledger', 'Ledger archive']);
+  expect(await accessibility()).toEqual([]);
+
+  await page.locator('body').press('g');
+  await page.locator('body').press('m');
+  await page.getByRole('heading', { level: 1, name: 'Capability map' }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('what others change is marked, and new cards wait until they are asked for', async () => {
+  const { page, problems, accessibility } = await open('/inventory?type=Application');
+  await page.getByRole('link', { name: 'Ledger archive' }).waitFor();
+  const [ledger] = (await admin.get('/api/v1/cards?search=ledger&page_size=1')).body.items;
+  await admin.patch(`/api/v1/cards/${ledger.id}`, { name: 'Zedger' });
+  await create('Application', 'Aardvark');
+  await page.getByRole('button', { name: '1 new, show' }).waitFor();
+  await page.getByRole('img', { name: 'Changed by somebody else' }).waitFor();
+  expect(await names(page)).toEqual(['Claims desk', 'Zedger', 'Ledger archive']);
+  expect(await accessibility()).toEqual([]);
+  await page.getByRole('button', { name: '1 new, show' }).click();
+  await eventually(() => names(page)).toEqual(['Aardvark', 'Claims desk', 'Ledger archive', 'Zedger']);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('rows that are pasted after the last one become cards, unless they exist', async () => {
+  await create('Application', 'Paste one');
+  const { page, problems, accessibility } = await open(
+    '/inventory?type=Application&filter=name%20~%20paste&cols=%5B%22name%22%2C%22attributes.numberOfUsers%22%5D',
+  );
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('[data-line="0"][data-column="0"]').click();
+  await page.evaluate(`navigator.clipboard.writeText('Paste one\\t7\\nPaste two\\t8\\nClaims desk\\t9')`);
+  await page.keyboard.press('Control+v');
+  const changes = page.getByRole('dialog', { name: 'Paste' });
+  await changes.getByRole('button', { name: 'Change 1 card' }).click();
+  const added = page.getByRole('dialog', { name: '2 new cards' });
+  await added.getByRole('link', { name: 'Claims desk' }).waitFor();
+  expect(await added.getByRole('checkbox', { name: 'Claims desk' }).isChecked()).toBe(false);
+  expect(await accessibility('[role=dialog]')).toEqual([]);
+  await added.getByRole('button', { name: 'Create 1 Application' }).click();
+  await added.waitFor({ state: 'detached' });
+  await page.getByText('2 cards').last().waitFor();
+  const { items } = (await admin.get('/api/v1/cards?search=paste&fields=name,attributes')).body;
+  expect(new Set(items.map((card: { name: string }) => card.name))).toEqual(
+    new Set(['Paste one', 'Paste two']),
+  );
+  expect(items.find((card: { name: string }) => card.name === 'Paste two').attributes.numberOfUsers).toBe(8);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
