@@ -67,6 +67,25 @@ test('the same graph is a list, another card comes to the middle, and types are 
   await page.context().close();
 });
 
+test('an empty start finds a card by its name, and what is shown is put on a dashboard', async () => {
+  const { page, problems, accessibility } = await visit(browser, origin);
+  await logIn(page, owner.email, '/explorer');
+  await page.getByRole('heading', { name: 'Most connected' }).waitFor();
+  await page.getByRole('button', { name: 'Policy desk' }).first().waitFor();
+  expect(await accessibility()).toEqual([]);
+  const around = page.getByRole('combobox', { name: 'Around' });
+  await around.fill('ledger');
+  await around.press('Enter');
+  await page.getByRole('heading', { level: 2, name: 'Ledger' }).waitFor();
+  await page.getByRole('button', { name: 'Pin', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'New dashboard' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Ours');
+  await page.getByRole('button', { name: 'Save', exact: true }).last().click();
+  await page.getByText(/Ours/).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('a browser without graphics card shows the whole graph as a table', async () => {
   const { page, problems, accessibility } = await visit(browser, origin);
   await logIn(page, owner.email, '/explorer?view=all');

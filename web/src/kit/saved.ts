@@ -8,6 +8,7 @@ import {
   readSavedReport,
   type SavedReport,
 } from '#client';
+import type { Params } from './reports.ts';
 
 /** An address within the application: its path, and what it says. */
 export interface SavedView {
@@ -37,6 +38,22 @@ export function savedTypeOf(path: string): Type {
 export function viewOf({ config }: Pick<SavedReport, 'config'>): SavedView | undefined {
   const { path, search } = config as Partial<SavedView>;
   return typeof path === 'string' && /^\/(?!\/)/.test(path) ? { path, search: search ?? {} } : undefined;
+}
+
+/** The report whose picture stands for a view of another page; undefined without one. */
+export function reportOf({ path, search }: SavedView): { name: string; params: Params } | undefined {
+  if (path.startsWith('/reports/')) {
+    const { hide: _hide, as_of: _at, compare: _compare, view: _view, ...params } = search;
+    return { name: path.slice('/reports/'.length), params: params as Params };
+  }
+  const { center, depth, root } = search as Params;
+  if (path === '/explorer' && center)
+    return { name: 'dependencies', params: { center_id: center, depth: depth ?? 1, bundle: 12 } };
+  // the report has applications in business capabilities, coloured by how well they fit
+  const { boxes = 'BusinessCapability', inside = 'Application', colour, filter } = search as Params;
+  if (path !== '/map' || boxes !== 'BusinessCapability' || inside !== 'Application' || colour)
+    return undefined;
+  return { name: 'capability-heatmap', params: { roll_up: true, scope: root, filter } };
 }
 
 /** The tiles of a dashboard; what is not understood is left out. */

@@ -72,7 +72,13 @@ export function Shortcuts() {
     </section>
   );
   return (
-    <Modal opened={isOpen} onClose={close} title={t('keys.title')} size={640}>
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={t('keys.title')}
+      size={640}
+      closeButtonProps={{ 'aria-label': t('action.close') }}
+    >
       <div className={styles.keysColumns}>
         {list('keys.everywhere', general)}
         {list('keys.inTable', table)}

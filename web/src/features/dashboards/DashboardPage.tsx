@@ -10,10 +10,10 @@ import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import type { InventoryQuery } from '../../kit/query.ts';
-import { type Params, reportUrl, useChart, useQueryChart } from '../../kit/reports.ts';
+import { reportUrl, useChart, useQueryChart } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
-import { savedReportQuery, type Tile, tilesOf, useSavedReports } from '../../kit/saved.ts';
+import { reportOf, savedReportQuery, type Tile, tilesOf, useSavedReports } from '../../kit/saved.ts';
 import { RoutePending } from '../../shell/RouteStates.tsx';
 import styles from './dashboards.module.css';
 
@@ -178,16 +178,16 @@ function TileContent({ tile: { path, search, title } }: { tile: Tile }) {
   const navigate = useNavigate();
   const { ref: size, width } = useElementSize();
   const { ref: view, inViewport } = useInViewport<HTMLDivElement>();
-  const { hide, as_of, compare: _compare, view: _view, ...params } = search;
-  const name = path.startsWith('/reports/') ? path.slice(9) : undefined;
+  const { hide, as_of } = search;
+  const shown = reportOf({ path, search });
   const day = typeof as_of === 'string' ? { as_of: `${as_of}T23:59:59Z` } : {};
   const report = useChart(
-    name && inViewport ? reportUrl(name, { ...(params as Params), ...day }) : undefined,
+    shown && inViewport ? reportUrl(shown.name, { ...shown.params, ...day }) : undefined,
   );
   const query = useQueryChart(
     path === '/query' && inViewport ? (search.q as InventoryQuery | undefined) : undefined,
   );
-  const { data, error } = name ? report : query;
+  const { data, error } = shown ? report : query;
   const hidden = Array.isArray(hide) ? (hide as string[]) : [];
   return (
     <div ref={view} className={styles.content}>
@@ -202,7 +202,7 @@ function TileContent({ tile: { path, search, title } }: { tile: Tile }) {
             }}
           />
         )}
-        {!name && path !== '/query' && (
+        {!shown && path !== '/query' && (
           <Link to={path as '/'} search={search as never} className={styles.open}>
             {t('dashboard.open', { title })}
           </Link>

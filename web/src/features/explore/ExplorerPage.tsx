@@ -4,14 +4,16 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { AsOfField } from '../../kit/AsOfField.tsx';
 import { useChartContext } from '../../kit/charts.ts';
-import { CardFinder } from '../../kit/finders.tsx';
+import { CardFinder, useCardName } from '../../kit/finders.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
+import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { RoutePending } from '../../shell/RouteStates.tsx';
 import { ExplorerPanel } from './ExplorerPanel.tsx';
+import { ExplorerStart } from './ExplorerStart.tsx';
 import { type Graph, useGraph, useImpact, usePaths } from './explorer.data.ts';
 import { alongFlows, layoutOf } from './explorer.layout.ts';
 import styles from './explorer.module.css';
@@ -34,6 +36,7 @@ export function ExplorerPage() {
     void navigate({ search: { center: id, depth: search.depth, hide: search.hide, as_of: search.as_of } });
   useHotkeys([['t', () => go({ view: search.view === 'list' ? undefined : 'list' })]]);
   const isAll = search.view === 'all';
+  const middle = useCardName(search.center);
   return (
     <Page
       title={
@@ -50,6 +53,12 @@ export function ExplorerPage() {
       actions={
         <>
           <AsOfField value={search.as_of} onChange={(as_of) => go({ as_of })} />
+          {(search.center || isAll) && (
+            <SaveView
+              title={middle?.name ?? t('nav.explorer')}
+              view={{ path: '/explorer', search: { ...search } }}
+            />
+          )}
           <ShareButton />
         </>
       }
@@ -108,13 +117,7 @@ export function ExplorerPage() {
       ) : search.center ? (
         <Around search={search} center={search.center} go={go} onCenter={center} />
       ) : (
-        <div className={styles.empty}>
-          <h2>{t('explorer.emptyTitle')}</h2>
-          <p>{t('explorer.empty')}</p>
-          <Button variant="default" onClick={() => go({ view: 'all' })} leftSection={<Icon name="hub" />}>
-            {t('explorer.showAll')}
-          </Button>
-        </div>
+        <ExplorerStart onCenter={center} onAll={() => go({ view: 'all' })} />
       )}
     </Page>
   );

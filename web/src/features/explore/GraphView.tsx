@@ -161,8 +161,8 @@ function Lines({ lines, layout, isStrong, isQuiet, tone }: LinesProps) {
             viewBox="0 0 8 8"
             refX="7"
             refY="4"
-            markerWidth="8"
-            markerHeight="8"
+            markerWidth="11"
+            markerHeight="11"
             markerUnits="userSpaceOnUse"
             orient="auto-start-reverse"
           >

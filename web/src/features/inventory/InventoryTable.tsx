@@ -74,20 +74,7 @@ export function InventoryTable(props: InventoryTableProps) {
     { columns, lines, newType, card: rows.row, lineOf: rows.lineOf, related },
     cursor,
   );
-  const head = useMemo((): HeadActions => {
-    const change = (shown: readonly ShownColumn[]) => onChange({ ...search, cols: colsOf(all, shown) });
-    const isPlain = !search.search && !search.tree;
-    return {
-      sort: query.sort_by === 'relevance' ? '' : `${query.sort_dir === 'desc' ? '-' : ''}${query.sort_by}`,
-      onSort: (by) => onChange({ ...search, sort: (by === 'name' && isPlain) || !by ? undefined : by }),
-      onResize: (key, width) =>
-        change(columns.map((column) => (column.key === key ? { ...column, width } : column))),
-      onMove: (key, before) => change(moved(columns, key, before)),
-      onHide: (key) => change(columns.filter((column) => column.key !== key)),
-      group: search.group,
-      onGroup: (group) => onChange({ ...search, group }),
-    };
-  }, [search, query, all, columns, onChange]);
+  const head = useHead(search, query, all, columns, onChange);
   const error = list.error ?? rows.error;
   if (error) throw error;
   const shown = rows.pages.flat();
@@ -168,6 +155,30 @@ export function InventoryTable(props: InventoryTableProps) {
       />
     </>
   );
+}
+
+/** What the titles of the columns do. */
+function useHead(
+  search: InventorySearch,
+  query: ReturnType<typeof listQueryOf>,
+  all: readonly Column[],
+  columns: readonly ShownColumn[],
+  onChange: InventoryTableProps['onChange'],
+): HeadActions {
+  return useMemo((): HeadActions => {
+    const change = (shown: readonly ShownColumn[]) => onChange({ ...search, cols: colsOf(all, shown) });
+    const isPlain = !search.search && !search.tree;
+    return {
+      sort: query.sort_by === 'relevance' ? '' : `${query.sort_dir === 'desc' ? '-' : ''}${query.sort_by}`,
+      onSort: (by) => onChange({ ...search, sort: (by === 'name' && isPlain) || !by ? undefined : by }),
+      onResize: (key, width) =>
+        change(columns.map((column) => (column.key === key ? { ...column, width } : column))),
+      onMove: (key, before) => change(moved(columns, key, before)),
+      onHide: (key) => change(columns.filter((column) => column.key !== key)),
+      group: search.group,
+      onGroup: (group) => onChange({ ...search, group }),
+    };
+  }, [search, query, all, columns, onChange]);
 }
 
 /** The columns with one moved before another, or to the end. */

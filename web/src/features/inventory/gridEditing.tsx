@@ -1,25 +1,15 @@
 import { notifications } from '@mantine/notifications';
 import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useCallback, useState } from 'react';
 import type { Leave } from '../../kit/FieldEditor.tsx';
-import { useLanguage } from '../../kit/messages.tsx';
-import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { useTexts } from '../../kit/messages.tsx';
 import { CellEditor } from './CellEditor.tsx';
 import { ChangesDialog } from './ChangesDialog.tsx';
-import { useCellText } from './cellText.ts';
 import type { Change } from './changes.ts';
-import { useEdits, valueFrom } from './edits.ts';
+import { useEdits } from './edits.ts';
 import type { GridCursor, Place } from './grid.ts';
-import { type NewCard, NewCardsDialog } from './NewCardsDialog.tsx';
-import {
-  changesIn,
-  copiedLines,
-  type EditedRange,
-  type GridSource,
-  newCardsOf,
-  pastedChanges,
-} from './ranges.ts';
+import { useGridClipboard } from './gridClipboard.tsx';
+import { changesIn, type EditedRange, type GridSource, placeOfNext } from './ranges.ts';
 import { cellKey, useSaving } from './saving.ts';
-import type { CardListItem } from './types.ts';
 
 /** What a table needs for editing. */
 export interface GridEditing {
@@ -35,15 +25,10 @@ export interface GridEditing {
   dialogs: ReactNode;
 }
 
-/** What a card is before it exists, for what can be written of it. */
-const emptyCard = (type: string) => ({ type, status: 'ACTIVE', attributes: {} }) as unknown as CardListItem;
-
 /** Editing of cells: one in its place; ranges by copy, paste, fill and clear. */
 export function useGridEditing(source: GridSource, cursor: GridCursor): GridEditing {
-  const { t, language } = useLanguage();
+  const t = useTexts();
   const { columns, lines, card: cardAt } = source;
-  const { label } = useMetamodel();
-  const { cellText } = useCellText();
   const editOf = useEdits();
   const saving = useSaving();
   const { errors } = saving;
@@ -53,7 +38,6 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
   );
   const [editing, setEditing] = useState<Place & { begin?: string }>();
   const [dialog, setDialog] = useState<{ title: string; changes: Change[]; note?: string }>();
-  const [added, setAdded] = useState<{ type: string; cards: NewCard[] }>();
   const editAt = ({ line, column }: Place) => {
     const card = cardAt(line);
     const shown = columns[column];
@@ -106,7 +90,12 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
       return true;
     }
     if (event.key === 'F8') {
-      nextError();
+      const next = placeOfNext(
+        [...errors.keys()].map((key) => key.split(' ')),
+        active,
+        source,
+      );
+      if (next) cursor.go(next);
       return true;
     }
     if (event.key === 'F2' || (event.key === 'Enter' && active.column > 0)) return begin(active);
@@ -115,43 +104,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
     if (!isTyped || active.column === 0 || editAt(active)?.edit.kind !== 'field') return false;
     return begin(active, event.key);
   };
-  const nextError = () => {
-    const places = [...errors.keys()].flatMap((key) => {
-      const [id, name] = key.split(' ');
-      const column = columns.findIndex((one) => one.key === name);
-      const line = source.lineOf(id!);
-      return column < 0 || line === undefined ? [] : [{ line, column }];
-    });
-    const order = (place: Place) => place.line * columns.length + place.column;
-    const sorted = places.toSorted((a, b) => order(a) - order(b));
-    const next = sorted.find((place) => order(place) > order(cursor.active)) ?? sorted[0];
-    if (next) cursor.go(next);
-  };
-  const isCell = (event: ClipboardEvent) => (event.target as HTMLElement).dataset.line !== undefined;
-  const onCopy = (event: ClipboardEvent) => {
-    if (!isCell(event)) return;
-    const texts = copiedLines(cursor.range, source, cellText);
-    event.clipboardData.setData('text/plain', texts.join('\n'));
-    event.preventDefault();
-    notifications.show({ withCloseButton: false, message: t('cell.copied', { count: texts.length }) });
-  };
-  const onPaste = (event: ClipboardEvent) => {
-    if (!isCell(event)) return;
-    event.preventDefault();
-    const parse = (field: Field, text: string) => valueFrom(field, text, label, { t, language });
-    const text = event.clipboardData.getData('text/plain');
-    const { changes, leftOut } = pastedChanges(range, text, lines, parse);
-    const { newType } = source;
-    const added = newType
-      ? newCardsOf(range, text, lines, (column, value) => {
-          const edit = columns[column] && editOf(columns[column], emptyCard(newType));
-          return edit?.kind === 'field' ? edit.patch(parse(edit.field, value)) : undefined;
-        })
-      : [];
-    if (newType && added.length > 0) setAdded({ type: newType, cards: added });
-    if (added.length === 0 || changes.length > 0)
-      apply(t('cell.paste'), changes, leftOut > 0 ? t('cell.leftOut', { count: leftOut }) : undefined);
-  };
+  const clipboard = useGridClipboard(source, cursor, range, apply);
   return {
     isEditing: editing !== undefined,
     editorAt(line, column) {
@@ -175,8 +128,8 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
     errorOf,
     onKeyDown,
     begin,
-    onCopy,
-    onPaste,
+    onCopy: clipboard.onCopy,
+    onPaste: clipboard.onPaste,
     dialogs: (
       <>
         {dialog && (
@@ -186,7 +139,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
             onDone={() => setDialog(undefined)}
           />
         )}
-        {added && !dialog && <NewCardsDialog {...added} onClose={() => setAdded(undefined)} />}
+        {!dialog && clipboard.dialog}
         {saving.dialog}
       </>
     ),

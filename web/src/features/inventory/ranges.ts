@@ -19,6 +19,22 @@ export interface GridSource {
   related(card: string): ReadonlyMap<string, Related[]> | undefined;
 }
 
+/** The first of some cells, named by card and column, after a place; from the first line on if there is none. */
+export function placeOfNext(
+  cells: readonly string[][],
+  { line, column }: Place,
+  { columns, lineOf }: Pick<GridSource, 'columns' | 'lineOf'>,
+): Place | undefined {
+  const order = (place: Place) => place.line * columns.length + place.column;
+  const places = cells
+    .flatMap(([id, name]) => {
+      const found = { line: lineOf(id!) ?? -1, column: columns.findIndex(({ key }) => key === name) };
+      return found.line < 0 || found.column < 0 ? [] : [found];
+    })
+    .sort((a, b) => order(a) - order(b));
+  return places.find((place) => order(place) > order({ line, column })) ?? places[0];
+}
+
 /** Cells that are edited together. */
 export interface EditedRange {
   lines: readonly [number, number];

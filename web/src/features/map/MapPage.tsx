@@ -11,6 +11,7 @@ import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
+import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { MapBoxes } from './MapBoxes.tsx';
 import { type Go, MapControls, type MapTypes } from './MapControls.tsx';
@@ -137,6 +138,10 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
           >
             {t(search.view === 'table' ? 'chart.chart' : 'chart.table')}
           </Button>
+          <SaveView
+            title={root?.name ?? t('nav.map')}
+            view={{ path: '/map', search: { ...search, peek: undefined } }}
+          />
           <ShareButton />
         </>
       }

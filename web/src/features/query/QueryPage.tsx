@@ -10,10 +10,9 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
-import { PinMenu } from '../../kit/PinMenu.tsx';
 import type { InventoryQuery, QueryRow } from '../../kit/query.ts';
 import { useQueryChart } from '../../kit/reports.ts';
-import { SaveDialog } from '../../kit/SaveDialog.tsx';
+import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { Builder } from './Builder.tsx';
 import styles from './query.module.css';
@@ -26,7 +25,6 @@ export function QueryPage() {
   const t = useTexts();
   const search = useSearch({ from: '/app/query' });
   const navigate = useNavigate({ from: '/query' });
-  const [isSaving, setSaving] = useState(false);
   const query = search.q ?? first;
   const go = (change: Partial<QuerySearch>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
@@ -53,10 +51,7 @@ export function QueryPage() {
           >
             {t(isTable ? 'chart.chart' : 'chart.table')}
           </Button>
-          <PinMenu tile={{ title: name, width: 2, ...view }} />
-          <Button variant="default" leftSection={<Icon name="bookmark" />} onClick={() => setSaving(true)}>
-            {t('action.save')}
-          </Button>
+          <SaveView title={name} view={view} />
           <ShareButton />
         </>
       }
@@ -68,16 +63,6 @@ export function QueryPage() {
       />
       <Builder query={query} onChange={(q) => go({ q, ask: undefined })} />
       <Result query={query} isTable={isTable} sort={search.sort} onSort={(sort) => go({ sort })} />
-      {isSaving && (
-        <SaveDialog
-          title={t('save.saveAs')}
-          type="query"
-          name={name}
-          config={view}
-          onClose={() => setSaving(false)}
-          onDone={() => setSaving(false)}
-        />
-      )}
     </Page>
   );
 }
