@@ -69,6 +69,7 @@ const LISTED = 40;
 function CardTab({ graph, id, center, search, go, onCenter }: CardTabProps) {
   const t = useTexts();
   const verb = useVerb();
+  const { type: typeOf, label } = useMetamodel();
   const node = graph.nodes.get(id);
   if (!node) return null;
   const own = graph.edges.filter(({ source, target }) => source === id || target === id);
@@ -115,7 +116,16 @@ function CardTab({ graph, id, center, search, go, onCenter }: CardTabProps) {
           </ul>
         </section>
       ))}
-      {own.length === 0 && <p className="secondary">{t('explorer.alone')}</p>}
+      {graph.leftOut
+        .filter(({ card_id }) => card_id === id)
+        .map(({ type, count }) => (
+          <p key={type} className={styles.group}>
+            {typeOf(type) ? label(typeOf(type)!) : type} <span className="muted">{count}</span>
+          </p>
+        ))}
+      {own.length === 0 && !graph.leftOut.some(({ card_id }) => card_id === id) && (
+        <p className="secondary">{t('explorer.alone')}</p>
+      )}
     </>
   );
 }
