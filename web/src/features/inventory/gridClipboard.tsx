@@ -13,7 +13,13 @@ import type { CardListItem } from './types.ts';
 /** What a card is before it exists, for what can be written of it. */
 const emptyCard = (type: string) => ({ type, status: 'ACTIVE', attributes: {} }) as unknown as CardListItem;
 
-const isCell = (event: ClipboardEvent) => (event.target as HTMLElement).dataset.line !== undefined;
+/** Whether an event is one of a cell: its target is what is selected there, such as the text of a link. */
+function isCell({ target }: ClipboardEvent): boolean {
+  const element = target as HTMLElement;
+  return (
+    element.closest('[data-line]') !== null && element.closest('input, textarea, [data-editor]') === null
+  );
+}
 
 /** Copies ranges to spreadsheets, and pastes from them: into cells, and after the last row as new cards. */
 export function useGridClipboard(
