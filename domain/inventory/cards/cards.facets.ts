@@ -240,8 +240,8 @@ function facetsQuery(
           : facet.kind === 'people'
             ? pairedQuery(peoplePairs(cards), cards)
             : isCountedWhole(facet)
-            ? wholeRelationQuery(ctx, facet.type, cards, types)
-            : pairedQuery(relatedPairs(ctx, facet.type, cards, types), cards);
+              ? wholeRelationQuery(ctx, facet.type, cards, types)
+              : pairedQuery(relatedPairs(ctx, facet.type, cards, types), cards);
     }
     tables.push(fragment`${embed(`v${n}`)} as materialized (${embed(values)})`);
   }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useCardName } from './finders.tsx';
 import { FieldValue, none } from './FieldValue.tsx';
+import { useCardName } from './finders.tsx';
 import { useFormat } from './format.ts';
 import { type MessageKey, useTexts } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
