@@ -1,4 +1,5 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
+import { release } from './release.ts';
 
 /** Complete lines of CSV or JSON, or complete rows, and their number. */
 export interface CopiedLines {
@@ -132,7 +133,9 @@ class CopyOut implements Submittable, Copying {
   async whole(): Promise<Buffer> {
     const chunks: Buffer[] = [];
     for await (const { bytes } of this.lines()) chunks.push(bytes);
-    return Buffer.concat(chunks);
+    const whole = Buffer.concat(chunks);
+    chunks.forEach(release);
+    return whole;
   }
 
   async *lines(): AsyncGenerator<CopiedLines> {

@@ -1,3 +1,4 @@
+import { release } from '../../platform/release.ts';
 import { copyBytes, ID_TEXT, maxJsonLength, writeId, writeJsonText } from './report.json-rows.ts';
 
 /**
@@ -63,6 +64,7 @@ export class ReportBody {
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.ceil(needed * 1.25));
     this.#bytes.copy(larger, 0, 0, this.#used);
+    release(this.#bytes);
     this.#bytes = larger;
   }
 }

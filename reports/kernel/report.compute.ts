@@ -1,7 +1,10 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
 import type { Cache } from '../../platform/cache.ts';
+import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import type { RowWriter } from '../../platform/copy-out.ts';
 import { READER_IDLE_TIMEOUT, type Sql } from '../../platform/database.ts';
+import { release } from '../../platform/release.ts';
 import { readAsOf } from './as-of/as-of.ts';
 import { asOfScope } from './report.as-of.ts';
 import { ReportBody } from './report.body.ts';
@@ -22,12 +25,18 @@ export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cac
     await sql.raw(`${PARALLEL}; ${READER_IDLE_TIMEOUT}`);
     const { newest } = await feedEnds(sql);
     let read: ReadRows | undefined;
+    const parts: Buffer[] = [];
+    const linesOf = async (query: Fragment, writer?: RowWriter) => {
+      const lines = await readLines(sql, query, writer);
+      parts.push(lines);
+      return lines;
+    };
     const text = await report.compute({
       sql,
-      lines: (query, writer) => readLines(sql, query, writer),
+      lines: linesOf,
       async rows(source) {
         requireKeys(range?.from, source.keys);
-        read = await readRows(sql, (statement) => readLines(sql, statement), source, range);
+        read = await readRows(sql, (statement) => linesOf(statement), source, range);
         return read.lines;
       },
       range,
@@ -41,7 +50,10 @@ export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cac
       forPicture: forPicture === true,
       cache,
     });
-    return withEnd(text, [...(read ? pageMembers(range, read) : []), `"position":"${newest}"`].join(','));
+    const members = [...(read ? pageMembers(range, read) : []), `"position":"${newest}"`];
+    const body = withEnd(text, members.join(','));
+    parts.forEach(release);
+    return body;
   };
   if (asOf) return await readAsOf(ctx.db, asOf, onSnapshot, asOfScope(ctx, request));
   return await ctx.db.transaction(onSnapshot, { isolationLevel: 'repeatable read', readOnly: true });
