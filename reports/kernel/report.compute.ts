@@ -75,7 +75,10 @@ function withEnd(text: ReportText, members: string): Buffer {
   const pieces = typeof text === 'string' ? [text] : [...text];
   const last = pieces.pop() as string;
   pieces.push(`${last.slice(0, -1)},${members}}`);
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+  const buffers = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
+  const whole = Buffer.concat(buffers);
+  buffers.forEach(release);
+  return whole;
 }
 
 /** Whether a result contains all rows of its report. */
