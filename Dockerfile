@@ -30,4 +30,4 @@ HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=6 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 
 # node itself is started, not npm, so that SIGTERM reaches it and the process drains before it ends.
-CMD ["node", "--min-semi-space-size=8", "--max-semi-space-size=8", "api/main.ts"]
+CMD ["node", "--min-semi-space-size=8", "--max-semi-space-size=8", "--heap-growing-percent=30", "api/main.ts"]
