@@ -1,7 +1,7 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { feedEnds } from '../../domain/kernel/events/changes.ts';
-import type { Cache } from '../../platform/cache.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import type { Cache } from '../../platform/cache.ts';
 import type { RowWriter } from '../../platform/copy-out.ts';
 import { READER_IDLE_TIMEOUT, type Sql } from '../../platform/database.ts';
 import { release } from '../../platform/release.ts';
