@@ -4,6 +4,7 @@ import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '../../platform/errors.ts';
+import { cookieOf } from '../plugins/web-session.ts';
 import type { App } from '../types.ts';
 
 /** Where the build of the web interface is; absent where it was not built. */
@@ -29,6 +30,8 @@ const policyOf = (nonce: string): string =>
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
   ].join('; ');
 
 /** Addresses of the service itself: there is no page at them. */
@@ -48,7 +51,7 @@ const asksForPage = ({ is404, method, url, headers }: FastifyRequest): boolean =
 export async function registerWeb(app: App): Promise<void> {
   const index = path.join(folder, 'index.html');
   if (!existsSync(index)) return;
-  const [before, after] = readFileSync(index, 'utf8').split('%NONCE%') as [string, string];
+  const page = readFileSync(index, 'utf8');
 
   app.addHook('onRequest', (request, reply, done) => {
     if (!asksForPage(request)) return done();
@@ -60,7 +63,7 @@ export async function registerWeb(app: App): Promise<void> {
       .header('cross-origin-opener-policy', 'same-origin')
       .header('referrer-policy', 'same-origin')
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=()')
-      .send(`${before}${nonce}${after}`);
+      .send(page.replace('%NONCE%', nonce).replace('%SESSION%', cookieOf(request) ? 'cookie' : 'none'));
   });
   await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true, cacheControl: false });
 }
