@@ -54,8 +54,7 @@ export async function visit(
   page.setDefaultTimeout(45_000);
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error')
-      problems.push(`console: ${message.text()} ${message.location().url}`);
+    if (message.type() === 'error') problems.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('request', (request) => {

@@ -44,7 +44,9 @@ test.each([
 
   await page.goto('/inventory?type=Application&sort=-attributes.numberOfUsers');
   await page.getByRole('link', { name: 'Claims desk' }).waitFor();
-  const names = await page.getByRole('gridcell').getByRole('link').allTextContents();
+  const rows =
+    look.width === 390 ? page.getByRole('list', { name: 'Inventory' }) : page.getByRole('gridcell');
+  const names = await rows.getByRole('link').allTextContents();
   expect(names).toEqual(['Ledger', 'Claims desk', 'Ledger archive']);
   expect(await accessibility()).toEqual([]);
 

@@ -1,13 +1,13 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, countBadges, logout } from '#client';
 import { Icon } from '../kit/Icon.tsx';
 import { Avatar } from '../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
 import styles from './layout.module.css';
-import { isAllowed, queryClient, useBootstrap, useMe } from './queries.ts';
+import { isAllowed, useBootstrap, useMe } from './queries.ts';
 import { ViewAsRole } from './ViewAsRole.tsx';
 
 interface Entry {
@@ -73,14 +73,13 @@ export function Sidebar({ onSearch }: { onSearch(): void }) {
 function PersonMenu() {
   const t = useTexts();
   const me = useMe();
-  const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [isChoosing, setChoosing] = useState(false);
   const mayImpersonate = isAllowed(me.permissions, 'admin.impersonate') && !me.impersonated_role;
   const leave = async () => {
     await call(logout());
-    queryClient.clear();
-    await navigate({ to: '/login', search: { next: undefined } });
+    // nothing that was read stays in the page
+    window.location.assign('/login');
   };
   const button = (
     <Menu width={200} position="top-start">

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { call, endSession, logoutEverywhere } from '#client';
 import { useFormat } from '../../kit/format.ts';
 import { useSubmit } from '../../kit/forms.ts';
@@ -15,14 +14,11 @@ import { deviceOf } from './device.ts';
 export function Sessions() {
   const t = useTexts();
   const { ago } = useFormat();
-  const navigate = useNavigate();
   const { data } = useQuery(sessionsQuery);
   const everywhere = useSubmit(
     () => call(logoutEverywhere({ body: {} })),
-    async () => {
-      queryClient.clear();
-      await navigate({ to: '/login', search: { next: undefined } });
-    },
+    // nothing that was read stays in the page
+    () => window.location.assign('/login'),
   );
   const end = async (id: string) => {
     await call(endSession({ path: { id } }));
