@@ -195,6 +195,7 @@ export const byName: Record<string, unknown> = {
   catalogue_version: '2026.1',
   bundled_version: '2026.1',
   current_version: '2025.2',
+  framework_id: '3.2.1',
   column: 'name',
   date_format: 'YYYY-MM-DD',
   endpoint: 'https://s3.eu-central-1.amazonaws.com',
@@ -666,6 +667,7 @@ export const absent: ReadonlySet<string> = new Set([
 
 /** Keys of members that are maps. */
 export const mapKeys: Record<string, string> = {
+  framework_ids: 'apqc',
   app_level: 'inventory.view',
   card_defaults: 'hostingType',
   card_level: 'card.edit',

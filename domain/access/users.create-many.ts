@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { query } from '../../platform/database.ts';
+import { EstateError } from '../../platform/errors.ts';
+import { retryWhile } from '../../platform/retry.ts';
 import { commandWith } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { isMailAddress } from '../kernel/mail/mail.enqueue.ts';
@@ -27,19 +29,31 @@ export const CreatedUsersSchema = component('CreatedUsers', {
 type Report = Static<typeof CreatedUsersSchema>;
 type Failure = { code: NonNullable<Report['results'][number]['code']>; error: string };
 
+/** How often it is tried again when a concurrent request has taken an address. */
+const ATTEMPTS = 5;
+
 type Item = Pick<UserInput, 'email' | 'display_name' | 'role' | 'auth_provider'>;
 
 /**
  * Creates or invites many users; those who cannot be created are reported, and the others created. Roles other than
  * member and viewer can only be assigned by callers who have their permissions.
- * @throws EstateError `forbidden`, `email_taken` if an address was taken meanwhile.
+ * @throws EstateError `forbidden`, `email_taken` if addresses are taken meanwhile again and again.
  */
 export async function createUsers(
   ctx: Ctx,
   items: readonly Item[],
-  { dry_run, send_email }: { dry_run: boolean; send_email: boolean },
+  options: { dry_run: boolean; send_email: boolean },
 ): Promise<Report> {
   requirePermission(ctx.caller, 'admin.users');
+  const isTaken = (error: unknown) => error instanceof EstateError && error.code === 'email_taken';
+  return await retryWhile(ATTEMPTS, isTaken, () => createAll(ctx, items, options));
+}
+
+async function createAll(
+  ctx: Ctx,
+  items: readonly Item[],
+  { dry_run, send_email }: { dry_run: boolean; send_email: boolean },
+): Promise<Report> {
   return await commandWith(ctx, { dryRun: dry_run }, async (work) => {
     const failures = await failuresOf(work, ctx, items, send_email);
     const invited_at = new Date().toISOString();

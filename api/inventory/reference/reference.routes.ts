@@ -31,6 +31,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { fetchCatalogue } from '../../../integrations/inventory/reference/catalogue.fetch.ts';
+import { invalidField } from '../../../platform/errors.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
@@ -210,6 +211,8 @@ function registerCatalogue(
     errors: ['upstream_failed'],
     handler: async ({ ctx, body }) => {
       const { url, ...given } = body as CatalogueDocument;
+      if (url !== undefined && (given.nodes ?? given.csv) !== undefined)
+        throw invalidField('url', 'not_offered', 'cannot be given together with nodes or csv');
       const document = url === undefined ? given : { ...(await fetchCatalogue(outbound, url)), ...given };
       return await loadCatalogue(ctx, kind, document);
     },

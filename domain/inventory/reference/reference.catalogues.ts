@@ -184,9 +184,11 @@ export async function compareCatalogue(ctx: Ctx, kind: CatalogueKind, document: 
   return compareCatalogues(await catalogueOf(ctx.db, kind), version, nodesIn(document, kind));
 }
 
-function requireVersion({ catalogue_version }: CatalogueDocument): string {
+function requireVersion({ catalogue_version, url }: CatalogueDocument): string {
   if (catalogue_version !== undefined) return catalogue_version;
-  throw invalidField('catalogue_version', 'required', 'is missing');
+  throw url === undefined
+    ? invalidField('catalogue_version', 'required', 'is missing')
+    : invalidField('url', 'bad_document', 'has a document without catalogue_version');
 }
 
 /** The address of which the active catalogue was loaded. @throws EstateError `forbidden`, `wrong_state` without one. */

@@ -114,6 +114,15 @@ describe('creating users', () => {
     await expectProblem(send({}, await t.holding('users.invite')), 403, 'admin.users');
   });
 
+  it('creates the others of many when concurrent requests share an address', async () => {
+    const shared = someone();
+    const send = (users: object[]) => ok(admin.post('/api/v1/users/bulk', { users }));
+    const all = await Promise.all([1, 2, 3].map(() => send([someone(), shared, someone()])));
+    const results = all.flatMap(({ results }) => results);
+    expect(results.filter(({ code }) => code === 'email_taken')).toHaveLength(2);
+    expect(results.filter(({ status }) => status === 'created')).toHaveLength(7);
+  });
+
   it('gives no role that holds more than the caller', async () => {
     const manager = await t.holding('admin.users', 'inventory.view');
     await expectProblem(manager.post('/api/v1/users', someone({ role: 'admin' })), 403);

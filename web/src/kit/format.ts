@@ -17,7 +17,11 @@ const minus = (text: string) => text.replace('-', '\u2212');
 
 function createFormat(locale: string, currency: string, dateFormat: string) {
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
-  const money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0 });
+  const money = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    trailingZeroDisplay: 'stripIfInteger',
+  });
   const short = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,

@@ -41,13 +41,13 @@ interface GridFootProps {
 
 /** The row at the foot: how many cards there are, and the figures of all of them. */
 export function GridFoot({ search, columns, total, line }: GridFootProps) {
-  const { number, shortMoney, percent } = useFormat();
+  const { number, money, percent } = useFormat();
   const totals = useTotals(search, columns);
   const textOf = ({ key, total: kind, isMoney }: ShownColumn) => {
     const found = totals.get(key);
     if (!found || found.count === 0) return null;
     if (kind === 'average') return `⌀ ${percent(found.average!)}`;
-    return isMoney ? shortMoney(found.sum) : number(found.sum);
+    return isMoney ? money(found.sum) : number(found.sum);
   };
   return (
     <div className={styles.foot} role="row" aria-rowindex={line}>
