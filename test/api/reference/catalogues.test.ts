@@ -205,7 +205,12 @@ describe('a published catalogue', () => {
     const version = async (client = admin) => (await client.get(url)).body.version;
     expect(await version()).toMatchObject({ source: 'Publisher', url: from });
     expect((await version(viewer)).url).toBeNull();
-    await expectProblem(admin.put(url, { url: from, nodes: document('1', 'A').nodes }), 422, 'validation_failed', 'url');
+    await expectProblem(
+      admin.put(url, { url: from, nodes: document('1', 'A').nodes }),
+      422,
+      'validation_failed',
+      'url',
+    );
     reaction = { status: 200, body: { nodes: document('1', 'A').nodes } };
     await expectProblem(compare(), 422, 'validation_failed', 'url');
     const changed = document('1.10', 'A', 'C');
