@@ -143,7 +143,7 @@ export async function runImport(
   let progress = await resumeFrom(job, services);
   job.ctx.batch.rowCount = job.counts.total ?? 0;
   if (progress.stage === 'read') progress = await readFile(job, services, progress, readRows);
-  if (progress.stage === 'plan') progress = await plan(job, services, batchRows, progress.batch);
+  if (progress.stage === 'plan') progress = await plan(job, services, batchRows, progress.batch ?? 0);
   let result: JobResult | undefined;
   if (progress.stage === 'apply') {
     const warned = async () => void (job.payload.kind === 'cards' && (await warn(job, services.db)));

@@ -52,8 +52,8 @@ export class PlanOutdated extends Error {
 /** The progress of an import, stored together with its writes. */
 export type ImportProgress =
   | { stage: 'read'; line: number }
-  /** Earlier batches than `batch` are written. */
-  | { stage: 'plan'; batch: number }
+  /** Earlier batches than `batch` are written; version 0.1.0 stored none. */
+  | { stage: 'plan'; batch?: number }
   | { stage: 'apply'; batch: number; batches: number }
   | { stage: 'report' };
 
