@@ -1,4 +1,11 @@
-import { cancelOnAbort, type Db, inTransaction, type Transaction } from '../../../platform/database.ts';
+import {
+  cancelOnAbort,
+  type Db,
+  inTransaction,
+  query,
+  type Transaction,
+} from '../../../platform/database.ts';
+import { retryWhile } from '../../../platform/retry.ts';
 import type { RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { cardPlan, leveledTypes } from './imports.cards.plan.ts';
 import { planTable } from './imports.cards.stage.ts';
@@ -25,8 +32,17 @@ export async function planStaged(
   return await createPlan({ sql, ctx, jobId: id, mode, batchRows, firstBatch, leveled, pulse }, specs[kind]);
 }
 
+/** The transaction of a plan sees what others commit between its statements: rows that it did not find first can have names then. */
+class NamesTaken extends Error {}
+
+/** Whether rows failed since their name is taken. */
+const isNameTaken = (sql: Transaction, job: string): Promise<boolean> =>
+  query(sql)
+    .value<boolean>`select exists (select from import_outcomes where job_id = ${job} and outcome = 'failed'
+    and errors @> '[{"code":"sibling_name_taken"}]')`;
+
 /**
- * Plans the staged rows of a job in one transaction; of an earlier plan, the batches from `firstBatch` on are replaced.
+ * Plans the staged rows of a job in one transaction, and an upsert twice if names of its rows are taken; of an earlier plan, the batches from `firstBatch` on are replaced.
  * @param store is called last in that transaction, and stores the checkpoint.
  */
 export async function planImport(
@@ -35,16 +51,23 @@ export async function planImport(
   options: PlanOptions,
   store: (sql: Transaction, planned: Planned) => Promise<void>,
 ): Promise<Planned> {
-  return await inTransaction(db, async (sql) => {
+  let isLast = options.mode !== 'upsert';
+  const plan = async (sql: Transaction): Promise<Planned> => {
     using _cancelling = await cancelOnAbort(db, sql, job.signal);
     const { kind, firstBatch = 0 } = options;
     // without written batches, rows that failed in planning are planned again
     if (firstBatch === 0) await sql('import_outcomes').where({ job_id: job.id }).delete();
     await sql(planTable[kind]).where({ job_id: job.id }).where('batch', '>=', firstBatch).delete();
     const planned = await planStaged(job, sql, job.id, options);
+    if (!isLast && planned.failed > 0 && (await isNameTaken(sql, job.id))) throw new NamesTaken();
     await store(sql, planned);
     return planned;
-  }).catch((error) => {
+  };
+  const isTaken = (error: unknown) => error instanceof NamesTaken;
+  const last = async () => {
+    isLast = true;
+  };
+  return await retryWhile(2, isTaken, () => inTransaction(db, plan), last).catch((error) => {
     job.signal.throwIfAborted();
     throw error;
   });
