@@ -42,7 +42,8 @@ const isNameTaken = (sql: Transaction, job: string): Promise<boolean> =>
     and errors @> '[{"code":"sibling_name_taken"}]')`;
 
 /**
- * Plans the staged rows of a job in one transaction, and an upsert twice if names of its rows are taken; of an earlier plan, the batches from `firstBatch` on are replaced.
+ * Plans the staged rows of a job in one transaction, and an upsert twice if names of its rows are taken; of an earlier
+ * plan, the batches from `firstBatch` on are replaced.
  * @param store is called last in that transaction, and stores the checkpoint.
  */
 export async function planImport(
