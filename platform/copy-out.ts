@@ -134,7 +134,7 @@ class CopyOut implements Submittable, Copying {
     const chunks: Buffer[] = [];
     for await (const { bytes } of this.lines()) chunks.push(bytes);
     const whole = Buffer.concat(chunks);
-    chunks.forEach(release);
+    release(...chunks);
     return whole;
   }
 

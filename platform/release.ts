@@ -1,10 +1,10 @@
 /**
- * Frees the memory of a buffer that nobody reads any more. Large buffers are few objects, so that they would wait long for a
+ * Frees the memory of arrays that nobody reads any more: large ones are few objects, so that they would wait long for a
  * garbage collection.
- * @param buffer with memory of its own (`allocUnsafeSlow`, a concatenation); it is empty afterwards.
+ * @param arrays with memory of their own (not `subarray`s of what is still read); they are empty afterwards, except small
+ * ones, whose memory can be that of others too.
  */
-export function release(buffer: Buffer): void {
-  const memory = buffer.buffer as ArrayBuffer;
-  // a part of shared memory
-  if (memory.byteLength > Buffer.poolSize) memory.transfer(0);
+export function release(...arrays: readonly { buffer: ArrayBufferLike }[]): void {
+  for (const { buffer } of arrays)
+    if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0);
 }

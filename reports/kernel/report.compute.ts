@@ -36,7 +36,7 @@ export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cac
       lines: linesOf,
       async rows(source) {
         requireKeys(range?.from, source.keys);
-        read = await readRows(sql, (statement) => linesOf(statement), source, range);
+        read = await readRows(sql, linesOf, source, range);
         return read.lines;
       },
       range,
@@ -52,7 +52,7 @@ export async function computeReport(ctx: Ctx, request: ReportRequest, cache: Cac
     });
     const members = [...(read ? pageMembers(range, read) : []), `"position":"${newest}"`];
     const body = withEnd(text, members.join(','));
-    parts.forEach(release);
+    release(...parts);
     return body;
   };
   if (asOf) return await readAsOf(ctx.db, asOf, onSnapshot, asOfScope(ctx, request));
@@ -77,7 +77,7 @@ function withEnd(text: ReportText, members: string): Buffer {
   pieces.push(`${last.slice(0, -1)},${members}}`);
   const buffers = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
   const whole = Buffer.concat(buffers);
-  buffers.forEach(release);
+  release(...buffers);
   return whole;
 }
 

@@ -14,6 +14,7 @@ import { flowPlan } from './imports.flows.plan.ts';
 import type { ImportPayload } from './imports.job.ts';
 import { createPlan, type Planned } from './imports.planning.ts';
 import { relationPlan } from './imports.relations.plan.ts';
+import { PlanOutdated } from './imports.types.ts';
 
 const specs = { cards: cardPlan, relations: relationPlan, costs: costPlan, data_flows: flowPlan };
 
@@ -32,10 +33,10 @@ export async function planStaged(
   return await createPlan({ sql, ctx, jobId: id, mode, batchRows, firstBatch, leveled, pulse }, specs[kind]);
 }
 
-/** The transaction of a plan sees what others commit between its statements: rows that it did not find first can have names then. */
-class NamesTaken extends Error {}
-
-/** Whether rows failed since their name is taken. */
+/**
+ * Whether rows failed since their name is taken: the transaction of a plan sees what others commit between its statements, so
+ * that cards which it did not find first can have the names then.
+ */
 const isNameTaken = (sql: Transaction, job: string): Promise<boolean> =>
   query(sql)
     .value<boolean>`select exists (select from import_outcomes where job_id = ${job} and outcome = 'failed'
@@ -60,11 +61,11 @@ export async function planImport(
     if (firstBatch === 0) await sql('import_outcomes').where({ job_id: job.id }).delete();
     await sql(planTable[kind]).where({ job_id: job.id }).where('batch', '>=', firstBatch).delete();
     const planned = await planStaged(job, sql, job.id, options);
-    if (!isLast && planned.failed > 0 && (await isNameTaken(sql, job.id))) throw new NamesTaken();
+    if (!isLast && planned.failed > 0 && (await isNameTaken(sql, job.id))) throw new PlanOutdated(firstBatch);
     await store(sql, planned);
     return planned;
   };
-  const isTaken = (error: unknown) => error instanceof NamesTaken;
+  const isTaken = (error: unknown) => error instanceof PlanOutdated;
   const last = async () => {
     isLast = true;
   };

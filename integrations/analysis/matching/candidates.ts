@@ -1,4 +1,5 @@
-import { countOf, Numbers, release } from './numbers.ts';
+import { release } from '../../../platform/release.ts';
+import { countOf, Numbers } from './numbers.ts';
 import type { Space, Vectors } from './vectors.ts';
 
 /** Pairs to compare: `left[i]` with `right[i]`, ascending and distinct. */

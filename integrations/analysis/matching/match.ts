@@ -1,4 +1,5 @@
 import { packNumbers } from '../../../platform/pack.ts';
+import { release } from '../../../platform/release.ts';
 import { bitsAt } from './bits.ts';
 import type { Candidates } from './candidates.ts';
 import { type DecidedPair, decidedPairs, withDecisions } from './decisions.ts';
@@ -27,7 +28,7 @@ import {
   type Vocabulary,
 } from './matching.types.ts';
 import { modelId } from './models.ts';
-import { finish, release } from './numbers.ts';
+import { finish } from './numbers.ts';
 import { digestOf } from './records.ts';
 import { setAside } from './set-aside.ts';
 import { newPairs, type Snapshot, updatedPairs, type Work } from './snapshots.ts';

@@ -1,3 +1,4 @@
+import { release } from '../../../platform/release.ts';
 /** A growing array of unsigned 32-bit integers. */
 export class Numbers {
   #items = new Uint32Array(1_024);
@@ -16,11 +17,6 @@ export class Numbers {
   items(): Uint32Array {
     return this.#items.subarray(0, this.length);
   }
-}
-
-/** Frees arrays that nobody reads any more, before garbage is collected; they are empty then. */
-export function release(...arrays: readonly { buffer: ArrayBufferLike }[]): void {
-  for (const { buffer } of arrays) if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
 
 /** One list of numbers per row: those of row `r` are `items[starts[r] .. starts[r + 1])`. */

@@ -1,3 +1,4 @@
+import { release } from '../../../platform/release.ts';
 import type { Scratch, ScratchFile } from '../../../platform/scratch-file.ts';
 import { type Candidates, type Neighbours, NOBODY, Pairs } from './candidates.ts';
 import { dictionaryOf } from './corpus.ts';
@@ -6,7 +7,7 @@ import { newWordsIn } from './drift.ts';
 import type { Compared } from './learn.ts';
 import type { DuplicatesOptions } from './match.ts';
 import type { Decision, Dictionary, MatchModel, MatchRecord, TermCounts } from './matching.types.ts';
-import { Numbers, release } from './numbers.ts';
+import { Numbers } from './numbers.ts';
 import { ownWordsOf } from './own-words.ts';
 import {
   type Comparison,

@@ -1,5 +1,5 @@
+import { release } from '../../../platform/release.ts';
 import type { Candidates } from './candidates.ts';
-import { release } from './numbers.ts';
 
 /** Pairs between nodes: left rows, followed by right rows (or the same rows if one list is compared with itself). */
 export interface PairGraph {

@@ -1,6 +1,6 @@
 import { packNumbers, unpackNumbers } from '../../../platform/pack.ts';
+import { release } from '../../../platform/release.ts';
 import type { Compared } from './learn.ts';
-import { release } from './numbers.ts';
 
 /**
  * Packs the similarities that are not learned from, which take much memory.

@@ -1,8 +1,9 @@
 import { pack, packNumbers, unpack, unpackNumbers } from '../../../platform/pack.ts';
+import { release } from '../../../platform/release.ts';
 import { type Candidates, type Neighbours, NOBODY } from './candidates.ts';
 import type { MatchModel, MatchRecord } from './matching.types.ts';
 import { modelId } from './models.ts';
-import { finish, release } from './numbers.ts';
+import { finish } from './numbers.ts';
 import {
   allNeighbours,
   type Comparison,

@@ -1,3 +1,4 @@
+import { release } from '../../../platform/release.ts';
 import { type Aspects, aspectsOf } from './aspects.ts';
 import { type Candidates, type Neighbours, Pairs, type Reach, Search } from './candidates.ts';
 import { corpusOf, isName } from './corpus.ts';
@@ -10,7 +11,7 @@ import type {
   TermCounts,
   Vocabulary,
 } from './matching.types.ts';
-import { mapped, type Paused, release } from './numbers.ts';
+import { mapped, type Paused } from './numbers.ts';
 import { ownWordsOf, writtenRecord } from './own-words.ts';
 import { byId } from './records.ts';
 import { graphOf } from './rivals.ts';
