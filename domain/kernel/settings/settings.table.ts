@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { productLanguages } from '../metamodel/languages.ts';
 import { Choice, itemsUpTo, keyed, object } from '../shapes.ts';
 import { costKinds, exchangeRates } from './settings.costs.ts';
 import { flowFrequencies } from './settings.data-flows.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
+import { languages } from './settings.languages.ts';
 import { matchingVocabulary } from './settings.vocabulary.ts';
 
 /** One line of text, as in titles and mails. */
@@ -71,23 +71,7 @@ export const settingTable = {
       example: 'Landscape',
     },
   ),
-  languages: plain(
-    Type.Array(Choice(productLanguages), {
-      minItems: 1,
-      maxItems: productLanguages.length,
-      uniqueItems: true,
-      description: 'The languages that users can choose, the first one for users of others',
-      examples: [['de', 'en']],
-    }),
-    [...productLanguages],
-    ['languages', 'Languages', 'the languages that users can choose', 'languages'],
-    {
-      isOptional: true,
-      readableBy: 'public',
-      isPortable: true,
-      example: ['de', 'en'],
-    },
-  ),
+  languages,
   login_branding: group(
     {
       login_tagline: member(line(200), ''),
