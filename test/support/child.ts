@@ -6,6 +6,9 @@ export type Child = ReturnType<typeof startChild>;
 /** Loading the service fills a young generation of the usual size ten times: collecting that takes a tenth of a start. */
 const FEW_COLLECTIONS = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
 
+/** How long a test waits for a line of output, in milliseconds. */
+const OUTPUT_LIMIT_MS = 120_000;
+
 /** Starts a TypeScript file with the running Node. @param options the account to run as, and options of Node. */
 export function startChild(
   file: string,
@@ -41,13 +44,17 @@ export function startChild(
     process: child,
     /** Everything it printed so far. */
     output: () => output,
-    /** Waits until the output fits. @throws Error with the output when the process ends before. */
+    /** Waits until the output fits. @throws Error with the output when the process ends before, or prints it too late. */
     async until(pattern: RegExp) {
+      const late = AbortSignal.timeout(OUTPUT_LIMIT_MS);
+      late.addEventListener('abort', changed);
       for (;;) {
         const found = pattern.exec(output);
         if (found) return found;
-        if (exit)
-          throw new Error(`the process ended with ${exit.code} before it printed ${pattern}:\n${output}`);
+        if (exit || late.aborted)
+          throw new Error(
+            `the process ${exit ? `ended with ${exit.code}` : 'lives on, but'} has not printed ${pattern}:\n${output}`,
+          );
         await change();
       }
     },

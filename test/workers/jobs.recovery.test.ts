@@ -94,7 +94,7 @@ it('goes on when PostgreSQL was stopped and started again under load', async () 
     const url = server.url;
     await server.stop();
     for (const child of workers)
-      await child.until(/lost its database|heartbeat of a job failed|could not be handed/);
+      await child.until(/lost its database|heartbeat of a job failed|could not be added to the queue/);
     server = await open();
     expect(server.url).toBe(url);
   }
