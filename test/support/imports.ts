@@ -12,6 +12,7 @@ import { type JobRow, untilReported } from './jobs.ts';
 /** A line of an import's report. */
 interface ReportLine {
   line: number;
+  sheet?: string;
   external_id: string | null;
   outcome: string;
   errors: { field: string; code: string; message: string }[];
@@ -74,6 +75,8 @@ interface ImportEvent {
 export interface Importer {
   /** Imports rows as NDJSON, or a CSV text. */
   run(rows: object[] | string, options?: Partial<ImportOptions>, ctx?: Ctx): Promise<Imported>;
+  /** Imports the bytes of a file. */
+  file(content: Buffer, options: Partial<ImportOptions>): Promise<Imported>;
   /** The events that the last import has left, oldest first. */
   events(): Promise<ImportEvent[]>;
   // biome-ignore lint/suspicious/noExplicitAny: a row of cards
@@ -96,6 +99,10 @@ export function createImporter(services: Services, owner: Ctx): Importer {
         format: csv ? 'csv' : 'ndjson',
         ...options,
       });
+      return await importResult(services, last);
+    },
+    async file(content, options) {
+      last = await askImport(owner, services, content, options);
       return await importResult(services, last);
     },
     events: () => services.db('events').where({ job_id: last }).orderBy('position'),

@@ -16,6 +16,7 @@ import {
   object,
   partialObject,
 } from '../../../domain/kernel/shapes.ts';
+import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendJson } from '../../json.ts';
@@ -36,6 +37,7 @@ interface Upload {
 const rawTypes: Record<string, ImportOptions['format']> = {
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
+  [XLSX]: 'xlsx',
 };
 
 const formatsByEnding = new Map<string | undefined, ImportOptions['format']>([
@@ -43,6 +45,7 @@ const formatsByEnding = new Map<string | undefined, ImportOptions['format']>([
   ['tsv', 'csv'],
   ['ndjson', 'ndjson'],
   ['jsonl', 'ndjson'],
+  ['xlsx', 'xlsx'],
 ]);
 
 /**
@@ -58,7 +61,7 @@ async function receiveUpload(request: FastifyRequest, blobs: BlobStore): Promise
       stream.resume();
       throw new EstateError(
         'unsupported_media_type',
-        'Send text/csv or application/x-ndjson, or a form with one file of these types.',
+        `Send text/csv, application/x-ndjson or ${XLSX}, or a form with one file of these types.`,
       );
     }
     return { content: await storeUpload(blobs, stream, MAX_UPLOAD), format };
@@ -95,7 +98,8 @@ const cardLine = '{"type":"Application","external_id":"APP-1","name":"Payroll"}\
 const Outcomes = Choice(['created', 'updated', 'unchanged', 'failed', 'skipped']);
 
 const ImportRow = component('ImportRow', {
-  line: IntegerFrom(1, 'In the file'),
+  line: IntegerFrom(1, 'In the file; of a workbook the row of the sheet'),
+  sheet: Type.Optional(Type.String({ description: 'Of a workbook' })),
   external_id: NullableText('As in the file'),
   outcome: Outcomes,
   errors: Type.Array(OpenObject, { description: 'As in the errors of a response 422' }),
@@ -139,7 +143,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
     routes.post('startImport', '/api/v1/imports', {
       summary: 'Import cards, relations, costs or data flows from a file, as a job',
       description:
-        'CSV or NDJSON. Invalid rows are skipped, unless `atomic` is true. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its result file is the report as NDJSON with `line`, `external_id`, `outcome` and `errors`.',
+        'CSV, NDJSON or XLSX, of which the first row of each sheet names the columns. Invalid rows are skipped, unless `atomic` is true. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its result file is the report as NDJSON with `line`, `sheet` of a workbook, `external_id`, `outcome` and `errors`.',
       permission: 'login',
       permissionNote:
         'inventory.create for cards; inventory.edit for cards in the mode upsert; relations.manage for relations and data flows; costs.view and inventory.edit for costs',
@@ -147,6 +151,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
       consumes: {
         'text/csv': { example: cards },
         'application/x-ndjson': { example: cardLine },
+        [XLSX]: {},
         'multipart/form-data': {},
       },
       bodyLimit: MAX_UPLOAD,

@@ -19,6 +19,7 @@ import { mergeCard, newCard } from './imports.cards.merge.ts';
 import { parentColumn } from './imports.cards.stage.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { cardChanges, relationChanges } from './imports.changes.ts';
+import { nameOfLine } from './imports.lines.ts';
 import {
   type AttachedCard,
   attachedBy,
@@ -137,7 +138,7 @@ function orphanError(row: PlannedCard, errors: ReadonlyMap<number, unknown>): Fi
   const { parent_line, is_new, structural } = row;
   if (parent_line === null || (!is_new && !structural)) return undefined;
   if (!row.orphaned && !errors.has(parent_line)) return undefined;
-  const message = `the row of the parent, line ${parent_line}, has failed`;
+  const message = `the row of the parent, ${nameOfLine(parent_line)}, has failed`;
   return { field: parentColumn(row.parent_by), code: 'parent_failed', message };
 }
 

@@ -7,6 +7,7 @@ import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mergeCard } from './imports.cards.merge.ts';
 import { findParents, parentField } from './imports.cards.plan-parents.ts';
 import type { CardPayload } from './imports.cards.types.ts';
+import { lineName } from './imports.lines.ts';
 import { attachedBy, readPeopleAndTags } from './imports.people.write.ts';
 import {
   type Planning,
@@ -92,10 +93,10 @@ async function refuseOrphans(planning: Planning): Promise<number> {
        select n.line, n.id, m.line from missing m ${nodesBelow('m.card_id')}
        join plan_rows p on p.line = n.line where p.is_new
      )
-     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, line ' || m.above || ', has failed'
+     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, ' || ${lineName('m.above')} || ', has failed'
      from missing m join plan_rows p on p.line = m.line where m.above is not null
      union all
-     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, line ' || m.line || ', has failed'
+     select p.line, ${embed(parentField)}, 'parent_failed', 'the row of the parent, ' || ${lineName('m.line')} || ', has failed'
      from missing m ${nodesBelow('m.card_id')} join plan_rows p on p.line = n.line
      where not p.is_new and not p.failed`;
 }
@@ -218,7 +219,7 @@ async function refuseNames(planning: Planning): Promise<number> {
      select w.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
      from ${embed(wanted)} w join cards o on ${embed(siblingOf('w.type', 'w.parent', 'w.name'))} where o.id <> w.card_id`;
   const inFile = await refuse(planning)`
-     select line, 'name', 'sibling_name_taken', 'line ' || first || ' gives it to a card below the same parent'
+     select line, 'name', 'sibling_name_taken', ${lineName('first')} || ' gives it to a card below the same parent'
      from (select line, min(line) over (partition by type, parent, name) as first from ${embed(wanted)} w) k
      where first < line`;
   return stored + inFile;

@@ -35,12 +35,20 @@ export const importOptions = {
   ),
   dry_run: flag('Report the outcome of each row without writing', false),
   atomic: flag('Write all rows or, if one fails, none', false),
-  empty: Choice(['leave', 'clear'], 'What an empty CSV cell does: leave the value, or clear it', 'leave'),
+  empty: Choice(
+    ['leave', 'clear'],
+    'What an empty cell of CSV or XLSX does: leave the value, or clear it',
+    'leave',
+  ),
   separator: Type.Optional(
     Type.Union(
       ['comma', 'semicolon', 'tab', ',', ';', '\t'].map((name) => Type.Literal(name)),
       { description: 'Of a CSV file, by name or as a character; absent: detected from its header' },
     ),
+  ),
+  sheet: OptionalText(
+    100,
+    'Of a workbook: the sheet to read; absent: those that exports name after the kind, and for cards those with names of their own',
   ),
   report: Choice(
     ['failed', 'warnings', 'changes', 'all'],
@@ -52,7 +60,7 @@ export const importOptions = {
 const Payload = object({
   ...importOptions,
   file_id: Type.String({ format: 'uuid' }),
-  format: Choice(['csv', 'ndjson']),
+  format: Choice(['csv', 'ndjson', 'xlsx']),
 });
 
 /** The services and the job of an import. */

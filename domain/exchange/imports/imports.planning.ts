@@ -1,5 +1,6 @@
 import { embed, fragment, query, type Transaction } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { lineName } from './imports.lines.ts';
 import { type Named, nameUnknown } from './imports.nearest.ts';
 
 /** What a plan is created with: one transaction, with the temporary tables `plan_rows` and `plan_errors`. */
@@ -91,7 +92,7 @@ export async function refuseDuplicates(planning: Planning, select: string): Prom
   await query(sql).run`create temp table plan_duplicates on commit drop as
      select k.line, k.field, k.first, not p.failed as was_sound
      from (${embed(select)}) k join plan_rows p on p.line = k.line where k.first <> k.line`;
-  await refuse(planning)`select line, field, 'duplicate_in_file', 'line ' || first || ' has the same key'
+  await refuse(planning)`select line, field, 'duplicate_in_file', ${lineName('first')} || ' has the same key'
      from plan_duplicates where first < line`;
   await query(sql).run`update plan_rows p set repeated = true,
     yields_to = case when d.was_sound then d.first end

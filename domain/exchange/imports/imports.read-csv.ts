@@ -28,6 +28,8 @@ export interface ReadCsvOptions<K extends ImportKind = ImportKind> extends ReadO
   separator?: Separator;
   /** What an empty cell does: leave the value unchanged, or clear it. */
   empty: 'leave' | 'clear';
+  /** Whether texts have no apostrophe that escapes formulas. */
+  verbatim?: boolean;
 }
 
 /**
@@ -42,8 +44,9 @@ export async function* readCsv<K extends ImportKind>(
   yield* inBatches(csvRows(stream, options), options.batchRows);
 }
 
-function headerColumns(
-  { cells, error }: CsvRecord,
+/** The columns of a header. @throws EstateError `validation_failed` naming each one that is unknown, repeated or missing. */
+export function headerColumns(
+  { cells, error }: Pick<CsvRecord, 'cells' | 'error'>,
   { kind, attributeKeys }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys'>,
 ): FileColumn[] {
   if (error) throw invalidField('file', error.code, `The header ${error.message}.`);
@@ -68,7 +71,8 @@ async function* csvRows<K extends ImportKind>(
     throw invalidField('file', 'empty_file', 'The file is empty; its first line has to name the columns.');
 }
 
-function rowReader<K extends ImportKind>(
+/** A function that parses the records below a header. */
+export function rowReader<K extends ImportKind>(
   columns: FileColumn[],
   options: ReadCsvOptions<K>,
 ): (record: CsvRecord) => ImportRow<K> {
@@ -104,7 +108,7 @@ function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, c
     const error = cell.includes('\0') ? findTextError(column.name, cell) : undefined;
     if (error) row.errors.push(error);
     else if (cell === '') clear(row);
-    else read(row, restore(cell));
+    else read(row, options.verbatim ? cell : restore(cell));
   };
 }
 

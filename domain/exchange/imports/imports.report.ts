@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { embed, query, type Sql, type Transaction } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql, type Transaction } from '../../../platform/database.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { recordFile, type StoredContent, storeContent } from '../../kernel/files/files.store.ts';
@@ -9,8 +9,10 @@ import type { JobDefinition } from '../../kernel/jobs/jobs.define.ts';
 import { enqueueJob, type StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { outcomeOf } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobCounts, JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
+import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { AppPermission } from '../../kernel/permissions/permissions.data.ts';
 import { RESUME_DAYS, rowsTable } from './imports.cards.stage.ts';
+import { placeOfLine } from './imports.lines.ts';
 import type { ImportKind } from './imports.row.ts';
 
 const DAY_MS = 86_400_000;
@@ -58,18 +60,36 @@ const reported = {
 /** SQL: the warnings `w` of the outcome `o`, if its row was written. */
 const warnings = `import_warnings w on w.job_id = o.job_id and w.line = o.line and o.outcome in ('created', 'updated')`;
 
+/** Where the row of an outcome `o` stands: its line, or its row and sheet in a workbook with these sheets. */
+function placeOf(sheets: string[] | undefined): Fragment {
+  if (!sheets) return fragment`'line', o.line`;
+  const { row, sheet } = placeOfLine('o.line');
+  return fragment`'line', ${embed(row)}, 'sheet', (${sheets}::text[])[${embed(sheet)}]`;
+}
+
+/** Which rows of an import are reported. */
+interface ReportOptions {
+  jobId: string;
+  kind: ImportKind;
+  rows: keyof typeof reported;
+  /** The sheets of a workbook, in their order. */
+  sheets?: string[];
+}
+
 /**
- * The outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`, and `warnings` and `changes`
- * of rows that have some.
+ * The outcomes of the rows as NDJSON, in the order of the file: `line, external_id, outcome, errors`, `sheet` of a workbook, and
+ * `warnings` and `changes` of rows that have some.
  */
 export async function* reportLines(
   sql: Sql,
-  { jobId, kind, rows: wanted }: { jobId: string; kind: ImportKind; rows: keyof typeof reported },
+  { jobId, kind, rows: wanted, sheets }: ReportOptions,
 ): AsyncGenerator<string> {
-  const externalId = kind === 'relations' ? 'null' : 'r.external_id';
-  const members = `'line', o.line, 'external_id', ${externalId}, 'outcome', o.outcome, 'errors', coalesce(o.errors, '[]')`;
+  const externalId = embed(kind === 'relations' ? 'null' : 'r.external_id');
+  const place = embed(placeOf(sheets));
   for (let line = 0; ; ) {
-    const rows = await query(sql).rows`select o.line, left(json_build_object(${embed(members)})::text, -1)
+    const rows = await query(sql)
+      .rows`select o.line, left(json_build_object(${place}, 'external_id', ${externalId},
+          'outcome', o.outcome, 'errors', coalesce(o.errors, '[]'))::text, -1)
         || coalesce(', "warnings": ' || w.warnings::text, '') || coalesce(', "changes": ' || o.changes::text, '') || '}' as text
        from import_outcomes o join ${embed(rowsTable[kind])} r on r.job_id = o.job_id and r.line = o.line
        left join ${embed(warnings)}
@@ -170,10 +190,18 @@ export async function countWarned(sql: Sql, jobId: string): Promise<number> {
     where o.job_id = ${jobId}`;
 }
 
-/** The first warnings of written rows, without names of cards. */
-export async function firstWarned(sql: Sql, jobId: string, count: number): Promise<unknown[]> {
-  return await query(sql).rows`select o.line, v.code, v.card_id, v.confidence
+/** The first warnings of written rows, without names of cards. @param sheets of a workbook. */
+export async function firstWarned(
+  sql: Sql,
+  jobId: string,
+  count: number,
+  sheets?: string[],
+): Promise<unknown[]> {
+  const place = embed(placeOf(sheets));
+  const rows = await query(sql).rows`select json_build_object(${place}, 'code', v.code, 'card_id', v.card_id,
+      'confidence', v.confidence) as item
     from import_outcomes o join ${embed(warnings)},
       jsonb_to_recordset(w.warnings) as v (code text, card_id uuid, confidence double precision)
     where o.job_id = ${jobId} order by o.line, v.confidence desc limit ${count}`;
+  return rows.map(({ item }) => item);
 }

@@ -3,11 +3,12 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { type Db, embed, inTransaction, query, type Transaction } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { openContent, type StoredContent } from '../../kernel/files/files.store.ts';
+import type { StoredContent } from '../../kernel/files/files.store.ts';
 import type { StartedJob } from '../../kernel/jobs/jobs.enqueue.ts';
 import { nothingWritten } from '../../kernel/jobs/jobs.lease.ts';
 import type { JobResult, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import type { Services } from '../../kernel/services.ts';
+import { readSheetNames, XLSX } from '../../kernel/transfer/xlsx.read.ts';
 import { applyBatches, applyPlan, isTaken, writeAtOnce } from './imports.apply-batches.ts';
 import {
   countRows,
@@ -19,6 +20,7 @@ import {
 } from './imports.cards.stage.ts';
 import { type ImportPayload, importJob } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
+import { chooseSheets } from './imports.read-xlsx.ts';
 import {
   countOutcomes,
   countWarned,
@@ -41,7 +43,7 @@ import {
 
 export type ImportOptions = Omit<ImportPayload, 'file_id'>;
 
-const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson', xlsx: XLSX };
 
 /**
  * Checks the header of an uploaded file and starts a job that imports it.
@@ -55,6 +57,8 @@ export async function startImport(
 ): Promise<StartedJob> {
   requireImportRights(ctx, options);
   requireFocus(options);
+  if (options.sheet !== undefined && options.format !== 'xlsx')
+    throw invalidField('sheet', 'not_offered', 'is only for XLSX');
   await checkHead(ctx, blobs, content, options);
   const file = { name: `import.${options.format}`, mediaType: mediaTypes[options.format] };
   return await startFileJob(ctx, content, file, importJob, options);
@@ -68,19 +72,18 @@ function requireFocus({ profile, kind, format, card_column }: ImportOptions): vo
   if (!card_column) throw invalidField('card_column', 'required', 'names the card of each charge');
 }
 
-/** Reads as much of the file as its first row needs. */
+/** Reads as much of the file as its first row needs; of a workbook the names of its sheets, since all its texts lie apart. */
 async function checkHead(
   ctx: Ctx,
   blobs: BlobStore,
   content: StoredContent,
   options: ImportOptions,
 ): Promise<void> {
-  const stream = await openContent(blobs, content.id);
-  try {
-    await readSource(stream, ctx.metamodel, options.kind, options, 1).next();
-  } finally {
-    stream.destroy();
-  }
+  const { kind, format, sheet } = options;
+  if (format === 'xlsx') return void (await chooseSheets(blobs, content, kind, sheet));
+  const rows = readSource(blobs, content, ctx.metamodel, kind, options, { batchRows: 1 });
+  await rows.next();
+  await rows.return(undefined);
 }
 
 /** Writes the report of an import whose rows are done, and ends the job. */
@@ -102,6 +105,12 @@ async function skipOthers(db: Db, { id, payload }: RunningJob<ImportPayload>): P
   });
 }
 
+/** The names of the sheets of an uploaded workbook. */
+async function sheetsOf(sql: Transaction, blobs: BlobStore, id: string): Promise<string[]> {
+  const { size } = await sql('files').where({ id }).first('size');
+  return await readSheetNames(blobs, { id, size: Number(size) });
+}
+
 /** The number of rows with warnings in the job's result. */
 const MOST_WARNED = 100;
 
@@ -112,14 +121,20 @@ async function endWithReport(
   { blobs }: Services,
 ): Promise<JobResult> {
   const { kind, atomic, report } = job.payload;
+  const { file_id, format } = job.payload;
   const counts = await countOutcomes(sql, job.id);
   const warned = await countWarned(sql, job.id);
+  const sheets = format === 'xlsx' ? await sheetsOf(sql, blobs, file_id) : undefined;
   return await endImport(sql, job, blobs, {
     name: 'import',
-    report: reportLines(sql, { jobId: job.id, kind, rows: report }),
+    report: reportLines(sql, { jobId: job.id, kind, rows: report, sheets }),
     counts: { ...counts, ...(warned > 0 && { warnings: warned }) },
     error: atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined,
-    facts: { kind, atomic, ...(warned > 0 && { warnings: await firstWarned(sql, job.id, MOST_WARNED) }) },
+    facts: {
+      kind,
+      atomic,
+      ...(warned > 0 && { warnings: await firstWarned(sql, job.id, MOST_WARNED, sheets) }),
+    },
     needs: report === 'changes' ? viewRights(kind) : warned > 0 ? ['inventory.view'] : [],
     withCosts: report === 'changes' && (await showsCostChanges(sql, job, kind)),
   });
@@ -304,26 +319,24 @@ async function readFile(
   readRows: number,
 ): Promise<ImportProgress> {
   const { payload, ctx, signal } = job;
-  const file = await db('files').where({ id: payload.file_id }).first('size');
-  const content = await openContent(blobs, payload.file_id);
+  const { size } = await db('files').where({ id: payload.file_id }).first('size');
+  const file = { id: payload.file_id, size: Number(size) };
   let bytes = 0;
-  async function* metered() {
-    for await (const chunk of content) {
-      bytes += chunk.length;
-      yield chunk as Buffer;
-    }
-  }
+  const onBytes = (more: number) => {
+    bytes += more;
+  };
   const stage = await createStager(ctx, db, payload.kind);
   let total = job.counts.total ?? 0;
   let pending: Promise<void> = Promise.resolve();
-  for await (const rows of readSource(metered(), ctx.metamodel, payload.kind, payload, readRows)) {
+  const reading = { batchRows: readRows, onBytes };
+  for await (const rows of readSource(blobs, file, ctx.metamodel, payload.kind, payload, reading)) {
     signal.throwIfAborted();
     const fresh = rows.filter(({ line }) => line > from.line);
     if (fresh.length === 0) continue;
     const staged = await stage(db, fresh);
     total += fresh.length;
     const step = {
-      progress: Math.min(1, bytes / Math.max(1, Number(file?.size))) * shares.read,
+      progress: Math.min(1, bytes / Math.max(1, file.size)) * shares.read,
       message: `Reading: ${total} rows`,
       counts: { total },
       checkpoint: { stage: 'read', line: fresh.at(-1)!.line } satisfies ImportProgress,

@@ -1,42 +1,63 @@
+import type { BlobStore } from '../../../platform/blobs.ts';
+import { openContent } from '../../kernel/files/files.store.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
+import type { StoredWorkbook } from '../../kernel/transfer/xlsx.read.ts';
 import type { Separator } from './imports.csv-records.ts';
 import type { focusOptions, ImportPayload } from './imports.job.ts';
 import { readCsv } from './imports.read-csv.ts';
 import { readFocus } from './imports.read-focus.ts';
 import { readNdjson, readObject } from './imports.read-ndjson.ts';
+import { readWorkbookRows } from './imports.read-xlsx.ts';
 import type { ImportKind, ImportRow, ReadOptions } from './imports.row.ts';
 
 const separators: Record<string, Separator> = { comma: ',', semicolon: ';', tab: '\t' };
 
 /** The kind and format of a file. */
-export type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator'> &
+type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator' | 'sheet'> &
   Partial<Pick<ImportPayload, keyof typeof focusOptions>>;
 
 /**
- * Reads a file of cards, relations or costs in batches of rows.
- * @throws EstateError `validation_failed` before any row, if the header is not valid.
+ * Reads a stored file of cards, relations, costs or data flows in batches of rows.
+ * @param onBytes is told how many bytes were read, unless the file is a workbook.
+ * @throws EstateError `validation_failed`; before any row if the (first) header is not valid.
  */
-export function readSource<K extends ImportKind>(
-  content: AsyncIterable<Uint8Array>,
+export async function* readSource<K extends ImportKind>(
+  blobs: BlobStore,
+  file: StoredWorkbook,
   metamodel: Metamodel,
   kind: K,
-  { format, empty, separator: named, ...focus }: SourceOptions,
-  batchRows?: number,
+  { format, empty, separator: named, sheet, ...focus }: SourceOptions,
+  { batchRows, onBytes }: { batchRows?: number; onBytes?: (bytes: number) => void } = {},
 ): AsyncGenerator<ImportRow<K>[]> {
-  const separator = named === undefined ? undefined : (separators[named] ?? (named as Separator));
-  if (focus.profile === 'focus') {
-    return readFocus(content, { ...focus, separator }) as AsyncGenerator<ImportRow[]> as AsyncGenerator<
-      ImportRow<K>[]
-    >;
-  }
   const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), batchRows };
-  if (format === 'ndjson') return readNdjson(content, options);
-  return readCsv(content, {
-    ...options,
-    empty,
-    separator,
-  });
+  if (format === 'xlsx') {
+    yield* readWorkbookRows(blobs, file, { ...options, empty, sheet });
+    return;
+  }
+  const separator = named === undefined ? undefined : (separators[named] ?? (named as Separator));
+  const stream = await openContent(blobs, file.id);
+  try {
+    const content = metered(stream, onBytes);
+    if (focus.profile === 'focus')
+      yield* readFocus(content, { ...focus, separator }) as AsyncGenerator<ImportRow[]> as AsyncGenerator<
+        ImportRow<K>[]
+      >;
+    else if (format === 'ndjson') yield* readNdjson(content, options);
+    else yield* readCsv(content, { ...options, empty, separator });
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function* metered(
+  content: AsyncIterable<Uint8Array>,
+  onBytes: ((bytes: number) => void) | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    onBytes?.(chunk.length);
+    yield chunk;
+  }
 }
 
 /** An object in the form of a line of an NDJSON file. */

@@ -10,6 +10,7 @@ import type { AppPermission } from '../../kernel/permissions/permissions.data.ts
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { lockItem } from '../../kernel/resources/items.ts';
 import { deleteRows, findRows, insertRow, updateRow } from '../../kernel/resources/rows.ts';
+import { XLSX } from '../../kernel/transfer/xlsx.read.ts';
 import { checkMappings, mapBlocks, mappingOptions } from './mapping.ts';
 import { migrationEvent } from './migration.events.ts';
 import {
@@ -80,7 +81,7 @@ export interface MigrationInput {
 }
 
 const mediaTypes: Record<string, string> = {
-  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.xlsx': XLSX,
   '.csv': 'text/csv',
   '.tsv': 'text/tab-separated-values',
 };

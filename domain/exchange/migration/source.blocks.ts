@@ -1,11 +1,11 @@
 import { isDay } from '../../kernel/dates.ts';
 import { readBoolean, readNumber } from '../../kernel/transfer/csv-cells.ts';
+import type { SheetRows } from '../../kernel/transfer/xlsx.read.ts';
 import { kindOfSheet, targetOfHead } from './record-kinds.ts';
 import type {
   BlocksByType,
   RelationEnds,
   RowKind,
-  SheetRows,
   SourceBlock,
   SourceColumn,
   SourceFacts,

@@ -1,20 +1,5 @@
-/** Maximum columns of a sheet. */
-export const MAX_COLUMNS = 2_000;
-/** Maximum characters of a cell. */
-export const MAX_CELL = 100_000;
 /** Maximum rows of a file, in all its sheets. */
 export const MAX_ROWS = 500_000;
-
-/** Some rows of a sheet. Empty ones are left out. */
-export interface SheetRows {
-  sheet: string;
-  rows: {
-    /** The number of the row in the sheet, from 1. */
-    row: number;
-    /** From the first column on; empty cells are empty texts. */
-    cells: string[];
-  }[];
-}
 
 /** A column of a block. */
 export interface SourceColumn {

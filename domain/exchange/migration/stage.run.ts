@@ -1,13 +1,15 @@
 import path from 'node:path';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { embed, inTransaction, query } from '../../../platform/database.ts';
-import { EstateError, invalidField } from '../../../platform/errors.ts';
+import { type EstateError, invalidField } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import { JobFailed, type JobResult, type RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { findRows, updateRow } from '../../kernel/resources/rows.ts';
 import type { Services } from '../../kernel/services.ts';
 import { restore } from '../../kernel/transfer/csv-cells.ts';
+import { readError } from '../../kernel/transfer/read-error.ts';
+import { MAX_CELL, MAX_COLUMNS, readXlsx, type SheetRows } from '../../kernel/transfer/xlsx.read.ts';
 import { removeStaged } from '../imports/imports.cards.stage.ts';
 import { csvRecords } from '../imports/imports.csv-records.ts';
 import { findTextError, utf8Chunks } from '../imports/imports.utf8.ts';
@@ -15,14 +17,7 @@ import { endedEvent } from './migration.events.ts';
 import { defaultTuning, importRecords, type RecordImport } from './migration.import.ts';
 import { Migration, type MigrationPayload, type MigrationRow } from './migration.list.ts';
 import { blocksOf, createSheet, type Sheet } from './source.blocks.ts';
-import {
-  MAX_CELL,
-  MAX_COLUMNS,
-  MAX_ROWS,
-  type SheetRows,
-  type SourceFacts,
-  type SourceRow,
-} from './source.types.ts';
+import { MAX_ROWS, type SourceFacts, type SourceRow } from './source.types.ts';
 import { stageCards } from './stage.cards.ts';
 import { nameParents, placeRecords, type Reference, resolveReferences } from './stage.lookup.ts';
 import { previewDiffs, previewOtherRecords } from './stage.preview.ts';
@@ -39,7 +34,6 @@ import {
   stageOmittedValues,
   stagePeopleAndTags,
 } from './staging.ts';
-import { readXlsx } from './xlsx.read.ts';
 
 type SourceFile = Pick<MigrationRow, 'file_id' | 'file_name' | 'file_size' | 'source_type'>;
 
@@ -67,17 +61,6 @@ async function* readSource(
   } catch (error) {
     throw readError(error);
   }
-}
-
-/** Converts errors of the file itself; errors of the blob store stay as they are. */
-function readError(error: unknown): unknown {
-  const { code, name, message } = error as { code?: unknown; name?: string; message: string };
-  const ofText = code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
-  // libraries throw plain errors, the system errors with a code
-  const ofFile = name === 'Error' && (code === undefined || String(code).startsWith('Z_'));
-  if (!ofFile && !ofText) return error;
-  const why = ofText ? 'it is not UTF-8' : message.replace(/\s+/g, ' ').slice(0, 200);
-  return new EstateError('validation_failed', `The file cannot be read: ${why}.`);
 }
 
 async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<SheetRows> {

@@ -48,8 +48,9 @@ await imports.run(
   { kind: 'relations' },
 );
 
-const exported = async (more: Partial<ExportRequest>): Promise<string> =>
-  String((await exportedBy(t, await t.ctx(), { profile: 'roundtrip', ...more })).content);
+const exportedBytes = async (more: Partial<ExportRequest>): Promise<Buffer> =>
+  (await exportedBy(t, await t.ctx(), { profile: 'roundtrip', ...more })).content;
+const exported = async (more: Partial<ExportRequest>): Promise<string> => String(await exportedBytes(more));
 
 for (const format of ['csv', 'ndjson'] as const) {
   it(`comes back as ${format} and changes nothing`, async () => {
@@ -77,4 +78,18 @@ it('comes back with one cell changed, and changes that', async () => {
   expect((await imports.events()).map(({ data }) => data.changes)).toEqual([
     { name: { old: 'Component', new: 'Renamed' } },
   ]);
+});
+
+it('comes back as a workbook of cards and relations and changes nothing', async () => {
+  const file = await exportedBytes({ format: 'xlsx', include: ['relations', 'hierarchy'] });
+  for (const [kind, unchanged] of [
+    ['cards', 9],
+    ['relations', 2],
+  ] as const) {
+    for (const empty of ['leave', 'clear'] as const) {
+      const { job, faults } = await imports.file(file, { format: 'xlsx', kind, empty, mode: 'upsert' });
+      expect(faults).toEqual({});
+      expect(job.counts).toEqual({ total: unchanged, created: 0, updated: 0, unchanged, failed: 0 });
+    }
+  }
 });

@@ -2,12 +2,16 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { ZipFile } from 'yazl';
-import type { SheetRows } from '../../../../domain/exchange/migration/source.types.ts';
-import { dayOf, isDayFormat, readXlsx } from '../../../../domain/exchange/migration/xlsx.read.ts';
 import { storeContent } from '../../../../domain/kernel/files/files.store.ts';
+import {
+  dayOf,
+  isDayFormat,
+  readXlsx,
+  type SheetRows,
+} from '../../../../domain/kernel/transfer/xlsx.read.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { forAll } from '../../../support/property.ts';
-import { workbook } from './workbook.ts';
+import { workbook } from '../../exchange/migration/workbook.ts';
 
 const t = closeAfterAll(await createTestServices());
 

@@ -3,14 +3,32 @@ import type { Readable } from 'node:stream';
 import yauzl, { type Entry } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { createXmlParser } from '../../../platform/xml.ts';
-import { StoredRanges } from '../../kernel/files/files.store.ts';
-import { MAX_CELL, MAX_COLUMNS, type SheetRows } from './source.types.ts';
+import { StoredRanges } from '../files/files.store.ts';
+
+/** The media type of workbooks. */
+export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+/** Maximum columns of a sheet. */
+export const MAX_COLUMNS = 2_000;
+/** Maximum characters of a cell. */
+export const MAX_CELL = 100_000;
+
+/** Some rows of a sheet. Empty ones are left out. */
+export interface SheetRows {
+  sheet: string;
+  rows: {
+    /** The number of the row in the sheet, from 1. */
+    row: number;
+    /** From the first column on; empty cells are empty texts. */
+    cells: string[];
+  }[];
+}
 
 /** Maximum characters of all shared texts. */
 const MAX_SHARED = 64 * 1024 * 1024;
 const MAX_SHEETS = 500;
 /** The last row that the format allows. */
-const MAX_ROW = 1_048_576;
+export const MAX_ROW = 1_048_576;
 
 interface Workbook {
   sheets: { name: string; part: string }[];
@@ -20,20 +38,39 @@ interface Workbook {
   days: boolean[];
 }
 
+/** A stored file. */
+export interface StoredWorkbook {
+  id: string;
+  size: number;
+}
+
+/** The names of the sheets of a stored workbook, in their order. @throws Error with the reason why the file is refused. */
+export async function readSheetNames(blobs: BlobStore, { id, size }: StoredWorkbook): Promise<string[]> {
+  const archive = await openArchive(blobs, id, size);
+  try {
+    return (await readSheets(archive)).sheets.map(({ name }) => name);
+  } finally {
+    archive.close();
+  }
+}
+
 /**
  * Reads the sheets of a stored workbook in their order, with rows in the order of the file (ECMA-376, SpreadsheetML).
- * Formulas are never evaluated: their cells return the stored value, or nothing. @throws Error with the reason why the
- * file is refused.
+ * Formulas are never evaluated: their cells return the stored value, or nothing.
+ * @param wanted the names of the sheets that are read; absent: all.
+ * @throws Error with the reason why the file is refused.
  */
 export async function* readXlsx(
   blobs: BlobStore,
-  { id, size }: { id: string; size: number },
+  { id, size }: StoredWorkbook,
+  wanted?: readonly string[],
 ): AsyncGenerator<SheetRows> {
   const archive = await openArchive(blobs, id, size);
   try {
     const workbook = await readWorkbook(archive);
     for (const { name, part } of workbook.sheets) {
-      if (archive.has(part)) yield* sheetRows(archive, workbook, name, part);
+      if (archive.has(part) && (wanted?.includes(name) ?? true))
+        yield* sheetRows(archive, workbook, name, part);
     }
   } finally {
     archive.close();
@@ -61,11 +98,14 @@ async function relationsOf(
   return found;
 }
 
-async function readWorkbook(archive: Archive): Promise<Workbook> {
+type Sheets = Pick<Workbook, 'sheets' | 'from1904'>;
+
+/** The list of sheets, and where the other parts lie. */
+async function readSheets(archive: Archive): Promise<Sheets & { partOf(type: string): string }> {
   const main = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.target;
   if (!main || !archive.has(main)) throw new Error('it is an archive, but no workbook');
   const relations = await relationsOf(archive, main);
-  const workbook: Workbook = { sheets: [], from1904: false, shared: [], days: [] };
+  const workbook: Sheets = { sheets: [], from1904: false };
   await readPart(await archive.open(main), {
     open(element, attribute) {
       if (element === 'workbookPr') workbook.from1904 = /^(1|true)$/.test(attribute('date1904') ?? '');
@@ -78,11 +118,19 @@ async function readWorkbook(archive: Archive): Promise<Workbook> {
     },
   });
   if (workbook.sheets.length === 0) throw new Error('it is no workbook with sheets');
-  const partOf = (wanted: string) => relations.find(({ type }) => type === wanted)?.target ?? '';
-  if (archive.has(partOf('sharedStrings')))
-    workbook.shared = await readShared(archive, partOf('sharedStrings'));
-  if (archive.has(partOf('styles'))) workbook.days = await readDays(archive, partOf('styles'));
-  return workbook;
+  return { ...workbook, partOf: (wanted) => relations.find(({ type }) => type === wanted)?.target ?? '' };
+}
+
+async function readWorkbook(archive: Archive): Promise<Workbook> {
+  const { sheets, from1904, partOf } = await readSheets(archive);
+  const shared = partOf('sharedStrings');
+  const styles = partOf('styles');
+  return {
+    sheets,
+    from1904,
+    shared: archive.has(shared) ? await readShared(archive, shared) : [],
+    days: archive.has(styles) ? await readDays(archive, styles) : [],
+  };
 }
 
 async function readShared(archive: Archive, part: string): Promise<string[]> {
@@ -193,12 +241,18 @@ async function* sheetRows(
   }
 }
 
+/** The characters that a text writes by their codes (ECMA-376, 22.9.2.19, ST_Xstring). */
+const unescaped = (text: string): string =>
+  text.includes('_x')
+    ? text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text;
+
 /** A cell's value as text; errors such as `#N/A` count as empty. */
 function cellText(workbook: Workbook, type: string, style: number, value: string): string {
-  if (type === 's') return workbook.shared[Number(value)] ?? '';
+  if (type === 's') return unescaped(workbook.shared[Number(value)] ?? '');
   if (type === 'b') return value.trim() === '1' ? 'true' : 'false';
   if (type === 'e') return '';
-  if (type !== 'n') return value;
+  if (type !== 'n') return unescaped(value);
   const number = Number(value);
   if (!Number.isFinite(number)) return value;
   if (workbook.days[style]) return dayOf(number, workbook.from1904) ?? String(number);

@@ -1,0 +1,29 @@
+import { embed } from '../../../platform/database.ts';
+import { MAX_ROW } from '../../kernel/transfer/xlsx.read.ts';
+
+/*
+ * Each row of a workbook has a line of its own, from which its sheet and the row in it follow.
+ */
+
+/** What is added to a row to get its line. @param sheet the index of the sheet, from 0. */
+export const firstLine = (sheet: number): number => sheet * MAX_ROW;
+
+/** SQL of the row in its sheet, and of the number of the sheet from 1. @param line SQL of the line. */
+export const placeOfLine = (line: string) => ({
+  row: `((${line} - 1) % ${MAX_ROW} + 1)`,
+  sheet: `((${line} - 1) / ${MAX_ROW} + 1)`,
+});
+
+/** SQL of what messages call a line. @param line SQL of it. */
+export function lineName(line: string): ReturnType<typeof embed> {
+  const { row, sheet } = placeOfLine(line);
+  return embed(
+    `case when ${line} <= ${MAX_ROW} then 'line ' || ${line} else 'row ' || ${row} || ' of sheet ' || ${sheet} end`,
+  );
+}
+
+/** What messages call a line. */
+export function nameOfLine(line: number): string {
+  const sheet = Math.floor((line - 1) / MAX_ROW);
+  return sheet === 0 ? `line ${line}` : `row ${line - firstLine(sheet)} of sheet ${sheet + 1}`;
+}

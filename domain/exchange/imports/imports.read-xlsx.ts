@@ -1,0 +1,140 @@
+import type { BlobStore } from '../../../platform/blobs.ts';
+import { EstateError, invalidField, invalidFields } from '../../../platform/errors.ts';
+import { unknownChoice } from '../../kernel/choices.ts';
+import { readError } from '../../kernel/transfer/read-error.ts';
+import {
+  readSheetNames,
+  readXlsx,
+  type SheetRows,
+  type StoredWorkbook,
+} from '../../kernel/transfer/xlsx.read.ts';
+import type { CsvRecord } from './imports.csv-records.ts';
+import { firstLine } from './imports.lines.ts';
+import { headerColumns, rowReader } from './imports.read-csv.ts';
+import { type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
+
+export interface ReadXlsxOptions<K extends ImportKind = ImportKind> extends ReadOptions<K> {
+  /** The sheet that is read; absent: those that may have rows of the kind. */
+  sheet?: string;
+  /** What an empty cell does: leave the value unchanged, or clear it. */
+  empty: 'leave' | 'clear';
+}
+
+/** Sheets by the names that exports give them; `null`: none of their rows is imported. */
+const kindsByName: Record<string, ImportKind | null> = {
+  cards: 'cards',
+  relations: 'relations',
+  costs: 'costs',
+  'data flows': 'data_flows',
+  hierarchy: null,
+  notes: null,
+};
+
+/** What the rows of a sheet are by its name; rows beyond a sheet's limit continue on one with a number behind the name. */
+const kindOf = (name: string): ImportKind | null | undefined =>
+  kindsByName[name.toLowerCase().replace(/ \d+$/, '')];
+
+/**
+ * The sheets of a stored workbook that an import of the kind reads: the one that is chosen; else those that exports name
+ * after the kind, and those with names of their own, which of other kinds than cards are only read if there is no such sheet.
+ * @throws EstateError `validation_failed` if the file is no workbook, or has no such sheet.
+ */
+export async function chooseSheets(
+  blobs: BlobStore,
+  file: StoredWorkbook,
+  kind: ImportKind,
+  chosen: string | undefined,
+): Promise<string[]> {
+  const names = await readSheetNames(blobs, file).catch((error) => {
+    throw readError(error);
+  });
+  if (chosen !== undefined) {
+    if (names.includes(chosen)) return [chosen];
+    const error = { field: 'sheet', code: 'unknown_sheet', message: 'is no sheet of the workbook' };
+    throw invalidFields([unknownChoice(error, chosen, names)]);
+  }
+  const own = names.filter((name) => kindOf(name) === kind);
+  const others = names.filter((name) => kindOf(name) === undefined);
+  const sheets = kind === 'cards' ? names.filter((name) => own.includes(name) || others.includes(name)) : own;
+  if (sheets.length > 0) return sheets;
+  if (others.length > 0) return others;
+  throw invalidField('file', 'no_sheet', `has no sheet with ${kind.replace('_', ' ')}`);
+}
+
+/** Excel reads no longer texts: a cell of this length may have been cut. */
+const LONGEST_CELL = 32_767;
+
+/**
+ * Parses a stored workbook into batches of rows, by the first row of each sheet, which names the columns. The line of a row
+ * also tells its sheet, see `imports.lines.ts`. Formulas count as what they came to when the file was saved.
+ * @throws EstateError `validation_failed` if the file is no workbook, or the header of a sheet is not valid.
+ */
+export async function* readWorkbookRows<K extends ImportKind>(
+  blobs: BlobStore,
+  file: StoredWorkbook,
+  options: ReadXlsxOptions<K>,
+): AsyncGenerator<ImportRow<K>[]> {
+  const wanted = await chooseSheets(blobs, file, options.kind, options.sheet);
+  try {
+    yield* inBatches(sheetRows(blobs, file, wanted, options), options.batchRows);
+  } catch (error) {
+    throw readError(error);
+  }
+}
+
+async function* sheetRows<K extends ImportKind>(
+  blobs: BlobStore,
+  file: StoredWorkbook,
+  wanted: string[],
+  options: ReadXlsxOptions<K>,
+): AsyncGenerator<{ row: ImportRow<K>; bytes: number }[]> {
+  const names = await readSheetNames(blobs, file);
+  let sheet: { name: string; read(rows: SheetRows['rows']): ImportRow<K>[] } | undefined;
+  for await (const { sheet: name, rows } of readXlsx(blobs, file, wanted)) {
+    if (sheet?.name !== name) {
+      const header = rows.shift()!.cells;
+      sheet = { name, read: rowsReader(name, header, firstLine(names.indexOf(name)), options) };
+    }
+    yield sheet.read(rows).map((row, n) => ({ row, bytes: rows[n]!.cells.join('').length }));
+  }
+  if (!sheet)
+    throw invalidField('file', 'empty_file', 'The sheet is empty; its first row has to name the columns.');
+}
+
+/** A function that parses the rows below the header of a sheet. @throws EstateError naming the sheet and each invalid column. */
+function rowsReader<K extends ImportKind>(
+  sheet: string,
+  header: string[],
+  first: number,
+  options: ReadXlsxOptions<K>,
+): (rows: SheetRows['rows']) => ImportRow<K>[] {
+  const columns = inSheet(sheet, () => headerColumns({ cells: header }, options));
+  const read = rowReader(columns, { ...options, verbatim: true });
+  const recordOf = ({ row, cells }: SheetRows['rows'][number]): CsvRecord => {
+    const record = { line: first + row, bytes: 0 };
+    const cut = columns.find((_, n) => (cells[n]?.length ?? 0) >= LONGEST_CELL - 1);
+    if (cut) {
+      const message = `may have been cut at ${LONGEST_CELL} characters, which a cell takes: import it as CSV`;
+      return { ...record, cells, error: { field: cut.name, code: 'too_long', message } };
+    }
+    const beyond = cells.findIndex((cell, n) => n >= columns.length && cell !== '');
+    if (beyond >= 0) {
+      const message = `has a value in column ${beyond + 1}, which the header does not name`;
+      return { ...record, cells, error: { field: ROW, code: 'wrong_cell_count', message } };
+    }
+    return { ...record, cells: columns.map((_, n) => cells[n] ?? '') };
+  };
+  return (rows) => rows.map((row) => read(recordOf(row)));
+}
+
+/** Names the sheet in errors of its columns. */
+function inSheet<T>(sheet: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof EstateError) || !error.errors) throw error;
+    throw invalidFields(
+      error.errors.map((one) => ({ ...one, message: `${one.message}, on the sheet ${sheet}` })),
+    );
+  }
+}

@@ -1,0 +1,94 @@
+// @redis
+import { askImport, openImports } from '../../../support/imports.ts';
+import { untilStatus } from '../../../support/jobs.ts';
+import { type Cell, workbook } from '../migration/workbook.ts';
+
+/* Workbooks as people send them. */
+
+const { t, db, imports } = await openImports();
+const xlsx = { format: 'xlsx', report: 'all' } as const;
+const send = async (sheets: Record<string, Cell[][]>, options: object = {}) =>
+  await imports.file(await workbook(sheets), { ...xlsx, ...options });
+const head = ['type', 'external_id', 'name'];
+
+it('reads a sheet for each type, and reports each row by its sheet', async () => {
+  const { job, report } = await send({
+    Applications: [
+      [...head, 'lifecycle.active', 'attributes.costTotalAnnual', 'attributes.commercialApplication'],
+      ['Application', 'X-1', 'Ledger', new Date('2024-02-29T00:00Z'), 1200.5, true],
+      [],
+      ['Application', 2, { formula: '"Pay"&"roll"', result: 'Payroll' }, '2024-02-30', null, null],
+    ],
+    Components: [head, ['ITComponent', 'X-3', '=1+1'], ['ITComponent', 'X-1', 'Database']],
+    Notes: [['what nobody imports']],
+    Relations: [
+      ['type', 'source_external_id', 'target_external_id'],
+      ['relAppToITC', 'X-1', 'X-3'],
+    ],
+  });
+  expect(job.counts).toMatchObject({ total: 4, created: 3, failed: 1 });
+  expect(report.map(({ sheet, line, external_id, outcome }) => [sheet, line, external_id, outcome])).toEqual([
+    ['Applications', 2, 'X-1', 'created'],
+    ['Applications', 4, '2', 'failed'],
+    ['Components', 2, 'X-3', 'created'],
+    ['Components', 3, 'X-1', 'created'],
+  ]);
+  expect(report[1]!.errors.map(({ field, code }) => [field, code])).toEqual([
+    ['lifecycle.active', 'bad_date'],
+  ]);
+  const [ledger] = await db('cards').where({ external_id: 'X-1', type: 'Application' });
+  expect(ledger).toMatchObject({ name: 'Ledger', lifecycle: { active: '2024-02-29' } });
+  expect(ledger.attributes).toMatchObject({ costTotalAnnual: 1200.5, commercialApplication: true });
+  // never taken for a formula, and read as it was written
+  expect((await imports.card('X-3')).name).toBe('=1+1');
+});
+
+it('reads relations from their sheet, or from the one that is chosen', async () => {
+  await send({ Any: [head, ['Application', 'R-1', 'Source'], ['ITComponent', 'R-2', 'Target']] });
+  const rows = [
+    ['type', 'source_external_id', 'target_external_id'],
+    ['relAppToITC', 'R-1', 'R-2'],
+  ];
+  const first = await send({ Cards: [head], Relations: rows }, { kind: 'relations', mode: 'upsert' });
+  expect(first.job.counts).toMatchObject({ total: 1, created: 1 });
+  const chosen = { kind: 'relations', mode: 'upsert', sheet: 'Mine' };
+  const second = await send({ Others: [['x']], Mine: rows }, chosen);
+  expect(second.job.counts).toMatchObject({ total: 1, unchanged: 1 });
+});
+
+it('refuses what is no workbook, and sheets that are not there', async () => {
+  const ctx = await t.ctx();
+  const refused = async (content: Buffer, options: object = {}) =>
+    await askImport(ctx, t.services, content, { ...xlsx, ...options }).catch((error) => error);
+  expect(await refused(Buffer.from('PK is not enough'))).toMatchObject({ code: 'validation_failed' });
+  const book = await workbook({ Relations: [['type']] });
+  expect((await refused(book)).errors).toMatchObject([{ field: 'file', code: 'no_sheet' }]);
+  expect((await refused(book, { sheet: 'Relation' })).errors).toMatchObject([
+    { field: 'sheet', code: 'unknown_sheet', nearest: 'Relations' },
+  ]);
+  expect((await refused(Buffer.from('type,name\n'), { format: 'csv', sheet: 'A' })).errors).toMatchObject([
+    { field: 'sheet', code: 'not_offered' },
+  ]);
+});
+
+it('fails before any row when the header of a sheet is wrong, and names the sheet', async () => {
+  const content = await workbook({ One: [head, ['Application', 'H-1', 'One']], Two: [['type', 'nmae']] });
+  const id = await askImport(await t.ctx(), t.services, content, xlsx);
+  const job = await untilStatus(t.services, id, 'failed');
+  expect(job.error).toMatchObject({ code: 'validation_failed' });
+  expect(job.error!.message).toMatch(/^nmae: .* on the sheet Two/);
+  expect(await imports.card('H-1')).toBeUndefined();
+});
+
+it('refuses rows with values beside the header, and texts that may have been cut', async () => {
+  const { faults } = await send({
+    Sheet: [
+      [...head, 'description'],
+      ['Application', 'C-1', 'Beside', null, 'who reads this'],
+      ['Application', 'C-2', 'Cut', 'x'.repeat(32_767)],
+      ['Application', 'C-3', 'Long', 'x'.repeat(10_000)],
+    ],
+  });
+  expect(faults).toMatchObject({ 2: ['row wrong_cell_count'], 3: ['description too_long'] });
+  expect(await imports.card('C-3')).toBeDefined();
+});
