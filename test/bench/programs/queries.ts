@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { answerMessages } from '../harness/programs.ts';
 
-/** One query of a page; a second one takes the ids that the first has found as its first binding. */
+/** One query of a page, with what the service has bound. */
 export type RecordedQuery = { name?: string; text: string; values: unknown[] };
 
 /** For each path the queries of the service's own response. */
@@ -16,12 +16,13 @@ export type RecordedPaths = { databaseUrl: string; paths: Record<string, Recorde
 answerMessages(({ databaseUrl, paths }: RecordedPaths) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 16, application_name: 'bench baseline' });
   const read = async (queries: RecordedQuery[]): Promise<string> => {
-    let rows: Record<string, string>[] = [];
-    for (const [at, query] of queries.entries()) {
-      const values = at === 0 ? query.values : [rows.map(({ id }) => id), ...query.values.slice(1)];
-      ({ rows } = await pool.query({ ...query, values }));
+    let text: string | undefined;
+    for (const query of queries) {
+      const { rows } = await pool.query<Record<string, string>>(query);
+      text = rows[0]?.items ?? rows[0]?.item ?? text;
     }
-    return rows[0]!.items ?? rows[0]!.item!;
+    if (text === undefined) throw new Error('no query has the page');
+    return text;
   };
   const server = createServer((request, response) => {
     read(paths[request.url!]!).then(
