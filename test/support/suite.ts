@@ -23,15 +23,19 @@ export const redisTests = 'test/**/*.redis.test.ts';
 
 /**
  * Processes are started, killed and frozen, disks are filled, remotes fail in every way, and limits of time and size are
- * reached: these mostly wait. Random sequences of writes take long. `npm run test:processes` runs both, with the tests of
- * programs that only development uses.
+ * reached: these mostly wait. Random sequences of writes, every permission and scope alone on every operation, whole workspaces
+ * and whole synchronisations take long. `npm run test:processes` runs them, with the tests of programs that only development uses.
  */
 export const processTests = [
+  'test/access/{scopes,single}.test.ts',
+  'test/api/itsm/*.test.ts',
+  'test/domain/app/workspace/*.test.ts',
+  'test/integrations/analysis/matching/classes.test.ts',
+  'test/integrations/exchange/itsm/{failures,histories,histories.stored,relations.gone}.test.ts',
   'test/checks/{bench-harness,contributing,openapi*}.test.ts',
-  'test/api/{events/stream.bounds,itsm/itsm-secrets,mcp/mcp}.test.ts',
+  'test/api/{events/stream.bounds,mcp/mcp}.test.ts',
   'test/api/requests/{bodies,protocol,uploads}.test.ts',
   'test/**/*.{property,fuzz,replay}.test.ts',
-  'test/domain/app/workspace/{faults,limits}.test.ts',
   'test/domain/exchange/imports/dry-run.test.ts',
   'test/integrations/analysis/matching/parts-of-lists.test.ts',
   'test/integrations/collaboration/mail/mail.test.ts',
