@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Knex } from 'knex';
 import type { SchemaStep } from '../platform/migrate.ts';
 import { addGerman } from './seeds/german.ts';
+import { addPlurals } from './seeds/plurals.ts';
 
 /** Executes the SQL files of a folder that match, in the order of their names. */
 async function execute(knex: Knex, pattern: string): Promise<void> {
@@ -23,7 +24,8 @@ export const schemaSteps: SchemaStep[] = [
       name: path.basename(file, '.sql'),
       up: (knex: Knex) => execute(knex, file),
     })),
-    // fills texts that are empty and changes no schema, so it may follow those of a new workspace
+    // they fill texts that are empty and change no schema, so they may follow those of a new workspace
     { name: '0017-german-texts', up: addGerman },
+    { name: '0022-plural-labels', up: addPlurals },
   ].sort((a, b) => (a.name < b.name ? -1 : 1)),
 ];

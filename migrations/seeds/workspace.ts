@@ -6,6 +6,7 @@ import {
 import { roleSeeds } from '../../domain/kernel/permissions/permissions.data.ts';
 import { type Db, inTransaction } from '../../platform/database.ts';
 import { addGerman } from './german.ts';
+import { addPlurals } from './plurals.ts';
 
 const json = JSON.stringify;
 
@@ -63,5 +64,6 @@ export async function seedWorkspace(db: Db): Promise<void> {
       })),
     );
     await addGerman(trx);
+    await addPlurals(trx);
   });
 }

@@ -18,7 +18,7 @@ export type CardTypeState = Pick<CardTypeRow, 'subtypes' | 'fields_schema' | 'se
 const MAX_FIELDS = 500;
 
 /** The members of a card type that have translations. */
-const translatedMembers = ['label', 'description', 'category'] as const;
+const translatedMembers = ['label', 'plural', 'description', 'category'] as const;
 
 /** Members that every card has besides its attributes; they cannot be used as keys of fields. */
 const cardMembers: ReadonlySet<string> = new Set([
