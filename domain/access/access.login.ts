@@ -4,6 +4,7 @@ import { EstateError } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
+import { recordLogin } from './access.entry.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
@@ -34,6 +35,8 @@ export interface LoginInput {
   code?: string;
   /** The client's network address. */
   address: string;
+  /** The languages that the client accepts, the most preferred first. */
+  languages: readonly string[];
 }
 
 type Outcome = TokenSubject | 'refused' | 'code_needed';
@@ -64,7 +67,8 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
   if (!user?.was_reset) await refuseWithSso(ctx.db);
   const fits = await ctx.passwords.verify(input.password, user?.password_hash);
   const usable = user?.password_hash && user.is_active && user.kind === 'person' && !user.is_archived;
-  const outcome = await command<Outcome>(ctx, async ({ sql, emit }) => {
+  const outcome = await command<Outcome>(ctx, async (work) => {
+    const { sql, emit } = work;
     const account = { email: input.email, address: input.address };
     if (!user || !usable) {
       emit({ event_type: 'auth.login_failed', data: { ...account, reason: user ? 'inactive' : 'unknown' } });
@@ -78,6 +82,8 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
         'password_hash',
         'token_version',
         'failed_login_attempts',
+        'last_login',
+        'locale',
         sql.raw('locked_until > now() as locked'),
       );
     const failed = (reason: string) =>
@@ -116,8 +122,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       }
       await sql('two_factor').where({ user_id: user.id }).update({ failed_codes: 0, locked_until: null });
     }
-    await query(sql).run`update users set failed_login_attempts = 0, locked_until = null, last_login = now()
-      where id = ${user.id}`;
+    await recordLogin(work, { ...now, id: user.id }, input.languages);
     emit({ event_type: 'auth.login', user_id: user.id, data: account });
     const subject = { userId: user.id, role: now.role, tokenVersion: now.token_version };
     return factor?.secret ? subject : await limited(sql, subject);

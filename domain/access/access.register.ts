@@ -11,6 +11,7 @@ import { enqueueMails } from '../kernel/mail/mail.enqueue.ts';
 import { readOneTimeToken, storeOneTimeToken, takeOneTimeToken } from '../kernel/one-time-tokens.ts';
 import { loadSettings, registrationOpen } from '../kernel/settings/settings.read.ts';
 import { object, Uuid } from '../kernel/shapes.ts';
+import { firstLocale } from './access.entry.ts';
 import { limited, type TokenSubject } from './access.login.ts';
 import { approvalMail, knownAddressMail, registrationMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
@@ -204,7 +205,7 @@ export async function sendRegistration(job: RunningJob<{ request: string }>): Pr
  */
 export async function confirmRegistration(
   ctx: Ctx,
-  input: { token: string; password: string; address: string },
+  input: { token: string; password: string; address: string; languages: readonly string[] },
 ): Promise<TokenSubject | undefined> {
   const hash = sha256(input.token);
   await throttle(ctx.db, 'setup', [byAddress(input.address), `token ${hash}`]);
@@ -227,7 +228,12 @@ export async function confirmRegistration(
     const waits = policy.approvalRequired;
     const user = await insertUser(
       work,
-      { ...registration, role: policy.role, is_active: !waits },
+      {
+        ...registration,
+        role: policy.role,
+        is_active: !waits,
+        locale: await firstLocale(sql, input.languages),
+      },
       {
         event_type: 'auth.registered',
         data: { role: policy.role, address: input.address, approval_required: waits },

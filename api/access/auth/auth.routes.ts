@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { login } from '../../../domain/access/access.login.ts';
 import {
@@ -7,6 +8,7 @@ import {
   validateMailedToken,
 } from '../../../domain/access/access.passwords.reset.ts';
 import { confirmRegistration, register } from '../../../domain/access/access.register.ts';
+import { acceptedLanguages } from '../../../domain/kernel/metamodel/languages.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { registrationOpen, ssoConfigured } from '../../../domain/kernel/settings/settings.read.ts';
 import { FilledText, object } from '../../../domain/kernel/shapes.ts';
@@ -69,7 +71,7 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     responses: registrationAnswer('approval_required', 'An access token, or `approval_required`'),
     errors: ['invalid_credentials', 'not_found', 'registration_closed', 'too_many_requests'],
     handler: async ({ ctx, body, request, reply }) => {
-      const subject = await confirmRegistration(ctx, { ...body, address: request.ip });
+      const subject = await confirmRegistration(ctx, { ...body, ...clientOf(request) });
       return subject ? await issue(reply, subject) : { status: 'approval_required' };
     },
   });
@@ -88,9 +90,15 @@ export function registerAuthRoutes(app: App, { secrets }: Services): void {
     responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_required', 'too_many_requests', 'two_factor_required'],
     handler: async ({ ctx, body, request, reply }) =>
-      issue(reply, await login(ctx, secrets, { ...body, address: request.ip })),
+      issue(reply, await login(ctx, secrets, { ...body, ...clientOf(request) })),
   });
 }
+
+/** What a login knows of the client. */
+const clientOf = ({ ip, headers }: FastifyRequest) => ({
+  address: ip,
+  languages: acceptedLanguages(headers['accept-language']),
+});
 
 const MailedToken = FilledText(200, 'The token from the mail');
 const tokenQuery = object({ token: MailedToken });
@@ -241,6 +249,6 @@ export function registerSsoRoutes(app: App, services: Services): void {
     responses: tokenResponse,
     errors: ['invalid_credentials', 'sso_refused', 'too_many_requests', 'upstream_failed', 'wrong_state'],
     handler: async ({ ctx, body, request, reply }) =>
-      issue(reply, await finishSso(services, ctx, { ...body, address: request.ip })),
+      issue(reply, await finishSso(services, ctx, { ...body, ...clientOf(request) })),
   });
 }

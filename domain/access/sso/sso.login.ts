@@ -3,6 +3,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
+import { recordLogin } from '../access.entry.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { hasOtherAdministrator, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
@@ -34,7 +35,7 @@ const FIRST_LOGIN_LOCK = 7203016;
 export async function loginByProvider(
   ctx: Ctx,
   identity: ProviderIdentity,
-  address: string,
+  { address, languages }: { address: string; languages: readonly string[] },
 ): Promise<TokenSubject> {
   const outcome = await command<TokenSubject | string>(ctx, async (work) => {
     const { sql, emit } = work;
@@ -51,8 +52,7 @@ export async function loginByProvider(
       return reason!;
     }
     const role = await followGroups(work, ctx, found, identity);
-    await query(sql).run`update users set failed_login_attempts = 0, locked_until = null, last_login = now()
-      where id = ${found.id}`;
+    await recordLogin(work, found, languages);
     emit({ event_type: 'auth.login', user_id: found.id, data: { ...account, email: found.email } });
     const tokenVersion = found.token_version + (role === found.role ? 0 : 1);
     return { userId: found.id, role, tokenVersion };

@@ -61,7 +61,7 @@ export async function startSso(
 export async function finishSso(
   services: Services,
   ctx: Ctx,
-  input: Redirected & { redirect_uri: string; address: string },
+  input: Redirected & { redirect_uri: string; address: string; languages: readonly string[] },
 ): Promise<TokenSubject> {
   await throttle(ctx.db, 'sso', [byAddress(input.address)]);
   const access = await providerAccess(services);
@@ -71,7 +71,7 @@ export async function finishSso(
     throw new EstateError('invalid_credentials', detail);
   }
   const claims = await exchangeCode(access, handshake, input);
-  return await loginByProvider(ctx, identityOf(access.sso, claims), input.address);
+  return await loginByProvider(ctx, identityOf(access.sso, claims), input);
 }
 
 async function providerAccess({ db, secrets, outbound }: Services): Promise<ProviderAccess> {
