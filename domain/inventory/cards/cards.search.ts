@@ -2,6 +2,7 @@ import { query, type Sql } from '../../../platform/database.ts';
 import { editDistance } from '../../../platform/edit-distance.ts';
 import { prepared } from '../../../platform/prepared.ts';
 import type { Condition } from '../../kernel/lists/lists.types.ts';
+import { type Spellings, spellingsOf, withoutUmlauts } from './cards.spellings.ts';
 import { cardNumberKey } from './rules/numbers.ts';
 
 /** The maximum number of cards that each query of a search, and the search as a whole, returns. */
@@ -32,12 +33,13 @@ interface Found {
 
 /**
  * The visible cards that match a search text and the conditions. A number finds its card. Words are searched for in name, alias, external id and
- * description, as complete words and as prefixes; if that finds few cards, misspelt words in name, alias and external
- * id are searched for as well.
+ * description, as complete words and as prefixes, with umlauts in both spellings; if that finds few cards, misspelt words in name, alias and
+ * external id are searched for as well.
  */
 export async function searchCards({ sql, where, plain, text }: CardSearch): Promise<Found> {
   const folded = (await foldText(sql, text)).trim();
   const words = queryWords(folded);
+  const spelt = await readSpellings(sql, text, folded);
   const gathered = gather(sql, where, plain);
   const key = cardNumberKey(folded);
   // A card whose number is the text comes first.
@@ -45,18 +47,19 @@ export async function searchCards({ sql, where, plain, text }: CardSearch): Prom
   const [numbered] = gathered.candidates.keys();
   if (words.length === 0)
     return folded === '' ? { ids: [], more: false } : await searchSigns(gathered, folded);
-  const rank = () => rankCandidates(folded, words, [...gathered.candidates.values()]);
+  const rank = () => rankCandidates(folded, words, [...gathered.candidates.values()], spelt);
 
-  await gathered.add(WORDS, [allWords(words)], true);
+  await gathered.add(WORDS, [allWords(words, spelt)], true);
   let ranked: Candidate[] | undefined;
   if (gathered.more) {
     // Too many to check all: cards with the words in their names come first.
     await gathered.add('c.name_key = ?', [folded], true);
     await gathered.add('c.name_key >= ? and c.name_key < ?', [folded, folded + LAST_CHARACTER], true);
-    await gathered.add(words.map(() => TEXT).join(' and '), words.map(beginningPattern), true);
+    const patterns = words.map((word) => spelt(word).map(beginningPattern));
+    await gathered.add(patterns.map(anyText).join(' and '), patterns.flat(), true);
   } else if (gathered.candidates.size < ENOUGH) {
     ranked = rank();
-    if (ranked[0]?.name !== folded) ranked = await searchMisspelt(gathered, words, rank);
+    if (ranked[0]?.name !== folded) ranked = await searchMisspelt(gathered, words, spelt, rank);
   }
   ranked ??= rank();
   const found = ranked.map(({ id }) => id).filter((id) => id !== numbered);
@@ -73,15 +76,26 @@ async function searchSigns(gathered: Gathered, folded: string): Promise<Found> {
   return { ids: found.slice(0, MOST_FOUND).map(({ id }) => id), more: gathered.more };
 }
 
+/** Texts that one of the patterns fits. */
+const anyText = (patterns: readonly string[]): string => `(${patterns.map(() => TEXT).join(' or ')})`;
+
+/** The spellings of the words of a query. */
+async function readSpellings(sql: Sql, text: string, folded: string): Promise<Spellings> {
+  const plain = withoutUmlauts(text);
+  const own = plain === text ? folded : await foldText(sql, plain);
+  return spellingsOf(wordsOf(folded), wordsOf(own));
+}
+
 async function searchMisspelt(
   gathered: Gathered,
   words: string[],
+  spelt: Spellings,
   rank: () => Candidate[],
 ): Promise<Candidate[]> {
   const telling = selectiveWords(words);
   if (telling.length > 1) {
     // One word may be misspelt; the others find the card.
-    await gathered.add(WORDS, [allWordsButOne(telling)], false);
+    await gathered.add(WORDS, [allWordsButOne(telling, spelt)], false);
     const ranked = rank();
     if (ranked.length > 0 && !gathered.more) return ranked;
   }
@@ -89,9 +103,8 @@ async function searchMisspelt(
   gathered.more = false;
   let ranked: Candidate[] = [];
   for (const wanted of telling.length < words.length ? [words, telling] : [words]) {
-    const patterns = wanted.map((word) => [beginningPattern(word), ...typoPatterns(word)]);
-    const all = patterns.map((each) => `(${each.map(() => TEXT).join(' or ')})`);
-    await gathered.add(all.join(' and '), patterns.flat(), false);
+    const patterns = wanted.map((word) => [...spelt(word).map(beginningPattern), ...typoPatterns(word)]);
+    await gathered.add(patterns.map(anyText).join(' and '), patterns.flat(), false);
     ranked = rank();
     if (ranked.length > 0) break;
   }
@@ -171,19 +184,20 @@ export function typosAllowed(word: string): number {
  * The words as terms of a text search query. A word also matches words that begin with it, unless it is so short that a
  * large part of all words would match; the last one may be incomplete.
  */
-function terms(words: string[]): string[] {
+function terms(words: string[], spelt: Spellings): string[] {
   return words.map((word, n) => {
     const shortest = n === words.length - 1 ? SHORTEST_PREFIX : SHORTEST_PREFIX + 1;
-    return word.length >= shortest ? `'${word}':*` : `'${word}'`;
+    const all = spelt(word).map((one) => (one.length >= shortest ? `'${one}':*` : `'${one}'`));
+    return all.length === 1 ? all[0]! : `(${all.join(' | ')})`;
   });
 }
 
 /** A text search query for all of the words. */
-const allWords = (words: string[]): string => terms(words).join(' & ');
+const allWords = (words: string[], spelt: Spellings): string => terms(words, spelt).join(' & ');
 
 /** A text search query for all words but any one; there must be at least two. */
-function allWordsButOne(words: string[]): string {
-  const all = terms(words);
+function allWordsButOne(words: string[], spelt: Spellings): string {
+  const all = terms(words, spelt);
   return all.map((_, left) => `(${all.filter((_term, n) => n !== left).join(' & ')})`).join(' | ');
 }
 
@@ -231,12 +245,15 @@ function wordCost(query: string, word: string): number | undefined {
   return typos > most ? undefined : TYPO_COST + FURTHER_TYPO_COST * (typos - 1);
 }
 
-function bestCost(query: string, words: string[]): number | undefined {
+/** The least distance of a word of the query, in any of its spellings, from words of a card. */
+function bestCost(spellings: readonly string[], words: string[]): number | undefined {
   let best: number | undefined;
-  for (const word of words) {
-    const cost = wordCost(query, word);
-    if (cost !== undefined && (best === undefined || cost < best)) best = cost;
-    if (best === 0) break;
+  for (const query of spellings) {
+    for (const word of words) {
+      const cost = wordCost(query, word);
+      if (cost !== undefined && (best === undefined || cost < best)) best = cost;
+      if (best === 0) return best;
+    }
   }
   return best;
 }
@@ -244,6 +261,7 @@ function bestCost(query: string, words: string[]): number | undefined {
 interface Query {
   folded: string;
   words: string[];
+  spelt: Spellings;
   /** All letters and digits without the spaces between them. */
   joined: string;
   digits: string;
@@ -267,8 +285,9 @@ function score(query: Query, card: Candidate): Score | undefined {
   let sum = 0;
   let missing = 0;
   for (const word of query.words) {
-    const inName = bestCost(word, nameWords);
-    const elsewhere = inName === 0 ? undefined : bestCost(word, otherWords);
+    const spellings = query.spelt(word);
+    const inName = bestCost(spellings, nameWords);
+    const elsewhere = inName === 0 ? undefined : bestCost(spellings, otherWords);
     const cost = Math.min(inName ?? Infinity, (elsewhere ?? Infinity) + ELSEWHERE_COST);
     if (cost !== Infinity) sum += cost;
     else if (card.complete) sum += DESCRIPTION_COST;
@@ -294,9 +313,14 @@ function score(query: Query, card: Candidate): Score | undefined {
  * begin with the query, names with its words, with words that begin so, with misspelt words; words found only in the
  * description rank last. Cards that lack a word match only if no card has all words.
  */
-export function rankCandidates(folded: string, words: string[], candidates: Candidate[]): Candidate[] {
+export function rankCandidates(
+  folded: string,
+  words: string[],
+  candidates: Candidate[],
+  spelt: Spellings = (word) => [word],
+): Candidate[] {
   const joined = wordsOf(folded).join('');
-  const query: Query = { folded: folded.trim(), words, joined, digits: digits(joined) };
+  const query: Query = { folded: folded.trim(), words, spelt, joined, digits: digits(joined) };
   const scored: (Score & { card: Candidate })[] = [];
   for (const card of candidates) {
     const found = score(query, card);
