@@ -35,6 +35,14 @@ export const ExportRequest = object({
     default: true,
     description: 'Guard CSV texts against being calculated by a spreadsheet',
   }),
+  sort_by: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      examples: ['subtype,-data_quality'],
+      description: 'The order of cards, as in the list of cards; default: by age. Not with `after`',
+    }),
+  ),
+  sort_dir: Type.Optional(Choice(['asc', 'desc'], 'Of `sort_by`; further fields have `-` before them')),
   after: Type.Optional(
     Type.String({
       pattern: POSITION_PATTERN,

@@ -200,8 +200,13 @@ const moreMember = (more: boolean | undefined) => (more === undefined ? '' : `,"
 /** Fields by which a list can be ordered at once. */
 const MOST_SORTS = 4;
 
-/** The requested order: by one field, or by further ones among cards that are equal in the ones before. */
-function cardOrder(ctx: Ctx, params: ListParams, types: string[], search: string | undefined): Order {
+/** The requested order of cards of some types: by one field, or by further ones among cards that are equal in the ones before. */
+export function cardOrder(
+  ctx: Ctx,
+  params: Pick<ListParams, 'sort_by' | 'sort_dir'>,
+  types: string[],
+  search?: string,
+): Order {
   const [first, ...more] = params.sort_by?.split(',') ?? [];
   const { sort_dir } = params;
   const order = fieldOrder(ctx, { sort_by: first, sort_dir }, types, search);

@@ -1,8 +1,9 @@
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
+import { cardOrder } from '../../../domain/inventory/cards/cards.list.ts';
 import { prepareFilter } from '../../../domain/inventory/filters/filters.prepare.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { checkPosition, feedEnds } from '../../../domain/kernel/events/changes.ts';
-import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import type { Fragment, Order } from '../../../domain/kernel/lists/lists.types.ts';
 import { type FieldType, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { forbidden, inScope, may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../../platform/errors.ts';
@@ -172,6 +173,8 @@ export interface ExtractionPlan {
   cards: CardSelection;
   relations: RelationSelection;
   columns: Column[];
+  /** Of cards; by id without it. */
+  order?: Order | undefined;
   /** With `after`: the statement that finds what may have changed, see `RowSource`. */
   findChanged?: (snapshot: Snapshot) => Promise<Fragment>;
 }
@@ -236,7 +239,8 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
         : relationColumns(ctx, relationTypes, request.profile, costs);
   const columns = chooseColumns(all, request);
   const relations: RelationSelection = { types: relationTypes, cards };
-  if (request.after === undefined) return { request, cards, relations, columns };
+  const order = orderOf(ctx, request, cards.types);
+  if (request.after === undefined) return { request, cards, relations, columns, order };
   // ids of deleted objects are shown, as in the change feed
   requirePermission(ctx.caller, 'inventory.view');
   const after = checkPosition(request.after, await feedEnds(ctx.db), 'after');
@@ -249,6 +253,18 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
     // a deleted object has no other columns
     columns: [...idColumns(columns, request.kind), ...columns, ...changeColumns],
   };
+}
+
+/** The order that is asked for. @throws EstateError for one that the list of cards has not. */
+function orderOf(
+  ctx: Ctx,
+  { kind, after, sort_by, sort_dir }: ExportRequest,
+  types: string[],
+): Order | undefined {
+  if (sort_by === undefined) return undefined;
+  if (kind !== 'cards') throw invalidField('sort_by', 'only_cards', 'is only supported for cards');
+  if (after !== undefined) throw invalidField('sort_by', 'not_with_after', 'is not supported with after');
+  return cardOrder(ctx, { sort_by, ...(sort_dir && { sort_dir }) }, types);
 }
 
 /** The columns that identify a row, unless they were chosen. */

@@ -1,8 +1,9 @@
+import { numberedIds } from '../../../domain/inventory/cards/cards.list.ids.ts';
 import { visibleAttributes, visibleCards } from '../../../domain/inventory/cards/cards.projection.ts';
 import { MAX_DEPTH } from '../../../domain/inventory/cards/cards.tree.ts';
 import { visibleRelationAttributes } from '../../../domain/inventory/relations/relations.list.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
-import type { Condition, Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import type { Condition, Fragment, Order } from '../../../domain/kernel/lists/lists.types.ts';
 import { lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { embed, fragment, joinFragments } from '../../../platform/database.ts';
@@ -35,6 +36,8 @@ interface RowSource {
    * Only objects that may have changed: rows of `id`, `type`, `position` and `known` (an earlier extraction may have contained it).
    */
   changed?: Fragment | undefined;
+  /** Of cards; by id without it. */
+  order?: Order;
 }
 
 /** The columns of an extraction of changes, after all others. */
@@ -58,20 +61,23 @@ const goneValues: Record<string, string> = {
   position: 'g.position',
 };
 
-/** The objects of a source in a range of ids, ordered by id. */
+/** The objects of a source in a range of ids, in its order. */
 function presentRows(source: RowSource, columns: Column[], range: IdRange): Fragment {
-  const { table, row, joins, columnJoins, attributes, where, changed } = source;
+  const { table, row, joins, columnJoins, attributes, where, changed, order } = source;
   const values: Record<string, string> = { attributes: "nullif(o.attributes, '{}')", ...source.values };
   if (changed) Object.assign(values, changeValues);
   const needed = columnJoins
     .filter((one) => columns.some(({ header }) => one.columns.includes(header)))
     .map(({ join }) => fragment`${embed(join(range, changed !== undefined))}`);
   const from = changed ? `changed x join ${table} ${row} on ${row}.id = x.id` : `${table} ${row}`;
+  const place = order
+    ? fragment`join (${embed(numberedIds([where], order))}) place on place.id::uuid = c.id`
+    : fragment``;
   // a condition on costs is evaluated once per object
   const once = attributes.bindings.length > 0 ? ' offset 0' : '';
   return fragment`select ${embed(selectList(columns, (header) => values[header]!, values.attributes!))}
-      from ${embed(from)} ${embed(joins)} cross join lateral (select ${embed(attributes)} as attributes${embed(once)}) o ${embed(joinFragments(needed, ' '))}
-      where ${embed(range(`${row}.id`))} and ${embed(where)} order by ${embed(row)}.id`;
+      from ${embed(from)} ${embed(joins)} ${embed(place)} cross join lateral (select ${embed(attributes)} as attributes${embed(once)}) o ${embed(joinFragments(needed, ' '))}
+      where ${embed(range(`${row}.id`))} and ${embed(where)} order by ${embed(order ? 'place.n' : `${row}.id`)}`;
 }
 
 /** The known changed objects that are deleted or no longer selected. */
@@ -83,7 +89,7 @@ function goneRows({ table, row, where }: RowSource, columns: Column[]): Fragment
         where x.known and (${id} is null or (${embed(where)}) is not true)) g order by g.id`;
 }
 
-/** Reads a source from the snapshot, oldest object first; in an extraction of changes, removed objects come first. */
+/** Reads a source from the snapshot, in its order or oldest object first; in an extraction of changes, removed objects come first. */
 export async function readRows(
   snapshot: Snapshot,
   source: RowSource,
@@ -99,7 +105,7 @@ export async function readRows(
   }
   const expected = await snapshot.expected(all.sql, all.bindings);
   const chunks = () =>
-    expected < FEW
+    expected < FEW || source.order
       ? snapshot.lines('rows', all.sql, all.bindings)
       : snapshot.ranges('rows', table, statement);
   return { name, columns, expected, chunks };

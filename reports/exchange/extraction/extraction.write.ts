@@ -80,7 +80,7 @@ function withWholeAttributes(columns: Column[]): Column[] {
 async function readTableOf(
   snapshot: Snapshot,
   ctx: Ctx,
-  { request, cards, relations, findChanged }: ExtractionPlan,
+  { request, cards, relations, order, findChanged }: ExtractionPlan,
   columns: Column[],
 ): Promise<BinaryTable> {
   const changed = await findChanged?.(snapshot);
@@ -92,7 +92,7 @@ async function readTableOf(
     request.kind === 'cards'
       ? cardSource(ctx, changed ? { ...cards, changed } : cards)
       : relationSource(ctx, changed ? { ...relations, changed } : relations);
-  return await readRows(snapshot, source, columns);
+  return await readRows(snapshot, order ? { ...source, order } : source, columns);
 }
 
 const BATCH = 4_000;

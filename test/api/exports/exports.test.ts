@@ -1,7 +1,15 @@
 // @redis
 import { parse } from 'csv-parse/sync';
 import { startWorkers } from '../../../workers/runtime.ts';
-import { answered, closeAfterAll, expectProblem, ok, openApp, pluck } from '../../support/harness.ts';
+import {
+  answered,
+  closeAfterAll,
+  expectInvalid,
+  expectProblem,
+  ok,
+  openApp,
+  pluck,
+} from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 
 const { t, db, admin, member, viewer } = await openApp(['member', 'viewer', 'admin']);
@@ -31,6 +39,29 @@ describe('POST /exports', () => {
       .pluck('event_type');
     expect(events).toContain('export.started');
     expect(events).toContain('file.downloaded');
+  });
+
+  it('writes cards in the order of a list, for those who may see what it tells', async () => {
+    const orderBy = async (more: object) => {
+      const body = { format: 'csv', types: ['Application'], columns: ['name'], ...more };
+      const { job_id } = (await answered(admin.post('/api/v1/exports', body), 202)).body;
+      await untilStatus(t.services, job_id, 'succeeded');
+      const { raw } = await admin.get(`/api/v1/jobs/${job_id}/result`);
+      return pluck(parse(raw, { columns: true }), 'name');
+    };
+    expect(await orderBy({ sort_by: 'attributes.costTotalAnnual', sort_dir: 'desc' })).toEqual([
+      'App 2',
+      'App 1',
+      'App 0',
+    ]);
+    expect(await orderBy({ sort_by: 'subtype,-name' })).toEqual(['App 2', 'App 1', 'App 0']);
+    expect(await orderBy({ sort_by: 'path' })).toEqual(['App 0', 'App 1', 'App 2']);
+    const post = (more: object, by = admin) => by.post('/api/v1/exports', { format: 'csv', ...more });
+    await expectInvalid(post({ sort_by: 'nothing' }), 'sort_by');
+    await expectInvalid(post({ sort_by: 'name', after: '0' }), 'sort_by');
+    await expectInvalid(post({ sort_by: 'name', kind: 'relations' }), 'sort_by');
+    const blind = await t.holding('inventory.export', 'inventory.view');
+    await expectProblem(post({ sort_by: 'attributes.costTotalAnnual' }, blind), 403, 'costs.view');
   });
 
   it('is the same job for the same idempotency key', async () => {
