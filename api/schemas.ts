@@ -92,6 +92,18 @@ export const attributesSchema = (description: string) =>
     }),
   );
 
+/** One error in the input. */
+export const FieldErrorSchema = object({
+  field: Type.String(),
+  code: Type.String(),
+  message: Type.String(),
+  ...optional({
+    value: Type.String({ description: 'The refused value, if it had to be one of a list' }),
+    allowed: Type.Array(Type.String(), { description: 'The list, or its first 50 members' }),
+    nearest: Type.String({ description: 'The member of the list that was probably meant' }),
+  }),
+});
+
 export const Problem = Type.Object(
   {
     type: Type.String(),
@@ -100,20 +112,7 @@ export const Problem = Type.Object(
     detail: Type.String(),
     code: Type.String(),
     request_id: Type.String(),
-    errors: Type.Optional(
-      Type.Array(
-        object({
-          field: Type.String(),
-          code: Type.String(),
-          message: Type.String(),
-          ...optional({
-            value: Type.String({ description: 'The refused value, if it had to be one of a list' }),
-            allowed: Type.Array(Type.String(), { description: 'The list, or its first 50 members' }),
-            nearest: Type.String({ description: 'The member of the list that was probably meant' }),
-          }),
-        }),
-      ),
-    ),
+    errors: Type.Optional(Type.Array(FieldErrorSchema)),
   },
   { $id: 'Problem', additionalProperties: true, description: 'Problem details, RFC 9457' },
 );

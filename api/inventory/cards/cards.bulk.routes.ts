@@ -19,6 +19,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
+import { FieldErrorSchema } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { CardPatchBody, cardValues, Name, removal } from './cards.schemas.ts';
 
@@ -99,6 +100,9 @@ const CardBulkCreateResponse = component('CardBulkCreateResponse', {
       id: Nullable(Uuid),
       error: Nullable(Type.String()),
       code: Nullable(Type.String()),
+      errors: Type.Optional(
+        Type.Array(FieldErrorSchema, { description: 'Of a row with invalid members, as in a response 422' }),
+      ),
     }),
   ),
   created: Count,

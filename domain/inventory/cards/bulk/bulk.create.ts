@@ -1,5 +1,5 @@
 import { embed, query, type Sql } from '../../../../platform/database.ts';
-import { EstateError, invalidField } from '../../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidField } from '../../../../platform/errors.ts';
 import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -22,6 +22,8 @@ interface BulkCreateResult {
   /** Why a row failed. */
   error: string | null;
   code: string | null;
+  /** The errors of its members. */
+  errors?: readonly FieldError[];
 }
 
 /** How often rows are checked again if concurrent writers have taken their names. */
@@ -73,7 +75,7 @@ export async function createCardsWithin(
   }
 }
 
-type Outcome = { card: StoredCard } | { error: string; code: string };
+type Outcome = { card: StoredCard } | { error: string; code: string; errors?: readonly FieldError[] };
 
 interface NumberedRow {
   row: BulkCreateRow;
@@ -97,7 +99,8 @@ function outcomeOf(
     return { card };
   } catch (error) {
     if (!(error instanceof EstateError)) throw error;
-    return { error: error.message, code: error.errors?.[0]?.code ?? error.code };
+    const { errors } = error;
+    return { error: error.message, code: errors?.[0]?.code ?? error.code, ...(errors && { errors }) };
   }
 }
 
