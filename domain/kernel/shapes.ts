@@ -105,8 +105,8 @@ export const itemsUpTo = (maxItems: number, description: string) => ({ maxItems,
 export const NullableId = (description: string) => Nullable(Type.String({ ...Uuid, description }));
 /** A text of a response that may be null. */
 export const NullableText = (description: string) => Nullable(Type.String({ description }));
-export const OptionalText = (maxLength: number, description: string) =>
-  Type.Optional(Type.String({ maxLength, description }));
+export const OptionalText = (maxLength: number, description: string, more: Record<string, unknown> = {}) =>
+  Type.Optional(Type.String({ maxLength, description, ...more }));
 /** Keys of types in a request; none by default. */
 export const TypeKeys = (description: string) =>
   Type.Array(Type.String({ maxLength: 100 }), { default: [], maxItems: 500, description });

@@ -4,13 +4,43 @@ import type { CardType, CompiledField } from '../../domain/kernel/metamodel/meta
 import { forbidden, may } from '../../domain/kernel/permissions/policy.ts';
 import { invalidField } from '../../platform/errors.ts';
 
+/** What a parameter names, as the API description has it for pages that offer choices. */
+interface Choices {
+  of: 'types' | 'fields' | 'fields or related types' | 'values';
+  /** The type whose fields or related types are meant; default: that of the parameter `type`. */
+  card_type?: string;
+  /** Types of the fields; default: all. */
+  field_types?: readonly string[];
+  /** Of which several can be given, comma-separated. */
+  values?: readonly string[];
+}
+
+/** The member of a parameter's schema that declares its choices. */
+export const choices = (declared: Choices): { 'x-choices': Choices } => ({ 'x-choices': declared });
+
+/** The choices of a parameter that names a field with options. */
+export const optionFields = (card_type?: string): { 'x-choices': Choices } =>
+  choices({ of: 'fields', field_types: ['single_select'], ...(card_type && { card_type }) });
+
 /** A parameter that names a card type. */
 export const typeParam = (fallback: string): TString =>
-  Type.String({ minLength: 1, maxLength: 100, default: fallback, description: 'Key of a card type' });
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    default: fallback,
+    description: 'Key of a card type',
+    ...choices({ of: 'types' }),
+  });
 
 /** A parameter that names a field of the report's card type. */
-export const fieldParam = (fallback: string, what: string): TString =>
-  Type.String({ minLength: 1, maxLength: 100, default: fallback, description: what });
+export const fieldParam = (fallback: string, what: string, field_types: readonly string[]): TString =>
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    default: fallback,
+    description: what,
+    ...choices({ of: 'fields', field_types }),
+  });
 
 /** The visible type of that key. @throws EstateError 422 naming the parameter. */
 export function typeOf(ctx: Ctx, param: string, key: string): CardType {

@@ -1,13 +1,15 @@
 import Type from 'typebox';
+import { TranslationsSchema } from '../metamodel/metamodel.types.ts';
 import { arrayOf, itemsUpTo } from '../shapes.ts';
 import { plain } from './settings.definition.ts';
 
-/** Options with keys and labels. */
+/** Options with keys and labels, and the labels in other languages. */
 export const optionList = (example: { key: string; label: string }, description: string) =>
   arrayOf(
     {
       key: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,99}$', examples: [example.key] }),
       label: Type.String({ minLength: 1, maxLength: 100, examples: [example.label] }),
+      translations: Type.Optional(TranslationsSchema),
     },
     { minItems: 1, maxItems: 100, description },
   );
@@ -43,11 +45,11 @@ export const exchangeRates = plain(
 export const costKinds = plain(
   optionList({ key: 'licence', label: 'Licence' }, 'Costs keep a kind that is removed'),
   [
-    { key: 'licence', label: 'Licence' },
-    { key: 'infrastructure', label: 'Infrastructure' },
-    { key: 'staff', label: 'Staff' },
-    { key: 'project', label: 'Project' },
-    { key: 'other', label: 'Other' },
+    { key: 'licence', label: 'Licence', translations: { de: 'Lizenz' } },
+    { key: 'infrastructure', label: 'Infrastructure', translations: { de: 'Infrastruktur' } },
+    { key: 'staff', label: 'Staff', translations: { de: 'Personal' } },
+    { key: 'project', label: 'Project', translations: { de: 'Projekt' } },
+    { key: 'other', label: 'Other', translations: { de: 'Sonstiges' } },
   ],
   ['cost-kinds', 'CostKinds', 'the kinds of costs', 'kinds'],
   {

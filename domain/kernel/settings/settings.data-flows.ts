@@ -5,13 +5,13 @@ import { plain } from './settings.definition.ts';
 export const flowFrequencies = plain(
   optionList({ key: 'daily', label: 'Daily' }, 'Data flows keep a frequency that is removed'),
   [
-    { key: 'realTime', label: 'Real-Time' },
-    { key: 'hourly', label: 'Hourly' },
-    { key: 'daily', label: 'Daily' },
-    { key: 'weekly', label: 'Weekly' },
-    { key: 'monthly', label: 'Monthly' },
-    { key: 'onDemand', label: 'On Demand' },
-    { key: 'batch', label: 'Batch' },
+    { key: 'realTime', label: 'Real-Time', translations: { de: 'Echtzeit' } },
+    { key: 'hourly', label: 'Hourly', translations: { de: 'Stündlich' } },
+    { key: 'daily', label: 'Daily', translations: { de: 'Täglich' } },
+    { key: 'weekly', label: 'Weekly', translations: { de: 'Wöchentlich' } },
+    { key: 'monthly', label: 'Monthly', translations: { de: 'Monatlich' } },
+    { key: 'onDemand', label: 'On Demand', translations: { de: 'Bei Bedarf' } },
+    { key: 'batch', label: 'Batch', translations: { de: 'Stapel' } },
   ],
   ['flow-frequencies', 'FlowFrequencies', 'the frequencies of data flows', 'frequencies'],
   {

@@ -20,6 +20,7 @@ import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { flowMember } from '../../kernel/report.flows.ts';
 import { column } from '../../kernel/report.formats.ts';
 import { streamedLines } from '../../kernel/report.lines.ts';
+import { choices } from '../../kernel/report.params.ts';
 import { idKey, idsIn } from '../../kernel/report.rows.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type StreamInput } from '../../kernel/report.ts';
@@ -106,7 +107,11 @@ export const dependenciesReport = defineReport({
       default: 2,
       description: 'Maximum distance from `center_id` in relations and data flows',
     }),
-    type: OptionalText(100, 'Key of a card type: only its cards, and the cards related to them'),
+    type: OptionalText(
+      100,
+      'Key of a card type: only its cards, and the cards related to them',
+      choices({ of: 'types' }),
+    ),
     fields: OptionalText(
       2000,
       'Comma-separated members besides `id`, `name`, `type` and the ends: `lifecycle`, `attributes`, `attributes.<key>`, `parent_id`, `path`, `edges.label`, `edges.description`, `edges.attributes`; by default all',

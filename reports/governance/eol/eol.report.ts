@@ -21,6 +21,7 @@ import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/cha
 import { formatSpan, spanAfter } from '../../kernel/charts/charts.time.ts';
 import type { Chart, ListChart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
+import { choices } from '../../kernel/report.params.ts';
 import { jsonLine } from '../../kernel/report.sql.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/report.ts';
@@ -92,6 +93,7 @@ export const eolReport = defineReport({
         pattern: '^(eol|approaching|supported|unknown)(,(eol|approaching|supported|unknown))*$',
         maxLength: 100,
         description: 'Only items of these statuses, comma-separated; the summary counts all',
+        ...choices({ of: 'values', values: ['eol', 'approaching', 'supported', 'unknown'] }),
         examples: ['eol,approaching'],
       }),
     ),
@@ -295,6 +297,7 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
       {
         kind: 'columns',
         wide: true,
+        itemAxis: reportText(context, 'eol.quarter'),
         title: reportText(context, 'eol.byQuarter'),
         valueAxis: reportText(context, 'axis.cards'),
         unit: 'count',

@@ -39,7 +39,7 @@ export function capabilityHeatmapChart(
     reportText(context, 'member.application'),
     reportText(context, 'member.applications'),
   ];
-  const chart = { kind: 'boxes', member, gaps: true } as const;
+  const chart = { kind: 'boxes', itemAxis: capabilities, member, rolledUp, gaps: true } as const;
   if (!field || rule === 'sum') {
     const name = reportText(context, `capabilities.${metric}`);
     const shares = shareOf(metric, context);
@@ -54,7 +54,6 @@ export function capabilityHeatmapChart(
         }),
       ),
       scale: { name, unit: units[metric] },
-      rolledUp,
     };
   }
   const label = fieldLabel(context, APP, field.key);
@@ -70,7 +69,7 @@ export function capabilityHeatmapChart(
     }),
   };
   return rule === 'worst'
-    ? { ...head, ...worstBoxes(items, field.key, context) }
+    ? { ...head, legendAxis: label, ...worstBoxes(items, field.key, context) }
     : { ...head, ...meanBoxes(items, field.key, rule, context) };
 }
 

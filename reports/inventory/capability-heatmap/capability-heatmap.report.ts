@@ -7,7 +7,7 @@ import { ID } from '../../kernel/report.ids.ts';
 import { eachLine } from '../../kernel/report.lines.ts';
 import { rowsByGroup } from '../../kernel/report.nested.ts';
 import { ID_FROM } from '../../kernel/report.numbered.ts';
-import { checkOptionField, typeOf } from '../../kernel/report.params.ts';
+import { checkOptionField, optionFields, typeOf } from '../../kernel/report.params.ts';
 import { readText, tagGroupsOf } from '../../kernel/report.related.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rollUpParam } from '../../kernel/report.scope.ts';
@@ -43,6 +43,7 @@ export const capabilityHeatmapReport = defineReport({
     color_field: OptionalText(
       100,
       'Select field of applications that colours the picture, and of which capabilities have `options`, `worst`, `share` and `mean`; default for pictures of the metric app_count: the best-filled one of technical and functional suitability and criticality, if 30 % of the applications have a value',
+      optionFields(APP),
     ),
     rule: Type.Optional(
       Type.Enum(['worst', 'mean', 'sum', 'share'], {

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { COSTS_TOPIC } from '../../../domain/inventory/costs/costs.model.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
+import { translated } from '../../../domain/kernel/metamodel/languages.ts';
+import { TranslationsSchema } from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/settings.read.ts';
 import { arrayOf, Choice, DateOnly, IntegerIn, OptionalText } from '../../../domain/kernel/shapes.ts';
@@ -9,6 +11,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { choices } from '../../kernel/report.params.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, type ReportInput, reportSchema } from '../../kernel/report.ts';
 
@@ -24,6 +27,14 @@ const Result = reportSchema('CostPeriodsReport', {
       amount: Type.Number(),
     },
     { description: 'By period and kind; those without costs are omitted' },
+  ),
+  kinds: arrayOf(
+    {
+      key: Type.String({ examples: ['licence'] }),
+      label: Type.String({ examples: ['Licence'] }),
+      translations: Type.Optional(TranslationsSchema),
+    },
+    { description: 'The kinds of costs, with their labels in other languages' },
   ),
   from: Type.String({ ...DateOnly, description: 'The first day of the periods' }),
   to: Type.String({ ...DateOnly, description: 'Their last day' }),
@@ -41,7 +52,7 @@ const MAX_PERIODS = 240;
 const day = (description: string) => Type.Optional(Type.String({ ...DateOnly, description }));
 
 const params = {
-  type: OptionalText(100, 'Key of a card type; default: all types'),
+  type: OptionalText(100, 'Key of a card type; default: all types', choices({ of: 'types' })),
   of: Choice(
     ['cards', 'relations'],
     'The costs of cards, or those of relations of which one of the cards has an end; `relations` needs `relations.view`',
@@ -206,6 +217,7 @@ export const costPeriodsReport = defineReport({
     return JSON.stringify({
       currency: await readSetting(sql, 'currency'),
       items,
+      kinds,
       from,
       to,
       has_earlier: span!.first !== null && span!.first < from,
@@ -230,9 +242,12 @@ export const costPeriodsReport = defineReport({
   ],
   chart: (result: Result, { type, by, of }, context): Chart => {
     const { items } = result;
-    const series = [...new Set(items.map(({ label }) => label))];
+    const byKey = new Map(result.kinds.map((kind) => [kind.key, kind]));
+    const nameOf = ({ kind, label }: Result['items'][number]) =>
+      translated(label, byKey.get(kind)?.translations, context.language);
+    const series = [...new Set(items.map(nameOf))];
     const periods = [...new Set(items.map(({ period }) => period))];
-    const amounts = new Map(items.map(({ period, label, amount }) => [`${period} ${label}`, amount]));
+    const amounts = new Map(items.map((item) => [`${item.period} ${nameOf(item)}`, item.amount]));
     const title = reportText(context, of === 'relations' ? 'costPeriods.relations' : 'costPeriods.title');
     return {
       kind: 'bars',

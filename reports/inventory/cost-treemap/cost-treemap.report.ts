@@ -24,7 +24,7 @@ import {
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { choices, costFieldOf, fieldOf, fieldParam, typeOf, typeParam } from '../../kernel/report.params.ts';
 import {
   attributesOnce,
   jsonLine,
@@ -161,13 +161,18 @@ export const costTreemapReport = defineReport({
   permissionNote: 'relations.view for related types',
   params: {
     type: typeParam('Application'),
-    cost_field: fieldParam('costTotalAnnual', 'Cost field for the area'),
-    group_by: OptionalText(100, 'A related card type, or a select field of the type'),
+    cost_field: fieldParam('costTotalAnnual', 'Cost field for the area', ['cost']),
+    group_by: OptionalText(
+      100,
+      'A related card type, or a select field of the type',
+      choices({ of: 'fields or related types', field_types: ['single_select'] }),
+    ),
     aggregate: Type.Array(Type.String({ maxLength: 100 }), {
       default: [],
       maxItems: 50,
       uniqueItems: true,
       description: 'Related card types whose costs are added; repeat the parameter for several',
+      ...choices({ of: 'types' }),
     }),
     parent_card_id: Type.Optional(
       Type.String({
@@ -263,6 +268,8 @@ export function costTreemapChart(
   return {
     ...groupsOf(groups, (name) => groupName(context, type, group_by, name)),
     kind: 'treemap',
+    itemAxis: typeLabel(context, type),
+    ...(group_by === undefined ? {} : { groupAxis: groupLabel(context, type, group_by) }),
     title:
       group_by === undefined
         ? title

@@ -6,6 +6,7 @@ import { embed, fragment, query } from '../../../platform/database.ts';
 import {
   type ChartContext,
   distinctLabels,
+  fieldLabel,
   noValue,
   optionLegend,
   phaseLegend,
@@ -17,7 +18,7 @@ import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { rowsByGroup } from '../../kernel/report.nested.ts';
-import { checkOptionField, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { checkOptionField, optionFields, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
@@ -62,7 +63,11 @@ export const landscapeReport = defineReport({
   params: {
     type: typeParam('Application'),
     group_by: typeParam('BusinessCapability'),
-    color_field: OptionalText(100, 'Select field of the cards that colours the picture; default: the phase'),
+    color_field: OptionalText(
+      100,
+      'Select field of the cards that colours the picture; default: the phase',
+      optionFields(),
+    ),
     roll_up: rollUpParam,
   },
   result: Result,
@@ -191,7 +196,12 @@ interface Drawn {
 export function landscapeChart(
   groups: { id: string; name: string; parent_id: string | null; items: Drawn[] }[],
   ungrouped: Drawn[],
-  { type, group_by, color_field }: { type: string; group_by: string; color_field?: string },
+  {
+    type,
+    group_by,
+    color_field,
+    roll_up: rolledUp = false,
+  }: { type: string; group_by: string; color_field?: string; roll_up?: boolean },
   context: ChartContext,
 ): Chart {
   const byId = new Map(groups.map((group) => [group.id, group]));
@@ -221,6 +231,7 @@ export function landscapeChart(
     kind: 'boxes',
     title: reportText(context, 'landscape.title', { type: label, group: typeLabel(context, group_by) }),
     note: reportText(context, 'landscape.note', { groups: groups.length, empty }),
+    itemAxis: typeLabel(context, group_by),
     boxes: [
       ...groups.map(({ id, parent_id, items }, at) => ({
         id,
@@ -241,6 +252,9 @@ export function landscapeChart(
     ],
     member: [label, reportText(context, 'member.cards')],
     legend: options ?? phaseLegend(context),
+    legendAxis:
+      color_field === undefined ? reportText(context, 'axis.phase') : fieldLabel(context, type, color_field),
+    rolledUp,
     gaps: true,
   };
 }

@@ -19,7 +19,7 @@ import {
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
 import type { Cell } from '../../kernel/formats/formats.types.ts';
 import { column } from '../../kernel/report.formats.ts';
-import { fieldOf, typeOf, typeParam } from '../../kernel/report.params.ts';
+import { choices, fieldOf, typeOf, typeParam } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, literal } from '../../kernel/report.sql.ts';
 import { reportText } from '../../kernel/report.texts.ts';
@@ -65,10 +65,10 @@ export const portfolioReport = defineReport({
   permissionNote: 'costs.view for cost fields',
   params: {
     type: typeParam('Application'),
-    x_axis: OptionalText(100, 'Field of the horizontal axis'),
-    y_axis: OptionalText(100, 'Field of the vertical axis'),
-    size_field: OptionalText(100, 'Field for the size'),
-    color_field: OptionalText(100, 'Field for the colour'),
+    x_axis: OptionalText(100, 'Field of the horizontal axis', choices({ of: 'fields' })),
+    y_axis: OptionalText(100, 'Field of the vertical axis', choices({ of: 'fields' })),
+    size_field: OptionalText(100, 'Field for the size', choices({ of: 'fields' })),
+    color_field: OptionalText(100, 'Field for the colour', choices({ of: 'fields' })),
   },
   result: Result,
   reads: { cards: 'any', others: false },
@@ -168,6 +168,7 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
   const isFit = [x_axis, y_axis].every((key) => /suitability/i.test(key));
   return {
     kind: 'bubbles',
+    itemAxis: typeLabel(context, type),
     title: reportText(context, 'portfolio.title', { type: typeLabel(context, type) }),
     note: reportText(
       context,

@@ -16,7 +16,7 @@ import {
 import type { Chart, RoadmapChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { checkOptionField, typeOf } from '../../kernel/report.params.ts';
+import { checkOptionField, choices, optionFields, typeOf } from '../../kernel/report.params.ts';
 import { idKey } from '../../kernel/report.rows.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
 import { reportText } from '../../kernel/report.texts.ts';
@@ -41,10 +41,11 @@ export const roadmapReport = defineReport({
   description: 'Every card with a lifecycle date, of one type or of all.',
   permission: 'reports.ea_dashboard',
   params: {
-    type: OptionalText(100, 'Key of a card type; default: all types'),
+    type: OptionalText(100, 'Key of a card type; default: all types', choices({ of: 'types' })),
     group_by: OptionalText(
       100,
       'Select field of the type that groups the picture; default: a filled one, without `type` the type',
+      optionFields(),
     ),
   },
   result: Result,
@@ -121,7 +122,7 @@ function roadmapChart(
       dates: phaseKeys.map((phase) => card.lifecycle?.[phase] ?? null),
       ...(grouping ? { group: grouping.of(card) } : {}),
     })),
-    ...(grouping ? { groups: grouping.groups } : {}),
+    ...(grouping ? { groups: grouping.groups, groupAxis: grouping.name } : {}),
   };
 }
 

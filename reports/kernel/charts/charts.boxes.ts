@@ -223,7 +223,7 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
   }
   const leaves = node.children.filter((child) => !branches.includes(child));
   const columns = Math.max(1, Math.floor((inner + INNER) / (LEAST.tile - 20 + INNER)));
-  const own = node.box.items?.length && frame.chart.member[0] !== '' ? [ownOf(node, frame)] : [];
+  const own = frame.chart.member[0] === '' ? [] : ownOf(node, frame);
   const grid = gridOf(
     frame,
     [...own, ...leaves],
@@ -246,16 +246,26 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
   return { marks: [ground, ...headerOf(frame, node, width, pad, header, isRoot), ...marks], height: y };
 }
 
-/** What a parent has itself, as one of its leaves. */
-const ownOf = (node: Node, { chart: { rolledUp, mean }, look }: BoxFrame): Node => ({
-  ...node,
-  children: [],
-  below: 0,
-  gaps: 0,
-  value: mean ? meanOfItems(node.box.items ?? []) : rolledUp ? sumOfItems(node.box.items) : node.box.value,
-  items: itemsOf(node.box.items),
-  box: { ...node.box, name: chartText(look.workspace, 'boxes.itself', { name: node.box.name }) },
-});
+/** What a parent has itself, as one of its leaves; what is rolled up stands in the boxes below only. */
+function ownOf(node: Node, { chart: { rolledUp, mean }, look }: BoxFrame): Node[] {
+  const isBelow = (key: string) => node.children.some((child) => child.items.has(key));
+  const own = [...itemsOf(node.box.items)].filter(([key]) => !rolledUp || !isBelow(key));
+  if (own.length === 0) return [];
+  const items = own.map(([, item]) => item);
+  const name = chartText(look.workspace, 'boxes.itself', { name: node.box.name });
+  return [
+    {
+      ...node,
+      children: [],
+      below: 0,
+      gaps: 0,
+      value: mean ? meanOfItems(items) : rolledUp ? sumOfItems(items) : node.box.value,
+      items: new Map(own),
+      // the first of rolled up ones decides, as it does for the box
+      box: { ...node.box, name, items, ...(rolledUp && node.box.paint && { paint: items[0]!.paint }) },
+    },
+  ];
+}
 
 /** The card of a box; several together have none. */
 const refOf = ({ isRest, box }: Node): string | undefined => (isRest ? undefined : box.id);

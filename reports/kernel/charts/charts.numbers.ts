@@ -133,6 +133,16 @@ export function axisTitle(name: string, unit: ChartUnit, { currency }: ChartWork
 const monthName = (language: ChartLanguage) =>
   new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
 const monthFormats = { en: monthName('en'), de: monthName('de') };
+/** Short names of months as German writes them within dates: `Jan.`, `März`, `Sept.`. */
+const germanMonth = new Intl.DateTimeFormat('de', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const shortMonths = {
+  en: (date: Date) => monthFormats.en.format(date).slice(0, 3),
+  de: (date: Date) => germanMonth.formatToParts(date).find(({ type }) => type === 'month')!.value,
+};
+
+/** A format with named months in the order and with the point of German: `D. MMM YYYY`. */
+const germanFormat = (dateFormat: string): string =>
+  dateFormat.replace(/^(M{3,4}) D{1,2},? (Y+)$/, 'D. $1 $2').replace(/D{1,2} (?=MMM)/, 'D. ');
 
 /** A day in UTC as the workspace writes dates. */
 export function formatDate(time: number, { dateFormat, language = 'en' }: ChartWorkspace): string {
@@ -140,11 +150,12 @@ export function formatDate(time: number, { dateFormat, language = 'en' }: ChartW
   const day = date.getUTCDate();
   const month = date.getUTCMonth();
   const year = String(date.getUTCFullYear()).padStart(4, '0');
-  return dateFormat.replace(/D{1,2}|M{1,4}|YYYY|YY/g, (part) => {
+  const order = language === 'de' ? germanFormat(dateFormat) : dateFormat;
+  return order.replace(/D{1,2}|M{1,4}|YYYY|YY/g, (part) => {
     if (part[0] === 'D') return part === 'D' ? String(day) : String(day).padStart(2, '0');
     if (part[0] === 'Y') return part === 'YY' ? year.slice(-2) : year;
-    if (part.startsWith('MMM'))
-      return monthFormats[language].format(date).slice(0, part === 'MMM' ? 3 : undefined);
+    if (part === 'MMM') return shortMonths[language](date);
+    if (part === 'MMMM') return monthFormats[language].format(date);
     return part === 'M' ? String(month + 1) : String(month + 1).padStart(2, '0');
   });
 }

@@ -81,6 +81,8 @@ export interface BarsChart extends Head {
 /** Stacked columns over consecutive spans. */
 export interface ColumnsChart extends Head {
   kind: 'columns';
+  /** What the columns are. */
+  itemAxis?: string;
   valueAxis: string;
   unit: ChartUnit;
   series: { name: string; paint: Paint }[];
@@ -120,14 +122,18 @@ export interface BoxItem {
 /** Nested boxes by level. */
 export interface BoxesChart extends Head {
   kind: 'boxes';
+  /** What the boxes are. */
+  itemAxis?: string;
   boxes: Box[];
   /** Names of an item: `application`, `applications`. */
   member: [one: string, several: string];
   /** Meaning of paints, in order; the spread of a subtree follows this order. */
   legend?: { name: string; paint: Paint }[];
+  /** What the paints tell, such as the name of a field. */
+  legendAxis?: string;
   /** Meaning of `value`; boxes are filled by it. */
   scale?: { name: string; unit: ChartUnit };
-  /** Whether the value of a box contains those of the boxes below; else they are added, with each item once. */
+  /** Whether value and items of a box contain those of the boxes below; else values are added, with each item once. */
   rolledUp?: boolean;
   /** Whether the value of a box is the mean of those of the items in its subtree. */
   mean?: boolean;
@@ -138,6 +144,9 @@ export interface BoxesChart extends Head {
 /** Areas within areas. */
 export interface TreemapChart extends Head {
   kind: 'treemap';
+  /** What the items and their groups are. */
+  itemAxis?: string;
+  groupAxis?: string;
   /** Meaning of the areas. */
   valueAxis: string;
   unit: ChartUnit;
@@ -189,6 +198,8 @@ export interface BubbleAxis {
 /** Circles at two values, sized by a third. */
 export interface BubblesChart extends Head {
   kind: 'bubbles';
+  /** What the items are. */
+  itemAxis?: string;
   x: BubbleAxis;
   y: BubbleAxis;
   size?: { name: string; unit: ChartUnit };
@@ -210,6 +221,8 @@ export interface RoadmapChart extends Head {
   /** The date (`YYYY-MM-DD`) at which each phase begins, null if unknown. `group` is a key of `groups`. */
   items: { id?: string; name: string; dates: (string | null)[]; group?: string }[];
   groups?: { key: string; name: string; paint?: Paint }[];
+  /** What the groups are. */
+  groupAxis?: string;
   /** The date of the line for today, `YYYY-MM-DD`. */
   today: string;
 }

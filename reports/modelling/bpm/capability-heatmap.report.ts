@@ -93,6 +93,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
       field: decapitalised(reportText(context, `bpm.${metric}`), context),
     }),
     note: reportText(context, 'bpm.capabilities', { count: items.length }),
+    itemAxis: typeLabel(context, CAPABILITY),
     boxes: items.map(({ id, name, parent_id, metric_value }) => ({
       id,
       name,

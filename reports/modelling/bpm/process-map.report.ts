@@ -110,6 +110,7 @@ export const processMapReport = defineReport({
     kind: 'boxes',
     title: reportText(context, 'bpm.map', { type: typeLabel(context, PROCESS) }),
     note: reportText(context, 'bpm.map.note', { count: items.length }),
+    itemAxis: typeLabel(context, PROCESS),
     boxes: items.map(({ id, name, parent_id, apps }) => ({
       id,
       name,
@@ -122,6 +123,7 @@ export const processMapReport = defineReport({
     })),
     member: [reportText(context, 'member.application'), reportText(context, 'member.applications')],
     legend: phaseLegend(context),
+    legendAxis: reportText(context, 'axis.phase'),
     gaps: true,
   }),
   tables: ({ items }) => [

@@ -7,10 +7,17 @@ import { NEWEST_FIRST, statusReportMembers } from '../../../domain/modelling/ppm
 import { INITIATIVE } from '../../../domain/modelling/ppm/ppm.model.ts';
 import { embed, fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { type ChartContext, noValue, optionLegend, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import {
+  type ChartContext,
+  fieldLabel,
+  noValue,
+  optionLegend,
+  typeLabel,
+} from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
+import { choices } from '../../kernel/report.params.ts';
 import { nameKeys } from '../../kernel/report.rows.ts';
 import { type JsonMember, jsonLine, jsonText } from '../../kernel/report.sql.ts';
 import { reportText } from '../../kernel/report.texts.ts';
@@ -119,7 +126,11 @@ export const ppmGanttReport = defineReport({
     'Each initiative is listed once: if it is related to several cards of the grouping type, in the group of the first by name. Without costs.view all amounts are null. The workbook is the export of the portfolio, with a sheet for the newest reports and one for the people.',
   permissionNote: 'relations.view for group_by',
   params: {
-    group_by: OptionalText(100, 'Key of a type of the group options; default: no groups'),
+    group_by: OptionalText(
+      100,
+      'Key of a type of the group options; default: no groups',
+      choices({ of: 'types', card_type: INITIATIVE }),
+    ),
   },
   result: Result,
   check(ctx, { group_by }) {
@@ -184,7 +195,7 @@ export const ppmGanttReport = defineReport({
     return ['{"items":[\n', items, '\n]}'];
   },
   tables: ({ items }) => [initiativesTable(items), reportsTable(items), peopleTable(items)],
-  chart: ({ items }, { group_by }, context) => ppmGanttChart(items, group_by !== undefined, context),
+  chart: ({ items }, { group_by }, context) => ppmGanttChart(items, group_by, context),
 });
 
 const initiativesTable = (items: Item[]): ReportTable =>
@@ -240,16 +251,18 @@ const peopleTable = (items: Item[]): ReportTable =>
   );
 
 /** The initiatives over time, within their groups or below their parents, in the colour of their status. */
-function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): Chart {
+function ppmGanttChart(items: Item[], group_by: string | undefined, context: ChartContext): Chart {
   const dated = items.filter(({ start_date, end_date }) => start_date ?? end_date);
   const left = items.length - dated.length;
   const label = typeLabel(context, INITIATIVE);
   const options = optionLegend(context, INITIATIVE, 'initiativeStatus');
-  const groupOf = ({ group_id, status }: Item) => (grouped ? (group_id ?? '') : (status ?? ''));
+  const groupOf = ({ group_id, status }: Item) =>
+    group_by === undefined ? (status ?? '') : (group_id ?? '');
   const named = new Map(dated.map((item) => [groupOf(item), item.group_name ?? noValue(context)]));
-  const groups = grouped
-    ? [...named].map(([key, name]) => ({ key, name }))
-    : [...options, { key: '', name: noValue(context), paint: 'others' as const }];
+  const groups =
+    group_by === undefined
+      ? [...options, { key: '', name: noValue(context), paint: 'others' as const }]
+      : [...named].map(([key, name]) => ({ key, name }));
   return {
     kind: 'roadmap',
     title: reportText(context, 'ppm.plan', { type: label }),
@@ -261,10 +274,15 @@ function ppmGanttChart(items: Item[], grouped: boolean, context: ChartContext): 
     ],
     today: context.today,
     items: dated.map((item) => ({
+      id: item.id,
       name: item.name,
       dates: [item.start_date, item.end_date],
       group: groups.some(({ key }) => key === groupOf(item)) ? groupOf(item) : '',
     })),
     groups,
+    groupAxis:
+      group_by === undefined
+        ? fieldLabel(context, INITIATIVE, 'initiativeStatus')
+        : typeLabel(context, group_by),
   };
 }

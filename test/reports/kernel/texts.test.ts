@@ -67,6 +67,12 @@ it('numbers, amounts and dates are written as the language writes them', () => {
     expect.stringMatching(/^1,0\sMio\.\s€$/),
   ]);
   expect(formatDate(Date.UTC(2026, 2, 9), workspace)).toBe('09. März 2026');
+  for (const [dateFormat, written] of [
+    ['DD MMM YYYY', '9. März 2026'],
+    ['MMM D, YYYY', '9. März 2026'],
+    ['DD.MM.YYYY', '09.03.2026'],
+  ] as const)
+    expect(formatDate(Date.UTC(2026, 2, 9), { ...workspace, dateFormat })).toBe(written);
 });
 
 it('texts have no forms of the other language', () => {
