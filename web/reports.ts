@@ -6,7 +6,7 @@ interface Parameter {
   name: string;
   in: string;
   description?: string;
-  schema?: { type?: string; enum?: string[]; default?: unknown; minimum?: number; maximum?: number };
+  schema?: { type?: string; enum?: string[]; default?: unknown; 'x-choices'?: unknown };
 }
 
 interface Description {
@@ -34,7 +34,12 @@ export function writeReports(): void {
     const inQuery = all.filter((one) => one.in === 'query');
     const parameters = inQuery
       .filter((one) => !common.test(one.name))
-      .map(({ name: key, description, schema = {} }) => ({ key, description, ...schema }));
+      .map(({ name: key, description, schema: { 'x-choices': choices, ...schema } = {} }) => ({
+        key,
+        description,
+        ...schema,
+        ...(choices !== undefined && { choices }),
+      }));
     const has = (key: string) => inQuery.some((one) => one.name === key);
     return [{ name, summary: get.summary, parameters, takesAsOf: has('as_of'), takesFilter: has('filter') }];
   });

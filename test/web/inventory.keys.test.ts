@@ -52,27 +52,39 @@ test('what others change is marked, and new cards wait until they are asked for'
   await page.context().close();
 });
 
-test('rows that are pasted after the last one become cards, unless they exist', async () => {
+test('pasted rows change cards and become new ones in one dialog, unless they exist or are refused', async () => {
   await create('Application', 'Paste one');
   const { page, problems, accessibility } = await open(
     '/inventory?type=Application&filter=name%20~%20paste&cols=%5B%22name%22%2C%22attributes.numberOfUsers%22%5D',
   );
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.locator('[data-line="0"][data-column="0"]').click();
-  await page.evaluate(`navigator.clipboard.writeText('Paste one\\t7\\nPaste two\\t8\\nClaims desk\\t9')`);
+  await page.evaluate(
+    `navigator.clipboard.writeText('Paste one\\t7\\nPaste two\\t8\\nPaste bad\\tmany\\nClaims desk\\t9')`,
+  );
   await page.keyboard.press('Control+v');
-  const added = page.getByRole('dialog', { name: '2 new cards' });
+  const added = page.getByRole('dialog', { name: '3 new cards' });
   await added.getByRole('link', { name: 'Claims desk' }).waitFor();
   expect(await added.getByRole('checkbox', { name: 'Claims desk' }).isChecked()).toBe(false);
+  const refused = added.getByRole('row', { name: /Paste bad/ });
+  await refused.getByText('must be a number').waitFor();
+  expect(await refused.getByRole('checkbox').isChecked()).toBe(false);
+  await added.getByRole('row', { name: /Paste two.*8/ }).waitFor();
   expect(await accessibility('[role=dialog]')).toEqual([]);
-  await added.getByRole('button', { name: 'Create 1 Application' }).click();
-  await added.waitFor({ state: 'detached' });
+  await added.getByRole('button', { name: 'Create 1 Application, change 1' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByText('2 cards').last().waitFor();
   const { items } = (await admin.get('/api/v1/cards?search=paste&fields=name,attributes')).body;
   expect(new Set(items.map((card: { name: string }) => card.name))).toEqual(
     new Set(['Paste one', 'Paste two']),
   );
-  expect(items.find((card: { name: string }) => card.name === 'Paste two').attributes.numberOfUsers).toBe(8);
+  const users = Object.fromEntries(
+    items.map((card: { name: string; attributes: { numberOfUsers: number } }) => [
+      card.name,
+      card.attributes.numberOfUsers,
+    ]),
+  );
+  expect(users).toEqual({ 'Paste one': 7, 'Paste two': 8 });
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -18,27 +18,32 @@ interface ControlSelectProps {
   onChange(value: string | null): void;
 }
 
-/** A choice in a row of controls: its name above its value, both in one frame. */
+/** How the controls of a row look: their name above their value, both in one frame. */
+export const controlLook = {
+  variant: 'unstyled' as const,
+  classNames: {
+    root: styles.control!,
+    label: styles.label!,
+    input: styles.input!,
+    section: styles.section!,
+  },
+};
+
+/** A choice in a row of controls. */
 export function ControlSelect({ label, title, data, width = 168, clearable, ...rest }: ControlSelectProps) {
   const count = data.reduce((sum, one) => sum + ('items' in one ? one.items.length : 1), 0);
   return (
     <Select
       {...rest}
+      {...controlLook}
       label={label}
       title={title}
-      variant="unstyled"
       searchable={count > 7}
       clearable={clearable ?? false}
       allowDeselect={clearable ?? false}
       maxDropdownHeight={360}
       comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
       data={data as Choice[]}
-      classNames={{
-        root: styles.control!,
-        label: styles.label!,
-        input: styles.input!,
-        section: styles.section!,
-      }}
       styles={{ root: { width } }}
     />
   );

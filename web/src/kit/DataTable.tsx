@@ -59,6 +59,7 @@ export function DataTable<R>({ label, columns, rows, sort, onSort }: DataTablePr
   return (
     <div
       className={styles.scroll}
+      style={{ '--rows': shown.length } as object}
       ref={scroll}
       role="table"
       aria-label={label}
@@ -85,7 +86,7 @@ export function DataTable<R>({ label, columns, rows, sort, onSort }: DataTablePr
               <div
                 key={column.key}
                 className={column.isNumber ? `${styles.cell} ${styles.number}` : styles.cell}
-                style={{ width: column.width }}
+                style={{ flexGrow: column.width, flexBasis: column.width }}
                 role="cell"
               >
                 {column.cell ? column.cell(shown[index]!) : (column.value(shown[index]!) ?? '–')}
@@ -108,14 +109,19 @@ function HeadCell<R>({ column, sort, onSort }: HeadCellProps<R>) {
   const isSorted = sort?.replace(/^-/, '') === column.key;
   const isDescending = isSorted && sort!.startsWith('-');
   return (
-    <div role="columnheader" aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : 'none'}>
+    <div
+      className={styles.headSlot}
+      style={{ flexGrow: column.width, flexBasis: column.width }}
+      role="columnheader"
+      aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : 'none'}
+    >
       <button
         type="button"
         className={column.isNumber ? `${styles.headCell} ${styles.number}` : styles.headCell}
-        style={{ width: column.width }}
+        title={column.title}
         onClick={() => onSort(isSorted && !isDescending ? `-${column.key}` : column.key)}
       >
-        {column.title}
+        <span>{column.title}</span>
         {isSorted && <Icon name={isDescending ? 'arrow_downward' : 'arrow_upward'} size={14} />}
       </button>
     </div>

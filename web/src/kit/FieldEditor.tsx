@@ -4,6 +4,7 @@ import { OptionMark } from './marks.tsx';
 import { useLanguage, useTexts } from './messages.tsx';
 import { type Field, useMetamodel } from './metamodel.tsx';
 import { editText, isNumeric, valueOfText } from './numbers.ts';
+import { useOnce } from './once.ts';
 
 /** Where the focus goes after an edit. */
 export type Leave = 'stay' | 'down' | 'right' | 'left';
@@ -28,18 +29,7 @@ export interface FieldEditorProps {
  */
 export function FieldEditor(given: FieldEditorProps) {
   const { field } = given;
-  const isDone = useRef(false);
-  // a control that goes away after a key also loses the focus, which would save again
-  const once = (act: () => void) => {
-    if (isDone.current) return;
-    isDone.current = true;
-    act();
-  };
-  const props = {
-    ...given,
-    onSave: (value: unknown, leave: Leave) => once(() => given.onSave(value, leave)),
-    onCancel: () => once(given.onCancel),
-  };
+  const props = useOnce(given);
   if (field.type === 'multiple_select') return <OptionsEditor {...props} />;
   if (field.type === 'boolean' || field.options) return <OptionEditor {...props} />;
   return <TextEditor {...props} />;

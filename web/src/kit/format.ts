@@ -1,13 +1,12 @@
+import { formatDate, formatShare } from '../../../reports/kernel/charts/charts.numbers.ts';
 import { remembered, useDisplay } from './display.tsx';
-import { useLanguage } from './messages.tsx';
-
-const locales = { en: 'en', de: 'de' };
+import { type Language, useLanguage } from './messages.tsx';
 
 /** Numbers, money and dates as the workspace and the user's language want them. */
 export function useFormat() {
   const { language } = useLanguage();
   const { currency, dateFormat } = useDisplay();
-  return formatOf(locales[language], currency, dateFormat);
+  return formatOf(language, currency, dateFormat);
 }
 
 // the formatters of the browser are slow to make
@@ -15,33 +14,24 @@ const formatOf = remembered(createFormat);
 
 const minus = (text: string) => text.replace('-', '\u2212');
 
-function createFormat(locale: string, currency: string, dateFormat: string) {
-  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
-  const money = new Intl.NumberFormat(locale, {
+function createFormat(language: Language, currency: string, dateFormat: string) {
+  const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
+  const money = new Intl.NumberFormat(language, {
     style: 'currency',
     currency,
     trailingZeroDisplay: 'stripIfInteger',
   });
-  const short = new Intl.NumberFormat(locale, {
+  const short = new Intl.NumberFormat(language, {
     style: 'currency',
     currency,
     notation: 'compact',
     maximumSignificantDigits: 3,
   });
-  const month = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
-  const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   const date = (day: string): string => {
-    const at = new Date(`${day.slice(0, 10)}T00:00:00Z`);
-    if (Number.isNaN(at.getTime())) return day;
-    const two = (value: number) => String(value).padStart(2, '0');
-    const parts: Record<string, string> = {
-      YYYY: String(at.getUTCFullYear()),
-      MMM: month.format(at),
-      MM: two(at.getUTCMonth() + 1),
-      DD: two(at.getUTCDate()),
-    };
-    return dateFormat.replace(/YYYY|MMM|MM|DD/g, (part) => parts[part]!);
+    const at = Date.parse(`${day.slice(0, 10)}T00:00:00Z`);
+    return Number.isNaN(at) ? day : formatDate(at, { currency, dateFormat, language });
   };
   return {
     number: (value: number) => minus(whole.format(value)),
@@ -49,7 +39,7 @@ function createFormat(locale: string, currency: string, dateFormat: string) {
     /** Three significant digits. */
     shortMoney: (value: number) => minus(short.format(value)),
     /** @param value 0 to 100. */
-    percent: (value: number) => `${minus(value.toFixed(value >= 9.95 || value === 0 ? 0 : 1))} %`,
+    percent: (value: number) => minus(formatShare(value / 100, { language })),
     date,
     /** A number of bytes. */
     size: (bytes: number) =>

@@ -1,22 +1,25 @@
 import { useState } from 'react';
 import { ApiError } from '#client';
-import { useTexts } from './messages.tsx';
+import { useReason } from './reasons.ts';
 
 /**
  * Runs what a form does. While it runs, `isBusy`; errors of the service stand at their fields (`errorOf`), the others in
- * `failure`.
+ * `failure`; `reason` is the first of all.
  */
 export function useSubmit<T>(run: () => Promise<T>, onDone: (result: T) => void) {
-  const t = useTexts();
+  const reasonOf = useReason();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | Error>();
   const known = error instanceof ApiError ? error : undefined;
   return {
     isBusy,
     error: known,
-    errorOf: (field: string) => known?.errors.find((one) => one.field === field)?.message,
-    failure:
-      error && !known?.errors.length ? (known?.status === 0 ? t('error.offline') : error.message) : undefined,
+    errorOf(field: string) {
+      const found = known?.errors.find((one) => one.field === field);
+      return found && reasonOf(new ApiError(known!.status, { ...known!.problem, errors: [found] }));
+    },
+    failure: error && !known?.errors.length ? reasonOf(error) : undefined,
+    reason: error && reasonOf(error),
     submit: async (event?: { preventDefault(): void }) => {
       event?.preventDefault();
       setBusy(true);

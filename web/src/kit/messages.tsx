@@ -33,6 +33,9 @@ export const languageNames: Record<Language, string> = { en: 'English', de: 'Deu
 export const nearestLanguage = (wanted: string, offered: readonly Language[]): Language =>
   offered.find((one) => wanted.toLowerCase().split('-')[0] === one) ?? offered[0] ?? 'en';
 
+/** Tells the service which languages the browser prefers: its own answers come as they are stored. */
+export const browserLanguages = () => ({ 'Accept-Language': navigator.languages.join(',') });
+
 const supported = (language: string): Language => nearestLanguage(language, ['en', 'de']);
 
 /** Formats a message; parsed messages are kept. */

@@ -64,7 +64,11 @@ interface Metamodel {
   /** The sections of a type, with their fields. */
   sections(key: string): Section[];
   field(typeKey: string, fieldKey: string): Field | undefined;
+  /** A field of this key of any type. */
+  anyField(fieldKey: string): Field | undefined;
   label(of: Translated, member?: string): string;
+  /** The label of a type for some cards: its plural, but for one. */
+  plural(of: Translated, count?: number): string;
   /** What a relation says, read from its source (`outgoing`) or its target. */
   verb(relationType: RelationType, direction: Direction): string;
 }
@@ -90,7 +94,15 @@ export function MetamodelProvider({ children }: { children: ReactNode }) {
         sections(typeKey)
           .flatMap(({ fields }) => fields)
           .find(({ key }) => key === fieldKey),
+      anyField: (fieldKey) =>
+        types
+          .flatMap(({ key }) => sections(key).flatMap(({ fields }) => fields))
+          .find(({ key }) => key === fieldKey),
       label: (of, member) => labelOf(of, language, member),
+      plural: ({ label, translations }, count) =>
+        count === 1
+          ? labelOf({ label, translations }, language)
+          : labelOf({ label: labelOf({ label, translations }, language), translations }, language, 'plural'),
       verb: ({ label, reverse_label, translations }, direction) =>
         direction === 'outgoing'
           ? labelOf({ label, translations }, language)
@@ -105,6 +117,9 @@ export function useMetamodel(): Metamodel {
   if (!found) throw new Error('used outside of MetamodelProvider');
   return found;
 }
+
+/** The metamodel, if the page has loaded it. */
+export const useKnownMetamodel = (): Metamodel | undefined => useContext(Context);
 
 /** The tint and the ink of a type's mark. */
 export const useTypeColours = (color: string | undefined): { tint: string; ink: string } =>

@@ -67,7 +67,7 @@ export function AppLayout() {
           <PeekPanel />
         </div>
         <Palette isOpen={palette.isOpen} onClose={palette.close} />
-        <Shortcuts />
+        <Shortcuts onSearch={palette.open} />
       </MetamodelProvider>
     </DisplayProvider>
   );

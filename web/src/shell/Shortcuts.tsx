@@ -1,11 +1,12 @@
 import { Modal, Switch } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useKeys, useSingleKeys } from '../kit/keys.ts';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
 import styles from './layout.module.css';
+import { isAllowed, useMe } from './queries.ts';
 
-const areas = { h: '/', i: '/inventory', m: '/map', e: '/explorer', r: '/reports/$' } as const;
+const areas = { h: '/', i: '/inventory', m: '/map', e: '/explorer', r: '/reports/$', w: '/me' } as const;
 /** How long a second key may follow, in milliseconds. */
 const FOLLOW_MS = 1_500;
 
@@ -16,13 +17,14 @@ const general: [string, MessageKey][] = [
   ['g m', 'nav.map'],
   ['g e', 'nav.explorer'],
   ['g r', 'nav.reports'],
+  ['g w', 'nav.profile'],
+  ['n', 'create.title'],
+  ['/', 'keys.find'],
   ['t', 'keys.table'],
   ['Ctrl Z', 'action.undo'],
   ['?', 'keys.title'],
 ];
 const table: [string, MessageKey][] = [
-  ['n', 'create.title'],
-  ['/', 'keys.find'],
   ['f', 'keys.filter'],
   ['.', 'bar.title'],
   ['j  k', 'keys.next'],
@@ -37,7 +39,7 @@ const table: [string, MessageKey][] = [
 ];
 
 /** The keys that work on every page: `g` and a letter leads to an area, `?` lists them. */
-export function Shortcuts() {
+export function Shortcuts({ onSearch }: { onSearch(): void }) {
   const t = useTexts();
   const navigate = useNavigate();
   const [isOpen, { open, close }] = useDisclosure(false);
@@ -55,7 +57,17 @@ export function Shortcuts() {
     document.addEventListener('keydown', onKeyDown, true);
     window.setTimeout(stop, FOLLOW_MS);
   };
-  useKeys({ g: waitForArea, '?': open });
+  const isInventory = useRouterState({ select: ({ location }) => location.pathname === '/inventory' });
+  const mayCreate = isAllowed(useMe().permissions, 'inventory.create');
+  useKeys({
+    g: waitForArea,
+    '?': open,
+    // the inventory has these for itself
+    ...(!isInventory && {
+      '/': onSearch,
+      ...(mayCreate && { n: () => void navigate({ to: '/inventory', search: { create: true } }) }),
+    }),
+  });
   const list = (title: MessageKey, keys: [string, MessageKey][]) => (
     <section>
       <h3 className={styles.keysTitle}>{t(title)}</h3>

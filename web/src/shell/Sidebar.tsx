@@ -10,19 +10,34 @@ import styles from './layout.module.css';
 import { isAllowed, useBootstrap, useMe } from './queries.ts';
 import { ViewAsRole } from './ViewAsRole.tsx';
 
+/** An area of the application. */
 interface Entry {
   to: LinkProps['to'];
   icon: string;
   text: MessageKey;
+  /** One of the permissions that it needs. */
+  needs?: string[];
 }
 
-const entries: Entry[] = [
+const all: Entry[] = [
   { to: '/', icon: 'home', text: 'nav.home' },
   { to: '/inventory', icon: 'table', text: 'nav.inventory' },
   { to: '/map', icon: 'account_tree', text: 'nav.map' },
   { to: '/explorer', icon: 'hub', text: 'nav.explorer' },
   { to: '/reports/$', icon: 'bar_chart', text: 'nav.reports' },
+  {
+    to: '/import',
+    icon: 'upload_file',
+    text: 'nav.import',
+    needs: ['inventory.create', 'relations.manage'],
+  },
 ];
+
+/** The areas in their order, as far as the role permits them. */
+export function useAreas(): Entry[] {
+  const { permissions } = useMe();
+  return all.filter(({ needs }) => needs?.some((one) => isAllowed(permissions, one)) ?? true);
+}
 
 /** The navigation: areas that exist and the role permits. */
 export function Sidebar({ onSearch }: { onSearch(): void }) {
@@ -47,7 +62,7 @@ export function Sidebar({ onSearch }: { onSearch(): void }) {
         {t('nav.search')}
         <kbd>Ctrl K</kbd>
       </button>
-      {entries.map(({ to, icon, text }) => (
+      {useAreas().map(({ to, icon, text }) => (
         <Link
           key={text}
           to={to}

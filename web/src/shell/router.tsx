@@ -10,6 +10,7 @@ import { call, readCardByNumber } from '#client';
 import { readAccountSearch } from '../features/account/account.search.ts';
 import { readCardSearch } from '../features/card/card.search.ts';
 import { readExplorerSearch } from '../features/explore/explorer.search.ts';
+import { readImportSearch } from '../features/import/import.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { readMapSearch } from '../features/map/map.search.ts';
 import { readQuerySearch } from '../features/query/query.search.ts';
@@ -177,6 +178,13 @@ const report = createRoute({
   component: lazyRouteComponent(() => import('../features/reports/ReportPage.tsx'), 'ReportPage'),
 });
 
+const importing = createRoute({
+  getParentRoute: () => app,
+  path: '/import',
+  validateSearch: readImportSearch,
+  component: lazyRouteComponent(() => import('../features/import/ImportPage.tsx'), 'ImportPage'),
+});
+
 const account = createRoute({
   getParentRoute: () => app,
   path: '/me',
@@ -194,7 +202,7 @@ export const router = createRouter({
     confirmRegistration,
     twoFactor,
     ssoCallback,
-    app.addChildren([home, inventory, card, map, explorer, dashboard, query, report, account]),
+    app.addChildren([home, inventory, card, map, explorer, dashboard, query, report, importing, account]),
   ]),
   defaultPreload: 'intent',
   defaultPreloadDelay: 80,

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, confirmRegistration } from '#client';
 import { useSubmit } from '../../kit/forms.ts';
-import { useTexts } from '../../kit/messages.tsx';
+import { browserLanguages, useTexts } from '../../kit/messages.tsx';
 import { BackToLogin } from './BackToLogin.tsx';
 import { enter } from './enter.ts';
 import { PublicPage } from './PublicPage.tsx';
@@ -16,7 +16,7 @@ export function ConfirmRegistrationPage() {
   const [password, setPassword] = useState('');
   const [isWaiting, setWaiting] = useState(false);
   const form = useSubmit(
-    () => call(confirmRegistration({ body: { token, password } })),
+    () => call(confirmRegistration({ body: { token, password }, headers: browserLanguages() })),
     async (result) => {
       if ('status' in result) setWaiting(true);
       else await enter(navigate, result);

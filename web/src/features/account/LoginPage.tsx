@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, login, readSsoConfig } from '#client';
 import { useSubmit } from '../../kit/forms.ts';
-import { useTexts } from '../../kit/messages.tsx';
+import { browserLanguages, useTexts } from '../../kit/messages.tsx';
 import { bootstrapQuery } from '../../shell/queries.ts';
 import { enter } from './enter.ts';
 import { PublicPage } from './PublicPage.tsx';
@@ -20,7 +20,10 @@ export function LoginPage() {
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const form = useSubmit(
-    () => call(login({ body: { email, password, ...(code && { code }) } })),
+    () => {
+      const body = { email, password, ...(code && { code }) };
+      return call(login({ body, headers: browserLanguages() }));
+    },
     (session) => enter(navigate, session, next),
   );
   const { data: methods } = useQuery({

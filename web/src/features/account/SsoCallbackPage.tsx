@@ -2,7 +2,7 @@ import { Loader } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ApiError, call, finishSso } from '#client';
-import { useTexts } from '../../kit/messages.tsx';
+import { browserLanguages, useTexts } from '../../kit/messages.tsx';
 import { BackToLogin } from './BackToLogin.tsx';
 import { enter } from './enter.ts';
 import { PublicPage } from './PublicPage.tsx';
@@ -22,7 +22,7 @@ export function SsoCallbackPage() {
     else {
       const { code, state, iss } = search;
       const body = { code, state, redirect_uri: started.redirectUri, ...(iss && { iss }) };
-      call(finishSso({ body })).then(
+      call(finishSso({ body, headers: browserLanguages() })).then(
         (session) => enter(navigate, session, started.next),
         (error: unknown) => setFailure(error instanceof ApiError ? error.message : String(error)),
       );

@@ -5,9 +5,9 @@ import { Icon } from '../../kit/Icon.tsx';
 import { ApprovalMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 
 type Action = 'approve' | 'reject' | 'reset';
 
@@ -23,6 +23,7 @@ const icons: Record<Action, string> = { approve: 'verified', reject: 'block', re
 /** Sets the approval of the card. */
 export function useApprove() {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, act } = useCard();
   return async (action: Action) => {
     try {

@@ -5,11 +5,11 @@ import { type Lifecycle, phaseOn, today } from '../../kit/lifecycle.ts';
 import { TagMark, ToneMark, TypeMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { ApprovalMenu } from './ApprovalMenu.tsx';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { EditableField } from './EditableField.tsx';
-import { reasonOf } from './InlineField.tsx';
 import { SourceMark, useSources } from './marks.tsx';
 import { TagsButton } from './TagsButton.tsx';
 
@@ -49,6 +49,7 @@ export function CardHeader() {
 /** The name; a click edits it. */
 function CardTitle() {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, can, change } = useCard();
   const [edit, setEdit] = useState<{ seen: Card; name: string; error?: string }>();
   if (!edit)

@@ -18,9 +18,9 @@ import { MentionField } from '../../kit/MentionField.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { fromMarkup, type Mentioned, toMarkup } from '../../kit/mentions.ts';
 import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { useMe } from '../../shell/queries.ts';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 import styles from './tabs.module.css';
 
 type Comment = Required<ListCommentsResponse['items'][number]>;
@@ -79,6 +79,7 @@ export function CommentsTab() {
 /** A comment with its replies. */
 function CommentItem({ comment }: { comment: Comment }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const format = useFormat();
   const me = useMe();
   const { card, can, act } = useCard();
@@ -185,6 +186,7 @@ interface ComposerProps {
 
 function Composer({ label, send, content, onSend, onCancel }: ComposerProps) {
   const t = useTexts();
+  const reasonOf = useReason();
   const [draft, setDraft] = useState(() => fromMarkup(content ?? ''));
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);

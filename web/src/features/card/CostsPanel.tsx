@@ -19,11 +19,12 @@ import { useFormat } from '../../kit/format.ts';
 import { useSubmit } from '../../kit/forms.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useLanguage, useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import { numberOf, numberText } from '../../kit/numbers.ts';
+import { useReason } from '../../kit/reasons.ts';
 import { useBootstrap } from '../../shell/queries.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 
 type Cost = Required<ListCardCostsResponse['items'][number]>;
 
@@ -34,11 +35,15 @@ interface CostsProps {
   relationId?: string;
 }
 
-const useKinds = () =>
-  useQuery({
+/** The kinds of costs, with their labels in the person's language. */
+function useKinds(): { key: string; label: string }[] {
+  const { label } = useMetamodel();
+  const { data } = useQuery({
     queryKey: ['settings', 'cost-kinds'],
     queryFn: ({ signal }) => call(readCostKinds({ signal })),
-  }).data?.kinds ?? [];
+  });
+  return (data?.kinds ?? []).map((kind) => ({ key: kind.key, label: label(kind) }));
+}
 
 /** The costs of the card by period; hidden from those who may not see costs. */
 export function CostsPanel() {
@@ -149,6 +154,7 @@ export function Costs({ relationId }: CostsProps) {
 
 function CostMenu({ cost, onEdit }: { cost: Cost; onEdit(): void }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { act } = useCard();
   const remove = async () => {
     try {

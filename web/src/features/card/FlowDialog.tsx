@@ -110,9 +110,9 @@ export function FlowDialog({ flow, onClose }: FlowDialogProps) {
             value={description}
             onChange={(event) => setDescription(event.target.value)}
           />
-          {(submit.failure ?? submit.error) && (
+          {submit.reason && (
             <p className={styles.failure} role="alert">
-              {submit.failure ?? submit.error?.errors[0]?.message}
+              {submit.reason}
             </p>
           )}
           <Group justify="flex-end" gap="xs">

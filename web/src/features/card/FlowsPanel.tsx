@@ -8,11 +8,11 @@ import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
 import { FlowDialog } from './FlowDialog.tsx';
 import { type Flow, flowEnds, useFrequencies } from './flows.ts';
-import { reasonOf } from './InlineField.tsx';
 
 const PAGE = 100;
 
@@ -87,6 +87,7 @@ export function FlowsPanel() {
 
 function FlowRow({ flow, onEdit }: { flow: Flow; onEdit(): void }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, can, act } = useCard();
   const frequencies = useFrequencies();
   const { icon, text, cards } = flowEnds(flow, card.id);

@@ -10,9 +10,9 @@ import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 
 const PAGE = 100;
 
@@ -38,6 +38,7 @@ export function HierarchyPanel() {
 
 /** Runs a change of the hierarchy, and shows an error if it is refused. */
 function useMove() {
+  const reasonOf = useReason();
   const { act } = useCard();
   return async (done: string, write: Parameters<typeof act>[1]) => {
     try {

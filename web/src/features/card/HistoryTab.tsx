@@ -10,10 +10,10 @@ import { Avatar } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import { usePaths } from '../../kit/paths.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { valueAt } from '../../kit/saveCard.ts';
 import { useCard } from './context.tsx';
 import { patchOf } from './EditableField.tsx';
-import { reasonOf } from './InlineField.tsx';
 import { type CardEvent, historyQuery, isTelling } from './queries.ts';
 import { RestoreStateDialog } from './RestoreStateDialog.tsx';
 import styles from './tabs.module.css';
@@ -102,6 +102,7 @@ const isOwn = (path: string) =>
 
 function HistoryItem({ event, later }: { event: CardEvent; later: readonly CardEvent[] }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const format = useFormat();
   const { card, can, change } = useCard();
   const { relationType } = useMetamodel();

@@ -1,11 +1,11 @@
 import { ActionIcon } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
-import { ApiError } from '#client';
 import { FieldEditor } from '../../kit/FieldEditor.tsx';
 import { FieldValue } from '../../kit/FieldValue.tsx';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import styles from './card.module.css';
 
 interface InlineFieldProps {
@@ -29,6 +29,7 @@ const isEmpty = (value: unknown) =>
  */
 export function InlineField({ field, value, isEditable, mark, id, onBegin, onSave }: InlineFieldProps) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { label } = useMetamodel();
   const [edit, setEdit] = useState<{ draft: unknown; error?: string; isSaving?: boolean }>();
   const isSaving = edit?.isSaving ?? false;
@@ -98,7 +99,3 @@ export function InlineField({ field, value, isEditable, mark, id, onBegin, onSav
     </div>
   );
 }
-
-/** Why a write was refused, in a sentence. */
-export const reasonOf = (failed: unknown): string =>
-  failed instanceof ApiError ? (failed.errors[0]?.message ?? failed.message) : String(failed);

@@ -7,8 +7,8 @@ import { Icon } from '../../kit/Icon.tsx';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 import styles from './tabs.module.css';
 
 interface Role {
@@ -52,6 +52,7 @@ export function PeopleTab() {
 
 function RoleGroup({ role, held }: { role: Role; held: Held[] }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, can, act } = useCard();
   const { roles, roleOf } = useRoles();
   const [isOpen, setOpen] = useState(false);

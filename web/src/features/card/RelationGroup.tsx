@@ -10,9 +10,9 @@ import { Icon } from '../../kit/Icon.tsx';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 import { RelationDialog } from './RelationDialog.tsx';
 import type { RelatedItem, RelationGroup } from './relations.ts';
 
@@ -116,6 +116,7 @@ function Adder({
   onDone(): void;
 }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, act } = useCard();
   const { type: typeOf, label } = useMetamodel();
   const { type, direction, other } = group;
@@ -156,6 +157,7 @@ function Adder({
 /** A related card with what the relation says, and a menu. */
 function RelationChip({ group, item }: { group: RelationGroup; item: RelatedItem }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { act, can } = useCard();
   const [isOpen, setOpen] = useState(false);
   const { relation_id: id, card } = item;

@@ -135,9 +135,9 @@ function RemoveForm({ how, onClose, impact }: RemoveDialogProps & { impact: Read
             data-autofocus
           />
         )}
-        {(submit.failure ?? submit.error) && (
+        {submit.reason && (
           <p className={styles.failure} role="alert">
-            {submit.failure ?? submit.error?.errors[0]?.message}
+            {submit.reason}
           </p>
         )}
         <Group justify="flex-end" gap="xs">

@@ -20,9 +20,9 @@ import { useSubmit } from '../../kit/forms.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { useBootstrap } from '../../shell/queries.ts';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 import styles from './tabs.module.css';
 
 type LinkItem = Required<ListDocumentsResponse['items'][number]>;
@@ -56,6 +56,7 @@ function useKinds(kind: 'link_type' | 'file_category') {
 }
 
 function useTell() {
+  const reasonOf = useReason();
   return async (run: () => Promise<void>) => {
     try {
       await run();

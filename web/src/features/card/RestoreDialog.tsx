@@ -52,9 +52,9 @@ export function RestoreDialog({ onClose }: { onClose(): void }) {
               </div>
             </Checkbox.Group>
           )}
-          {(submit.failure ?? submit.error) && (
+          {submit.reason && (
             <p className={styles.failure} role="alert">
-              {submit.failure ?? submit.error?.errors[0]?.message}
+              {submit.reason}
             </p>
           )}
           <Group justify="flex-end" gap="xs">

@@ -58,9 +58,9 @@ export function RestoreStateDialog({ events, at, isOwn, onClose }: RestoreStateD
             </div>
           ))}
         </Checkbox.Group>
-        {(submit.failure ?? submit.error) && (
+        {submit.reason && (
           <p className={styles.failure} role="alert">
-            {submit.failure ?? submit.error?.errors[0]?.message}
+            {submit.reason}
           </p>
         )}
         <Group justify="flex-end" gap="xs" mt="md">

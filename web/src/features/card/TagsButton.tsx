@@ -6,10 +6,10 @@ import { addCardTags, answer, removeCardTag, type TagGroup } from '#client';
 import { Icon } from '../../kit/Icon.tsx';
 import { TagMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { groupsOfType, tagGroupsQuery } from '../../kit/tagGroups.ts';
 import styles from './card.module.css';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 
 /** Gives the card tags and takes them away, by group. */
 export function TagsButton() {
@@ -40,6 +40,7 @@ export function TagsButton() {
 
 function TagGroupChoice({ group }: { group: Required<TagGroup> }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, act } = useCard();
   const chosen = new Set(card.tags?.map(({ id }) => id));
   const isMissing = group.mandatory && !group.tags.some(({ id }) => chosen.has(id));

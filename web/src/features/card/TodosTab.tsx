@@ -20,9 +20,9 @@ import { Icon } from '../../kit/Icon.tsx';
 import { today } from '../../kit/lifecycle.ts';
 import { Avatar } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { useMe } from '../../shell/queries.ts';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 import styles from './tabs.module.css';
 
 type Todo = Required<ListCardTodosResponse['items'][number]>;
@@ -87,6 +87,7 @@ export function TodosTab() {
 
 function TodoItem({ todo, onEdit }: { todo: Todo; onEdit(): void }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const format = useFormat();
   const me = useMe();
   const { overview, act, asOf } = useCard();

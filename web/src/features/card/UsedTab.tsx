@@ -23,9 +23,9 @@ import { Icon } from '../../kit/Icon.tsx';
 import { type Tone, ToneMark } from '../../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { Picker } from '../../kit/Picker.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { AudiencePanel } from './AudiencePanel.tsx';
 import { useCard } from './context.tsx';
-import { reasonOf } from './InlineField.tsx';
 import styles from './tabs.module.css';
 
 /** Objects of each list that are shown. */
@@ -69,6 +69,7 @@ interface ListedProps {
 /** A list of objects that the card is linked to. */
 function Listed({ title, none, items, total = 0, finder }: ListedProps) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { act } = useCard();
   const [isOpen, setOpen] = useState(false);
   const unlink = async ({ name, unlink: run }: Item) => {
@@ -127,6 +128,7 @@ function Listed({ title, none, items, total = 0, finder }: ListedProps) {
 /** Links the card to an object that was found. */
 function useLink() {
   const t = useTexts();
+  const reasonOf = useReason();
   const { act } = useCard();
   return async (name: string, write: () => Promise<Headers>) => {
     try {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call, type ListCardDataFlowsResponse, readFlowFrequencies } from '#client';
 import type { MessageKey } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 
 export type Flow = Required<ListCardDataFlowsResponse['items'][number]>;
 
@@ -18,8 +19,11 @@ export function flowEnds({ source, target, direction }: Flow, id: string) {
 }
 
 /** The labels of how often data flows, by key. */
-export const useFrequencies = (): { key: string; label: string }[] =>
-  useQuery({
+export function useFrequencies(): { key: string; label: string }[] {
+  const { label } = useMetamodel();
+  const { data } = useQuery({
     queryKey: ['settings', 'flow-frequencies'],
     queryFn: ({ signal }) => call(readFlowFrequencies({ signal })),
-  }).data?.frequencies ?? [];
+  });
+  return (data?.frequencies ?? []).map((one) => ({ key: one.key, label: label(one) }));
+}

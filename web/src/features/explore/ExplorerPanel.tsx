@@ -69,7 +69,7 @@ const LISTED = 40;
 function CardTab({ graph, id, center, search, go, onCenter }: CardTabProps) {
   const t = useTexts();
   const verb = useVerb();
-  const { type: typeOf, label } = useMetamodel();
+  const { type: typeOf, plural } = useMetamodel();
   const node = graph.nodes.get(id);
   if (!node) return null;
   const own = graph.edges.filter(({ source, target }) => source === id || target === id);
@@ -120,7 +120,7 @@ function CardTab({ graph, id, center, search, go, onCenter }: CardTabProps) {
         .filter(({ card_id }) => card_id === id)
         .map(({ type, count }) => (
           <p key={type} className={styles.group}>
-            {typeOf(type) ? label(typeOf(type)!) : type} <span className="muted">{count}</span>
+            {typeOf(type) ? plural(typeOf(type)!, count) : type} <span className="muted">{count}</span>
           </p>
         ))}
       {own.length === 0 && !graph.leftOut.some(({ card_id }) => card_id === id) && (
@@ -135,7 +135,7 @@ const MOST_IDS = 190;
 
 function ImpactTab({ impact, name }: { impact: CardImpact | undefined; name: string }) {
   const t = useTexts();
-  const { types, label } = useMetamodel();
+  const { types, plural } = useMetamodel();
   if (!impact) return <p className="secondary">{t('state.loading')}</p>;
   const ids = impact.items.map(({ id }) => id);
   return (
@@ -154,7 +154,7 @@ function ImpactTab({ impact, name }: { impact: CardImpact | undefined; name: str
             <li key={type.key}>
               <TypeMark type={type.key} />
               <span>
-                {label(type)}
+                {plural(type, counts.all)}
                 <br />
                 <span className="secondary">{t('explorer.directly', { count: counts.direct })}</span>
               </span>

@@ -108,6 +108,10 @@ export function GraphView({ layout, ...props }: GraphViewProps) {
           <path d="M26 1l8 4l-8 4z" className={styles.head} />
         </svg>
         {t('explorer.flow')}
+        <svg width="34" height="10" aria-hidden="true">
+          <path d="M0 5H34" className={styles.line} />
+        </svg>
+        {t('explorer.relation')}
       </p>
     </div>
   );
@@ -193,7 +197,7 @@ type BoxProps = Omit<GraphViewProps, 'layout'> & { item: Item; isFaded: boolean;
 
 function Box({ item, isFaded, isRaised, opened, onPeek, onOpen, onShow, onCenter }: BoxProps) {
   const t = useTexts();
-  const { type: typeOf, label } = useMetamodel();
+  const { type: typeOf, plural } = useMetamodel();
   const type = typeOf(item.type);
   const place = { left: item.x, top: item.y, width: ITEM.width, height: item.height };
   const look = { 'data-faded': isFaded, 'data-raised': isRaised, 'data-center': item.isCenter };
@@ -241,7 +245,7 @@ function Box({ item, isFaded, isRaised, opened, onPeek, onOpen, onShow, onCenter
         <TypeMark type={item.type} size={26} />
         <span>
           <strong>
-            {count} {type ? label(type) : item.type}
+            {count} {type ? plural(type, count) : item.type}
           </strong>
           <span className={styles.note}>{item.nodes.map(({ name }) => name).join(', ')}</span>
         </span>

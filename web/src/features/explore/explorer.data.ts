@@ -74,14 +74,21 @@ export function useGraph({ center, depth, open = [], show = [], as_of }: Explore
   return { graph, error: base.error, isLoading: base.isPending || base.isPlaceholderData };
 }
 
+/** Where data flows along several flows between the same cards. */
+const bothWays = (one: GraphEdge['flow'], other: GraphEdge['flow']): GraphEdge['flow'] =>
+  one && other && one !== other ? 'bidirectional' : (other ?? one);
+
 /** Several parts of the graph as one. @param added what was left out and then asked for. */
 function mergedOf(answers: readonly (DependenciesReport | undefined)[], added: readonly LeftOut[]): Graph {
   const nodes = new Map<string, GraphNode>();
   const edges = new Map<string, GraphEdge>();
   for (const answer of answers) {
     for (const node of (answer?.nodes ?? []) as GraphNode[]) nodes.set(node.id, node);
-    for (const edge of (answer?.edges ?? []) as GraphEdge[])
-      edges.set(`${edge.source} ${edge.target} ${edge.type}`, edge);
+    for (const edge of (answer?.edges ?? []) as GraphEdge[]) {
+      const key = `${edge.source} ${edge.target} ${edge.type}`;
+      const flow = bothWays(edges.get(key)?.flow, edge.flow);
+      edges.set(key, flow ? { ...edge, flow } : edge);
+    }
   }
   const isAdded = (one: LeftOut) =>
     added.some(({ card_id, type }) => card_id === one.card_id && type === one.type);

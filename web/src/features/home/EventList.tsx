@@ -13,6 +13,10 @@ export type ShownActivity = ShownEvent & {
 
 /** Cards named in one entry. */
 const NAMED = 6;
+/** Changes of one card in one entry. */
+const LISTED = 3;
+
+const isUpdate = ({ event_type }: ShownActivity) => event_type === 'card.updated';
 
 interface EventListProps {
   title: string;
@@ -32,22 +36,28 @@ export function EventList({ title, events, length, empty }: EventListProps) {
       <div className={styles.panel}>
         {fold(events)
           .slice(0, length)
-          .map(([event, ...more]) => (
-            <div key={event.id} className={styles.event}>
-              <Avatar name={event.user_display_name ?? t('activity.service')} />
-              <div className={styles.change}>
-                <div className={styles.cards}>
-                  {[event, ...more].slice(0, NAMED).map((one) => (
-                    <CardName key={one.id} event={one} />
+          .map((entry) => {
+            const [event] = entry;
+            const cards = [...new Map(entry.map((one) => [one.card_id, one])).values()];
+            return (
+              <div key={event.id} className={styles.event}>
+                <Avatar name={event.user_display_name ?? t('activity.service')} />
+                <div className={styles.change}>
+                  <div className={styles.cards}>
+                    {cards.slice(0, NAMED).map((one) => (
+                      <CardName key={one.id} event={one} />
+                    ))}
+                    {cards.length > NAMED && (
+                      <span className="secondary">{t('home.more', { count: cards.length - NAMED })}</span>
+                    )}
+                  </div>
+                  {(isUpdate(event) ? entry.slice(0, LISTED) : [event]).map((one) => (
+                    <Changes key={one.id} event={one} typeKey={one.data?.type ?? ''} />
                   ))}
-                  {more.length >= NAMED && (
-                    <span className="secondary">{t('home.more', { count: more.length + 1 - NAMED })}</span>
-                  )}
                 </div>
-                <Changes event={event} typeKey={event.data?.type ?? ''} />
               </div>
-            </div>
-          ))}
+            );
+          })}
         {events.length === 0 && <p className={styles.none}>{empty ?? '\u00a0'}</p>}
       </div>
     </section>
@@ -63,14 +73,14 @@ function CardName({ event: { card_id, card_name, data } }: { event: ShownActivit
   );
 }
 
-/** Successive events of the same kind by the same person, if they have no values to show, as one entry. */
+/** Successive events of the same kind by the same person as one entry; those with values to show, if of one card. */
 function fold(events: ShownActivity[]): [ShownActivity, ...ShownActivity[]][] {
   const entries: [ShownActivity, ...ShownActivity[]][] = [];
   for (const event of events) {
     const last = entries.at(-1);
     const isSame =
       last &&
-      event.event_type !== 'card.updated' &&
+      (!isUpdate(event) || last[0].card_id === event.card_id) &&
       last[0].event_type === event.event_type &&
       last[0].user_display_name === event.user_display_name;
     if (isSame) last.push(event);

@@ -92,7 +92,7 @@ export function Figures() {
 export function Types() {
   const t = useTexts();
   const { number } = useFormat();
-  const { types, label } = useMetamodel();
+  const { types, plural } = useMetamodel();
   const counts = useDashboard()?.by_type ?? {};
   const most = Math.max(1, ...Object.values(counts));
   return (
@@ -104,7 +104,7 @@ export function Types() {
           .map((type) => (
             <Link key={type.key} to="/inventory" search={{ type: type.key }} className={styles.type}>
               <TypeMark type={type.key} />
-              <span>{label(type)}</span>
+              <span>{plural(type, counts[type.key])}</span>
               <span className={styles.bar}>
                 <i style={{ width: `${(100 * counts[type.key]!) / most}%` }} />
               </span>

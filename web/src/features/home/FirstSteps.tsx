@@ -13,11 +13,11 @@ export function FirstSteps() {
         <strong>{t('first.create')}</strong>
         <span>{t('first.createHelp')}</span>
       </Link>
-      <a href="/api/docs#/Imports" target="_blank" rel="noreferrer" className={styles.step}>
+      <Link to="/import" search={{}} className={styles.step}>
         <Icon name="upload_file" size={20} />
         <strong>{t('first.import')}</strong>
         <span>{t('first.importHelp')}</span>
-      </a>
+      </Link>
       <a href="/api/docs#/Synchronisation" target="_blank" rel="noreferrer" className={styles.step}>
         <Icon name="sync" size={20} />
         <strong>{t('first.connect')}</strong>

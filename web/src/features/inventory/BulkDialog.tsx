@@ -1,10 +1,10 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ApiError } from '#client';
 import { Dialog } from '../../kit/Dialog.tsx';
 import { useSubmit } from '../../kit/forms.ts';
 import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { useUndoToast } from '../../kit/undo.tsx';
 import styles from './inventory.module.css';
 
@@ -45,7 +45,7 @@ export function BulkDialog(props: BulkDialogProps) {
       <form onSubmit={form.submit}>
         <Stack gap="md">
           {props.children}
-          {form.error && <p className={styles.failure}>{form.failure ?? form.error.errors[0]?.message}</p>}
+          {form.reason && <p className={styles.failure}>{form.reason}</p>}
           <Group justify="flex-end">
             <Button variant="default" onClick={props.onClose}>
               {t('action.cancel')}
@@ -75,8 +75,8 @@ export function usePreview<T>(key: readonly unknown[], run: (() => Promise<T>) |
     staleTime: 0,
     retry: false,
   });
-  const reason = error instanceof ApiError ? (error.errors[0]?.message ?? error.message) : error?.message;
-  return { data, reason, isFetching };
+  const reasonOf = useReason();
+  return { data, reason: error ? reasonOf(error) : undefined, isFetching };
 }
 
 /** The results of a dry run in words, with the reasons of refused cards. */

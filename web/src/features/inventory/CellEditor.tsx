@@ -1,9 +1,10 @@
 import { Popover, Stack, TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { FieldEditor, type Leave, SeveralEditor } from '../../kit/FieldEditor.tsx';
 import { CardFinder } from '../../kit/finders.tsx';
 import { type Lifecycle, phases } from '../../kit/lifecycle.ts';
 import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { useOnce } from '../../kit/once.ts';
 import type { CellEdit } from './edits.ts';
 import styles from './table.module.css';
 import { useTagOptions } from './tags.ts';
@@ -21,36 +22,17 @@ export interface CellEditorProps {
 const cell = { input: styles.editorInput!, long: styles.longEditor! };
 
 /** The control of a cell that is edited, by the kind of its value. */
-export function CellEditor(given: CellEditorProps) {
-  const { edit, begin } = given;
-  const isDone = useRef(false);
-  // a control that goes away after Enter also loses the focus, which would save again
-  const once = (act: () => void) => {
-    if (isDone.current) return;
-    isDone.current = true;
-    act();
-  };
-  const onCancel = () => once(given.onCancel);
-  const onSave = (value: unknown, leave: Leave) => once(() => given.onSave(value, leave));
-  const props = { ...given, onCancel, onSave };
+export function CellEditor(props: CellEditorProps) {
+  const { edit, begin, onSave, onCancel } = props;
   return (
     <div
       className={styles.editor}
       role="group"
       aria-label={edit.field.label}
       data-editor
-      onKeyDown={(event) => {
-        event.stopPropagation();
-        if (event.key === 'Escape') onCancel();
-      }}
+      onKeyDown={(event) => event.stopPropagation()}
     >
-      {edit.kind === 'lifecycle' ? (
-        <LifecycleEditor {...props} />
-      ) : edit.kind === 'parent' ? (
-        <ParentEditor {...props} />
-      ) : edit.kind === 'tags' ? (
-        <TagsEditor {...props} />
-      ) : (
+      {edit.kind === 'field' ? (
         <FieldEditor
           field={edit.field}
           value={edit.value}
@@ -59,7 +41,24 @@ export function CellEditor(given: CellEditorProps) {
           onSave={onSave}
           onCancel={onCancel}
         />
+      ) : (
+        <PartEditor {...props} />
       )}
+    </div>
+  );
+}
+
+/** Edits what is no field of the card's own. */
+function PartEditor(given: CellEditorProps) {
+  const props = useOnce<[unknown, Leave], CellEditorProps>(given);
+  const Editor = { lifecycle: LifecycleEditor, parent: ParentEditor, tags: TagsEditor };
+  const { kind } = props.edit;
+  if (kind === 'field') return null;
+  const Own = Editor[kind];
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only hears the Esc of the control in it
+    <div onKeyDown={(event) => event.key === 'Escape' && props.onCancel()}>
+      <Own {...props} />
     </div>
   );
 }

@@ -9,5 +9,7 @@ export function EditedValue({ edit, value }: { edit: CellEdit; value: unknown })
   if (edit.kind === 'lifecycle') return <LifecycleBar lifecycle={value as Lifecycle} />;
   if (edit.kind === 'field') return <FieldValue field={edit.field} value={value} />;
   const several = Array.isArray(value) ? value : [value];
-  return several.map((one) => (typeof one === 'string' ? one : (one as { name: string }).name)).join(', ');
+  return several
+    .map((one) => (typeof one === 'string' ? one : (one as { name: string }).name))
+    .join(edit.kind === 'parent' ? ' / ' : ', ');
 }

@@ -1,9 +1,11 @@
 import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { type ExportFormat, exportCards, TooManyFound } from './exporting.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import type { ShownColumn } from './layout.ts';
@@ -23,6 +25,7 @@ interface ExportMenuProps {
 export function ExportMenu({ search, columns }: ExportMenuProps) {
   const t = useTexts();
   const { percent } = useFormat();
+  const mayImport = isAllowed(useMe().permissions, 'inventory.create');
   const [progress, setProgress] = useState<number>();
   const run = async (format: ExportFormat) => {
     setProgress(0);
@@ -39,7 +42,7 @@ export function ExportMenu({ search, columns }: ExportMenuProps) {
     }
   };
   return (
-    <Menu position="bottom-end" width={160}>
+    <Menu position="bottom-end" width={200}>
       <Menu.Target>
         <Button variant="default" leftSection={<Icon name="download" />} disabled={progress !== undefined}>
           {progress === undefined ? t('export.title') : percent(progress * 100)}
@@ -51,6 +54,19 @@ export function ExportMenu({ search, columns }: ExportMenuProps) {
             {name}
           </Menu.Item>
         ))}
+        {mayImport && (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<Icon name="upload_file" />}
+              renderRoot={(props) => (
+                <Link to="/import" search={search.type ? { type: search.type } : {}} {...props} />
+              )}
+            >
+              {t('first.import')}
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

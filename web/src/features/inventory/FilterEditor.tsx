@@ -5,14 +5,16 @@ import {
   startCompletion,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { EditorState, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import { Compartment, EditorState, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
   EditorView,
   keymap,
+  MatchDecorator,
   ViewPlugin,
   type ViewUpdate,
+  WidgetType,
 } from '@codemirror/view';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -20,6 +22,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiError, call, listCards } from '#client';
 import { useFormat } from '../../kit/format.ts';
 import { useTexts } from '../../kit/messages.tsx';
+import { peopleQuery } from '../../kit/people.ts';
 import { styleNonce } from '../../kit/Theme.tsx';
 import styles from './filter.module.css';
 import { type FilterField, operatorsOf } from './filterFields.ts';
@@ -39,6 +42,11 @@ export function FilterEditor({ search, fields, onChange }: FilterEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
   const [text, setText] = useState(search.filter ?? '');
+  const hasPeople = fields.some(({ kind }) => kind === 'person') && ID.test(text);
+  const { data: people } = useQuery({ ...peopleQuery, enabled: hasPeople });
+  useEffect(() => {
+    editor.current?.dispatch({ effects: named.reconfigure(namesOf(people)) });
+  }, [people]);
   const latest = useRef({ fields, apply: (_: string) => {} });
   latest.current = { fields, apply: (filter) => onChange({ ...search, filter: filter.trim() || undefined }) };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once and reads the rest by reference
@@ -67,6 +75,7 @@ export function FilterEditor({ search, fields, onChange }: FilterEditorProps) {
           ]),
           words,
           faults,
+          named.of(namesOf(undefined)),
           look,
           EditorView.updateListener.of((update) => update.docChanged && setText(update.state.doc.toString())),
         ],
@@ -137,6 +146,57 @@ function marksOf(text: string): DecorationSet {
   return builder.finish();
 }
 
+const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
+/** A name in place of an id. */
+class NameWidget extends WidgetType {
+  readonly name: string;
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+  override eq(other: NameWidget) {
+    return other.name === this.name;
+  }
+  toDOM() {
+    const mark = document.createElement('span');
+    mark.className = 'cm-name';
+    mark.textContent = this.name;
+    return mark;
+  }
+}
+
+/** The extension that shows people by name; it changes when the names are known. */
+const named = new Compartment();
+
+/** Shows people by name; the text keeps their ids. */
+function namesOf(people: ReadonlyMap<string, string> | undefined) {
+  if (!people) return [];
+  const matcher = new MatchDecorator({
+    regexp: new RegExp(ID, 'g'),
+    decoration([id]) {
+      const name = people.get(id);
+      return name === undefined ? null : Decoration.replace({ widget: new NameWidget(name) });
+    },
+  });
+  return ViewPlugin.fromClass(
+    class {
+      decorations: DecorationSet;
+      constructor(view: EditorView) {
+        this.decorations = matcher.createDeco(view);
+      }
+      update(update: ViewUpdate) {
+        this.decorations = matcher.updateDeco(update, this.decorations);
+      }
+    },
+    {
+      decorations: ({ decorations }) => decorations,
+      provide: (plugin) =>
+        EditorView.atomicRanges.of((view) => view.plugin(plugin)?.decorations ?? Decoration.none),
+    },
+  );
+}
+
 const setFault = StateEffect.define<number | undefined>();
 const faultMark = Decoration.mark({ class: 'cm-fault' });
 
@@ -169,6 +229,7 @@ const look = EditorView.theme({
   '.cm-keyword': { color: 'var(--accent)' },
   '.cm-field': { color: 'var(--text)' },
   '.cm-text': { color: 'var(--ok)' },
+  '.cm-name': { padding: '0 4px', borderRadius: 'var(--radius-chip)', backgroundColor: 'var(--sunken)' },
   '.cm-fault': { textDecoration: 'underline wavy var(--bad)', textUnderlineOffset: '3px' },
   '.cm-tooltip': {
     border: '1px solid var(--hairlineStrong)',

@@ -21,7 +21,7 @@ function useTotals(search: InventorySearch, columns: readonly ShownColumn[]) {
 }
 
 /** How many cards there are. */
-export function CardCount({ total }: { total: number }) {
+function CardCount({ total }: { total: number }) {
   const t = useTexts();
   const { number } = useFormat();
   return (
@@ -39,16 +39,39 @@ interface GridFootProps {
   line: number;
 }
 
-/** The row at the foot: how many cards there are, and the figures of all of them. */
-export function GridFoot({ search, columns, total, line }: GridFootProps) {
+/** A figure of all cards of the filter as a text; nothing for columns without one. */
+function useFigure(search: InventorySearch, columns: readonly ShownColumn[]) {
   const { number, money, percent } = useFormat();
   const totals = useTotals(search, columns);
-  const textOf = ({ key, total: kind, isMoney }: ShownColumn) => {
+  return ({ key, total: kind, isMoney }: ShownColumn) => {
     const found = totals.get(key);
     if (!found || found.count === 0) return null;
     if (kind === 'average') return `⌀ ${percent(found.average!)}`;
     return isMoney ? money(found.sum) : number(found.sum);
   };
+}
+
+/** The foot of the list on phones: how many cards there are, and the figures of all of them. */
+export function LinesFoot({ search, columns, total }: Omit<GridFootProps, 'line'>) {
+  const figure = useFigure(search, columns);
+  return (
+    <>
+      <CardCount total={total} />
+      {columns.map((column) => {
+        const text = figure(column);
+        return text === null ? null : (
+          <span key={column.key}>
+            <span className="secondary">{column.title}</span> <strong>{text}</strong>
+          </span>
+        );
+      })}
+    </>
+  );
+}
+
+/** The row at the foot: how many cards there are, and the figures of all of them. */
+export function GridFoot({ search, columns, total, line }: GridFootProps) {
+  const textOf = useFigure(search, columns);
   return (
     <div className={styles.foot} role="row" aria-rowindex={line}>
       <div className={`${styles.footCell} ${styles.pinned}`} role="gridcell" aria-colindex={1} />

@@ -6,7 +6,7 @@ import { isAllowed, useMe } from '../../shell/queries.ts';
 import { CardGrid } from './CardGrid.tsx';
 import { CardLines } from './CardLines.tsx';
 import { rowHeights, useDensity } from './density.ts';
-import { CardCount, GridFoot } from './GridFoot.tsx';
+import { GridFoot, LinesFoot } from './GridFoot.tsx';
 import type { HeadActions } from './GridHead.tsx';
 import { GroupLine, GroupValue } from './GroupLine.tsx';
 import { useGridCursor } from './grid.ts';
@@ -93,7 +93,7 @@ export function InventoryTable(props: InventoryTableProps) {
           const group = grouped?.groups.find((one) => one.line === line);
           return group && { text: <GroupValue by={by!} value={group.value} /> };
         }}
-        foot={<CardCount total={total} />}
+        foot={<LinesFoot search={search} columns={columns} total={total} />}
         isStale={list.isStale}
       />
     );

@@ -41,8 +41,8 @@ function groupsOf(changes: readonly Change[]): { ids: string[]; updates: PatchCa
 export interface Outcome {
   /** Cards that change. */
   changed: number;
-  /** The reason by card. */
-  refused: Map<string, string>;
+  /** The error by card. */
+  refused: Map<string, ApiError>;
   headers: Headers | undefined;
 }
 
@@ -53,9 +53,12 @@ const AT_ONCE = 4;
  * Changes cards, or tries it: a refused card does not prevent the others. All requests are one action, which is taken
  * back as a whole.
  */
-export async function applyChanges(changes: readonly Change[], isDry: boolean): Promise<Outcome> {
+export async function applyChanges(
+  changes: readonly Change[],
+  isDry: boolean,
+  action: string = crypto.randomUUID(),
+): Promise<Outcome> {
   const outcome: Outcome = { changed: 0, refused: new Map(), headers: undefined };
-  const action = crypto.randomUUID();
   const waiting = groupsOf(changes);
   const work = async () => {
     for (let group = waiting.shift(); group; group = waiting.shift()) {
@@ -68,7 +71,7 @@ export async function applyChanges(changes: readonly Change[], isDry: boolean): 
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         if (ids.length > 1) waiting.push(...ids.map((id) => ({ ids: [id], updates })));
-        else outcome.refused.set(ids[0]!, error.errors[0]?.message ?? error.message);
+        else outcome.refused.set(ids[0]!, error);
       }
     }
   };

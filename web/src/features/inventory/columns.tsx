@@ -177,27 +177,41 @@ function attributeColumns({ sections, label }: Metamodel, type: string | undefin
 }
 
 function relationColumns(
-  { relationTypes, type: typeOf, label }: Metamodel,
+  { relationTypes, type: typeOf, label, verb }: Metamodel,
   type: string | undefined,
 ): Column[] {
   if (!type) return [];
   const found = relationTypes.flatMap((relation) => [
     ...(relation.source_type_key === type
-      ? [{ relation, end: 'target' as const, verb: relation.label, other: relation.target_type_key }]
+      ? [
+          {
+            relation,
+            end: 'target' as const,
+            verb: verb(relation, 'outgoing'),
+            other: relation.target_type_key,
+          },
+        ]
       : []),
     ...(relation.target_type_key === type
-      ? [{ relation, end: 'source' as const, verb: relation.reverse_label, other: relation.source_type_key }]
+      ? [
+          {
+            relation,
+            end: 'source' as const,
+            verb: verb(relation, 'incoming'),
+            other: relation.source_type_key,
+          },
+        ]
       : []),
   ]);
   return found
     .filter(({ relation, other }) => !relation.is_hidden && typeOf(other) && !typeOf(other)!.is_hidden)
-    .map(({ relation, end, verb, other }): Column => {
+    .map(({ relation, end, verb: said, other }): Column => {
       const key = `relation.${relation.key}.${end}`;
       const name = label(typeOf(other)!);
       const isAmbiguous = found.filter((one) => one.other === other).length > 1;
       return {
         key,
-        title: isAmbiguous && verb ? `${name} (${verb})` : name,
+        title: isAmbiguous && said ? `${name} (${said})` : name,
         group: 'relations',
         usualWidth: 200,
         relation: { type: relation.key, end, other },

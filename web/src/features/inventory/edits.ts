@@ -39,7 +39,7 @@ export function useEdits(): EditOf {
         if (field.readonly) return undefined;
         return {
           kind: 'field',
-          field,
+          field: { ...field, label },
           value: card.attributes[field.key] ?? null,
           patch: (value) => ({ attributes: { [field.key]: value } }),
         };

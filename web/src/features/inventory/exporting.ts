@@ -2,7 +2,7 @@ import { call, createJobTicket, listCards, startExport, waitForJob } from '#clie
 import { filterText, partsOf } from './filter.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import type { ShownColumn } from './layout.ts';
-import { PAGE, selectionOf } from './rows.ts';
+import { listQueryOf, PAGE, selectionOf } from './rows.ts';
 
 export type ExportFormat = 'xlsx' | 'csv' | 'parquet';
 
@@ -48,12 +48,15 @@ export async function exportCards(
   format: ExportFormat,
   onProgress: (progress: number) => void,
 ): Promise<string> {
+  const { sort_by, sort_dir } = listQueryOf(search);
   const hasRelations = columns.some(({ relation }) => relation);
   const body = {
     format,
     types: search.type ? [search.type] : [],
     filter: await exportFilter(search),
     columns: [...new Set(['id', 'type', ...columns.flatMap(fileColumns)])],
+    // the relevance is an order of matches alone
+    ...(sort_by !== 'relevance' && { sort_by, sort_dir }),
     ...(format === 'xlsx' && hasRelations && { include: ['relations' as const] }),
   };
   const { job_id: id } = await call(startExport({ body }));

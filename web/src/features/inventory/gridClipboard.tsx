@@ -1,17 +1,27 @@
 import { notifications } from '@mantine/notifications';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
+import type { PatchCardBody } from '#client';
 import { useLanguage } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import { useCellText } from './cellText.ts';
 import type { Change } from './changes.ts';
-import { useEdits, valueFrom } from './edits.ts';
+import { type CellEdit, useEdits, valueFrom } from './edits.ts';
 import type { GridCursor } from './grid.ts';
-import { type NewCard, NewCardsDialog } from './NewCardsDialog.tsx';
+import { PasteDialog, type Pasted } from './PasteDialog.tsx';
 import { copiedLines, type EditedRange, type GridSource, newCardsOf, pastedChanges } from './ranges.ts';
 import type { CardListItem } from './types.ts';
 
 /** What a card is before it exists, for what can be written of it. */
 const emptyCard = (type: string) => ({ type, status: 'ACTIVE', attributes: {} }) as unknown as CardListItem;
+
+/** What separates the names of a path. */
+const PATH = ' / ';
+
+/** The parent of a new card, named by its path. */
+const byPath = (edit: CellEdit): CellEdit => ({
+  ...edit,
+  patch: (path) => ({ parent_path: path }) as PatchCardBody,
+});
 
 /** Whether an event is one of a cell: its target is what is selected there, such as the text of a link. */
 function isCell({ target }: ClipboardEvent): boolean {
@@ -33,7 +43,7 @@ export function useGridClipboard(
   const { label } = useMetamodel();
   const { cellText } = useCellText();
   const editOf = useEdits();
-  const [added, setAdded] = useState<{ type: string; cards: NewCard[] }>();
+  const [pasted, setPasted] = useState<Pasted>();
   const onCopy = (event: ClipboardEvent) => {
     if (!isCell(event)) return;
     const texts = copiedLines(cursor.range, source, cellText);
@@ -47,15 +57,21 @@ export function useGridClipboard(
     const parse = (field: Field, text: string) => valueFrom(field, text, label, { t, language });
     const text = event.clipboardData.getData('text/plain');
     const { changes, leftOut } = pastedChanges(range, text, lines, parse);
-    const patchOf = (column: number, value: string) => {
-      const edit = columns[column] && editOf(columns[column], emptyCard(newType!));
-      return edit?.kind === 'field' ? edit.patch(parse(edit.field, value)) : undefined;
+    const cellOf = (at: number, given: string) => {
+      const column = columns[at];
+      const edit = column && editOf(column, emptyCard(newType!));
+      if (edit?.kind === 'parent')
+        return { column: column!.key, edit: byPath(edit), value: given.split(PATH).map((one) => one.trim()) };
+      return edit?.kind === 'field'
+        ? { column: column!.key, edit, value: parse(edit.field, given) }
+        : undefined;
     };
-    const cards = newType ? newCardsOf(range, text, lines, patchOf) : [];
-    if (newType && cards.length > 0) setAdded({ type: newType, cards });
-    if (cards.length === 0 || changes.length > 0)
-      apply(t('cell.paste'), changes, leftOut > 0 ? t('cell.leftOut', { count: leftOut }) : undefined);
+    const added = newType ? newCardsOf(range, text, lines, cellOf) : { cards: [], leftOut: 0 };
+    const all = leftOut + added.leftOut;
+    const note = all > 0 ? t('cell.leftOut', { count: all }) : undefined;
+    if (newType && added.cards.length > 0) setPasted({ type: newType, cards: added.cards, changes, note });
+    else apply(t('cell.paste'), changes, note);
   };
-  const dialog: ReactNode = added && <NewCardsDialog {...added} onClose={() => setAdded(undefined)} />;
+  const dialog: ReactNode = pasted && <PasteDialog pasted={pasted} onClose={() => setPasted(undefined)} />;
   return { onCopy, onPaste, dialog };
 }

@@ -139,7 +139,7 @@ export function useGridEditing(source: GridSource, cursor: GridCursor): GridEdit
             onDone={() => setDialog(undefined)}
           />
         )}
-        {!dialog && clipboard.dialog}
+        {clipboard.dialog}
         {saving.dialog}
       </>
     ),

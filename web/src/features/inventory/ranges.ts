@@ -4,7 +4,6 @@ import { type Change, MOST_CHANGED } from './changes.ts';
 import { type CellEdit, isSame } from './edits.ts';
 import type { GridCursor, Place } from './grid.ts';
 import type { ShownColumn } from './layout.ts';
-import type { NewCard } from './NewCardsDialog.tsx';
 import type { CardListItem, Column, Related } from './types.ts';
 
 /** The rows and columns of a table. */
@@ -96,26 +95,43 @@ export function pastedChanges(
   return { changes, leftOut };
 }
 
+/** A card that a pasted row would become. */
+export interface NewCard {
+  body: { name: string; [member: string]: unknown };
+  /** Its cells. */
+  values: { column: string; edit: CellEdit; value: unknown }[];
+}
+
 /**
  * The cards that the rows of a text beyond the last line would become; rows without a name are left out.
- * @param patchOf the members of a card that a text in a column stands for; undefined for columns that cannot be written.
+ * @param cellOf what a text in a column stands for; undefined for columns that cannot be written.
  */
 export function newCardsOf(
   { lines, columns }: EditedRange,
   text: string,
   count: number,
-  patchOf: (column: number, text: string) => Record<string, unknown> | undefined,
-): NewCard[] {
+  cellOf: (column: number, text: string) => NewCard['values'][number] | undefined,
+): { cards: NewCard[]; leftOut: number } {
   const rows = cellsOf(text).slice(Math.max(0, count - lines[0]));
-  return rows.flatMap((row) => {
-    const card: Record<string, unknown> = {};
-    for (const [right, value] of row.entries()) {
-      const { attributes, ...members } = patchOf(columns[0] + right, value) ?? {};
-      Object.assign(card, members);
-      if (attributes) card.attributes = { ...(card.attributes as object), ...attributes };
+  let leftOut = 0;
+  const cards = rows.flatMap((row) => {
+    const body: Record<string, unknown> = {};
+    const values: NewCard['values'] = [];
+    for (const [right, given] of row.entries()) {
+      if (given.trim() === '') continue;
+      const cell = cellOf(columns[0] + right, given);
+      if (!cell) {
+        leftOut += 1;
+        continue;
+      }
+      values.push(cell);
+      const { attributes, ...members } = cell.edit.patch(cell.value);
+      Object.assign(body, members);
+      if (attributes) body.attributes = { ...(body.attributes as object), ...attributes };
     }
-    return typeof card.name === 'string' && card.name !== '' ? [card as NewCard] : [];
+    return typeof body.name === 'string' ? [{ body: body as NewCard['body'], values }] : [];
   });
+  return { cards, leftOut };
 }
 
 /** The loaded rows of a range, each as a line of cells. */

@@ -1,15 +1,9 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import {
-  ApiError,
-  answer,
-  type Card,
-  changeCardTags,
-  type ListCardsResponse,
-  type PatchCardBody,
-} from '#client';
+import { answer, type Card, changeCardTags, type ListCardsResponse, type PatchCardBody } from '#client';
 import { useConflict } from '../../kit/Conflict.tsx';
 import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { saveCard } from '../../kit/saveCard.ts';
 import { useUndoToast } from '../../kit/undo.tsx';
 import { type CellEdit, isSame } from './edits.ts';
@@ -46,6 +40,7 @@ function changed(card: CardListItem, body: PatchCardBody): CardListItem {
 /** Saves cells: the value shows at once; a refused one returns, with the reason at its cell. */
 export function useSaving() {
   const t = useTexts();
+  const reasonOf = useReason();
   const client = useQueryClient();
   const showUndo = useUndoToast();
   const [errors, setErrors] = useState<ReadonlyMap<string, CellError>>(new Map());
@@ -76,8 +71,7 @@ export function useSaving() {
       void client.invalidateQueries({ queryKey: ['card', card.id] });
     } catch (failed) {
       showInLists(client, card.id, () => card);
-      const known = failed instanceof ApiError ? failed : undefined;
-      setError(key, { message: known?.errors[0]?.message ?? (failed as Error).message, value });
+      setError(key, { message: reasonOf(failed), value });
     }
   };
   return { save, errors, dialog };

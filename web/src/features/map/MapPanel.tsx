@@ -42,7 +42,7 @@ function filterOf(box: MapBox, ways: readonly Way[]): string | undefined {
 export function MapPanel({ box, boxes, inside, ways, colouring, measure, onClose, onOpen }: PanelProps) {
   const t = useTexts();
   const { shortMoney, number } = useFormat();
-  const { type: typeOf, label } = useMetamodel();
+  const { type: typeOf, plural } = useMetamodel();
   const look = useLook();
   const write = useWriteValue(measure);
   const members = [...box.all.values()].toSorted(colouring.compare);
@@ -67,7 +67,7 @@ export function MapPanel({ box, boxes, inside, ways, colouring, measure, onClose
       </div>
       <dl className={styles.numbers}>
         <div>
-          <dt>{insideType ? label(insideType) : inside}</dt>
+          <dt>{insideType ? plural(insideType, members.length) : inside}</dt>
           <dd>{number(members.length)}</dd>
         </div>
         {cost !== null && (

@@ -22,7 +22,7 @@ interface TableProps {
 export function MapTable({ roots, colouring, measure, inside, sort, onSort, onPeek }: TableProps) {
   const t = useTexts();
   const { number, shortMoney } = useFormat();
-  const { type: typeOf, label } = useMetamodel();
+  const { type: typeOf, plural } = useMetamodel();
   const write = useWriteValue(measure);
   const rows = [...subtree(roots)];
   const insideType = typeOf(inside);
@@ -55,7 +55,7 @@ export function MapTable({ roots, colouring, measure, inside, sort, onSort, onPe
     },
     {
       key: 'count',
-      title: insideType ? label(insideType) : inside,
+      title: insideType ? plural(insideType) : inside,
       width: 120,
       isNumber: true,
       value: ({ all }) => all.size,

@@ -1,11 +1,11 @@
 import { NumberInput, Switch, TextInput } from '@mantine/core';
-import { ControlSelect } from '../../kit/ControlSelect.tsx';
+import { ControlChecks } from '../../kit/ControlChecks.tsx';
+import { ControlSelect, controlLook } from '../../kit/ControlSelect.tsx';
 import { CardFinder } from '../../kit/finders.tsx';
-import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { parameterName, type Report, type ReportParameter } from '../../kit/reportCatalogue.ts';
 import type { Params } from '../../kit/reports.ts';
-import { parameterName, type Report, type ReportParameter } from './catalogue.ts';
 import styles from './reports.module.css';
 
 interface ControlsProps {
@@ -44,10 +44,9 @@ export function ReportControls({ report, params, onChange }: ControlsProps) {
           />
           <TextInput
             key={String(params.filter)}
-            aria-label={t('reports.filter')}
-            placeholder={t('reports.filter')}
-            leftSection={<Icon name="filter_alt" />}
-            size="sm"
+            {...controlLook}
+            label={t('reports.filter')}
+            placeholder={t('reports.noFilter')}
             w={220}
             defaultValue={String(params.filter ?? '')}
             onBlur={(event) => onChange({ filter: event.target.value.trim() || undefined })}
@@ -59,10 +58,6 @@ export function ReportControls({ report, params, onChange }: ControlsProps) {
   );
 }
 
-/** Parameters that name a card type, or a field of the report's type. */
-const namesType = (key: string) => /^(type|row_type|col_type)$/.test(key);
-const namesField = (key: string) => /(_field|_axis)$|^group_by$/.test(key);
-
 interface ControlProps {
   parameter: ReportParameter;
   /** The card type of the report. */
@@ -71,18 +66,16 @@ interface ControlProps {
   onChange(value: Params[string]): void;
 }
 
-/** A control for a parameter, by its declared type. */
+/** A control for a parameter, by its declared type and choices. */
 function Control({ parameter, type, value, onChange }: ControlProps) {
   const t = useTexts();
-  const { types, sections, label } = useMetamodel();
   const common = { label: parameterName(t, parameter.key), title: parameter.description };
-  const known = value === undefined ? null : String(value);
-  const placeholder = t('reports.automatic');
-  const choose = (given: string | null) => onChange(given ?? undefined);
+  const byDefault = parameter.default === undefined ? undefined : String(parameter.default);
   if (parameter.type === 'boolean')
     return (
       <Switch
         {...common}
+        classNames={{ root: styles.switch! }}
         size="xs"
         checked={String(value ?? parameter.default ?? false) === 'true'}
         onChange={(event) => onChange(event.target.checked || undefined)}
@@ -92,69 +85,110 @@ function Control({ parameter, type, value, onChange }: ControlProps) {
     return (
       <NumberInput
         {...common}
+        {...controlLook}
+        hideControls
         w={110}
         min={parameter.minimum}
         max={parameter.maximum}
-        placeholder={String(parameter.default ?? '')}
+        placeholder={byDefault ?? ''}
         value={value === undefined ? '' : Number(value)}
         onChange={(given) => onChange(given === '' ? undefined : Number(given))}
       />
     );
-  if (parameter.enum)
+  if (parameter.format === 'uuid')
     return (
-      <ControlSelect
-        {...common}
-        clearable={parameter.default === undefined}
-        placeholder={placeholder}
-        value={known ?? (parameter.default === undefined ? null : String(parameter.default))}
-        data={parameter.enum.map((one) => ({ value: one, label: parameterName(t, one) }))}
-        onChange={(given) => choose(given === String(parameter.default) ? null : given)}
+      <CardFinder
+        look="control"
+        types={[]}
+        label={common.label}
+        placeholder={t('map.everything')}
+        width={190}
+        value={value === undefined ? undefined : String(value)}
+        onPick={({ id }) => onChange(id)}
+        onClear={() => onChange(undefined)}
       />
     );
-  const shownTypes = types
-    .filter((one) => !one.is_hidden)
-    .map((one) => ({ value: one.key, label: label(one) }));
-  if (namesType(parameter.key))
-    return (
-      <ControlSelect
-        {...common}
-        clearable={parameter.default === undefined}
-        placeholder={placeholder}
-        value={known ?? (parameter.default === undefined ? null : String(parameter.default))}
-        data={shownTypes}
-        onChange={(given) => choose(given === String(parameter.default) ? null : given)}
-      />
-    );
-  if (namesField(parameter.key) && type) {
-    const fields = sections(type)
-      .flatMap((section) => section.fields)
-      .map((field) => ({ value: field.key, label: label(field) }));
-    const others = parameter.key === 'group_by' ? shownTypes.filter((one) => one.value !== type) : [];
-    return (
-      <ControlSelect
-        {...common}
-        clearable
-        placeholder={placeholder}
-        value={known ?? (typeof parameter.default === 'string' ? parameter.default : null)}
-        data={
-          others.length > 0
-            ? [
-                { group: t('reports.fields'), items: fields },
-                { group: t('reports.types'), items: others },
-              ]
-            : fields
-        }
-        onChange={choose}
-      />
-    );
-  }
+  if (parameter.enum || parameter.choices)
+    return <Choice parameter={parameter} common={common} type={type} value={value} onChange={onChange} />;
   return (
     <TextInput
       {...common}
-      w={180}
+      {...controlLook}
+      w={150}
+      type={parameter.format === 'date' ? 'date' : 'text'}
       defaultValue={String(value ?? '')}
-      placeholder={String(parameter.default ?? '')}
+      placeholder={byDefault ?? t('reports.automatic')}
       onBlur={(event) => onChange(event.target.value || undefined)}
     />
   );
+}
+
+/** A parameter whose choices the API description or the metamodel knows. */
+function Choice({
+  parameter,
+  common,
+  type,
+  value,
+  onChange,
+}: ControlProps & { common: { label: string; title: string | undefined } }) {
+  const t = useTexts();
+  const data = useChoices(parameter, type);
+  const byDefault = parameter.default === undefined ? undefined : String(parameter.default);
+  // such as fields before the type is chosen
+  if (data.length === 0) return null;
+  if (parameter.choices?.of === 'values')
+    return (
+      <ControlChecks
+        {...common}
+        placeholder={t('reports.all')}
+        value={String(value ?? '')
+          .split(',')
+          .filter(Boolean)}
+        data={data as { value: string; label: string }[]}
+        onChange={(chosen) => onChange(chosen.join(',') || undefined)}
+      />
+    );
+  return (
+    <ControlSelect
+      {...common}
+      clearable={parameter.default === undefined}
+      placeholder={t('reports.automatic')}
+      value={value === undefined ? (byDefault ?? null) : String(value)}
+      data={data}
+      onChange={(given) => onChange(given === null || given === byDefault ? undefined : given)}
+    />
+  );
+}
+
+type Group = { group: string; items: { value: string; label: string }[] };
+
+/** The choices of a parameter, with their names. */
+function useChoices(
+  { enum: values, choices }: ReportParameter,
+  type: string | undefined,
+): ({ value: string; label: string } | Group)[] {
+  const t = useTexts();
+  const { types, relationTypes, sections, label } = useMetamodel();
+  const own = choices?.card_type ?? type;
+  const listed = values ?? choices?.values;
+  if (listed) return listed.map((one) => ({ value: one, label: parameterName(t, one) }));
+  const related = new Set(
+    relationTypes.flatMap(({ source_type_key: source, target_type_key: target }) =>
+      source === own ? [target] : target === own ? [source] : [],
+    ),
+  );
+  const isRelated = choices?.card_type !== undefined || choices?.of !== 'types';
+  const named = types
+    .filter(({ key, is_hidden }) => !is_hidden && (!isRelated || (related.has(key) && key !== own)))
+    .map((one) => ({ value: one.key, label: label(one) }));
+  if (choices?.of === 'types') return named;
+  const fields = (own ? sections(own) : [])
+    .flatMap((section) => section.fields)
+    .filter((field) => choices?.field_types?.includes(field.type) ?? true)
+    .map((field) => ({ value: field.key, label: label(field) }));
+  if (choices?.of === 'fields') return fields;
+  return [
+    { group: t('reports.fields'), items: fields },
+    { group: t('reports.types'), items: named },
+  ];
 }

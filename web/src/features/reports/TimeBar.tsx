@@ -6,7 +6,7 @@ import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { today } from '../../kit/lifecycle.ts';
 import { ToneMark } from '../../kit/marks.tsx';
-import { useTexts } from '../../kit/messages.tsx';
+import { type Translate, useTexts } from '../../kit/messages.tsx';
 import type { Params } from '../../kit/reports.ts';
 import styles from './reports.module.css';
 
@@ -39,7 +39,7 @@ export function TimeBar({ asOf, compare, before, now, onChange }: TimeBarProps) 
     setDragged(undefined);
     onChange({ as_of: asOfAt(other ?? week), compare: other === undefined ? undefined : dayAt(week) });
   };
-  const changes = before && now ? differencesOf(before, now) : undefined;
+  const changes = before && now ? differencesOf(before, now, t) : undefined;
   const marks = [0, 26, 52, 78].map((value) => ({ value, label: date(dayAt(value)) }));
   return (
     <div className={styles.time}>
@@ -91,8 +91,8 @@ export function TimeBar({ asOf, compare, before, now, onChange }: TimeBarProps) 
 }
 
 /** How many cards of a report changed, came and went. */
-function differencesOf(before: Chart, now: Chart) {
-  const [old, present] = [cardsOf(before), cardsOf(now)];
+function differencesOf(before: Chart, now: Chart, t: Translate) {
+  const [old, present] = [cardsOf(before, t), cardsOf(now, t)];
   const both = [...present].filter(([id]) => old.has(id));
   return {
     changed: both.filter(([id, cells]) => old.get(id) !== cells).length,

@@ -1,8 +1,8 @@
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import type { BubbleAxis, Chart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import type { Report } from '../../kit/reportCatalogue.ts';
 import type { Params } from '../../kit/reports.ts';
-import type { Report } from './catalogue.ts';
 
 /** Opens what a mark stands for: the card, or the inventory with the cards of a cell. */
 export function useDrill(report: Report, params: Params, chart: Chart) {

@@ -1,13 +1,21 @@
-import all from '../../generated/reports.json';
-import type { Translate } from '../../kit/messages.tsx';
-import { english } from '../../messages/en.ts';
+import all from '../generated/reports.json';
+import { english } from '../messages/en.ts';
+import type { Translate } from './messages.tsx';
 
 /** A parameter of a report that a control sets. */
 export interface ReportParameter {
   key: string;
   description?: string;
   type?: string;
+  format?: string;
   enum?: string[];
+  /** What it names. */
+  choices?: {
+    of: 'types' | 'fields' | 'fields or related types' | 'values';
+    card_type?: string;
+    field_types?: string[];
+    values?: string[];
+  };
   default?: unknown;
   minimum?: number;
   maximum?: number;

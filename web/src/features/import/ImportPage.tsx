@@ -1,0 +1,172 @@
+import { Button } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { Job } from '#client';
+import { Icon } from '../../kit/Icon.tsx';
+import { useLanguage, useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
+import { Page } from '../../kit/Page.tsx';
+import { isAllowed, useMe } from '../../shell/queries.ts';
+import { type FileTable, writeCsv } from './csv.ts';
+import { FileStep } from './FileStep.tsx';
+import styles from './import.module.css';
+import { type Kind, kinds } from './import.search.ts';
+import { MappingStep } from './MappingStep.tsx';
+import { PreviewStep } from './PreviewStep.tsx';
+import { ResultStep } from './ResultStep.tsx';
+import { type ImportOptions, runImport } from './run.ts';
+import { matching, type Target, useTargets } from './targets.ts';
+import { cellOf, type Fix, keyOf } from './values.ts';
+
+/** The kinds of rows that the person may import. */
+function useKinds(): Kind[] {
+  const { permissions } = useMe();
+  const may = (permission: string) => isAllowed(permissions, permission);
+  const rights: Record<Kind, boolean> = {
+    cards: may('inventory.create'),
+    relations: may('relations.manage'),
+    costs: may('costs.view') && may('inventory.edit'),
+    data_flows: may('relations.manage'),
+  };
+  return kinds.filter((kind) => rights[kind]);
+}
+
+/** A file becomes cards, relations, costs or data flows: its columns are matched, every change is shown, then written. */
+export function ImportPage() {
+  const t = useTexts();
+  const allowed = useKinds();
+  const navigate = useNavigate({ from: '/import' });
+  const { kind = allowed[0] ?? 'cards', type } = useSearch({ from: '/app/import' });
+  const mayEdit = isAllowed(useMe().permissions, 'inventory.edit');
+  const [file, setFile] = useState<{ name: string; table: FileTable }>();
+  const [options, setOptions] = useState<Omit<ImportOptions, 'kind'>>({
+    mode: mayEdit ? 'upsert' : 'create',
+    empty: 'leave',
+    atomic: false,
+  });
+  const [chosen, setChosen] = useState<ReadonlyMap<number, string | null>>(new Map());
+  const [fixes, setFixes] = useState<readonly Fix[]>([]);
+  const [done, setDone] = useState<Job>();
+  const targets = useTargets(kind, type);
+  const columns = useMemo(() => columnsOf(file?.table, targets, chosen), [file, targets, chosen]);
+  const written = useWritten(file?.table, columns, kind, type, fixes);
+  const go = (search: { kind?: Kind; type?: string }) => {
+    void navigate({ search, replace: true });
+    setChosen(new Map());
+    setFixes([]);
+  };
+  const restart = () => {
+    setFile(undefined);
+    setDone(undefined);
+    setFixes([]);
+    setChosen(new Map());
+  };
+  return (
+    <Page
+      title={<h1>{t('import.title')}</h1>}
+      actions={
+        file && (
+          <Button variant="default" leftSection={<Icon name="upload_file" />} onClick={restart}>
+            {t('import.another')}
+          </Button>
+        )
+      }
+    >
+      <div className={styles.page}>
+        {allowed.length === 0 && <p className="secondary">{t('import.notAllowed')}</p>}
+        {!file && allowed.length > 0 && (
+          <FileStep kinds={allowed} kind={kind} onKind={(next) => go({ kind: next })} onFile={setFile} />
+        )}
+        {file && done && <ResultStep job={done} kind={kind} type={type} />}
+        {file && !done && (
+          <>
+            <MappingStep
+              name={file.name}
+              table={file.table}
+              kind={kind}
+              type={type}
+              targets={targets}
+              columns={columns}
+              options={options}
+              onType={(next) => go({ kind, ...(next && { type: next }) })}
+              onOptions={setOptions}
+              onChoose={(at, column) => setChosen(new Map(chosen).set(at, column))}
+            />
+            {written && (
+              <PreviewStep
+                {...written}
+                options={{ kind, ...options }}
+                targets={targets}
+                onFix={(fix) => setFixes([...fixes, fix])}
+                run={(onProgress) => runImport(written.text, { kind, ...options }, false, onProgress)}
+                onDone={setDone}
+              />
+            )}
+          </>
+        )}
+      </div>
+    </Page>
+  );
+}
+
+/** The column that each column of the file means; null is left out. A choice wins over the name, and the first of two. */
+function columnsOf(
+  table: FileTable | undefined,
+  targets: readonly Target[],
+  chosen: ReadonlyMap<number, string | null>,
+): (string | null)[] {
+  const taken = new Set([...chosen.values()]);
+  return (table?.header ?? []).map((name, at) => {
+    const own = chosen.get(at);
+    if (own !== undefined) return own;
+    const found = matching(name, targets);
+    if (found === undefined || taken.has(found)) return null;
+    taken.add(found);
+    return found;
+  });
+}
+
+/** What identifies the type of a row. */
+const typed = new Set(['type', 'id', 'number']);
+
+/** The file as imports read it: matched columns, keys for labels; undefined while something is missing. */
+function useWritten(
+  table: FileTable | undefined,
+  columns: readonly (string | null)[],
+  kind: Kind,
+  type: string | undefined,
+  fixes: readonly Fix[],
+) {
+  const { language } = useLanguage();
+  const { types, relationTypes } = useMetamodel();
+  const targets = useTargets(kind, type);
+  return useMemo(() => {
+    if (!table) return undefined;
+    const used = columns.flatMap((column, at) => {
+      const target = targets.find((one) => one.column === column);
+      return target ? [{ target, at }] : [];
+    });
+    const hasType = used.some(({ target }) => typed.has(target.column));
+    if (used.length === 0 || (kind === 'cards' && !hasType && type === undefined)) return undefined;
+    const constant = kind === 'cards' && !hasType ? [type!] : [];
+    const named = kind === 'relations' ? relationTypes : types;
+    const subtypes = types.flatMap((one) => one.subtypes as { key: string; label: string }[]);
+    const fixed = new Map(fixes.map(({ column, from, to }) => [`${column} ${from}`, to]));
+    const rows = table.rows.map((row) => [
+      ...constant,
+      ...used.map(({ target, at }) => {
+        const given = row[at] ?? '';
+        const { column } = target;
+        const text =
+          column === 'type'
+            ? keyOf(given, named)
+            : column === 'subtype'
+              ? keyOf(given, subtypes)
+              : cellOf(given, target, language);
+        return fixed.get(`${column} ${text}`) ?? text;
+      }),
+    ]);
+    const header = [...(constant.length > 0 ? ['type'] : []), ...used.map(({ target }) => target.column)];
+    return { header, rows, ...writeCsv(header, rows) };
+  }, [table, columns, targets, kind, type, fixes, language, types, relationTypes]);
+}

@@ -1,0 +1,279 @@
+import { Button, Progress, SegmentedControl } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ImportRow, Job } from '#client';
+import { FieldValue } from '../../kit/FieldValue.tsx';
+import { useFormat } from '../../kit/format.ts';
+import { useTexts } from '../../kit/messages.tsx';
+import { useFieldReason, useReason } from '../../kit/reasons.ts';
+import styles from './import.module.css';
+import { type ImportOptions, type Outcome, readRows, runImport } from './run.ts';
+import type { Target } from './targets.ts';
+import type { Fix } from './values.ts';
+
+interface PreviewProps {
+  header: readonly string[];
+  rows: readonly string[][];
+  /** The file as it is sent, and the line at which each row begins. */
+  text: string;
+  lines: readonly number[];
+  options: ImportOptions;
+  targets: readonly Target[];
+  onFix(fix: Fix): void;
+  run(onProgress: (progress: number) => void): Promise<Job>;
+  onDone(job: Job): void;
+}
+
+/** What the import would do, row by row, and the button that does it. */
+export function PreviewStep({ text, options, run, onDone, ...props }: PreviewProps) {
+  const t = useTexts();
+  const reasonOf = useReason();
+  const [outcome, setOutcome] = useState<Outcome>();
+  const [progress, setProgress] = useState<number>();
+  const [failure, setFailure] = useState<string>();
+  const {
+    data: job,
+    error,
+    isFetching,
+  } = useQuery({
+    queryKey: ['import', 'preview', options, text],
+    queryFn: () => runImport(text, options, true, () => {}),
+    gcTime: 0,
+    retry: false,
+  });
+  const counts = job?.counts ?? {};
+  const outcomes = (['failed', 'updated', 'created', 'unchanged'] as const).filter((one) => counts[one]);
+  const shown = outcomes.find((one) => one === outcome) ?? outcomes[0];
+  const changes = (counts.created ?? 0) + (counts.updated ?? 0);
+  const isBlocked = options.atomic && (counts.failed ?? 0) > 0;
+  const apply = async () => {
+    setFailure(undefined);
+    setProgress(0);
+    try {
+      onDone(await run(setProgress));
+    } catch (failed) {
+      setFailure(reasonOf(failed));
+    } finally {
+      setProgress(undefined);
+    }
+  };
+  return (
+    <section className={styles.step} aria-busy={isFetching}>
+      <h2>{t('import.preview')}</h2>
+      {isFetching && <p className="secondary">{t('import.checking')}</p>}
+      {(error || failure) && (
+        <p role="alert" className={styles.failure}>
+          {failure ?? reasonOf(error)}
+        </p>
+      )}
+      {job && !isFetching && (
+        <>
+          {shown && (
+            <SegmentedControl
+              size="xs"
+              className={styles.kinds!}
+              aria-label={t('import.preview')}
+              value={shown}
+              data={outcomes.map((value) => ({
+                value,
+                label: `${t(`import.outcome.${value}`)} ${counts[value]}`,
+              }))}
+              onChange={(value) => setOutcome(value as Outcome)}
+            />
+          )}
+          {shown && shown !== 'unchanged' && (
+            <Rows key={`${job.id} ${shown}`} job={job.id} outcome={shown} {...props} />
+          )}
+        </>
+      )}
+      <div className={styles.apply}>
+        {progress !== undefined && (
+          <Progress
+            value={progress * 100}
+            className={styles.progress!}
+            aria-label={t('import.title')}
+            animated
+          />
+        )}
+        {isBlocked && <span className={styles.failure}>{t('import.blocked')}</span>}
+        <Button
+          loading={progress !== undefined}
+          disabled={!job || isFetching || changes === 0 || isBlocked}
+          onClick={apply}
+        >
+          {t('import.apply', { count: changes, all: counts.total ?? 0 })}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+type RowsProps = Pick<PreviewProps, 'header' | 'rows' | 'lines' | 'targets' | 'onFix'> & {
+  job: string;
+  outcome: Outcome;
+};
+
+/** Columns that name a row, the clearest first. */
+const naming = [
+  'name',
+  'external_id',
+  'number',
+  'source_external_id',
+  'card_external_id',
+  'card_number',
+  'id',
+];
+
+/** The rows of an outcome: what changes in each, or why it is refused. */
+function Rows({ job, outcome, header, rows, lines, targets, onFix }: RowsProps) {
+  const t = useTexts();
+  const { data, hasNextPage, fetchNextPage, isFetching } = useInfiniteQuery({
+    queryKey: ['import', 'rows', job, outcome],
+    queryFn: ({ signal, pageParam }) => readRows(job, outcome, pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+  const found = data?.pages.flatMap(({ items }) => items) ?? [];
+  const at = new Map(lines.map((line, index) => [line, index]));
+  const nameColumn = naming.map((one) => header.indexOf(one)).find((index) => index >= 0);
+  const nameOf = ({ line, external_id }: ImportRow) =>
+    (nameColumn === undefined ? undefined : rows[at.get(line) ?? -1]?.[nameColumn]) || external_id || '–';
+  return (
+    <div className={styles.rows}>
+      {outcome === 'failed' && <Problems rows={found} targets={targets} onFix={onFix} />}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" className={styles.line}>
+              {t('import.line')}
+            </th>
+            <th scope="col">{t('field.name')}</th>
+            <th scope="col">{t(outcome === 'failed' ? 'import.reason' : 'import.changes')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map((row) => (
+            <tr key={row.line}>
+              <td className={styles.line}>{(at.get(row.line) ?? row.line - 2) + 2}</td>
+              <th scope="row">{nameOf(row)}</th>
+              <td>
+                {row.errors.map((error) => (
+                  <Refused
+                    key={JSON.stringify(error)}
+                    error={error as unknown as RowError}
+                    targets={targets}
+                  />
+                ))}
+                {Object.entries(row.changes ?? {}).map(([column, change]) => (
+                  <Change key={column} column={column} {...change} targets={targets} />
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isFetching && <p className="secondary">{t('state.loading')}</p>}
+      {hasNextPage && (
+        <Button variant="subtle" onClick={() => void fetchNextPage()}>
+          {t('import.more')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface RowError {
+  field: string;
+  code: string;
+  message: string;
+  value?: string;
+  allowed?: string[];
+  nearest?: string;
+}
+
+const labelOf = (column: string, targets: readonly Target[]) =>
+  targets.find((one) => one.column === column)?.label ?? column;
+
+/** Options that are named. */
+const NAMED = 12;
+
+/** The label of an option, else the text itself. */
+const optionOf = (target: Target | undefined, key: string) =>
+  target?.field?.options?.find((option) => option.key === key)?.label ?? key;
+
+/** Problems with a value that was probably meant otherwise, once for all rows that have it. */
+function Problems({ rows, targets, onFix }: Pick<RowsProps, 'targets' | 'onFix'> & { rows: ImportRow[] }) {
+  const t = useTexts();
+  const errors = rows.flatMap((row) => row.errors as unknown as RowError[]);
+  const fixable = Map.groupBy(
+    errors.filter(({ value, nearest }) => value !== undefined && nearest !== undefined),
+    ({ field, value }) => `${field} ${value}`,
+  );
+  if (fixable.size === 0) return null;
+  return (
+    <ul className={styles.fixes}>
+      {[...fixable].map(([key, [error, ...more]]) => {
+        const { field, value, nearest } = error!;
+        const target = targets.find(({ column }) => column === field);
+        return (
+          <li key={key}>
+            <span>
+              {labelOf(field, targets)}: <s>{value}</s>{' '}
+              <span className="secondary">{t('import.rows', { count: more.length + 1 })}</span>
+            </span>
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => onFix({ column: field, from: value!, to: nearest! })}
+            >
+              {t('import.useNearest', { value: optionOf(target, nearest!) })}
+            </Button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Refused({ error, targets }: { error: RowError; targets: readonly Target[] }) {
+  const t = useTexts();
+  const reasonOf = useFieldReason();
+  const target = targets.find(({ column }) => column === error.field);
+  const isListed = !target?.field?.options && error.allowed && error.allowed.length > 0;
+  return (
+    <div className={styles.change}>
+      <span className="secondary">{labelOf(error.field, targets)}</span>
+      <span className={styles.failure}>
+        {reasonOf(error)}
+        {isListed && ` ${t('import.allowed', { values: error.allowed!.slice(0, NAMED).join(', ') })}`}
+      </span>
+    </div>
+  );
+}
+
+interface ChangeProps {
+  column: string;
+  old?: unknown;
+  new?: unknown;
+  targets: readonly Target[];
+}
+
+/** The old value of a field, struck through, and the new one. */
+function Change({ column, old, new: next, targets }: ChangeProps) {
+  const { date } = useFormat();
+  const target = targets.find((one) => one.column === column);
+  const isEmpty = (value: unknown) => value === null || value === undefined || value === '';
+  const shown = (value: unknown) => {
+    if (isEmpty(value)) return <span className="muted">–</span>;
+    if (target?.field) return <FieldValue field={target.field} value={value} />;
+    if (column.startsWith('lifecycle.')) return date(String(value));
+    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  };
+  return (
+    <div className={styles.change}>
+      <span className="secondary">{labelOf(column, targets)}</span>
+      {!isEmpty(old) && <s>{shown(old)}</s>}
+      <span>{shown(next)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call, type Job, rollBackMutationBatch, waitForJob } from '#client';
+import { useFormat } from '../../kit/format.ts';
+import { Icon } from '../../kit/Icon.tsx';
+import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
+import styles from './import.module.css';
+import type { Kind } from './import.search.ts';
+
+/** What an import wrote, and the button that takes all of it back. */
+export function ResultStep({ job, kind, type }: { job: Job; kind: Kind; type: string | undefined }) {
+  const t = useTexts();
+  const { number } = useFormat();
+  const reasonOf = useReason();
+  const client = useQueryClient();
+  const undo = useMutation({
+    // the writes of a job are the batch of its id; many are undone by another job
+    mutationFn: async () => {
+      const answer = await call(rollBackMutationBatch({ path: { id: job.id }, body: { dry_run: false } }));
+      if ('job_id' in answer) await waitForJob(answer.job_id as string);
+    },
+    onSettled: () => client.invalidateQueries(),
+  });
+  const counts = (['created', 'updated', 'unchanged', 'failed'] as const).filter((one) => job.counts[one]);
+  return (
+    <section className={styles.step} role="status">
+      <h2>{t(undo.isSuccess ? 'import.undone' : 'import.done')}</h2>
+      <dl className={styles.counts}>
+        {counts.map((one) => (
+          <div key={one} data-outcome={one}>
+            <dt>{t(`import.outcome.${one}`)}</dt>
+            <dd>{number(job.counts[one]!)}</dd>
+          </div>
+        ))}
+      </dl>
+      {undo.error && (
+        <p role="alert" className={styles.failure}>
+          {reasonOf(undo.error)}
+        </p>
+      )}
+      <div className={styles.apply}>
+        {(job.counts.failed ?? 0) > 0 && (
+          <a href={`/api/v1/jobs/${job.id}/result`} download className={styles.link}>
+            {t('import.report')}
+          </a>
+        )}
+        {!undo.isSuccess && (
+          <Button
+            variant="default"
+            leftSection={<Icon name="undo" />}
+            loading={undo.isPending}
+            onClick={() => undo.mutate()}
+          >
+            {t('import.undo')}
+          </Button>
+        )}
+        <Button
+          renderRoot={(props) => (
+            <Link to="/inventory" search={{ sort: '-updated_at', ...(type && { type }) }} {...props} />
+          )}
+        >
+          {t(kind === 'cards' ? 'import.toCards' : 'import.toInventory')}
+        </Button>
+      </div>
+    </section>
+  );
+}

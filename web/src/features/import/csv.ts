@@ -1,0 +1,51 @@
+/** A table as a file has it: the names of its columns, and its rows. */
+export interface FileTable {
+  header: string[];
+  rows: string[][];
+}
+
+const SEPARATORS = [',', ';', '\t'] as const;
+
+/** The separator that a first line has most often, outside of quotes. */
+function separatorOf(text: string): string {
+  const line = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text)?.[0].replace(/"(?:[^"]|"")*"/g, '') ?? '';
+  const counts = SEPARATORS.map((one) => line.split(one).length);
+  return SEPARATORS[counts.indexOf(Math.max(...counts))]!;
+}
+
+/** Reads CSV by RFC 4180 with any usual separator; empty lines are left out. */
+export function readCsv(given: string): FileTable {
+  const text = given.replace(/^\uFEFF/, '');
+  const separator = separatorOf(text);
+  const cell = new RegExp(
+    `(?:"((?:[^"]|"")*)"[^${separator}\\r\\n]*|([^${separator}\\r\\n]*))(${separator}|\\r\\n|\\n|\\r|$)`,
+    'gy',
+  );
+  const lines: string[][] = [];
+  let line: string[] = [];
+  while (cell.lastIndex < text.length || line.length > 0) {
+    const found = cell.exec(text);
+    if (!found) break;
+    line.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? '');
+    if (found[3] === separator) continue;
+    if (line.some((one) => one.trim() !== '')) lines.push(line);
+    line = [];
+    if (found[3] === '') break;
+  }
+  const [header = [], ...rows] = lines;
+  return { header: header.map((name) => name.trim()), rows };
+}
+
+const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+
+/** CSV of columns and rows, and the line of the text at which each row begins. */
+export function writeCsv(header: readonly string[], rows: readonly string[][]) {
+  const lines: number[] = [];
+  let line = 2;
+  const texts = rows.map((row) => {
+    lines.push(line);
+    line += 1 + row.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+    return row.map(quoted).join(',');
+  });
+  return { text: `${[header.map(quoted).join(','), ...texts].join('\n')}\n`, lines };
+}
