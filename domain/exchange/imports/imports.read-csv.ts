@@ -8,7 +8,7 @@ import {
   readFlowHeader,
   readRelationHeader,
 } from '../../kernel/transfer/columns.ts';
-import { readBoolean, readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
+import { readDay, readNumber, restore, splitValues } from '../../kernel/transfer/csv-cells.ts';
 import { type CsvRecord, csvRecords, type Separator } from './imports.csv-records.ts';
 import {
   type Draft,
@@ -20,6 +20,7 @@ import {
   setMember,
   typeOf,
 } from './imports.fields.ts';
+import { readTruth } from './imports.labels.ts';
 import { badDate, type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
 import { findTextError, utf8Chunks } from './imports.utf8.ts';
 
@@ -47,7 +48,7 @@ export async function* readCsv<K extends ImportKind>(
 /** The columns of a header. @throws EstateError `validation_failed` naming each one that is unknown, repeated or missing. */
 export function headerColumns(
   { cells, error }: Pick<CsvRecord, 'cells' | 'error'>,
-  { kind, attributeKeys }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys'>,
+  { kind, attributeKeys, labels }: Pick<ReadCsvOptions, 'kind' | 'attributeKeys' | 'labels'>,
 ): FileColumn[] {
   if (error) throw invalidField('file', error.code, `The header ${error.message}.`);
   if (cells.some((cell) => findTextError('', cell))) {
@@ -55,7 +56,8 @@ export function headerColumns(
   }
   if (kind === 'costs') return readCostHeader(cells);
   if (kind === 'data_flows') return readFlowHeader(cells);
-  return kind === 'cards' ? readCardHeader(cells, attributeKeys) : readRelationHeader(cells, attributeKeys);
+  const read = kind === 'cards' ? readCardHeader : readRelationHeader;
+  return read(cells, attributeKeys, labels?.column);
 }
 
 async function* csvRows<K extends ImportKind>(
@@ -78,11 +80,9 @@ export function rowReader<K extends ImportKind>(
 ): (record: CsvRecord) => ImportRow<K> {
   const { kind } = options;
   const cells = columns.map((column, index) => ({ index, read: cellReader(column, options), column }));
-  // The type determines how attributes are parsed, so it is read first.
-  const ordered = [
-    ...cells.filter(({ column }) => column.part === 'field'),
-    ...cells.filter(({ column }) => column.part !== 'field'),
-  ];
+  // The type determines how the others are parsed, so it is read first.
+  const rank = ({ part, key }: FileColumn) => (part !== 'field' ? 2 : key === 'type' ? 0 : 1);
+  const ordered = cells.toSorted((a, b) => rank(a.column) - rank(b.column));
   const namesParent = columns.some(({ name }) => (parentFields as string[]).includes(name));
   const noParent = kind === 'cards' && options.empty === 'clear' && namesParent;
   return (record) => {
@@ -132,11 +132,15 @@ function valueReader(
 ): (row: Draft, text: string) => void {
   if (part === 'field') {
     const reader = fieldReaders[options.kind][key]!;
+    const { labels } = options;
     return (row, text) => {
       const value = reader.list
         ? reader.read(reader.list(text), key, row.errors)
         : reader.read(text, key, row.errors);
-      if (value !== undefined) row.values[key] = value;
+      if (value === undefined) return;
+      row.values[key] = value;
+      if (key === 'type') row.values.type = labels?.type(text) ?? value;
+      if (key === 'subtype') row.values.subtype = labels?.subtype(typeOf(row), text) ?? value;
     };
   }
   if (part === 'lifecycle') {
@@ -148,7 +152,8 @@ function valueReader(
   }
   return (row, text) => {
     const type = options.fieldType(typeOf(row), key);
-    const value = type ? readAttribute(type, text) : text;
+    const option = (given: string) => options.labels?.option(typeOf(row), key, given) ?? given;
+    const value = type ? readAttribute(type, text, option) : text;
     if (value !== undefined) setMember(row, part, key, value);
     else {
       const error = { field: name, ...unreadable[type as keyof typeof unreadable] };
@@ -168,18 +173,20 @@ const unreadable = {
   date: badDate,
 };
 
-function readAttribute(type: FieldType, text: string): unknown {
+/** @param option returns the key of an option by what names it. */
+function readAttribute(type: FieldType, text: string, option: (given: string) => string): unknown {
   switch (type) {
     case 'number':
     case 'cost':
       return readNumber(text);
     case 'boolean':
-      return readBoolean(text);
+      return readTruth(text);
     case 'date':
       return readDay(text);
     case 'multiple_select':
-      return splitValues(text);
+      return splitValues(text).map(option);
     case 'single_select':
+      return option(text.trim());
     case 'url':
       return text.trim();
     case 'text':

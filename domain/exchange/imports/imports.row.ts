@@ -1,6 +1,7 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { FieldType, LifecyclePhase } from '../../kernel/metamodel/metamodel.types.ts';
 import type { Stakeholding, TagName } from '../../kernel/transfer/csv-cells.ts';
+import type { Labels } from './imports.labels.ts';
 
 /** The kinds of rows that make up the inventory. */
 export type InventoryKind = 'cards' | 'relations';
@@ -115,6 +116,8 @@ export interface ReadOptions<K extends ImportKind = ImportKind> {
    * of the type refuses it.
    */
   fieldType: (type: string | undefined, key: string) => FieldType | undefined;
+  /** Of files that people write: what names types, attributes and options besides their keys. */
+  labels?: Labels;
   /** Maximum rows of a batch, 2,000 by default; large rows make smaller batches. */
   batchRows?: number;
 }

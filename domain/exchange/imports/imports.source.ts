@@ -2,9 +2,11 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
+import { columnsOf } from '../../kernel/transfer/columns.ts';
 import type { StoredWorkbook } from '../../kernel/transfer/xlsx.read.ts';
 import type { Separator } from './imports.csv-records.ts';
 import type { focusOptions, ImportPayload } from './imports.job.ts';
+import { labelsOf } from './imports.labels.ts';
 import { readCsv } from './imports.read-csv.ts';
 import { readFocus } from './imports.read-focus.ts';
 import { readNdjson, readObject } from './imports.read-ndjson.ts';
@@ -30,7 +32,12 @@ export async function* readSource<K extends ImportKind>(
   { format, empty, separator: named, sheet, ...focus }: SourceOptions,
   { batchRows, onBytes }: { batchRows?: number; onBytes?: (bytes: number) => void } = {},
 ): AsyncGenerator<ImportRow<K>[]> {
-  const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), batchRows };
+  const rows: ImportKind = kind;
+  const labels =
+    format !== 'ndjson' && (rows === 'cards' || rows === 'relations')
+      ? labelsOf(metamodel, rows, columnsOf[rows])
+      : undefined;
+  const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), labels, batchRows };
   if (format === 'xlsx') {
     yield* readWorkbookRows(blobs, file, { ...options, empty, sheet });
     return;

@@ -48,6 +48,9 @@ function missingColumn(...choices: string[]): FieldError {
   return { field: choices[0]!, code: 'missing_column', message };
 }
 
+/** The column that a header means which is no name of one; undefined if there is none. */
+type ColumnByLabel = (header: string) => string | undefined;
+
 /**
  * The columns of a header, in its order; names are trimmed.
  * @param missing returns the required columns that are not in the header.
@@ -57,19 +60,21 @@ function readHeader(
   cells: readonly string[],
   vocabulary: Vocabulary,
   missing: (names: ReadonlySet<string>) => FieldError[],
+  byLabel: ColumnByLabel = () => undefined,
 ): FileColumn[] {
   const names = new Set<string>();
   const repeated = new Set<string>();
   const errors: FieldError[] = [];
   const columns: FileColumn[] = [];
   for (const [n, cell] of cells.entries()) {
-    const name = cell.trim();
+    const header = cell.trim();
+    const column = findColumn(header, vocabulary) ?? findColumn(byLabel(header) ?? '', vocabulary);
+    const name = column?.name ?? header;
     if (names.has(name)) {
       repeated.add(name);
       continue;
     }
     names.add(name);
-    const column = findColumn(name, vocabulary);
     if (column) columns.push(column);
     else if (name === '') {
       errors.push({ field: `column ${n + 1}`, code: 'unknown_column', message: 'has no name in the header' });
@@ -119,14 +124,20 @@ const cardColumns: ReadonlySet<string> = new Set<CardColumn>([...cardRowColumns,
  * `name`, which identify a card.
  * @throws EstateError `validation_failed` naming each column that is unknown, repeated or missing.
  */
-export function readCardHeader(cells: readonly string[], attributeKeys: ReadonlySet<string>): FileColumn[] {
-  return readHeader(cells, { fields: cardColumns, lifecycle: true, attributeKeys }, (names) => {
+export function readCardHeader(
+  cells: readonly string[],
+  attributeKeys: ReadonlySet<string>,
+  byLabel?: ColumnByLabel,
+): FileColumn[] {
+  const vocabulary = { fields: cardColumns, lifecycle: true, attributeKeys };
+  const missing = (names: ReadonlySet<string>) => {
     const has = (...choices: CardColumn[]) => choices.some((name) => names.has(name));
     if (!has('type', 'id', 'number')) return [missingColumn('type', 'id', 'number')];
     return has('id', 'number', 'external_id', 'name')
       ? []
       : [missingColumn('name', 'external_id', 'id', 'number')];
-  });
+  };
+  return readHeader(cells, vocabulary, missing, byLabel);
 }
 
 /** The columns of imported costs. */
@@ -239,8 +250,10 @@ const relationColumns: ReadonlySet<string> = new Set<RelationColumn>([
 export function readRelationHeader(
   cells: readonly string[],
   attributeKeys: ReadonlySet<string>,
+  byLabel?: ColumnByLabel,
 ): FileColumn[] {
-  return readHeader(cells, { fields: relationColumns, lifecycle: false, attributeKeys }, (names) => {
+  const vocabulary = { fields: relationColumns, lifecycle: false, attributeKeys };
+  const missing = (names: ReadonlySet<string>) => {
     if (names.has('id')) return [];
     const needed: RelationColumn[][] = [
       ['type'],
@@ -250,5 +263,12 @@ export function readRelationHeader(
     return needed
       .filter((choices) => !choices.some((name) => names.has(name)))
       .map((choices) => missingColumn(...choices));
-  });
+  };
+  return readHeader(cells, vocabulary, missing, byLabel);
 }
+
+/** The names of the columns that have no part before them. */
+export const columnsOf: Readonly<Record<'cards' | 'relations', ReadonlySet<string>>> = {
+  cards: cardColumns,
+  relations: relationColumns,
+};

@@ -26,7 +26,7 @@ describe('values', () => {
   it('says for each cell that cannot be read why, and keeps the others', async () => {
     const rows = await read(
       'type,name,id,status,lifecycle.plan,attributes.score,attributes.critical,attributes.reviewed,tags,stakeholders\n' +
-        'Application,good,x,GONE,31.12.2020,"1,200",yes,2023-02-30,loose,nobody\n' +
+        'Application,good,x,GONE,31.12.2020,"1,200",maybe,2023-02-30,loose,nobody\n' +
         `Application,${'n'.repeat(501)},,,,,,,,\n` +
         'Interface,attribute of another type,,,,a text here,,,,\n',
     );

@@ -92,3 +92,32 @@ it('refuses rows with values beside the header, and texts that may have been cut
   expect(faults).toMatchObject({ 2: ['row wrong_cell_count'], 3: ['description too_long'] });
   expect(await imports.card('C-3')).toBeDefined();
 });
+
+it('reads labels of types, headers, options and booleans in any language, and keys as they are', async () => {
+  const head = ['Name', 'Type', 'External ID', 'Subtype', 'Commercial application'];
+  const { job, faults } = await send({
+    English: [
+      [...head, 'Business Criticality'],
+      ['Labels', 'application', 'L-1', 'Microservice', 'yes', 'mission critical'],
+      ['Keys', 'Application', 'L-2', 'microservice', true, 'missionCritical'],
+      ['None', 'Application', 'L-3', null, 'perhaps', 'Mission possible'],
+    ],
+    German: [
+      [...head, 'Geschäftskritikalität'],
+      ['Deutsch', 'Anwendung', 'L-4', null, 'nein', 'Unternehmenskritisch'],
+      ['Komponente', 'IT-Komponente', 'L-5', 'Software', null, null],
+    ],
+  });
+  expect(faults).toEqual({
+    4: ['attributes.commercialApplication bad_boolean', 'attributes.businessCriticality unknown_option'],
+  });
+  expect(job.counts).toMatchObject({ total: 5, created: 4, failed: 1 });
+  const read = async (id: string) => {
+    const { type, subtype, attributes } = await imports.card(id);
+    return [type, subtype, attributes.commercialApplication, attributes.businessCriticality];
+  };
+  const both = ['Application', 'microservice', true, 'missionCritical'];
+  expect(await Promise.all(['L-1', 'L-2'].map(read))).toEqual([both, both]);
+  expect(await read('L-4')).toEqual(['Application', null, false, 'missionCritical']);
+  expect(await read('L-5')).toEqual(['ITComponent', 'software', undefined, undefined]);
+});
