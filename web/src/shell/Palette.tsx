@@ -1,14 +1,23 @@
 import { Modal } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useTexts } from '../kit/messages.tsx';
 
-const PaletteField = lazy(async () => ({ default: (await import('./PaletteField.tsx')).PaletteField }));
+const load = async () => ({ default: (await import('./PaletteField.tsx')).PaletteField });
+const PaletteField = lazy(load);
+
+/** After the first page, so that it does not wait for the palette, in milliseconds. */
+const LOAD_MS = 1_000;
 
 /** Opens the palette by Ctrl-K. */
 export function usePalette() {
   const [isOpen, { open, close, toggle }] = useDisclosure(false);
   useHotkeys([['mod+K', toggle]], []);
+  // what is typed right after the key must not wait for the code
+  useEffect(() => {
+    const waiting = window.setTimeout(load, LOAD_MS);
+    return () => window.clearTimeout(waiting);
+  }, []);
   return { isOpen, open, close };
 }
 
