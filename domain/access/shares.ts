@@ -1,7 +1,8 @@
-import { embed, fragment } from '../../platform/database.ts';
+import { embed, fragment, query } from '../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../platform/errors.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import type { Fragment } from '../kernel/lists/lists.types.ts';
+import type { UndoSpec } from '../kernel/undo/undo.types.ts';
 import { lockActiveUsers } from './users.store.ts';
 
 /** A user with whom an object is shared. */
@@ -74,6 +75,21 @@ export function requireSharedEdit<I extends object>(
 export const mayEditShared = (ctx: Ctx, alias: string, editor: Fragment): Fragment =>
   fragment`(${embed(alias)}.owner_id = ${ctx.caller.userId}::uuid
     or ${embed(alias)}.visibility <> 'private' and ${embed(editor)})`;
+
+/**
+ * Refuses to undo a change of an object that is no longer shared with the caller for editing.
+ * @param mayEdit SQL of whether the caller may change the one of an alias.
+ */
+export const stillEditable =
+  (table: string, noun: string, mayEdit: (ctx: Ctx, alias: string) => Fragment): UndoSpec['settle'] =>
+  async ({ sql }, ctx, { id, event_type }) => {
+    if (ctx.caller.permissions === '*' || !event_type.endsWith('.updated')) return null;
+    const [isAllowed] = await query(sql).column<boolean>`select ${embed(mayEdit(ctx, 't'))}
+      from ${embed(table)} t where t.id = ${id}::uuid`;
+    return isAllowed
+      ? null
+      : { code: 'forbidden', message: `The ${noun} is no longer shared with you for editing.` };
+  };
 
 /** Whether an object is shared with the caller. @param shares SQL of the stored shares. */
 export const sharedWithCaller = (ctx: Ctx, shares: string): Fragment =>

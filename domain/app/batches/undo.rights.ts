@@ -123,7 +123,11 @@ export async function requireUndoRights(ctx: Ctx, sql: Sql, batchId: string): Pr
       event_type === 'card.deleted' && isOwn && own && (await recreatesOwn(ctx, sql, batchId));
     const wanted = recreates ? CREATE : own ? right.needs : (right.others ?? right.needs);
     if (wanted === 'everything') requireGrantable(ctx.caller, { '*': true });
-    else for (const need of wanted) await requireNeed(ctx, sql, { batchId, event_type, own }, need);
+    else {
+      const written = { batchId, event_type, own };
+      const more = own && right.columns ? await ofColumns(sql, written, right.columns) : [];
+      for (const need of [...wanted, ...more]) await requireNeed(ctx, sql, written, need);
+    }
   }
   await requireSeenCosts(ctx, sql, batchId);
   await requireSettings(ctx, sql, batchId);
@@ -150,6 +154,19 @@ interface Written {
   batchId: string;
   event_type: EventType;
   own: boolean;
+}
+
+/** The rights for the columns that events of a batch have written. */
+async function ofColumns(
+  sql: Sql,
+  { batchId, event_type }: Written,
+  columns: NonNullable<UndoRight['columns']>,
+): Promise<RequiredRight[]> {
+  const written = await query(sql).column<string>`select distinct k.column
+    from events e, jsonb_object_keys(e.data -> 'changes') k ("column")
+    where e.batch_id = ${batchId}::uuid and e.event_type = ${event_type}
+      and k.column = any(${Object.keys(columns)}::text[])`;
+  return written.map((column) => columns[column]!);
 }
 
 async function requireNeed(ctx: Ctx, sql: Sql, written: Written, need: RequiredRight): Promise<void> {

@@ -38,6 +38,10 @@ const thumbnail = (ctx: Ctx): string | Fragment =>
 
 const mine = (ctx: Ctx) => fragment`s.owner_id = ${ctx.caller.userId}::uuid`;
 
+/** Whether the caller may change the saved report of an alias. */
+export const mayEditSavedReport = (ctx: Ctx, alias: string): Fragment =>
+  mayEditShared(ctx, alias, fragment`${embed(alias)}.editors \\? ${ctx.caller.userId}::text`);
+
 /** The caller's own saved reports, those shared with the caller, and public ones. */
 export const savedReportList = defineList({
   name: 'saved_reports',
@@ -63,7 +67,7 @@ export const savedReportList = defineList({
       'lower(u.display_name), u.id',
     ),
     is_owner: mine,
-    can_edit: (ctx) => mayEditShared(ctx, 's', fragment`s.editors \\? ${ctx.caller.userId}::text`),
+    can_edit: (ctx) => mayEditSavedReport(ctx, 's'),
   },
   where: (ctx, { filter }) => [
     visibleSavedReports(ctx),

@@ -33,6 +33,15 @@ function visibleBookmarks(ctx: Ctx): Condition {
   return visibleShared(ctx, 'b', { ...share, sql: `b.visibility = 'shared' and ${share.sql}` });
 }
 
+/** Whether the caller may change the view of an alias. */
+export const mayEditBookmark = (ctx: Ctx, alias: string): Fragment =>
+  mayEditShared(
+    ctx,
+    alias,
+    fragment`${embed(alias)}.shared_with @> jsonb_build_array(
+      jsonb_build_object('user_id', ${ctx.caller.userId}::text, 'can_edit', true))`,
+  );
+
 /** The caller's own bookmarks, those shared with the caller, and public ones. The owner sees all entries of `shared_with`. */
 export const bookmarkList = defineList({
   name: 'bookmarks',
@@ -49,13 +58,7 @@ export const bookmarkList = defineList({
     ...columnMembers('b', Bookmark),
     owner_name: 'o.display_name',
     is_owner: (ctx) => fragment`b.owner_id = ${ctx.caller.userId}::uuid`,
-    can_edit: (ctx) =>
-      mayEditShared(
-        ctx,
-        'b',
-        fragment`b.shared_with @> jsonb_build_array(
-          jsonb_build_object('user_id', ${ctx.caller.userId}::text, 'can_edit', true))`,
-      ),
+    can_edit: (ctx) => mayEditBookmark(ctx, 'b'),
     shared_with: (ctx) => visibleShares(ctx, 'b.shared_with', 'b.owner_id'),
     odata_url: `case when b.odata_enabled then '/api/v1/bookmarks/' || b.id || '/odata' end`,
   },

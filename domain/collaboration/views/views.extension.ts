@@ -1,7 +1,9 @@
+import { stillEditable } from '../../access/shares.ts';
 import { deleteRowsOfCards } from '../../inventory/cards/cards.attached.ts';
 import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
+import { mayEditBookmark } from './bookmarks.commands.ts';
 import { favoriteEvent } from './favorites.ts';
 import { Bookmark, Favorite, type FavoriteRow } from './views.model.ts';
 
@@ -30,7 +32,20 @@ export const viewsExtension: Extension = {
       model: Bookmark,
       name: 'bookmark',
       events: rowEvents('bookmark'),
-      undo: { right: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata') },
+      undo: {
+        right: personal('bookmarks.manage', 'bookmarks.share', 'bookmarks.odata'),
+        rights: {
+          'bookmark.updated': {
+            ...personal('bookmarks.manage'),
+            columns: {
+              visibility: 'bookmarks.share',
+              shared_with: 'bookmarks.share',
+              odata_enabled: 'bookmarks.odata',
+            },
+          },
+        },
+        settle: stillEditable('bookmarks', 'view', mayEditBookmark),
+      },
       transfer: { label: 't.name', recipient: 'owner_id' },
     },
   ],

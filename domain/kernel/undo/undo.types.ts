@@ -14,6 +14,8 @@ export interface UndoRight {
   needs: readonly RequiredRight[];
   /** Replaces `needs` for writes of other users; `everything` means the rights of administrators. */
   others?: readonly RequiredRight[] | 'everything';
+  /** Of own writes to these columns, in addition. */
+  columns?: Readonly<Record<string, RequiredRight>>;
 }
 
 /** An undo that needs all of these rights, whoever wrote. */

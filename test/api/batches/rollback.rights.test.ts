@@ -3,7 +3,7 @@ import { expectProblem, ok, openApp, type TestClient } from '../../support/harne
 
 const url = '/api/v1/mutation-batches';
 
-const { t, admin, viewer } = await openApp(['admin', 'viewer']);
+const { t, db, admin, viewer } = await openApp(['admin', 'viewer']);
 
 /** Somebody with a role of his own that holds these permissions. */
 const holding = async (...keys: string[]) => t.holding(...keys);
@@ -224,5 +224,56 @@ describe('without the right to read batches', () => {
     const reader = await holding('admin.rollback', 'admin.events', 'inventory.edit');
     const shown = await reader.post(`${url}/${batch}/rollback`, {});
     expect(shown.body).toMatchObject({ conflicts: [{ id }], conflict_count: 1 });
+  });
+});
+
+describe('a change of what is shared for editing', () => {
+  const editor = async (): Promise<TestClient> => await holding('inventory.view', 'bookmarks.manage');
+  const report = { name: 'Shared', report_type: 'portfolio', config: {} };
+  const objects = { 'saved-reports': report, bookmarks: { name: 'Shared' } };
+
+  it.each(Object.entries(objects))(
+    'in %s is rolled back by its editor while it is shared',
+    async (path, body) => {
+      const client = await editor();
+      const shares = (can_edit: boolean) => ({ shared_with: [{ user_id: client.userId, can_edit }] });
+      const { id } = await admin.create(`/api/v1/${path}`, {
+        ...body,
+        visibility: 'shared',
+        ...shares(true),
+      });
+      const one = `/api/v1/${path}/${id}`;
+      const name = async () =>
+        (await admin.get(`/api/v1/${path}?page_size=200`)).body.items.find(
+          (item: { id: string }) => item.id === id,
+        ).name;
+      const rename = () => batchOf(client, (h) => ok(client.patch(one, { name: 'Edited' }, h)));
+      await expectDone(client, await rename());
+      expect(await name()).toBe('Shared');
+
+      const batch = await rename();
+      await ok(admin.patch(one, shares(false)));
+      await expectProblem(
+        client.post(`${url}/${batch}/rollback`, { dry_run: false }),
+        409,
+        'rollback_conflicts',
+      );
+      expect(await name()).toBe('Edited');
+    },
+  );
+
+  it('needs the rights for the members that were written', async () => {
+    const sharer = await holding('bookmarks.manage', 'bookmarks.share');
+    const { id } = await sharer.create('/api/v1/bookmarks', { name: 'Own' });
+    const patch = (body: object) =>
+      batchOf(sharer, (h) => ok(sharer.patch(`/api/v1/bookmarks/${id}`, body, h)));
+    await expectDone(sharer, await patch({ visibility: 'public' }));
+    const batch = await patch({ visibility: 'public' });
+    await db.raw(
+      `update roles set permissions = '{"bookmarks.manage": true}' where key = (select role from users where id = ?)`,
+      [sharer.userId],
+    );
+    await db.raw("select raise_topics(array['roles'])");
+    await expectRefused(sharer, batch, 'bookmarks.share');
   });
 });
