@@ -7,6 +7,13 @@ interface Addressee {
   display_name: string;
 }
 
+/** The address of the page on which an invited user chooses a password; without a base URL only its path. */
+export async function invitationLink(sql: Sql, token: string): Promise<string> {
+  return pageLink((await readWorkspace(sql)).base, 'set-password', token);
+}
+
+const pageLink = (base: string, page: string, token: string): string => `${base}/${page}?token=${token}`;
+
 /** The mails with which invited users set their passwords. */
 export async function invitationMails(
   sql: Sql,
@@ -81,7 +88,7 @@ const accountMail = async (sql: Sql, to: Addressee, write: Write): Promise<Mail>
  */
 function writeMail({ title, base }: Workspace, to: Addressee, write: Write): Mail {
   const [subject, ...paragraphs] = write(title, (page, token) =>
-    base ? `${base}/${page}?token=${token}` : `Your token: ${token}`,
+    base ? pageLink(base, page, token) : `Your token: ${token}`,
   );
   const text = [`Hello ${personName(to.display_name)},`, ...paragraphs].join('\n\n');
   return { to: to.email, subject, text: `${text}\n` };

@@ -4,7 +4,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { defineJob } from '../kernel/jobs/jobs.define.ts';
 import { enqueueJob } from '../kernel/jobs/jobs.enqueue.ts';
 import type { RunningJob } from '../kernel/jobs/jobs.running.ts';
-import { enqueueMail } from '../kernel/mail/mail.enqueue.ts';
+import { enqueueMail, mailConfigured } from '../kernel/mail/mail.enqueue.ts';
 import { lockRow } from '../kernel/resources/rows.ts';
 import { object } from '../kernel/shapes.ts';
 import { limited, refuseWithSso, type TokenSubject } from './access.login.ts';
@@ -18,18 +18,21 @@ import { User, type UserRow } from './users.model.ts';
 /**
  * Requests a mail to reset a forgotten password. The account is only looked up by the job, so that neither the response
  * nor its duration shows whether it exists.
+ * @returns whether a mail server is configured, without which nothing is sent.
  * @throws EstateError `sso_required`, `too_many_requests`.
  */
 export async function requestPasswordReset(
   ctx: Ctx,
   input: { email: string; address: string },
-): Promise<void> {
+): Promise<boolean> {
   const { email, address } = input;
   await throttle(ctx.db, 'password', [byAddress(address), `account ${email}`]);
   await refuseWithSso(ctx.db);
-  await command(ctx, async (work) => {
-    await enqueueJob(ctx, work, passwordResetJob, { email });
+  return await command(ctx, async (work) => {
+    const isSent = await mailConfigured(work.sql);
+    if (isSent) await enqueueJob(ctx, work, passwordResetJob, { email });
     work.emit({ event_type: 'auth.password_reset_requested', data: { email, address } });
+    return isSent;
   });
 }
 

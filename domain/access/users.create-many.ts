@@ -4,12 +4,20 @@ import { EstateError } from '../../platform/errors.ts';
 import { retryWhile } from '../../platform/retry.ts';
 import { commandWith } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
-import { isMailAddress } from '../kernel/mail/mail.enqueue.ts';
+import { isMailAddress, mailConfigured } from '../kernel/mail/mail.enqueue.ts';
 import { INVITABLE_ROLES, missingFrom, type PermissionMap } from '../kernel/permissions/grants.ts';
 import { requirePermission } from '../kernel/permissions/policy.ts';
 import { Choice, Count, component, Nullable, NullableId, NullableText, object } from '../kernel/shapes.ts';
 import { mailInvitations, type UserInput } from './users.create.ts';
 import { insertUsers } from './users.store.ts';
+
+/** Whether mails that a request asked for are sent. */
+export const MailConfigured = Type.Optional(
+  Type.Boolean({
+    description:
+      'Of a requested mail: whether a mail server is configured. If not, none is sent, and the invitation is handed over by other means',
+  }),
+);
 
 export const CreatedUsersSchema = component('CreatedUsers', {
   results: Type.Array(
@@ -24,6 +32,7 @@ export const CreatedUsersSchema = component('CreatedUsers', {
   ),
   created: Count,
   failed: Count,
+  mail_configured: MailConfigured,
   dry_run: Type.Boolean(),
 });
 type Report = Static<typeof CreatedUsersSchema>;
@@ -64,14 +73,15 @@ async function createAll(
     });
     const users = await insertUsers(work, rows);
     const invited = users.filter((user) => user.invited_at !== null);
-    if (send_email && invited.length > 0) await mailInvitations(work, ctx, invited);
+    const told = send_email ? { mail_configured: await mailConfigured(work.sql) } : {};
+    if (told.mail_configured && invited.length > 0) await mailInvitations(work, ctx, invited);
     const ids = new Map(users.map(({ email, id }) => [email, id]));
     const results = items.map(({ email }, n): Report['results'][number] => {
       const failure = failures[n];
       if (failure) return { email, status: 'failed', id: null, ...failure };
       return { email, status: 'created', id: dry_run ? null : ids.get(email)!, code: null, error: null };
     });
-    return { results, created: users.length, failed: items.length - users.length, dry_run };
+    return { results, created: users.length, failed: items.length - users.length, ...told, dry_run };
   });
 }
 

@@ -1,20 +1,20 @@
-import { query } from '../../platform/database.ts';
+import { query, type Sql } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx, Work } from '../kernel/context.ts';
 import { readOne } from '../kernel/lists/lists.define.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
-import { enqueueMails, requireMailAddresses } from '../kernel/mail/mail.enqueue.ts';
+import { enqueueMails, mailConfigured, requireMailAddresses } from '../kernel/mail/mail.enqueue.ts';
 import {
   INVITABLE_ROLES,
-  missingFrom,
   permissionsOfRole,
+  requireControlOf,
   requireGrantable,
   requireSession,
 } from '../kernel/permissions/grants.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { requireRow } from '../kernel/resources/rows.ts';
-import { invitationMails } from './access.mails.ts';
+import { invitationLink, invitationMails } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { issueMailedToken, issueMailedTokens } from './one-time-tokens.ts';
 import { deleteUserRows } from './users.delete.ts';
@@ -38,7 +38,7 @@ export interface UserInput {
  * assigned by callers who have their permissions.
  * @throws EstateError `forbidden`, `session_required` with a password, `email_taken`, `validation_failed`.
  */
-export async function createUser(ctx: Ctx, input: UserInput) {
+export async function createUser(ctx: Ctx, input: UserInput): Promise<{ text: JsonText; told: Told }> {
   const open = INVITABLE_ROLES.includes(input.role);
   if (!may(ctx.caller, 'admin.users')) requirePermission(ctx.caller, open ? 'users.invite' : 'admin.users');
   const displayName = requireText(input.display_name, 'display_name');
@@ -53,7 +53,6 @@ export async function createUser(ctx: Ctx, input: UserInput) {
   const invited = provider === 'local' && passwordHash === null;
   return await command(ctx, async (work) => {
     const permissions = await permissionsOfRole(work.sql, input.role);
-    const controls = missingFrom(ctx.caller, permissions) === undefined;
     // A user who knows the password can act as the account.
     if (!open || passwordHash !== null) requireGrantable(ctx.caller, permissions);
     const user = await insertUser(work, {
@@ -65,14 +64,41 @@ export async function createUser(ctx: Ctx, input: UserInput) {
       invited_at: invited ? new Date().toISOString() : null,
     });
     const text = await readOne(ctx, userList, 'user', user.id, work.sql);
-    if (!invited) return { text, setupToken: undefined };
-    if (input.send_email) {
-      await mailInvitations(work, ctx, [user]);
-      return { text, setupToken: undefined };
-    }
-    const shown = controls && ctx.caller.apiTokenId === undefined;
-    return { text, setupToken: shown ? await issueMailedToken(work.sql, 'invitation', user.id) : undefined };
+    return { text, told: invited ? await invite(work, ctx, user, input.send_email) : {} };
   });
+}
+
+/** What a response says about an invitation. */
+interface Told {
+  /** Of a requested mail: whether it is sent. */
+  mail_configured?: boolean;
+  setup_token?: string;
+  setup_link?: string;
+}
+
+/**
+ * Mails an invitation. If none was requested, or no mail server is configured, the caller gets the token to hand over, if
+ * the caller has all rights of the account.
+ */
+async function invite(work: Work, ctx: Ctx, user: UserRow, isMailed: boolean): Promise<Told> {
+  const { sql } = work;
+  const told: Told = isMailed ? { mail_configured: await mailConfigured(sql) } : {};
+  if (told.mail_configured) await mailInvitations(work, ctx, [user]);
+  if (told.mail_configured || !(await controls(ctx, sql, user))) return told;
+  const setup_token = await issueMailedToken(sql, 'invitation', user.id);
+  return { ...told, setup_token, setup_link: await invitationLink(sql, setup_token) };
+}
+
+/** Whether the caller, with whom the token is shown, could act as the user anyway. */
+async function controls(ctx: Ctx, sql: Sql, user: UserRow): Promise<boolean> {
+  if (ctx.caller.apiTokenId !== undefined) return false;
+  try {
+    await requireControlOf(ctx, sql, user);
+    return true;
+  } catch (error) {
+    if (error instanceof EstateError && error.code === 'forbidden') return false;
+    throw error;
+  }
 }
 
 /** Mails invitations to users. @throws EstateError `validation_failed` for an address to which no mail can be sent. */
@@ -88,14 +114,16 @@ export async function mailInvitations({ sql }: Work, ctx: Ctx, users: readonly U
 }
 
 /**
- * Mails an invitation again; earlier tokens become invalid.
+ * Mails an invitation again, or without a mail server returns its new token; earlier tokens become invalid.
  * @throws EstateError `forbidden`, `not_found` if there is no such pending invitation.
  */
-export async function resendInvitation(ctx: Ctx, id: string): Promise<void> {
+export async function resendInvitation(ctx: Ctx, id: string): Promise<Told> {
   requirePermission(ctx.caller, 'admin.users');
-  await command(ctx, async (work) => {
-    await mailInvitations(work, ctx, [await lockInvited(work, id)]);
-    work.emit({ event_type: 'user.invitation_sent', data: { id } });
+  return await command(ctx, async (work) => {
+    const told = await invite(work, ctx, await lockInvited(work, id), true);
+    if (told.mail_configured || told.setup_token)
+      work.emit({ event_type: 'user.invitation_sent', data: { id } });
+    return told;
   });
 }
 

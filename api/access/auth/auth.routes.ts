@@ -140,12 +140,20 @@ export function registerPasswordRoutes(app: App): void {
     description: 'The response, and its time, do not depend on whether the account exists.',
     permission: 'public',
     body: object({ email: Type.String({ minLength: 1, maxLength: 320 }) }),
-    responses: okResponse,
+    responses: ok(
+      'Done',
+      object({
+        ok: Type.Literal(true),
+        mail_configured: Type.Boolean({
+          description: 'If false, no mail server is configured and none is sent: ask an administrator',
+        }),
+      }),
+    ),
     errors: ['sso_required', 'too_many_requests'],
-    handler: async ({ ctx, body, request }) => {
-      await requestPasswordReset(ctx, { ...body, address: request.ip });
-      return { ok: true };
-    },
+    handler: async ({ ctx, body, request }) => ({
+      ok: true as const,
+      mail_configured: await requestPasswordReset(ctx, { ...body, address: request.ip }),
+    }),
   });
 
   routes.get('validateResetToken', '/api/v1/auth/validate-reset-token', {

@@ -8,7 +8,7 @@ import {
   resendInvitation,
   withdrawInvitation,
 } from '../../../domain/access/users.create.ts';
-import { CreatedUsersSchema, createUsers } from '../../../domain/access/users.create-many.ts';
+import { CreatedUsersSchema, createUsers, MailConfigured } from '../../../domain/access/users.create-many.ts';
 import { deleteUser, deleteUsers } from '../../../domain/access/users.delete.ts';
 import { shownColumns, User } from '../../../domain/access/users.model.ts';
 import {
@@ -73,10 +73,17 @@ const ChangedUserSchema = component('ChangedUser', {
   two_factor_setup_required: token.two_factor_setup_required,
 });
 
-const CreatedUserSchema = component('CreatedUser', {
-  ...user,
+const told = {
+  mail_configured: MailConfigured,
   setup_token: Type.Optional(Type.String({ description: 'Token to set the password; only returned here' })),
-});
+  setup_link: Type.Optional(
+    Type.String({
+      description: 'Address of the page for it; without `app_base_url` in the settings of mail its path',
+      examples: ['https://estate.example/set-password?token=…'],
+    }),
+  ),
+};
+const CreatedUserSchema = component('CreatedUser', { ...user, ...told });
 
 const ServiceAccountSchema = itemComponent(
   'ServiceAccount',
@@ -185,7 +192,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   routes.post('createUser', '/api/v1/users', {
     summary: 'Create a user, or invite one',
     description:
-      'Without a password it is an invitation: with `send_email` its token is mailed, otherwise `setup_token` is in the response, if the caller has all permissions of the role. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
+      'Without a password it is an invitation: with `send_email` its token is mailed. Otherwise, and if no mail server is configured (`mail_configured` is false), `setup_token` and `setup_link` are in the response, if the caller has all permissions of the role and no API token is used. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
     permission: ['admin.users', 'users.invite'],
     permissionNote: 'admin.users to assign roles other than member and viewer',
     secretResponse: true,
@@ -193,19 +200,21 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
     responses: { 201: { description: 'The user', schema: CreatedUserSchema } },
     errors: ['email_taken', 'session_required'],
     handler: async ({ ctx, body }) => {
-      const { text, setupToken } = await createUser(ctx, body);
-      const more = setupToken === undefined ? '' : `,"setup_token":${JSON.stringify(setupToken)}`;
-      return `${text.slice(0, -1)}${more}}`;
+      const { text, told } = await createUser(ctx, body);
+      return { ...JSON.parse(text), ...told };
     },
   });
 
   routes.post('resendInvitation', '/api/v1/users/invitations/:id/resend', {
     summary: 'Mail an invitation again and invalidate the former one',
-    responses: ok('On its way', object({ ok: Type.Literal(true) })),
-    handler: async ({ ctx, params }) => {
-      await resendInvitation(ctx, plainId(params.id));
-      return { ok: true };
-    },
+    description:
+      'If no mail server is configured, the response has `setup_token` and `setup_link` as that of `POST /users`.',
+    secretResponse: true,
+    responses: ok('On its way, or to be handed over', object({ ok: Type.Literal(true), ...told })),
+    handler: async ({ ctx, params }) => ({
+      ok: true as const,
+      ...(await resendInvitation(ctx, plainId(params.id))),
+    }),
   });
 
   routes.delete('withdrawInvitation', '/api/v1/users/invitations/:id', {
@@ -275,7 +284,7 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
   routes.post('createUsers', '/api/v1/users/bulk', {
     summary: 'Create or invite many users',
     description:
-      'Users who cannot be created are listed with the reason, and the others are created. They are invited as with `POST /users`; tokens are only mailed, with `send_email` now or later by `resend`.',
+      'Users who cannot be created are listed with the reason, and the others are created. They are invited as with `POST /users`; tokens are only mailed, with `send_email` now or later by `resend`, which also returns them if no mail server is configured.',
     body: object({
       users: Type.Array(object(newUser), { minItems: 1, maxItems: 500 }),
       send_email: SendEmail,

@@ -4,6 +4,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../context.ts';
 import { defineJob } from '../jobs/jobs.define.ts';
 import { JOBS_CHANNEL, type JobRights } from '../jobs/jobs.enqueue.ts';
+import { readSetting } from '../settings/settings.read.ts';
 
 /** One mail to one recipient. */
 export interface Mail {
@@ -26,6 +27,10 @@ export const isMailAddress = (text: string): boolean => ADDRESS.test(text);
 
 // RFC 2606, 2: service accounts and erased users have addresses in these domains.
 const NOBODY = /\.invalid$/i;
+
+/** Whether a mail server is configured, without which no mail is sent. */
+export const mailConfigured = async (sql: Sql): Promise<boolean> =>
+  (await readSetting(sql, 'email')).smtp_host !== '';
 
 /** @throws EstateError `validation_failed` unless mail can be sent to all of them. */
 export function requireMailAddresses(addresses: readonly string[]): void {

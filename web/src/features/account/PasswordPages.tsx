@@ -21,15 +21,15 @@ import styles from './public.module.css';
 export function ForgotPasswordPage() {
   const t = useTexts();
   const [email, setEmail] = useState('');
-  const [isSent, setSent] = useState(false);
+  const [isSent, setSent] = useState<boolean>();
   const form = useSubmit(
     () => call(forgotPassword({ body: { email } })),
-    () => setSent(true),
+    ({ mail_configured }) => setSent(mail_configured),
   );
-  if (isSent)
+  if (isSent !== undefined)
     return (
       <PublicPage title={t('forgot.title')}>
-        <p>{t('forgot.sent', { email })}</p>
+        <p>{isSent ? t('forgot.sent', { email }) : t('forgot.noMail')}</p>
         <BackToLogin />
       </PublicPage>
     );
