@@ -112,7 +112,7 @@ export function registerAdrRoutes(app: App): void {
   routes.get('exportAdrs', '/api/v1/adr/export', {
     summary: 'Export many decisions as one file',
     description:
-      'Those that match, by number, with a table of contents. More than 100 decisions, or a million characters, are refused.',
+      'Those that match, by number, with a table of contents. More than 100 decisions, or a million characters (`pdf`: 400,000), are refused.',
     permission: 'adr.view',
     query: object({
       ...filterSchemas(adrList),
@@ -122,7 +122,7 @@ export function registerAdrRoutes(app: App): void {
     errors: ['query_too_heavy', 'too_many_requests', 'unavailable'],
     responses: fileOf('docx', 'pdf'),
     handler: async ({ ctx, query: { format, ...filters }, reply }) => {
-      const document = await readAdrsFile(ctx, filters);
+      const document = await readAdrsFile(ctx, filters, format);
       return await sendFile(reply, { ...document, format }, ctx.caller.userId);
     },
   });

@@ -20,7 +20,13 @@ import type { ListParamsOf } from '../../../domain/kernel/lists/lists.types.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { findRows } from '../../../domain/kernel/resources/rows.ts';
 import { EstateError } from '../../../platform/errors.ts';
-import type { Block, Cell, Part, PrintDocument } from '../../kernel/documents/document.types.ts';
+import type {
+  Block,
+  Cell,
+  DocumentFormat,
+  Part,
+  PrintDocument,
+} from '../../kernel/documents/document.types.ts';
 
 /** A stored document and its JSON for the caller. */
 interface ReadDocument<Row extends SignedRow> {
@@ -106,7 +112,7 @@ export async function readAdrFile(ctx: Ctx, id: string) {
 
 /** Decisions in one file, and characters of their texts. */
 const MAX_DECISIONS = 100;
-const MAX_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = { docx: 1_000_000, pdf: 400_000 };
 
 const length = [...adrTexts, ...adrLists].map((name) => `coalesce(length(a.${name}::text), 0)`).join(' + ');
 
@@ -117,14 +123,17 @@ const length = [...adrTexts, ...adrLists].map((name) => `coalesce(length(a.${nam
 export async function readAdrsFile(
   ctx: Ctx,
   filters: Partial<ListParamsOf<NonNullable<typeof adrList.filters>>>,
+  format: DocumentFormat,
 ): Promise<{ name: string; paper: PrintDocument }> {
   const params = { ...filters, sort_by: 'reference_number', sort_dir: 'asc' as const };
   const page = { ...params, page: 1, page_size: MAX_DECISIONS };
   const sized = { ...adrList, members: { length } };
   const { total, items: sizes } = JSON.parse(await readList(ctx, sized, page));
   const characters = (sizes as { length: number }[]).reduce((sum, { length }) => sum + length, 0);
-  if (total > MAX_DECISIONS || characters > MAX_CHARACTERS) {
-    const message = `A file has at most ${MAX_DECISIONS} decisions with ${MAX_CHARACTERS} characters: filter them.`;
+  const most = MAX_CHARACTERS[format];
+  if (total > MAX_DECISIONS || characters > most) {
+    const found = `there are ${total}${total > MAX_DECISIONS ? '' : ` with ${characters}`}`;
+    const message = `A ${format} file has at most ${MAX_DECISIONS} decisions with ${most} characters, and ${found}: filter them.`;
     throw new EstateError('query_too_heavy', message);
   }
   const { items } = JSON.parse(await readList(ctx, { ...adrList, members: wholeMembers }, page));

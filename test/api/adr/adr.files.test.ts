@@ -185,6 +185,16 @@ it('decisions are handed on as one file, with contents and signatures, as they a
   expect(pagesOf((await file(`search=${word}&format=pdf`)).raw)).toBeGreaterThan(0);
   const signed = await wordsOf((await file(`search=${word}&status=signed`)).raw);
   expect([signed.includes('Why First'), signed.includes('Why Second')]).toEqual([false, true]);
+  const long = {
+    series_id: randomUUID(),
+    number: 9_999,
+    title: `Long ${word}`,
+    context: 'x'.repeat(400_001),
+  };
+  await db('adrs').insert(long);
+  const pdf = viewer.get(`/api/v1/adr/export?search=long+${word}&format=pdf`);
+  await expectProblem(pdf, 422, 'query_too_heavy', 'request');
+  await file(`search=long+${word}`);
   await db('adrs').insert(
     Array.from({ length: 101 }, (_, n) => ({
       series_id: randomUUID(),
