@@ -76,7 +76,8 @@ const catalogue = {
   regulation: inventory(null, written),
   resource_type: inventory(null, written),
   survey: inventory('surveys.manage', ['created', 'updated', 'deleted', 'sent', 'reminded', 'closed']),
-  survey_response: inventory('surveys.manage', written),
+  // answers can be ids of related cards
+  survey_response: inventory(['surveys.manage', 'relations.view'], written),
   web_portal: inventory('web_portals.manage', written),
   compliance_finding: inventory(['compliance.view', 'grc.view'], written),
   modernization_decision: inventory('ai_analysis.view', written),

@@ -134,6 +134,10 @@ describe('an answer', () => {
     expect(Object.keys((await blind.get(`${url}/${id}/responses`)).body.items[0].responses)).toEqual([
       'timeModel',
     ]);
+    const told = async (client: TestClient) =>
+      pluck((await client.get(`/api/v1/changes?card_id=${card}&limit=1000`)).body.items, 'event_type');
+    expect(await told(admin)).toContain('survey_response.updated');
+    expect(await told(blind)).not.toContain('survey_response.updated');
     const asked = { name: 'S', target_type_key: 'Application', fields };
     await expectProblem(blind.post(url, asked), 403, 'relations.view');
     const related = async () =>
@@ -157,7 +161,7 @@ describe('an answer', () => {
   it('shows costs to those alone who see them', async () => {
     const card = await d.card({ attributes: { costTotalAnnual: 7300019 } }, bob);
     const id = await d.sent([card]);
-    const asker = await t.holding('surveys.manage', 'inventory.view', 'inventory.edit');
+    const asker = await t.holding('surveys.manage', 'inventory.view', 'relations.view', 'inventory.edit');
     // a role on the card shows its costs
     const form = `${url}/${id}/respond/${card}`;
     expect((await bob.get(form)).text).toContain('7300019');
