@@ -22,7 +22,8 @@ export function registerProblems(app: App): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const given = await ofMerged(request, await ofDeleted(request, toEstateError(error)));
     const known = request.ctx ? withMissingScope(request.ctx.caller, given) : given;
-    if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
+    const hasLeft = reply.raw.destroyed && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (known.code === 'internal' && !hasLeft) request.log.error({ err: error }, 'unexpected failure');
     if (known.code === 'unavailable' || known.code === 'storage_full')
       request.log.warn({ err: error }, known.message);
     return sendProblem(request, reply, known);
