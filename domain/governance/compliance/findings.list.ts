@@ -92,8 +92,6 @@ export async function lockFinding(work: Work, ctx: Ctx, id: string): Promise<Loa
 /** The `run_id` of findings that no scan has found. */
 const NO_RUN = '00000000-0000-0000-0000-000000000000';
 
-const rank = `array_position(array[${severities.map((severity) => `'${severity}'`).join(', ')}], f.severity)`;
-
 const scopeType = `case when f.card_id is null then 'landscape' else 'card' end`;
 
 /** The filter by which lists also contain resolved findings. */
@@ -108,9 +106,8 @@ export const findingList = defineList({
     left join compliance_scanned s on s.regulation = f.regulation`,
   id: 'f.id',
   sorts: {
-    ...columnSorts('f', Finding, 'created_at', 'updated_at', 'regulation', 'status', 'decision'),
-    // ascending: the most severe first
-    severity: { sql: rank, type: 'bigint', filled: true },
+    // severity, ascending: the most severe first
+    ...columnSorts('f', Finding, 'created_at', 'updated_at', 'regulation', 'status', 'decision', 'severity'),
     card_name: { sql: 'lower(c.name)', type: 'text' },
   },
   defaultSort: 'created_at',

@@ -5,7 +5,7 @@ import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { defineList, listFor } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, filterConditions, readItem } from '../../kernel/lists/lists.run.ts';
-import { likeText, whereClause } from '../../kernel/lists/lists.sql.ts';
+import { likeText, rankSql, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, FilterSchemas, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { Choice, DateOnly, Flag, type StaticOf, Uuid } from '../../kernel/shapes.ts';
@@ -92,12 +92,11 @@ export const riskList = defineList({
   from: 'risks r left join users u on u.id = r.owner_id',
   id: 'r.id',
   sorts: {
-    ...columnSorts('r', Risk, 'updated_at', 'created_at', 'category', 'target_resolution_date'),
+    ...columnSorts('r', Risk, 'updated_at', 'created_at', 'category', 'status', 'target_resolution_date'),
     reference: { sql: 'substr(r.reference, 3)::bigint', type: 'bigint', filled: true },
     title: { sql: 'fold(r.title)', type: 'text', filled: true },
-    // ascending: the most severe level and the earliest status first
-    level: { sql: `array_position(${oneOf(levels)}, ${presentLevel})`, type: 'bigint', filled: true },
-    status: { sql: `array_position(${oneOf(riskStatuses)}, r.status)`, type: 'bigint', filled: true },
+    // ascending: the most severe level first
+    level: { sql: rankSql(levels, presentLevel), type: 'bigint', filled: true },
     owner_name: { sql: 'lower(u.display_name)', type: 'text' },
   },
   defaultSort: 'updated_at',

@@ -2,9 +2,10 @@ import { embed, fragment, query, type Sql } from '../../../platform/database.ts'
 import { EstateError, invalidField } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { today } from '../../kernel/dates.ts';
-import { orderBy, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
+import { orderBy, rankSql, textLiteral, whereClause } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, ListSpec, Order, SortField } from '../../kernel/lists/lists.types.ts';
 import { createResultCache, type ResultCache } from '../../kernel/lists/result.cache.ts';
+import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requirePermission } from '../../kernel/permissions/policy.ts';
 import { phaseRank } from './cards.phase.ts';
 
@@ -161,14 +162,19 @@ const nameOf = (column: string) =>
 const PREFIX = 'attributes.';
 
 /**
- * The sort field of an attribute of one of the given types: numbers by value, all others by folded text.
+ * The sort field of an attribute of one of the given types: numbers by value, options in the order of the metamodel, all others
+ * by folded text.
  * Undefined if the name is not `attributes.<key>`.
  * @throws EstateError for an attribute that no type has, `forbidden` for a cost attribute without `costs.view`, since an order reports values.
  */
 export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortField | undefined {
   if (!sortBy.startsWith(PREFIX)) return undefined;
   const key = sortBy.slice(PREFIX.length);
-  const fields = types.flatMap((type) => ctx.metamodel.cardTypes.get(type)?.fields.get(key) ?? []);
+  const declared = types.flatMap((type) => {
+    const field = ctx.metamodel.cardTypes.get(type)?.fields.get(key);
+    return field ? [{ type, field }] : [];
+  });
+  const fields = declared.map(({ field }) => field);
   if (fields.length === 0) {
     throw invalidField('sort_by', 'unknown_sort', `"${key}" is no attribute of the types listed`);
   }
@@ -178,6 +184,11 @@ export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortFi
     });
   }
   const literal = textLiteral(key);
+  if (fields.every(({ type }) => type === 'single_select' || type === 'multiple_select'))
+    return {
+      sql: byType(declared.map(({ type, field }) => [type, optionRank(field, literal)])),
+      type: 'bigint',
+    };
   const numeric = fields.every((field) => field.type === 'number' || field.type === 'cost');
   return numeric
     ? {
@@ -185,4 +196,22 @@ export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortFi
         type: 'numeric',
       }
     : { sql: `fold(c.attributes ->> ${literal}) collate "C"`, type: 'text' };
+}
+
+/** The place of an attribute's option among those of its field, of several the first one; NULL without one. */
+function optionRank({ type, options }: CompiledField, literal: string): string {
+  if (type === 'single_select') return rankSql([...options], `c.attributes ->> ${literal}`);
+  const list = `c.attributes -> ${literal}`;
+  return `(select min(${rankSql([...options], 'o.value')})
+    from jsonb_array_elements_text(case jsonb_typeof(${list}) when 'array' then ${list} end) o (value))`;
+}
+
+/** Expressions by card type as one. */
+function byType(expressions: readonly [type: string, sql: string][]): string {
+  const different = Map.groupBy(expressions, ([, sql]) => sql);
+  if (different.size === 1) return expressions[0]![1];
+  const branches = [...different].map(
+    ([sql, of]) => `when c.type in (${of.map(([type]) => textLiteral(type)).join(', ')}) then ${sql}`,
+  );
+  return `case ${branches.join(' ')} end`;
 }

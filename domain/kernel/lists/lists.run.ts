@@ -11,7 +11,7 @@ import {
   storeOrder,
 } from './lists.cursor.ts';
 import { withTimeLimit } from './lists.limit.ts';
-import { idType, likeText, orderBy, orderOf, projection, whereClause } from './lists.sql.ts';
+import { idType, likeText, orderBy, orderOf, projection, rankSql, whereClause } from './lists.sql.ts';
 import type {
   Condition,
   Fragment,
@@ -25,7 +25,7 @@ import type {
 } from './lists.types.ts';
 
 /** The alternatives of a column's schema, among them `null` where it may be empty. */
-const alternatives = (schema: TSchema): { type?: string; format?: string }[] =>
+const alternatives = (schema: TSchema): { type?: string; format?: string; const?: string }[] =>
   'anyOf' in schema ? (schema.anyOf as object[]) : [schema];
 
 /** Whether a column is a timestamp, which answers show in UTC with milliseconds. */
@@ -51,7 +51,10 @@ const sortTypes: Record<string, SortField['type']> = {
   boolean: 'boolean',
 };
 
-/** Sort fields that are columns of a model, over the alias of its table; only `created_at` counts as immutable. */
+/**
+ * Sort fields that are columns of a model, over the alias of its table; only `created_at` counts as immutable. Choices are in
+ * their order.
+ */
 export function columnSorts<C extends TProperties>(
   alias: string,
   model: { columns: C },
@@ -60,16 +63,12 @@ export function columnSorts<C extends TProperties>(
   return Object.fromEntries(
     columns.map((column): [string, SortField] => {
       const parts = alternatives(model.columns[column]!);
+      const filled = parts.every((part) => part.type !== 'null');
+      const sql = `${alias}.${column}`;
+      const choices = parts.flatMap((part) => part.const ?? []);
+      if (choices.length > 0) return [column, { sql: rankSql(choices, sql), type: 'bigint', filled }];
       const type = isTimestamp(model.columns[column]!) ? 'timestamptz' : sortTypes[parts[0]?.type ?? ''];
-      return [
-        column,
-        {
-          sql: `${alias}.${column}`,
-          type: type ?? 'text',
-          filled: parts.every((part) => part.type !== 'null'),
-          immutable: column === 'created_at',
-        },
-      ];
+      return [column, { sql, type: type ?? 'text', filled, immutable: column === 'created_at' }];
     }),
   );
 }

@@ -63,6 +63,10 @@ export function textLiteral(text: string): string {
   return `'${text.replaceAll("'", "''").replaceAll('?', '\\?')}'`;
 }
 
+/** The place of a value in an order of values; NULL for others. */
+export const rankSql = (values: readonly string[], sql: string): string =>
+  `array_position(array[${values.map(textLiteral).join(', ')}]::text[], ${sql})`;
+
 /** The SQL type of a list's ids. */
 export const idType = ({ idType }: Pick<ListSpec, 'idType'>): NonNullable<ListSpec['idType']> =>
   idType ?? 'uuid';
