@@ -15,8 +15,12 @@ export const fileMediaTypes: Record<ReportFormat, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   svg: 'image/svg+xml; charset=utf-8',
   png: 'image/png',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
   chart: 'application/vnd.estate.chart+json; charset=utf-8',
 };
+
+/** The formats that are zips, which contain their creation time. */
+export const isZip = (format: ReportFormat): boolean => format === 'xlsx' || format === 'pptx';
 
 /** The formats of tables. */
 export type TableFormat = 'csv' | 'xlsx';

@@ -9,6 +9,15 @@ import type { RenderContext } from './rendering/rendering.types.ts';
 /** The day of a report's data, `YYYY-MM-DD`. */
 export const dayOf = (asOf: Date | undefined): string => (asOf ?? new Date()).toISOString().slice(0, 10);
 
+/** Parameters as slides name them. */
+export const paramsLine = (params: Record<string, unknown>): string =>
+  Object.entries(params)
+    .filter(
+      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+    )
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' · ');
+
 /** Currency, date format and language of charts. */
 export const chartWorkspaceOf = (
   { currency, date_format }: SettingValues,

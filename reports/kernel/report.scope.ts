@@ -11,6 +11,8 @@ export const rollUpParam = Flag('Whether cards below count for the cards above t
 
 /** Conditions over the alias `c`. */
 interface Scope {
+  /** The name of its card. */
+  name: string;
   /** The cards below the scope's card and this card itself, and the cards that are related to one of them. */
   cards: Fragment;
   /** Of the scope's type only the cards in it; of other types all. */
@@ -25,12 +27,14 @@ interface Scope {
 export async function scopeOf(ctx: Ctx, active: Fragment, id: string): Promise<Scope> {
   const [top] = await query(ctx.db).rows<{
     type: string;
-  }>`select c.type from cards c where c.id = ${id}::uuid and ${embed(active)}`;
+    name: string;
+  }>`select c.type, c.name from cards c where c.id = ${id}::uuid and ${embed(active)}`;
   if (!top) throw invalidField('scope', 'unknown_value', 'is not the id of an active card that you can see');
   const below = fragment`(with recursive below (id) as (
     select ${id}::uuid union all select k.id from cards k join below b on k.parent_id = b.id) select id from below)`;
   const types = may(ctx.caller, 'relations.view') ? ctx.metamodel.visibleRelationTypes : [];
   return {
+    name: top.name,
     cards: fragment`(c.id in ${embed(below)} or c.type <> ${top.type} and c.id in (
       select r.target_id from relations r where r.source_id in ${embed(below)} and r.type = any(${types}::text[])
       union all

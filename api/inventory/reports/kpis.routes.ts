@@ -17,7 +17,7 @@ import { kpiChart, readKpiSeries } from '../../../reports/inventory/kpis/kpis.se
 import { KPI_TOPIC, listKpiSnapshots } from '../../../reports/inventory/kpis/kpis.snapshots.ts';
 import { render } from '../../../reports/kernel/rendering/rendering.queue.ts';
 import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
-import { chartWorkspaceOf } from '../../../reports/kernel/report.rendering.ts';
+import { chartWorkspaceOf, dayOf, paramsLine } from '../../../reports/kernel/report.rendering.ts';
 import type { ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { clientGone } from '../../gone.ts';
 import { sendJson } from '../../json.ts';
@@ -85,6 +85,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
           .header('content-disposition', disposition('kpis', format))
           .send(await streamKpiFile(services, ctx, list, format));
       }
+      const today = dayOf(undefined);
       const settings = request.topics.get(SETTINGS_TOPIC) ?? 0;
       const { values } = await services.settings.at(settings, services.db);
       const key = [
@@ -94,6 +95,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         from,
         to,
         format,
+        today,
         options.theme,
         options.width,
         options.language,
@@ -103,7 +105,13 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
         async (signal) => {
           const chart = kpiChart(await readKpiSeries(ctx, from, to), options);
           return await render(
-            { chart, workspace: chartWorkspaceOf(values, options), format, options },
+            {
+              chart,
+              workspace: chartWorkspaceOf(values, options),
+              format,
+              options,
+              notes: { line: paramsLine({ from, to }), day: today },
+            },
             { signal, user: ctx.caller.userId },
           );
         },

@@ -57,7 +57,7 @@ export function pictureOptionsOf(
 ): PictureOptions {
   const given = Object.entries({ theme, width }).find(([, value]) => value !== undefined)?.[0];
   if (given !== undefined && !isPicture(format)) {
-    throw invalidField(given, 'not_offered', 'is only supported for image/svg+xml and image/png');
+    throw invalidField(given, 'not_offered', 'is only supported for pictures and slides');
   }
   if (!isPicture(format)) return {};
   const language = negotiateLanguage(request, reply, new Set(pictureLanguages));
@@ -68,7 +68,7 @@ export function pictureOptionsOf(
 export function disposition(report: string, format: FileFormat, table?: string): string {
   const ending = format === 'chart' ? 'chart.json' : format;
   const name = `${report}${table === undefined ? '' : `-${table}`}.${ending}`;
-  return `${isPicture(format) ? 'inline' : 'attachment'}; filename="${name}"`;
+  return `${isPicture(format) && format !== 'pptx' ? 'inline' : 'attachment'}; filename="${name}"`;
 }
 
 /**

@@ -15,7 +15,7 @@ import { invalidField } from '../../../platform/errors.ts';
 import type { RenderContext } from '../../../reports/kernel/rendering/rendering.types.ts';
 import { reportRequest } from '../../../reports/kernel/report.cards.ts';
 import { isComplete, positionOf } from '../../../reports/kernel/report.compute.ts';
-import { fileMediaTypes } from '../../../reports/kernel/report.formats.ts';
+import { fileMediaTypes, isZip } from '../../../reports/kernel/report.formats.ts';
 import { startReport } from '../../../reports/kernel/report.job.ts';
 import { waitForPosition } from '../../../reports/kernel/report.position.ts';
 import { dayOf, renderContextOf } from '../../../reports/kernel/report.rendering.ts';
@@ -47,6 +47,7 @@ const suffix: Record<ReportFormat, string> = {
   xlsx: '-xlsx',
   svg: '-svg',
   png: '-png',
+  pptx: '-pptx',
   chart: '-chart',
 };
 
@@ -225,7 +226,7 @@ export function reportOperation(
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
         look = renderContextOf(values, ctx.metamodel, today, options);
       }
-      const rendered = { report: report.name, params, body, format, table, look };
+      const rendered = { report: report.name, params, body, format, table, look, line: asked.line };
       return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
     },
   });
@@ -297,10 +298,10 @@ function cacheControl(maxStaleness: number | undefined): string {
   return maxStaleness ? `private, max-age=${maxStaleness}` : 'private, no-cache';
 }
 
-/** Weak for workbooks: they contain their creation time, so that only their content is the same. */
+/** Weak for zips: they contain their creation time, so that only their content is the same. */
 function etagOf({ tag }: ReportKey, format: ReportFormat, part: string | undefined): string {
   const etag = `"${tag}${suffix[format]}${part === undefined ? '' : `-${part}`}"`;
-  return format === 'xlsx' ? `W/${etag}` : etag;
+  return isZip(format) ? `W/${etag}` : etag;
 }
 
 /** Whether the client has the current response, which the cache key shows without computing anything. */

@@ -2,14 +2,15 @@ import Type, { type Static } from 'typebox';
 import { Choice, optional } from '../../kernel/shapes.ts';
 
 /** The output formats of a report or query. */
-export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png', 'chart']);
+export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png', 'pptx', 'chart']);
 
 export type ReportFormat = Static<typeof ReportFormat>;
 
-/** The formats that are pictures, or the data of one, from which browsers draw it. */
-export type PictureFormat = 'svg' | 'png' | 'chart';
+const pictures = ['svg', 'png', 'pptx', 'chart'] as const;
+/** The formats that are pictures, slides with them, or the data of one, from which browsers draw it. */
+export type PictureFormat = (typeof pictures)[number];
 export const isPicture = (format: ReportFormat): format is PictureFormat =>
-  format === 'svg' || format === 'png' || format === 'chart';
+  pictures.some((picture) => picture === format);
 
 /** The languages that pictures have besides English. */
 export const pictureLanguages = ['de'] as const;

@@ -81,10 +81,13 @@ export function heading(
   const room = width - 2 * margin;
   const size = look.isPanel ? type.reading.size : type.title.size;
   const marks: Mark[] = [];
-  let y = margin + size * 0.8;
-  const titles = paragraph(look, margin, y, title, { size, weight: weight.title, room, most: 2 });
-  marks.push(...titles);
-  y += (titles.length - 1) * lineOf(size);
+  let y = margin - 14;
+  if (title !== '') {
+    y = margin + size * 0.8;
+    const titles = paragraph(look, margin, y, title, { size, weight: weight.title, room, most: 2 });
+    marks.push(...titles);
+    y += (titles.length - 1) * lineOf(size);
+  }
   if (note) {
     const notes = paragraph(look, margin, y + 22, note, {
       size: type.base.size,

@@ -1,13 +1,10 @@
 import { xmlAttribute } from '../../../platform/xml.ts';
+import { envelope, OFFICE, relationships, XML } from './ooxml.package.ts';
 
-// The parts of a workbook around its sheets (ECMA-376 part 1, 12 and 18; part 2 for the package)
+// The parts of a workbook around its sheets (ECMA-376 part 1, 12 and 18)
 
-export const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 export const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
-const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
-const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
-const CORE = `${PACKAGE}/metadata/core-properties`;
 /** Maximum characters of a sheet's name. */
 const MAX_NAME = 31;
 
@@ -33,38 +30,15 @@ const stylesXml = `${XML}<styleSheet xmlns="${MAIN}"><numFmts count="${formats.l
   )
   .join('')}</cellXfs></styleSheet>`;
 
-const relationships = (targets: [type: string, target: string][]) =>
-  `${XML}<Relationships xmlns="${PACKAGE}/relationships">${targets
-    .map(([type, target], n) => `<Relationship Id="rId${n + 1}" Type="${type}" Target="${target}"/>`)
-    .join('')}</Relationships>`;
-
 /** The parts of a workbook with sheets of these names, `xl/worksheets/sheet1.xml` and so on. */
 export function packageParts(sheets: string[]): [name: string, xml: string][] {
-  const override = (part: string, type: string) => `<Override PartName="/${part}" ContentType="${type}"/>`;
   const sheetPart = (n: number) => `worksheets/sheet${n + 1}.xml`;
   return [
-    [
-      '[Content_Types].xml',
-      `${XML}<Types xmlns="${PACKAGE}/content-types">
-<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
-<Default Extension="xml" ContentType="application/xml"/>${[
-        override('xl/workbook.xml', `${CONTENT}.sheet.main+xml`),
-        override('xl/styles.xml', `${CONTENT}.styles+xml`),
-        override('docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml'),
-        ...sheets.map((_, n) => override(`xl/${sheetPart(n)}`, `${CONTENT}.worksheet+xml`)),
-      ].join('')}</Types>`,
-    ],
-    [
-      '_rels/.rels',
-      relationships([
-        [`${OFFICE}/officeDocument`, 'xl/workbook.xml'],
-        [`${PACKAGE}/relationships/metadata/core-properties`, 'docProps/core.xml'],
-      ]),
-    ],
-    [
-      'docProps/core.xml',
-      `${XML}<cp:coreProperties xmlns:cp="${CORE}" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:creator>Estate</dc:creator></cp:coreProperties>`,
-    ],
+    ...envelope('xl/workbook.xml', [
+      ['xl/workbook.xml', `${CONTENT}.sheet.main+xml`],
+      ['xl/styles.xml', `${CONTENT}.styles+xml`],
+      ...sheets.map((_, n): [string, string] => [`xl/${sheetPart(n)}`, `${CONTENT}.worksheet+xml`]),
+    ]),
     ['xl/styles.xml', stylesXml],
     [
       'xl/workbook.xml',

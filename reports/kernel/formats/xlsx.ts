@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { cellText } from './cells.ts';
 import type { Cell, Column, ColumnType, Table, WriteOptions } from './formats.types.ts';
-import { cellStyles, MAIN, packageParts, XML } from './xlsx.package.ts';
+import { XML } from './ooxml.package.ts';
+import { cellStyles, MAIN, packageParts } from './xlsx.package.ts';
 
 export interface XlsxOptions extends WriteOptions {
   /** Rows of a sheet with its header; fewer than the format's limit in tests. */

@@ -14,6 +14,14 @@ export interface RenderContext {
   options: PictureOptions;
 }
 
+/** What slides say besides their charts. */
+export interface SlideNotes {
+  /** The parameters. */
+  line: string;
+  /** Of the data, `YYYY-MM-DD`. */
+  day: string;
+}
+
 /** A file or chart of a report's result. */
 export interface RenderedReport {
   /** Name of the report. */
@@ -26,12 +34,20 @@ export interface RenderedReport {
   table?: string | undefined;
   /** For charts. */
   look?: RenderContext | undefined;
+  /** The parameters, for slides. */
+  line: string;
 }
 
 /** A rendering in a worker thread. */
 export type Rendering =
   | RenderedReport
-  | { chart: Chart; workspace: ChartWorkspace; format: PictureFormat; options: PictureOptions }
+  | {
+      chart: Chart;
+      workspace: ChartWorkspace;
+      format: PictureFormat;
+      options: PictureOptions;
+      notes: SlideNotes;
+    }
   | { make: DocumentFormat; paper: PrintDocument };
 
 /** The result of the thread: the file or an error. */

@@ -1,18 +1,15 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import {
-  isPicture,
-  type PictureFormat,
-  type PictureOptions,
-} from '../../../domain/inventory/reports/report.options.ts';
+import { isPicture } from '../../../domain/inventory/reports/report.options.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { answerRequests } from '../../../platform/worker-threads.ts';
 import { reportNamed } from '../../reports.catalogue.ts';
 import { drawChart } from '../charts/charts.draw.ts';
-import type { Chart, ChartWorkspace } from '../charts/charts.types.ts';
+import type { Chart } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 import { rowsTable, tablesOf, writeTables } from '../report.formats.ts';
 import { parseReport } from '../report.lines.ts';
+import type { ReportTable } from '../report.ts';
 import type { Rendering, RenderResult } from './rendering.types.ts';
 
 /** Maximum bytes of a result that is parsed at once: as objects it needs ten times this memory. */
@@ -25,7 +22,7 @@ const MOST_BYTES = 128 * 1024 * 1024;
 async function makeRendering(rendering: Rendering): Promise<Buffer> {
   if ('paper' in rendering) return await renderDocument(rendering.make, rendering.paper);
   if ('chart' in rendering) return await draw(rendering.chart, rendering);
-  const { params, format, table, look } = rendering;
+  const { params, format, table, look, line } = rendering;
   const report = reportNamed(rendering.report);
   const body = Buffer.from(rendering.body.buffer, rendering.body.byteOffset, rendering.body.byteLength);
   const isWhole = isPicture(format) || report.long === undefined;
@@ -33,24 +30,26 @@ async function makeRendering(rendering: Rendering): Promise<Buffer> {
     throw new EstateError('query_too_heavy', 'The report is too large for this format; use a filter.');
   }
   if (isPicture(format)) {
-    const chart = report.chart!(JSON.parse(body.toString()), params, look!.context);
-    return await draw(chart, { ...look!, format });
+    const result = JSON.parse(body.toString());
+    const { context, ...how } = look!;
+    const chart = report.chart!(result, params, context);
+    const notes = { line, day: context.today };
+    return await draw(chart, { ...how, format, notes }, () => report.tables(result, params)[0]);
   }
   const tables = tablesOf(format, report.tables(parseReport(report, body), params), table);
   return await collect((out) => writeTables(format, tables.map(rowsTable), out));
 }
 
-/** Draws a chart; the library for PNG is loaded with the first one. */
+/** Draws a chart; the library for PNG is loaded with the first one. @param table that of slides. */
 async function draw(
   chart: Chart,
-  {
-    workspace,
-    options,
-    format,
-  }: { workspace: ChartWorkspace; options: PictureOptions; format: PictureFormat },
+  { format, ...how }: Omit<Extract<Rendering, { chart: Chart }>, 'chart'>,
+  table?: () => ReportTable | undefined,
 ): Promise<Buffer> {
   if (format === 'chart') return Buffer.from(JSON.stringify(chart));
-  const svg = drawChart(chart, workspace, options);
+  if (format === 'pptx')
+    return await (await import('./rendering.slides.ts')).writeSlides(chart, how, table?.());
+  const svg = drawChart(chart, how.workspace, how.options);
   if (format === 'svg') return Buffer.from(svg);
   return (await import('./rendering.png.ts')).pngOf(svg);
 }

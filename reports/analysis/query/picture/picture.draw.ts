@@ -18,7 +18,7 @@ import type {
   SingleChart,
 } from '../../../kernel/charts/charts.types.ts';
 import { render } from '../../../kernel/rendering/rendering.queue.ts';
-import { chartWorkspaceOf } from '../../../kernel/report.rendering.ts';
+import { chartWorkspaceOf, dayOf, paramsLine } from '../../../kernel/report.rendering.ts';
 import { reportText } from '../../../kernel/report.texts.ts';
 import type { QueryPlan } from '../query.plan.ts';
 import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
@@ -83,8 +83,10 @@ export async function drawQuery(
   const workspace = chartWorkspaceOf(values, options);
   const metamodel = labelledMetamodel(ctx.metamodel, options.language);
   const chart = queryChart({ ...read, query, plan, shape, metamodel, workspace });
+  const asOf = query.as_of === undefined ? undefined : new Date(query.as_of);
+  const notes = { line: paramsLine({ from: query.from, filter: query.filter }), day: dayOf(asOf) };
   const drawn = await render(
-    { chart, workspace, format, options },
+    { chart, workspace, format, options, notes },
     { user: ctx.caller.userId, ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
   );
   return { picture: drawn, position, groups: read.groups };

@@ -1,13 +1,17 @@
+import { readXml } from '../../../../platform/xml.ts';
 import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
+import type { Chart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
 import type { Rendering } from '../../../../reports/kernel/rendering/rendering.types.ts';
 import { createShared } from '../../../../reports/kernel/report.shared.ts';
+import { unpack } from '../../../support/archives.ts';
 import { readWorkbook } from '../../../support/workbook.ts';
 import { samples } from '../charts/samples.ts';
 
 const workspace = { currency: 'EUR', dateFormat: 'DD.MM.YYYY' };
 const chart = samples(3).bars;
-const picture: Rendering = { chart, workspace, format: 'svg', options: {} };
+const notes = { line: 'filter: <b> & "c"', day: '2026-11-30' };
+const picture: Rendering = { chart, workspace, format: 'svg', options: {}, notes };
 
 /** An answer with as many applications, as the report on costs gives it. */
 const costs = (count: number) => {
@@ -17,6 +21,7 @@ const costs = (count: number) => {
   return {
     report: 'cost',
     params: { type: 'Application', cost_field: 'costTotalAnnual' },
+    line: 'type: Application',
     body: Buffer.from(`{"items":[\n${items.join(',\n')}\n],"total":1,"position":"1"}`),
   };
 };
@@ -40,7 +45,7 @@ it('makes files and pictures in another thread, the same as here', async () => {
 
 it('draws PNG of two pixels for each, within bounds of its size', async () => {
   const png = async (count: number, width: number) => {
-    const made = await render({ chart: samples(count).bars, workspace, format: 'png', options: { width } });
+    const made = await render({ ...picture, chart: samples(count).bars, format: 'png', options: { width } });
     expect(made.subarray(1, 4).toString()).toBe('PNG');
     return [made.readUInt32BE(16), made.readUInt32BE(20)] as const;
   };
@@ -50,6 +55,52 @@ it('draws PNG of two pixels for each, within bounds of its size', async () => {
   const names = [{ name: '財務会計システム نظام', values: [1, 1] }];
   const other = { ...samples(1).bars, items: names } as typeof chart;
   expect((await render({ ...picture, chart: other, format: 'png' })).length).toBeGreaterThan(1_000);
+});
+
+/** The parts of a presentation, whose XML is well-formed and whose relationships lead to parts of a declared type. */
+async function slidesOf(pptx: Buffer): Promise<string[]> {
+  const parts = await unpack(pptx);
+  const text = (name: string) => parts.get(name)!.toString();
+  const types = text('[Content_Types].xml');
+  for (const [name, content] of parts) {
+    if (name.endsWith('.png')) expect(content.subarray(1, 4).toString()).toBe('PNG');
+    else readXml(content.toString(), { open: () => undefined }, { depth: 100, elements: 100_000 });
+    if (!/\.(rels|png)$|^\[/.test(name)) expect(types).toContain(`PartName="/${name}"`);
+    if (!name.endsWith('.rels')) continue;
+    const folder = `/${name.replace(/_rels\/[^/]*$/, '')}`;
+    for (const [, target] of content.toString().matchAll(/Target="([^"]*)"/g))
+      expect([...parts.keys()]).toContain(new URL(target!, `file://${folder}`).pathname.slice(1));
+  }
+  return [...parts.keys()].filter((name) => /slides\/slide\d+\.xml$/.test(name)).map(text);
+}
+
+it('writes slides: one for each picture, then the first rows as a table, in plain text', async () => {
+  const [only] = await slidesOf(await render({ ...picture, format: 'pptx' }));
+  expect(only).toContain('<a:t>filter: &lt;b&gt; &amp; "c"</a:t>');
+  expect(only).toContain('<a:t>As of 30.11.2026</a:t>');
+  const panels: Chart = {
+    kind: 'panels',
+    title: 'Both',
+    panels: [chart, { ...chart, title: 'Second' }] as never,
+  };
+  const both = await slidesOf(await render({ ...picture, chart: panels, format: 'pptx' }));
+  expect(both).toHaveLength(2);
+  expect(both[1]).toContain('<a:t>Both: Second</a:t>');
+
+  const look = {
+    context: { metamodel: { cardTypes: new Map() }, today: '2026-11-30' },
+    workspace,
+    options: {},
+  };
+  const deck = await slidesOf(await render({ format: 'pptx', ...costs(91), look }));
+  expect(deck).toHaveLength(1 + 5);
+  expect(deck[1]).toContain('<a:t>=Application 0</a:t>');
+  expect(deck[1]).toContain('Rows 1 to 18 · The first 90 rows');
+  expect(deck[5]).toContain('<a:t>=Application 89</a:t>');
+  for (const slide of [...both, ...deck]) {
+    expect(slide).toContain('<p:ph type="title"/>');
+    expect(slide).not.toMatch(/hlinkClick|<a:fld|oleObj|TargetMode/);
+  }
 });
 
 it('survives what fails, and hands refusals on as they are', async () => {
@@ -62,7 +113,7 @@ it('survives what fails, and hands refusals on as they are', async () => {
   const { report, params } = costs(1);
   const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
   await expect(
-    render({ format: 'svg', report, params, body, look: { context, workspace, options: {} } }),
+    render({ format: 'svg', report, params, line: '', body, look: { context, workspace, options: {} } }),
   ).rejects.toMatchObject({ code: 'query_too_heavy' });
   expect((await render(picture)).toString()).toContain('<svg');
 });

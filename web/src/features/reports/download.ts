@@ -8,6 +8,10 @@ import { fetchReport, type Params, reportUrl } from '../../kit/reports.ts';
 const formats = [
   { accept: 'image/svg+xml', extension: 'svg' },
   { accept: 'image/png', extension: 'png' },
+  {
+    accept: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    extension: 'pptx',
+  },
   { accept: 'text/csv', extension: 'csv' },
   { accept: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', extension: 'xlsx' },
 ];
