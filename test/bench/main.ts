@@ -7,6 +7,7 @@ import { type LandscapeLoad, loadLandscape } from './harness/workspace.ts';
 import * as analyses from './scenarios/analyses.ts';
 import { analysisCrashes } from './scenarios/analysis-crashes.ts';
 import { duplicates, duplicatesSize } from './scenarios/duplicates.ts';
+import { eventLoop } from './scenarios/event-loop.ts';
 import * as exports from './scenarios/exports.ts';
 import * as itsm from './scenarios/itsm.ts';
 import { largeReports } from './scenarios/large.ts';
@@ -34,7 +35,7 @@ const scenarios: Scenario[] = [
     analyses.complianceReadings,
     analysisCrashes,
   ],
-  ...[reports.ppm, exports.workspace, largeReports, web],
+  ...[reports.ppm, exports.workspace, largeReports, eventLoop, web],
 ];
 
 const log = (text: string) => console.log(`# ${text}`);
