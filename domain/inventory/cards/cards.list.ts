@@ -208,18 +208,21 @@ export function cardOrder(
   search?: string,
 ): Order {
   const [first, ...more] = params.sort_by?.split(',') ?? [];
-  const { sort_dir } = params;
-  const order = fieldOrder(ctx, { sort_by: first, sort_dir }, types, search);
-  if (more.length === 0) return order;
   if (more.length >= MOST_SORTS)
     throw invalidField('sort_by', 'too_many', `names more than ${MOST_SORTS} fields`);
-  const orders = [
-    order,
-    ...more.map((name) => {
-      const dir = name.startsWith('-') ? 'desc' : 'asc';
-      return fieldOrder(ctx, { sort_by: name.replace(/^-/, ''), sort_dir: dir }, types, search);
+  const wanted: SortRequest[] = [
+    { sort_by: first, sort_dir: params.sort_dir },
+    ...more.map((name): SortRequest => {
+      const sort_dir = name.startsWith('-') ? 'desc' : 'asc';
+      return { sort_by: name.replace(/^-/, ''), sort_dir };
     }),
   ];
+  // cards of one type are in the order of the other fields, which an index may provide
+  const telling = types.length === 1 ? wanted.filter(({ sort_by }) => sort_by !== 'type') : wanted;
+  const orders = (telling.length > 0 ? telling : wanted.slice(0, 1)).map((one) =>
+    fieldOrder(ctx, one, types, search),
+  );
+  if (orders.length === 1) return orders[0]!;
   if (orders.some(({ key }) => key === RELEVANCE))
     throw invalidField('sort_by', 'not_combined', 'relevance cannot be combined with other fields');
   const joins = orders.flatMap(({ field }) => field.join ?? []);
@@ -228,10 +231,16 @@ export function cardOrder(
   return combinedOrder(orders, joins[0]);
 }
 
+/** A requested order by one field. */
+interface SortRequest {
+  sort_by: string | undefined;
+  sort_dir: ListParams['sort_dir'];
+}
+
 /** The order by one field; a search without one is ordered by relevance. */
 function fieldOrder(
   ctx: Ctx,
-  { sort_by, sort_dir }: { sort_by: string | undefined; sort_dir: ListParams['sort_dir'] },
+  { sort_by, sort_dir }: SortRequest,
   types: string[],
   search: string | undefined,
 ): Order {

@@ -58,3 +58,10 @@ it('sorts options as the metamodel orders them, at every type, those without one
   expect(walked).toEqual([...levels, 'none']);
   expect(await plants('level')).toEqual([...levels.toReversed(), 'none']);
 });
+
+it('sorts cards of one type as by the other fields alone', async () => {
+  for (const name of ['B', 'A']) await admin.card({ type: 'Provider', name });
+  expect(await names('type=Provider&sort_by=type,-name')).toEqual(['B', 'A']);
+  expect(await names('type=Provider&sort_by=name,type&sort_dir=desc')).toEqual(['B', 'A']);
+  expect(await names('type=Provider&sort_by=type,type&sort_dir=desc')).toHaveLength(2);
+});
