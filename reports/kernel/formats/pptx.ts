@@ -6,7 +6,7 @@ import { XML } from './ooxml.package.ts';
 import { GROUP, NAMESPACES, presentationParts, SLIDE, type SlidePart } from './pptx.package.ts';
 
 /** A PNG with its size in pixels. */
-export interface SlidePicture {
+interface SlidePicture {
   png: Buffer;
   width: number;
   height: number;
