@@ -33,15 +33,43 @@ function compressed(): Plugin {
   };
 }
 
+/** Lets the browser read and compile the pages' frame while the entry asks the service. */
+function preloaded(): Plugin {
+  return {
+    name: 'preloaded',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle = {} }) {
+        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+        const frame = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith('/src/app.tsx'))!;
+        return [frame.fileName, ...frame.imports]
+          .filter((name) => !html.includes(name))
+          .map((name) => ({
+            tag: 'link',
+            attrs: { rel: 'modulepreload', crossorigin: true, href: `/${name}` },
+            injectTo: 'head' as const,
+          }));
+      },
+    },
+  };
+}
+
 export default defineConfig({
   root: here,
-  plugins: [react(), compressed()],
+  plugins: [react(), compressed(), preloaded()],
   build: {
     outDir: path.join(here, 'dist'),
     emptyOutDir: true,
     target: 'es2023',
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // what most pages share is one file, not one for each set of pages that share something
+          groups: [{ name: 'shared', test: /node_modules/, minShareCount: 6 }],
+        },
+      },
       // else the build succeeds, and the page that needs the package fails in the browser
       onwarn(warning, warn) {
         if (warning.code === 'UNRESOLVED_IMPORT') throw new Error(warning.message);

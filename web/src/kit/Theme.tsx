@@ -2,6 +2,7 @@ import { createTheme, type MantineColorsTuple, MantineProvider } from '@mantine/
 import { Notifications } from '@mantine/notifications';
 import type { ReactNode } from 'react';
 import { radius, schemes, type } from '../../../reports/kernel/charts/charts.tokens.ts';
+import { styleNonce } from './nonce.ts';
 import { cssVariables } from './tokens.ts';
 
 const { light, dark } = schemes;
@@ -94,10 +95,6 @@ const theme = createTheme({
     Drawer: { defaultProps: { transitionProps: { duration: 120 } } },
   },
 });
-
-/** The nonce that the service wrote into the page, without which the policy blocks inline style elements. */
-export const styleNonce = () =>
-  document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
 
 /** Colours, sizes and Mantine's theme for all pages. */
 export function Theme({ children }: { children: ReactNode }) {

@@ -38,15 +38,19 @@ export const browserLanguages = () => ({ 'Accept-Language': navigator.languages.
 
 const supported = (language: string): Language => nearestLanguage(language, ['en', 'de']);
 
+// the default asks for all languages that the browser knows, which takes longer than all texts of a page
+IntlMessageFormat.resolveLocale = (locales) => new Intl.Locale(String(locales));
+
 /** Formats a message; parsed messages are kept. */
 function createTranslate(language: Language, messages: Messages): Translate {
   const parsed = new Map<MessageKey, IntlMessageFormat>();
   return (key, values) => {
+    const text = messages[key] ?? english[key];
+    // most texts have no values, and need no parser
+    if (!/[{']/.test(text)) return text;
     let message = parsed.get(key);
     if (!message) {
-      message = new IntlMessageFormat(messages[key] ?? english[key], language, undefined, {
-        ignoreTag: true,
-      });
+      message = new IntlMessageFormat(text, language, undefined, { ignoreTag: true });
       parsed.set(key, message);
     }
     return String(message.format(values));
@@ -63,7 +67,8 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     let isCurrent = true;
     void loaders[language]().then((texts) => {
-      if (isCurrent) setMessages({ language, texts });
+      // the same texts again would render everything once more
+      if (isCurrent) setMessages((before) => (before.texts === texts ? before : { language, texts }));
     });
     return () => {
       isCurrent = false;

@@ -1,14 +1,16 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, useState } from 'react';
 import { call, countBadges, logout } from '#client';
 import { Icon } from '../kit/Icon.tsx';
+import { Later } from '../kit/Later.tsx';
 import { Avatar } from '../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
 import styles from './layout.module.css';
 import { isAllowed, useBootstrap, useMe } from './queries.ts';
-import { ViewAsRole } from './ViewAsRole.tsx';
+
+const ViewAsRole = lazy(async () => ({ default: (await import('./ViewAsRole.tsx')).ViewAsRole }));
 
 /** An area of the application. */
 interface Entry {
@@ -130,7 +132,9 @@ function PersonMenu() {
   return (
     <>
       {button}
-      <ViewAsRole isOpen={isChoosing} onClose={() => setChoosing(false)} />
+      <Later isNeeded={isChoosing}>
+        <ViewAsRole isOpen={isChoosing} onClose={() => setChoosing(false)} />
+      </Later>
     </>
   );
 }

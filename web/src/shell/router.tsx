@@ -15,7 +15,8 @@ import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { readMapSearch } from '../features/map/map.search.ts';
 import { readQuerySearch } from '../features/query/query.search.ts';
 import { AppLayout } from './AppLayout.tsx';
-import { bootstrapQuery, meQuery, queryClient, relationTypesQuery, typesQuery } from './queries.ts';
+import { readNeeded } from './first.ts';
+import { bootstrapQuery, meQuery, queryClient } from './queries.ts';
 import { RouteError, RouteMissing, RoutePending } from './RouteStates.tsx';
 
 const root = createRootRoute({ component: Outlet });
@@ -108,12 +109,7 @@ const app = createRoute({
     const me = await queryClient.ensureQueryData(meQuery);
     if (!me) throw redirect({ to: '/login', search: { next: location.href } });
   },
-  loader: () =>
-    Promise.all(
-      [bootstrapQuery, typesQuery, relationTypesQuery].map((query) =>
-        queryClient.ensureQueryData(query as typeof bootstrapQuery),
-      ),
-    ),
+  loader: readNeeded,
   component: AppLayout,
 });
 

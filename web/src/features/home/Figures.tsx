@@ -1,19 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, type Dashboard, readDashboard } from '#client';
+import type { Dashboard } from '#client';
 import { useFormat } from '../../kit/format.ts';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import type { InventorySearch } from '../inventory/inventory.search.ts';
 import styles from './home.module.css';
+import { dashboardQuery } from './home.queries.ts';
 
-export const useDashboard = () =>
-  useQuery({
-    queryKey: ['home', 'dashboard'],
-    // without `Prefer: respond-async` no job is started
-    queryFn: async ({ signal }) => (await call(readDashboard({ signal }))) as Dashboard,
-  }).data;
+export const useDashboard = () => useQuery(dashboardQuery).data;
 
 type Trend = Dashboard['trends']['total_cards'];
 

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { call, readHome } from '#client';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { useMe } from '../../shell/queries.ts';
@@ -8,20 +7,15 @@ import { EventList, type ShownActivity } from './EventList.tsx';
 import { Figures, Types, useDashboard } from './Figures.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import styles from './home.module.css';
+import { homeQuery, LENGTH } from './home.queries.ts';
 import { Shares } from './Shares.tsx';
-import { countWaiting, type Home, Waiting } from './Waiting.tsx';
-
-/** Items of each list on the page. */
-const LENGTH = 8;
+import { countWaiting, Waiting } from './Waiting.tsx';
 
 /** What waits for the person, what changed, and the key figures of the workspace. */
 export function HomePage() {
   const t = useTexts();
   const me = useMe();
-  const { data: home } = useQuery({
-    queryKey: ['home'],
-    queryFn: async ({ signal }) => (await call(readHome({ signal, query: { page_size: LENGTH } }))) as Home,
-  });
+  const { data: home } = useQuery(homeQuery);
   const dashboard = useDashboard();
   const hour = new Date().getHours();
   const greeting = hour < 12 ? 'home.morning' : hour < 18 ? 'home.day' : 'home.evening';
