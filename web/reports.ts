@@ -12,7 +12,15 @@ interface Parameter {
 interface Description {
   paths: Record<
     string,
-    { get?: { summary: string; responses: Record<string, { content?: object }>; parameters?: Parameter[] } }
+    {
+      get?: {
+        summary: string;
+        /** Such as `reports.portfolio / costs.view for cost fields`. */
+        'x-permission': string;
+        responses: Record<string, { content?: object }>;
+        parameters?: Parameter[];
+      };
+    }
   >;
   components: { parameters: Record<string, Parameter> };
 }
@@ -41,7 +49,9 @@ export function writeReports(): void {
         ...(choices !== undefined && { choices }),
       }));
     const has = (key: string) => inQuery.some((one) => one.name === key);
-    return [{ name, summary: get.summary, parameters, takesAsOf: has('as_of'), takesFilter: has('filter') }];
+    const permissions = get['x-permission'].split(/ \/ |; /).filter((one) => /^[a-z_]+\.[a-z_]+$/.test(one));
+    const takes = { takesAsOf: has('as_of'), takesFilter: has('filter') };
+    return [{ name, summary: get.summary, permissions, parameters, ...takes }];
   });
   const target = path.resolve(import.meta.dirname, 'src/generated');
   mkdirSync(target, { recursive: true });

@@ -35,17 +35,19 @@ export interface Visit {
 interface VisitOptions {
   width?: number;
   colorScheme?: 'light' | 'dark';
+  /** The language of the browser. */
+  locale?: string;
 }
 
 /** Opens a page of a service that listens on a port of its own. */
 export async function visit(
   browser: Browser,
   origin: string,
-  { width = 1440, colorScheme = 'light' }: VisitOptions = {},
+  { width = 1440, colorScheme = 'light', locale = 'en' }: VisitOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     baseURL: origin,
-    locale: 'en',
+    locale,
     colorScheme,
     viewport: { width, height: 900 },
     reducedMotion: 'reduce',
@@ -82,8 +84,8 @@ export async function listen(t: TestApp): Promise<string> {
 /** Logs in with the password of every test person, and goes on to a page. */
 export async function logIn(page: Page, email: string, next = '/'): Promise<void> {
   await page.goto(`/login?next=${encodeURIComponent(next)}`);
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await page.locator('input[type=email]').fill(email);
+  await page.locator('input[type=password]').fill(password);
+  await page.locator('form button[type=submit]').click();
   await page.waitForURL((url) => url.pathname !== '/login');
 }

@@ -88,3 +88,27 @@ test('pasted rows change cards and become new ones in one dialog, unless they ex
   expect(problems).toEqual([]);
   await page.context().close();
 });
+
+test('F8 leads from one refused cell to the next, and round again', async () => {
+  const cols = encodeURIComponent(JSON.stringify(['name', 'attributes.numberOfUsers']));
+  const { page, problems, accessibility } = await open(`/inventory?type=Application&cols=${cols}`);
+  await page.getByRole('link', { name: 'Aardvark' }).waitFor();
+  const cell = (line: number, column = 1) => page.locator(`[data-line="${line}"][data-column="${column}"]`);
+  for (const line of [0, 2]) {
+    await cell(line).click();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('many');
+    await page.keyboard.press('Enter');
+    await cell(line).and(page.locator('[aria-invalid=true]')).waitFor();
+  }
+  expect(await accessibility()).toEqual([]);
+  const focused = () => page.evaluate<string | undefined>('document.activeElement.dataset.line');
+  await cell(1, 0).click({ position: { x: 2, y: 2 } });
+  for (const line of ['2', '0', '2']) {
+    await page.keyboard.press('F8');
+    await eventually(focused).toBe(line);
+  }
+  // the refused values are answers with an error, which browsers write to the console
+  expect(problems.filter((problem) => !/422/.test(problem))).toEqual([]);
+  await page.context().close();
+});

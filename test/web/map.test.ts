@@ -76,3 +76,65 @@ test('the address holds measure, rule and table, and numbers lead to the invento
   expect(problems).toEqual([]);
   await page.context().close();
 });
+
+test('the map is saved with its view, found in the gallery, and opens as it was', async () => {
+  const { page, problems, accessibility } = await visit(browser, origin);
+  await logIn(page, owner.email, `/map?levels=2&colour=costTotalAnnual&root=${claims}`);
+  await page.getByRole('heading', { level: 1, name: 'Claims' }).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save as' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Costs of claims');
+  expect(await accessibility('[role=dialog]')).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  await page.goto('/reports?tab=saved');
+  await page.getByRole('link', { name: 'Costs of claims' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Claims' }).waitFor();
+  const { searchParams } = new URL(page.url());
+  expect(Object.fromEntries(searchParams)).toMatchObject({
+    levels: '2',
+    colour: 'costTotalAnnual',
+    root: claims,
+  });
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('the map and the surroundings of a card are pictures on a dashboard, other maps are links', async () => {
+  const { page, problems, accessibility } = await visit(browser, origin);
+  await logIn(page, owner.email, '/map');
+  const pin = async (dashboard: string) => {
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await page.getByRole('menuitem', { name: dashboard }).click();
+  };
+  await page.getByRole('region', { name: 'Claims' }).waitFor();
+  await pin('New dashboard');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Ours');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Pinned to Ours').waitFor();
+  await page.goto(`/map?colour=costTotalAnnual&root=${claims}`);
+  await page.getByRole('heading', { level: 1, name: 'Claims' }).waitFor();
+  await pin('Ours');
+  await page.getByText('Pinned to Ours').waitFor();
+  await page.goto(`/explorer?center=${damage}`);
+  await page.getByRole('heading', { level: 2, name: 'Damage' }).first().waitFor();
+  await pin('Ours');
+  await page.getByText('Pinned to Ours').waitFor();
+
+  await page.goto('/reports?tab=dashboards');
+  await page.getByRole('link', { name: 'Ours' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Ours' }).waitFor();
+  await page
+    .getByRole('region', { name: 'Capability map' })
+    .locator('svg [role=option], svg text')
+    .first()
+    .waitFor();
+  await page.getByRole('region', { name: 'Damage' }).locator('svg text').first().waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.getByRole('region', { name: 'Claims' }).getByRole('link', { name: /Open/ }).click();
+  await page.getByRole('heading', { level: 1, name: 'Claims' }).waitFor();
+  expect(page.url()).toContain('colour=costTotalAnnual');
+  expect(problems).toEqual([]);
+  await page.context().close();
+});

@@ -25,6 +25,8 @@ export interface Report {
   /** In its address, such as `bpm/process-map`. */
   name: string;
   summary: string;
+  /** All that it needs. */
+  permissions: string[];
   parameters: ReportParameter[];
   takesAsOf: boolean;
   takesFilter: boolean;

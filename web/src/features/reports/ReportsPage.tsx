@@ -7,6 +7,7 @@ import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { type Report, reports, titleOf } from '../../kit/reportCatalogue.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { useReportPicture } from './picture.ts';
 import styles from './reports.module.css';
 import { SavedGallery } from './SavedGallery.tsx';
@@ -19,6 +20,8 @@ export function ReportsPage() {
   const search = useSearch({ strict: false }) as { tab?: string };
   const navigate = useNavigate();
   const [isNew, setNew] = useState(false);
+  const { permissions: own } = useMe();
+  const permitted = reports.filter(({ permissions }) => permissions.every((one) => isAllowed(own, one)));
   const tab = tabs.find((one) => one === search.tab) ?? 'reports';
   return (
     <Page
@@ -56,7 +59,7 @@ export function ReportsPage() {
       </div>
       {tab === 'reports' ? (
         <div className={styles.gallery}>
-          {reports.map((report) => (
+          {permitted.map((report) => (
             <Preview key={report.name} report={report} />
           ))}
         </div>
