@@ -2,6 +2,9 @@ import { password, person } from '../support/accounts.ts';
 import { answered, openApp } from '../support/harness.ts';
 import { listen, startBrowser, visit } from './browser.ts';
 
+// pages of a busy machine are slow
+vi.setConfig({ testTimeout: 180_000 });
+
 const { t, admin } = await openApp(['admin']);
 const origin = await listen(t);
 const browser = await startBrowser();

@@ -91,6 +91,7 @@ const places: Record<string, Place[]> = {
   '/dashboards/$id': [
     { address: '/dashboards/DASHBOARD', content: 'main section[aria-label] svg text', empty: 'main p' },
   ],
+  '/import': [{ address: '/import', content: 'h1' }],
   '/query': [{ address: '/query', content: 'main form input' }],
   '/reports/$': [
     { address: '/reports', content: 'main a img, main a strong' },
