@@ -138,8 +138,10 @@ async function saveChange(
   values: Partial<UserRow>,
   local: boolean,
 ): Promise<void> {
-  // Tokens mailed to the old address, or for a password that is no longer used, become invalid.
-  if ('email' in values || !local) await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
+  // Tokens mailed to the old address, for a password that is no longer used, or shown to somebody who had all rights of the old
+  // role become invalid.
+  if ('email' in values || 'role' in values || !local)
+    await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
   await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
     revokes: endsLogins.some((field) => field in values),
   });
@@ -306,6 +308,10 @@ export async function updateUsersInBulk(
          token_version = token_version + 1, updated_at = now()
        where id = any(${changing.map(({ id }) => id)}::uuid[]) returning to_jsonb(users) as row`;
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
+    if (updates.role !== undefined)
+      await sql('one_time_tokens')
+        .whereIn('user_id', [...after.keys()] as string[])
+        .delete();
     for (const before of changing) emitUpdate(work, before, after.get(before.id) as UserRow);
     await work.extensions.userRightsChanged(work, ctx, [...after.keys()] as string[]);
     work.raise('users');

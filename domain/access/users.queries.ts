@@ -43,6 +43,9 @@ export const userList = defineList({
   },
   members: {
     ...columnMembers('u', shownColumns),
+    // preferences are nobody else's business
+    ui_preferences: (ctx) =>
+      fragment`case when u.id = ${ctx.caller.userId}::uuid then u.ui_preferences else '{}' end`,
     has_password: 'u.password_hash is not null',
     pending_setup: PENDING,
     two_factor_enabled: reserved(

@@ -81,6 +81,9 @@ describe('creating users', () => {
     const valid = (token: string) => t.anonymous.get(`/api/v1/auth/validate-setup-token?token=${token}`);
     await expectProblem(valid(body.setup_token), 404);
     await ok(valid(resent.setup_token));
+    // whoever was shown it had all rights of the old role, not of the new one
+    await ok(admin.patch(`/api/v1/users/${body.id}`, { role: 'admin' }));
+    await expectProblem(valid(resent.setup_token), 404);
     const host = await t.holding('users.invite');
     const invited = (await host.post('/api/v1/users', someone({ send_email }))).body;
     expect([invited.mail_configured, Object.keys(invited).filter((key) => key.startsWith('setup'))]).toEqual([
@@ -235,6 +238,10 @@ describe('changing users', () => {
       settings: { theme: 'dark', language: 'de' },
     });
     expect((await viewer.get(url)).body.settings).toEqual({ theme: 'dark', language: 'de' });
+    // they are nobody else's business
+    const row = `/api/v1/users/${viewer.userId}`;
+    expect((await viewer.get(row)).body.ui_preferences).toMatchObject({ settings: { theme: 'dark' } });
+    expect((await admin.get(row)).body.ui_preferences).toEqual({});
     await expectProblem(viewer.patch(url, { settings: { big: 'x'.repeat(20_000) } }), 422);
     await expectProblem(viewer.patch(url, { dashboard_default_tab: 'elsewhere' }), 422);
   });
