@@ -12,7 +12,7 @@ import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { type StagedCost, stageCost } from './imports.costs.stage.ts';
 import { type StagedFlow, stageFlow } from './imports.flows.stage.ts';
-import { resolveNumbers } from './imports.numbers.ts';
+import { refuseOtherExternalIds, resolveNumbers } from './imports.numbers.ts';
 import {
   readTagCatalogue,
   readUserIds,
@@ -110,24 +110,30 @@ interface StagedRows {
 /** Converts parsed rows to staged rows: checks everything that does not depend on other rows or cards. */
 type Stager<K extends ImportKind> = (sql: Sql, rows: ImportRow<K>[]) => Promise<StagedRows[K][]>;
 
+/** Finds the cards that rows name in several ways, which must agree. */
+async function resolveCards(ctx: Ctx, sql: Sql, rows: readonly ImportRow[]): Promise<void> {
+  await resolveNumbers(ctx, sql, rows);
+  await refuseOtherExternalIds(ctx, sql, rows);
+}
+
 const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } = {
   costs: async (ctx) => async (sql, rows) => {
-    await resolveNumbers(ctx, sql, rows);
+    await resolveCards(ctx, sql, rows);
     return rows.map(stageCost);
   },
   data_flows: async (ctx) => async (sql, rows) => {
-    await resolveNumbers(ctx, sql, rows);
+    await resolveCards(ctx, sql, rows);
     return rows.map(stageFlow);
   },
   relations: async (ctx) => async (sql, rows) => {
-    await resolveNumbers(ctx, sql, rows);
+    await resolveCards(ctx, sql, rows);
     const types = await typesOfIds(sql, 'relations', rows);
     return rows.map((row) => stageRelation(ctx, row, types));
   },
   async cards(ctx, db) {
     const catalogue = await readTagCatalogue(db);
     return async (sql, rows) => {
-      await resolveNumbers(ctx, sql, rows);
+      await resolveCards(ctx, sql, rows);
       const types = await typesOfIds(sql, 'cards', rows);
       const emails = rows.flatMap(({ values }) => (values.stakeholders ?? []).map(({ email }) => email));
       const users = await readUserIds(sql, emails);

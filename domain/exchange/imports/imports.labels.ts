@@ -40,7 +40,8 @@ function finderOf(items: readonly Labelled[]): Find {
   const found = new Map<string, string>();
   const ambiguous = new Set<string>();
   for (const item of items) {
-    for (const text of textsOf(item)) {
+    // a key in another case could be meant as well
+    for (const text of [item.key, ...textsOf(item)]) {
       const label = fold(text);
       if (label === '') continue;
       if ((found.get(label) ?? item.key) !== item.key) ambiguous.add(label);

@@ -59,3 +59,39 @@ export async function resolveNumbers(ctx: Ctx, sql: Sql, rows: readonly ImportRo
     }
   }
 }
+
+/** The members with a card's external id, and those with the id of the same card. */
+const idOfExternal = {
+  parent_external_id: 'parent_id',
+  source_external_id: 'source_id',
+  target_external_id: 'target_id',
+  card_external_id: 'card_id',
+  interface_external_id: 'interface_id',
+} as const satisfies Partial<Record<CardColumn | RelationColumn | CostColumn | FlowColumn, string>>;
+
+/**
+ * Refuses rows that name a card by an id and by the external id of another: whoever changed only one of both columns would not
+ * see that the other decides.
+ */
+export async function refuseOtherExternalIds(ctx: Ctx, sql: Sql, rows: readonly ImportRow[]): Promise<void> {
+  const named = rows.flatMap((row) => {
+    const values = row.values as Record<string, unknown>;
+    return Object.entries(idOfExternal).flatMap(([field, idField]) => {
+      const [external, id] = [values[field], values[idField]];
+      return typeof external === 'string' && typeof id === 'string'
+        ? [{ row, field, idField, external, id }]
+        : [];
+    });
+  });
+  if (named.length === 0) return;
+  const ids = [...new Set(named.map(({ id }) => id))];
+  const found = await query(sql).rows<{ id: string; external_id: string | null }>`select c.id, c.external_id
+    from cards c where c.id = any(${ids}::uuid[]) and (${embed(visibleCards(ctx))})`;
+  const byId = new Map(found.map(({ id, external_id }) => [id, external_id]));
+  for (const { row, field, idField, external, id } of named) {
+    const own = byId.get(id);
+    if (own === undefined || own === external.trim()) continue;
+    const message = `is not the external id of the card in ${idField}: leave one of both empty`;
+    row.errors.push({ field, code: 'other_external_id', message });
+  }
+}

@@ -145,7 +145,7 @@ function valueReader(
   }
   if (part === 'lifecycle') {
     return (row, text) => {
-      const day = readDay(text);
+      const day = readDay(dayOf(text, options));
       if (day) setMember(row, part, key, day);
       else row.errors.push({ field: name, ...badDate });
     };
@@ -153,7 +153,7 @@ function valueReader(
   return (row, text) => {
     const type = options.fieldType(typeOf(row), key);
     const option = (given: string) => options.labels?.option(typeOf(row), key, given) ?? given;
-    const value = type ? readAttribute(type, text, option) : text;
+    const value = type ? readAttribute(type, type === 'date' ? dayOf(text, options) : text, option) : text;
     if (value !== undefined) setMember(row, part, key, value);
     else {
       const error = { field: name, ...unreadable[type as keyof typeof unreadable] };
@@ -161,6 +161,10 @@ function valueReader(
     }
   };
 }
+
+/** The day of a cell with a date and a time, as workbooks have them. */
+const dayOf = (text: string, { verbatim }: ReadCsvOptions): string =>
+  verbatim && /^\d{4}-\d\d-\d\dT[\d:]{8}Z$/.test(text) ? text.slice(0, 10) : text;
 
 const badNumber = {
   code: 'bad_number',

@@ -1,5 +1,5 @@
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { EstateError, invalidField, invalidFields } from '../../../platform/errors.ts';
+import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { unknownChoice } from '../../kernel/choices.ts';
 import { readError } from '../../kernel/transfer/read-error.ts';
 import {
@@ -8,7 +8,6 @@ import {
   type SheetRows,
   type StoredWorkbook,
 } from '../../kernel/transfer/xlsx.read.ts';
-import type { CsvRecord } from './imports.csv-records.ts';
 import { firstLine } from './imports.lines.ts';
 import { headerColumns, rowReader } from './imports.read-csv.ts';
 import { type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
@@ -110,31 +109,46 @@ function rowsReader<K extends ImportKind>(
 ): (rows: SheetRows['rows']) => ImportRow<K>[] {
   const columns = inSheet(sheet, () => headerColumns({ cells: header }, options));
   const read = rowReader(columns, { ...options, verbatim: true });
-  const recordOf = ({ row, cells }: SheetRows['rows'][number]): CsvRecord => {
-    const record = { line: first + row, bytes: 0 };
+  const errorOf = ({ cells, uncalculated = [] }: SheetRows['rows'][number]): FieldError | undefined => {
     const cut = columns.find((_, n) => (cells[n]?.length ?? 0) >= LONGEST_CELL - 1);
     if (cut) {
-      const message = `may have been cut at ${LONGEST_CELL} characters, which a cell takes: import it as CSV`;
-      return { ...record, cells, error: { field: cut.name, code: 'too_long', message } };
+      const message = `has ${LONGEST_CELL - 1} characters or more, at which spreadsheets cut texts: import it as CSV`;
+      return { field: cut.name, code: 'too_long', message };
+    }
+    const open = columns.find((_, n) => uncalculated.includes(n));
+    if (open) {
+      const message = 'is a formula without a result: open and save the workbook in a spreadsheet program';
+      return { field: open.name, code: 'not_calculated', message };
     }
     const beyond = cells.findIndex((cell, n) => n >= columns.length && cell !== '');
-    if (beyond >= 0) {
-      const message = `has a value in column ${beyond + 1}, which the header does not name`;
-      return { ...record, cells, error: { field: ROW, code: 'wrong_cell_count', message } };
-    }
-    return { ...record, cells: columns.map((_, n) => cells[n] ?? '') };
+    if (beyond < 0) return undefined;
+    const message = `has a value in column ${beyond + 1}, which the header does not name`;
+    return { field: ROW, code: 'wrong_cell_count', message };
   };
-  return (rows) => rows.map((row) => read(recordOf(row)));
+  return (rows) =>
+    rows.map((row) => {
+      const cells = columns.map((_, n) => row.cells[n] ?? '');
+      const parsed = read({ line: first + row.row, bytes: 0, cells });
+      const error = errorOf(row);
+      if (error) parsed.errors.push(error);
+      return parsed;
+    });
 }
 
-/** Names the sheet in errors of its columns. */
+/** How many wrong columns a message names: the errors of a job have no list. */
+const MOST_NAMED = 20;
+
+/** Names the sheet and its wrong columns in one message. */
 function inSheet<T>(sheet: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof EstateError) || !error.errors) throw error;
-    throw invalidFields(
-      error.errors.map((one) => ({ ...one, message: `${one.message}, on the sheet ${sheet}` })),
-    );
+    const { errors } = error;
+    const named = errors.slice(0, MOST_NAMED).map(({ field, message, nearest }) => {
+      const meant = nearest === undefined ? '' : `, perhaps ${nearest}`;
+      return `${field}: ${message}${meant}`;
+    });
+    throw new EstateError('validation_failed', `The sheet ${sheet}: ${named.join('; ')}`, { errors });
   }
 }

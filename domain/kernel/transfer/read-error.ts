@@ -7,6 +7,6 @@ export function readError(error: unknown): unknown {
   // libraries throw plain errors, the system errors with a code
   const ofFile = name === 'Error' && (code === undefined || String(code).startsWith('Z_'));
   if (!ofFile && !ofText) return error;
-  const why = ofText ? 'it is not UTF-8' : message.replace(/\s+/g, ' ').slice(0, 200);
+  const why = ofText ? 'it is not UTF-8' : message.replace(/\s+/g, ' ').slice(0, 200).replace(/\.+$/, '');
   return new EstateError('validation_failed', `The file cannot be read: ${why}.`);
 }

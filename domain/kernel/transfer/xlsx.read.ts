@@ -21,6 +21,8 @@ export interface SheetRows {
     row: number;
     /** From the first column on; empty cells are empty texts. */
     cells: string[];
+    /** The columns, from 0, whose formula has no result: the program that wrote it does not calculate. */
+    uncalculated?: number[];
   }[];
 }
 
@@ -69,8 +71,7 @@ export async function* readXlsx(
   try {
     const workbook = await readWorkbook(archive);
     for (const { name, part } of workbook.sheets) {
-      if (archive.has(part) && (wanted?.includes(name) ?? true))
-        yield* sheetRows(archive, workbook, name, part);
+      if (wanted?.includes(name) ?? true) yield* sheetRows(archive, workbook, name, part);
     }
   } finally {
     archive.close();
@@ -111,9 +112,13 @@ async function readSheets(archive: Archive): Promise<Sheets & { partOf(type: str
       if (element === 'workbookPr') workbook.from1904 = /^(1|true)$/.test(attribute('date1904') ?? '');
       if (element !== 'sheet') return;
       const relation = relations.find(({ id }) => id === attribute('id'));
-      if (relation?.type === 'worksheet') {
-        workbook.sheets.push({ name: attribute('name') ?? '', part: relation.target });
-      }
+      const name = attribute('name') ?? '';
+      if (!relation || !archive.has(relation.target))
+        throw new Error(`it lacks the sheet ${name.slice(0, 100)}`);
+      if (workbook.sheets.some((sheet) => sheet.name === name))
+        throw new Error(`two sheets are named ${name.slice(0, 100)}`);
+      // a chart can be a sheet too
+      if (relation.type === 'worksheet') workbook.sheets.push({ name, part: relation.target });
       if (workbook.sheets.length > MAX_SHEETS) throw new Error(`it has more than ${MAX_SHEETS} sheets`);
     },
   });
@@ -198,7 +203,10 @@ async function* sheetRows(
   let rows: SheetRows['rows'] = [];
   let row = 0;
   let cells: string[] = [];
+  let uncalculated: number[] = [];
   let column = -1;
+  let hasFormula = false;
+  let hasValue = false;
   let type = 'n';
   let style = 0;
   let value = '';
@@ -208,15 +216,23 @@ async function* sheetRows(
     open(element, attribute) {
       if (element === 'row') {
         const said = Number(attribute('r') ?? row + 1);
-        row = Number.isInteger(said) && said > 0 && said <= MAX_ROW ? said : row + 1;
+        const place = Number.isInteger(said) && said > 0 && said <= MAX_ROW ? said : row + 1;
+        if (place <= row || place > MAX_ROW)
+          throw new Error(`row ${place} of the sheet ${sheet} is not in its place`);
+        row = place;
         cells = [];
+        uncalculated = [];
         column = -1;
       } else if (element === 'c') {
         column = columnOf(attribute('r')) ?? column + 1;
         type = attribute('t') ?? 'n';
         style = Number(attribute('s') ?? 0);
         value = '';
+        hasFormula = false;
+        hasValue = false;
       }
+      if (element === 'f') hasFormula = true;
+      if (element === 'v') hasValue = true;
       inValue = element === 'v' || element === 't';
     },
     text(piece) {
@@ -224,6 +240,7 @@ async function* sheetRows(
     },
     close(element) {
       if (element === 'v' || element === 't') inValue = false;
+      if (element === 'c' && hasFormula && !hasValue) uncalculated.push(column);
       if (element === 'c' && value !== '') {
         if (column >= MAX_COLUMNS) throw new Error(`the sheet ${sheet} has more than ${MAX_COLUMNS} columns`);
         const text = cellText(workbook, type, style, value);
@@ -232,7 +249,8 @@ async function* sheetRows(
         while (text !== '' && cells.length < column) cells.push('');
         if (text !== '') cells[column] = text;
       }
-      if (element === 'row' && cells.some((cell) => cell.trim() !== '')) rows.push({ row, cells });
+      if (element === 'row' && (uncalculated.length > 0 || cells.some((cell) => cell.trim() !== '')))
+        rows.push({ row, cells, ...(uncalculated.length > 0 && { uncalculated }) });
     },
   })) {
     if (rows.length === 0) continue;
@@ -240,6 +258,8 @@ async function* sheetRows(
     rows = [];
   }
 }
+
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** The characters that a text writes by their codes (ECMA-376, 22.9.2.19, ST_Xstring). */
 const unescaped = (text: string): string =>
@@ -253,8 +273,8 @@ function cellText(workbook: Workbook, type: string, style: number, value: string
   if (type === 'b') return value.trim() === '1' ? 'true' : 'false';
   if (type === 'e') return '';
   if (type !== 'n') return unescaped(value);
-  const number = Number(value);
-  if (!Number.isFinite(number)) return value;
+  const number = DECIMAL.test(value.trim()) ? Number(value) : Number.NaN;
+  if (!Number.isFinite(number)) return value.trim();
   if (workbook.days[style]) return dayOf(number, workbook.from1904) ?? String(number);
   return String(number);
 }
@@ -276,8 +296,12 @@ interface Archive {
  * @throws Error with the reason why it is refused.
  */
 async function openArchive(blobs: BlobStore, id: string, size: number): Promise<Archive> {
-  const zip = await yauzl.fromRandomAccessReaderPromise(new StoredRanges(blobs, id), size, {
-    autoClose: false,
+  const reader = new StoredRanges(blobs, id);
+  const zip = await yauzl.fromRandomAccessReaderPromise(reader, size, { autoClose: false }).catch((error) => {
+    if (!/end of central directory/i.test((error as Error).message)) throw error;
+    throw new Error(
+      'it is no workbook in the format XLSX; save one with a password, or of an older format, anew',
+    );
   });
   const parts = new Map<string, Entry>();
   let unpacked = 0;
@@ -324,7 +348,8 @@ export function isDayFormat(id: number, code: string | undefined): boolean {
 }
 
 /**
- * The date of a serial number as `YYYY-MM-DD`, followed by the time if there is one; undefined after the year 9999.
+ * The date of a serial number as `YYYY-MM-DD`, followed by the time if there is one; undefined for a time alone, for the
+ * 29th of February 1900, which never was, and after the year 9999.
  * @param from1904 whether the workbook uses the 1904 date system.
  */
 export function dayOf(serial: number, from1904: boolean): string | undefined {
@@ -332,11 +357,14 @@ export function dayOf(serial: number, from1904: boolean): string | undefined {
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30);
   const moment = new Date(epoch + Math.round(serial * 86_400) * 1000);
   if (!(serial >= 0) || Number.isNaN(moment.getTime()) || moment.getUTCFullYear() > 9999) return undefined;
+  if (!from1904 && (serial < 1 || Math.floor(serial) === 60)) return undefined;
   const text = moment.toISOString();
   return moment.getTime() % DAY_MS === 0 ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
 }
 
 const MAX_DEPTH = 64;
+/** The parser holds a text or a tag as a whole: longer ones are refused before it has. */
+const MAX_PIECE = 4 * 1024 * 1024;
 
 /** Callbacks for the elements of a part. Names are local names: each part uses one vocabulary. */
 interface XmlVisitor {
@@ -353,7 +381,9 @@ async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<
   const parser = createXmlParser();
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let depth = 0;
+  let held = 0;
   parser.on('opentag', ({ local, attributes }) => {
+    held = 0;
     depth += 1;
     if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);
     visitor.open(local, (name) => {
@@ -365,10 +395,13 @@ async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<
   parser.on('text', (text) => visitor.text?.(text));
   parser.on('cdata', (text) => visitor.text?.(text));
   parser.on('closetag', ({ local }) => {
+    held = 0;
     depth -= 1;
     visitor.close?.(local);
   });
   for await (const chunk of stream as AsyncIterable<Buffer>) {
+    held += chunk.length;
+    if (held > MAX_PIECE) throw new Error('it has a text that is too long');
     parser.write(decoder.decode(chunk, { stream: true }));
     yield;
   }

@@ -113,7 +113,7 @@ it('answers 304 for the format that the client holds, and 406 for others', async
   expect([refused.status, refused.body.code, refused.body.offered.length]).toEqual([
     406,
     'not_acceptable',
-    6,
+    7,
   ]);
 });
 

@@ -76,20 +76,26 @@ it('fails before any row when the header of a sheet is wrong, and names the shee
   const id = await askImport(await t.ctx(), t.services, content, xlsx);
   const job = await untilStatus(t.services, id, 'failed');
   expect(job.error).toMatchObject({ code: 'validation_failed' });
-  expect(job.error!.message).toMatch(/^nmae: .* on the sheet Two/);
+  expect(job.error!.message).toMatch(/^The sheet Two: nmae: .*, perhaps name; name: /);
   expect(await imports.card('H-1')).toBeUndefined();
 });
 
 it('refuses rows with values beside the header, and texts that may have been cut', async () => {
-  const { faults } = await send({
+  const { faults, report } = await send({
     Sheet: [
       [...head, 'description'],
       ['Application', 'C-1', 'Beside', null, 'who reads this'],
       ['Application', 'C-2', 'Cut', 'x'.repeat(32_767)],
       ['Application', 'C-3', 'Long', 'x'.repeat(10_000)],
+      ['Application', 'C-4', 'Open', { formula: '1+1' }],
     ],
   });
-  expect(faults).toMatchObject({ 2: ['row wrong_cell_count'], 3: ['description too_long'] });
+  expect(faults).toMatchObject({
+    2: ['row wrong_cell_count'],
+    3: ['description too_long'],
+    5: ['description not_calculated'],
+  });
+  expect(report.map(({ external_id }) => external_id)).toEqual(['C-1', 'C-2', 'C-3', 'C-4']);
   expect(await imports.card('C-3')).toBeDefined();
 });
 
@@ -120,4 +126,39 @@ it('reads labels of types, headers, options and booleans in any language, and ke
   expect(await Promise.all(['L-1', 'L-2'].map(read))).toEqual([both, both]);
   expect(await read('L-4')).toEqual(['Application', null, false, 'missionCritical']);
   expect(await read('L-5')).toEqual(['ITComponent', 'software', undefined, undefined]);
+});
+
+it('names rows of other sheets in messages, and takes the day of a date with a time', async () => {
+  const { report } = await send({
+    One: [
+      [...head, 'lifecycle.active'],
+      ['Application', 'S-1', 'First', new Date('2024-02-29T12:30Z')],
+    ],
+    Two: [head, ['Application', 'S-1', 'Again']],
+  });
+  expect(report[1]!.errors[0]!.message).toBe('row 2 of sheet 1 has the same key');
+  expect((await imports.card('S-1')).lifecycle).toEqual({ active: '2024-02-29' });
+});
+
+it('refuses rows whose ids and external ids name different cards', async () => {
+  await send({
+    Cards: [
+      [...head, 'parent_external_id'],
+      ['BusinessCapability', 'P-1', 'Above'],
+      ['BusinessCapability', 'P-2', 'Beside'],
+      ['BusinessCapability', 'P-3', 'Below', 'P-1'],
+    ],
+  });
+  const [above, below] = [await imports.card('P-1'), await imports.card('P-3')];
+  const { faults, job } = await send(
+    {
+      Cards: [
+        ['id', 'parent_id', 'parent_external_id'],
+        [below.id, above.id, 'P-2'],
+      ],
+    },
+    { mode: 'upsert' },
+  );
+  expect(faults).toEqual({ 2: ['parent_external_id other_external_id'] });
+  expect(job.counts).toMatchObject({ failed: 1, updated: 0 });
 });

@@ -67,7 +67,7 @@ describe('a workbook', () => {
     expect(sheets).toEqual({
       First: [
         { row: 1, cells: ['text', '1.5', 'true', '2024-02-29', '2024-02-29T12:30:00Z', '', 'last'] },
-        { row: 2, cells: ['2', 'shown', '', 'rich', 'a link'] },
+        { row: 2, cells: ['2', 'shown', '', 'rich', 'a link'], uncalculated: [2] },
         { row: 4, cells: ['ä €\u{1f600} <&>'] },
       ],
       Second: [{ row: 1, cells: ['x'] }],
@@ -85,6 +85,13 @@ describe('a workbook', () => {
     });
   });
 
+  it('takes only decimal numbers for numbers', async () => {
+    const cells = ['0x10', ' ', '1e3', '1,5'].map((value) => `<c><v>${value}</v></c>`);
+    expect(await read(await archive(parts(sheetOf(`<row>${cells.join('')}</row>`))))).toEqual({
+      One: [{ row: 1, cells: ['0x10', '', '1000', '1,5'] }],
+    });
+  });
+
   it('is refused where it is none, or would do harm', async () => {
     const fault = async (content: Buffer) =>
       await read(content).then(
@@ -92,14 +99,20 @@ describe('a workbook', () => {
         (error) => error.message,
       );
     const plain = parts(sheetOf(''));
-    expect(await fault(Buffer.from('PK nothing'))).toMatch(/end of central directory|zip/i);
+    expect(await fault(Buffer.from('PK nothing'))).toMatch(/no workbook in the format XLSX/);
     expect(await fault(await archive({ 'a.txt': 'x' }))).toBe('it is an archive, but no workbook');
     expect(await fault(await archive({ ...plain, 'xl/vbaProject.bin': 'x' }))).toBe('it contains macros');
+    const { 'xl/worksheets/one.xml': _, ...lacking } = plain;
+    expect(await fault(await archive(lacking))).toBe('it lacks the sheet One');
+    const twice = '<row r="1"><c><v>1</v></c></row><row r="1"><c><v>2</v></c></row>';
+    expect(await fault(await archive(parts(sheetOf(twice))))).toMatch(/row 1 of the sheet One/);
     const entity =
       '<!DOCTYPE x [<!ENTITY e "boom">]><worksheet><sheetData><row><c><v>&e;</v></c></row></sheetData></worksheet>';
     expect(await fault(await archive(parts(entity)))).toBe('it declares a document type');
     expect(await fault(await archive(parts('<worksheet><sheetData><row>')))).toMatch(/unclosed/);
     expect(await fault(await archive(parts(`${'<a>'.repeat(70)}${'</a>'.repeat(70)}`)))).toMatch(/64 deep/);
+    const endless = sheetOf(`<row><c><v>${'A'.repeat(9_000_000)}</v></c></row>`);
+    expect(await fault(await archive(parts(endless)))).toBe('it has a text that is too long');
     const wide = sheetOf('<row><c r="ZZZ1"><v>1</v></c></row>');
     expect(await fault(await archive(parts(wide)))).toMatch(/more than 2000 columns/);
     const long = sheetOf(`<row><c t="inlineStr"><is><t>${'x'.repeat(200_000)}</t></is></c></row>`);
