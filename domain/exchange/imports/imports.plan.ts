@@ -34,16 +34,19 @@ export async function planStaged(
 }
 
 /**
- * Whether rows failed since their name is taken: the transaction of a plan sees what others commit between its statements, so
+ * How many rows failed since their name is taken: the transaction of a plan sees what others commit between its statements, so
  * that cards which it did not find first can have the names then.
  */
-const isNameTaken = (sql: Transaction, job: string): Promise<boolean> =>
+const countTaken = (sql: Transaction, job: string): Promise<number> =>
   query(sql)
-    .value<boolean>`select exists (select from import_outcomes where job_id = ${job} and outcome = 'failed'
-    and errors @> '[{"code":"sibling_name_taken"}]')`;
+    .value<number>`select count(*)::int from import_outcomes where job_id = ${job} and outcome = 'failed'
+    and errors @> '[{"code":"sibling_name_taken"}]'`;
+
+/** How often an upsert is planned while others write the same rows: each of them can be in between once more. */
+const MAX_PLANS = 5;
 
 /**
- * Plans the staged rows of a job in one transaction, and an upsert twice if names of its rows are taken; of an earlier
+ * Plans the staged rows of a job in one transaction, and an upsert again while names of its rows are taken; of an earlier
  * plan, the batches from `firstBatch` on are replaced.
  * @param store is called last in that transaction, and stores the checkpoint.
  */
@@ -53,7 +56,8 @@ export async function planImport(
   options: PlanOptions,
   store: (sql: Transaction, planned: Planned) => Promise<void>,
 ): Promise<Planned> {
-  let isLast = options.mode !== 'upsert';
+  let left = options.mode === 'upsert' ? MAX_PLANS - 1 : 0;
+  let before = 0;
   const plan = async (sql: Transaction): Promise<Planned> => {
     using _cancelling = await cancelOnAbort(db, sql, job.signal);
     const { kind, firstBatch = 0 } = options;
@@ -61,15 +65,20 @@ export async function planImport(
     if (firstBatch === 0) await sql('import_outcomes').where({ job_id: job.id }).delete();
     await sql(planTable[kind]).where({ job_id: job.id }).where('batch', '>=', firstBatch).delete();
     const planned = await planStaged(job, sql, job.id, options);
-    if (!isLast && planned.failed > 0 && (await isNameTaken(sql, job.id))) throw new PlanOutdated(firstBatch);
+    const taken = left > 0 && planned.failed > 0 ? await countTaken(sql, job.id) : 0;
+    // as many as before: they are taken by what nobody is writing now
+    if (taken > 0 && taken !== before) {
+      before = taken;
+      throw new PlanOutdated(firstBatch);
+    }
     await store(sql, planned);
     return planned;
   };
   const isTaken = (error: unknown) => error instanceof PlanOutdated;
-  const last = async () => {
-    isLast = true;
+  const again = async () => {
+    left -= 1;
   };
-  return await retryWhile(2, isTaken, () => inTransaction(db, plan), last).catch((error) => {
+  return await retryWhile(MAX_PLANS, isTaken, () => inTransaction(db, plan), again).catch((error) => {
     job.signal.throwIfAborted();
     throw error;
   });
