@@ -29,7 +29,7 @@ test.each([
 ] as const)('the explorer shows what is around a card, $width px, $colorScheme', async (look) => {
   const { page, problems, accessibility } = await visit(browser, origin, look);
   await logIn(page, owner.email, `/explorer?center=${desk}`);
-  await page.getByRole('button', { name: / 2 Business Capability/ }).click();
+  await page.getByRole('button', { name: / 2 Business Capabilities/ }).click();
   await page.getByRole('button', { name: 'Claims' }).first().waitFor();
   // more than twelve neighbours of one type are a bundle
   await page.getByRole('button', { name: / 13 IT Component/ }).click();

@@ -225,6 +225,7 @@ test('fields of selected cards are changed at once', async () => {
   await create('Application', 'Mass a', { attributes: { hostingType: 'hybrid' } });
   await create('Application', 'Mass b');
   const { page, problems, accessibility } = await open('/inventory?type=Application&filter=name%20~%20mass');
+  await page.getByRole('link', { name: 'Mass b' }).waitFor();
   await page.getByRole('checkbox', { name: 'Select all rows' }).check();
   await page.getByRole('button', { name: 'Edit fields' }).click();
   const dialog = page.getByRole('dialog', { name: 'Edit 2 cards' });
