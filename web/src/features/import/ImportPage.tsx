@@ -4,7 +4,6 @@ import { useMemo, useState } from 'react';
 import type { Job } from '#client';
 import { Icon } from '../../kit/Icon.tsx';
 import { useLanguage, useTexts } from '../../kit/messages.tsx';
-import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { isAllowed, useMe } from '../../shell/queries.ts';
 import { type FileTable, writeCsv } from './csv.ts';
@@ -16,7 +15,7 @@ import { PreviewStep } from './PreviewStep.tsx';
 import { ResultStep } from './ResultStep.tsx';
 import { type ImportOptions, runImport } from './run.ts';
 import { matching, type Target, useTargets } from './targets.ts';
-import { cellOf, type Fix, keyOf } from './values.ts';
+import { cellOf, type Fix } from './values.ts';
 
 /** The kinds of rows that the person may import. */
 function useKinds(): Kind[] {
@@ -129,7 +128,7 @@ function columnsOf(
 /** What identifies the type of a row. */
 const typed = new Set(['type', 'id', 'number']);
 
-/** The file as imports read it: matched columns, keys for labels; undefined while something is missing. */
+/** The file as imports read it: its matched columns; undefined while something is missing. */
 function useWritten(
   table: FileTable | undefined,
   columns: readonly (string | null)[],
@@ -138,7 +137,6 @@ function useWritten(
   fixes: readonly Fix[],
 ) {
   const { language } = useLanguage();
-  const { types, relationTypes } = useMetamodel();
   const targets = useTargets(kind, type);
   return useMemo(() => {
     if (!table) return undefined;
@@ -149,24 +147,15 @@ function useWritten(
     const hasType = used.some(({ target }) => typed.has(target.column));
     if (used.length === 0 || (kind === 'cards' && !hasType && type === undefined)) return undefined;
     const constant = kind === 'cards' && !hasType ? [type!] : [];
-    const named = kind === 'relations' ? relationTypes : types;
-    const subtypes = types.flatMap((one) => one.subtypes as { key: string; label: string }[]);
     const fixed = new Map(fixes.map(({ column, from, to }) => [`${column} ${from}`, to]));
     const rows = table.rows.map((row) => [
       ...constant,
       ...used.map(({ target, at }) => {
-        const given = row[at] ?? '';
-        const { column } = target;
-        const text =
-          column === 'type'
-            ? keyOf(given, named)
-            : column === 'subtype'
-              ? keyOf(given, subtypes)
-              : cellOf(given, target, language);
-        return fixed.get(`${column} ${text}`) ?? text;
+        const text = cellOf(row[at] ?? '', target, language);
+        return fixed.get(`${target.column} ${text}`) ?? text;
       }),
     ]);
     const header = [...(constant.length > 0 ? ['type'] : []), ...used.map(({ target }) => target.column)];
     return { header, rows, ...writeCsv(header, rows) };
-  }, [table, columns, targets, kind, type, fixes, language, types, relationTypes]);
+  }, [table, columns, targets, kind, type, fixes, language]);
 }

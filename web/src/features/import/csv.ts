@@ -1,3 +1,5 @@
+import { cellsOf } from '../../kit/delimited.ts';
+
 /** A table as a file has it: the names of its columns, and its rows. */
 export interface FileTable {
   header: string[];
@@ -16,22 +18,7 @@ function separatorOf(text: string): string {
 /** Reads CSV by RFC 4180 with any usual separator; empty lines are left out. */
 export function readCsv(given: string): FileTable {
   const text = given.replace(/^\uFEFF/, '');
-  const separator = separatorOf(text);
-  const cell = new RegExp(
-    `(?:"((?:[^"]|"")*)"[^${separator}\\r\\n]*|([^${separator}\\r\\n]*))(${separator}|\\r\\n|\\n|\\r|$)`,
-    'gy',
-  );
-  const lines: string[][] = [];
-  let line: string[] = [];
-  while (cell.lastIndex < text.length || line.length > 0) {
-    const found = cell.exec(text);
-    if (!found) break;
-    line.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? '');
-    if (found[3] === separator) continue;
-    if (line.some((one) => one.trim() !== '')) lines.push(line);
-    line = [];
-    if (found[3] === '') break;
-  }
+  const lines = cellsOf(text, separatorOf(text)).filter((line) => line.some((one) => one.trim() !== ''));
   const [header = [], ...rows] = lines;
   return { header: header.map((name) => name.trim()), rows };
 }

@@ -128,7 +128,7 @@ export function matching(name: string, targets: readonly Target[]): string | und
 }
 
 /** All texts of translations. */
-export const textsOf = (translations: object | undefined): string[] =>
+const textsOf = (translations: object | undefined): string[] =>
   Object.values(translations ?? {}).flatMap((one: unknown) =>
     typeof one === 'string' ? [one] : one && typeof one === 'object' ? textsOf(one) : [],
   );

@@ -1,27 +1,12 @@
 import type { Language } from '../../kit/messages.tsx';
 import { numberOf } from '../../kit/numbers.ts';
-import { type Target, textsOf } from './targets.ts';
+import type { Target } from './targets.ts';
 
 /** A value of a column that is replaced by another. */
 export interface Fix {
   column: string;
   from: string;
   to: string;
-}
-
-interface Named {
-  key: string;
-  label: string;
-  translations?: object;
-}
-
-/** The key of what a text names by its key or its label in any language; other texts stay. */
-export function keyOf(text: string, named: readonly Named[]): string {
-  const wanted = text.trim().toLowerCase();
-  const found = named.find(({ key, label, translations }) =>
-    [key, label, ...textsOf(translations)].some((one) => one.toLowerCase() === wanted),
-  );
-  return found?.key ?? text.trim();
 }
 
 const yes = /^(true|yes|y|ja|j|x|1|wahr)$/i;
@@ -35,11 +20,12 @@ function dateOf(text: string): string {
   return `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
 }
 
-/** A cell as imports read it: keys of options, points of decimals, dates by year; the service refuses what is none. */
+/** A cell as imports read it: points of decimals, dates by year; the service finds labels, and refuses what is none. */
 export function cellOf(given: string, { column, field }: Target, language: Language): string {
   const text = given.trim();
   if (text === '') return '';
   if (column.startsWith('lifecycle.') || column.startsWith('period_')) return dateOf(text);
+  if (column === 'type' || column === 'subtype') return text;
   if (column === 'amount') return String(numberOf(text, language) ?? text);
   switch (field?.type) {
     case 'number':
@@ -50,12 +36,9 @@ export function cellOf(given: string, { column, field }: Target, language: Langu
     case 'boolean':
       return yes.test(text) ? 'true' : no.test(text) ? 'false' : text;
     case 'single_select':
-      return keyOf(text, field.options ?? []);
+      return text;
     case 'multiple_select':
-      return text
-        .split(/[;|]/)
-        .map((one) => keyOf(one, field.options ?? []))
-        .join(';');
+      return text.replaceAll('|', ';');
     default:
       return given;
   }

@@ -65,16 +65,3 @@ export function useCellText() {
 /** A line of cells for the clipboard; tabs and line breaks in a cell become blanks. */
 export const lineOf = (cells: readonly string[]): string =>
   cells.map((text) => text.replace(/[\t\r\n]+/g, ' ')).join('\t');
-
-/** The cells of a text from a spreadsheet: quotes hold tabs and line breaks together. */
-export function cellsOf(text: string): string[][] {
-  const lines: string[][] = [[]];
-  const pattern = /(?:"((?:[^"]|"")*)"|([^\t\r\n]*))(\t|\r\n|\n|\r|$)/gy;
-  const source = text.replace(/\r?\n$/, '');
-  for (let found = pattern.exec(source); found; found = pattern.exec(source)) {
-    lines.at(-1)!.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? '');
-    if (found[3] === '') break;
-    if (found[3] !== '\t') lines.push([]);
-  }
-  return lines;
-}

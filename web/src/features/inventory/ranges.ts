@@ -1,5 +1,6 @@
+import { cellsOf } from '../../kit/delimited.ts';
 import type { Field } from '../../kit/metamodel.tsx';
-import { cellsOf, lineOf, type useCellText } from './cellText.ts';
+import { lineOf, type useCellText } from './cellText.ts';
 import { type Change, MOST_CHANGED } from './changes.ts';
 import { type CellEdit, isSame } from './edits.ts';
 import type { GridCursor, Place } from './grid.ts';
@@ -74,7 +75,7 @@ export function pastedChanges(
   count: number,
   parse: (field: Field, text: string) => unknown,
 ): { changes: Change[]; leftOut: number } {
-  const cells = cellsOf(text);
+  const cells = cellsOf(text, '\t');
   const [only, ...more] = cells.flat();
   if (only !== undefined && more.length === 0)
     return { changes: changesIn(range, (_, __, field) => parse(field, only)), leftOut: 0 };
@@ -112,7 +113,7 @@ export function newCardsOf(
   count: number,
   cellOf: (column: number, text: string) => NewCard['values'][number] | undefined,
 ): { cards: NewCard[]; leftOut: number } {
-  const rows = cellsOf(text).slice(Math.max(0, count - lines[0]));
+  const rows = cellsOf(text, '\t').slice(Math.max(0, count - lines[0]));
   let leftOut = 0;
   const cards = rows.flatMap((row) => {
     const body: Record<string, unknown> = {};
