@@ -32,6 +32,11 @@ export async function issueMailedTokens(
   return tokens;
 }
 
+/** Ends the tokens with which users set their passwords. */
+export async function endMailedTokens(sql: Sql, userIds: readonly string[]): Promise<void> {
+  await sql('one_time_tokens').whereIn('user_id', userIds).delete();
+}
+
 /**
  * The user of a token.
  * @throws EstateError `not_found` if it is unknown, used or expired, or its user is no longer active.

@@ -18,6 +18,7 @@ import type { TokenSubject } from './access.login.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { throttle } from './access.throttle.ts';
 import { hasOtherAdministrator, lockAdministrators, requireAnotherAdministrator } from './administrators.ts';
+import { endMailedTokens } from './one-time-tokens.ts';
 import { storePassword } from './passwords.store.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 import { serviceAccountError } from './users.create.ts';
@@ -140,8 +141,7 @@ async function saveChange(
 ): Promise<void> {
   // Tokens mailed to the old address, for a password that is no longer used, or shown to somebody who had all rights of the old
   // role become invalid.
-  if ('email' in values || 'role' in values || !local)
-    await work.sql('one_time_tokens').where({ user_id: user.id }).delete();
+  if ('email' in values || 'role' in values || !local) await endMailedTokens(work.sql, [user.id]);
   await updateUser(work, user, local ? values : { ...values, password_hash: null, invited_at: null }, {
     revokes: endsLogins.some((field) => field in values),
   });
@@ -303,17 +303,15 @@ export async function updateUsersInBulk(
     for (const user of changing) {
       if (updates.is_active && !user.is_active) await requireReopening(ctx, sql, { ...user, ...updates });
     }
+    const changed = changing.map(({ id }) => id);
     const rows = await query(sql).rows`update users set role = coalesce(${updates.role ?? null}, role),
       is_active = coalesce(${updates.is_active ?? null}, is_active),
          token_version = token_version + 1, updated_at = now()
-       where id = any(${changing.map(({ id }) => id)}::uuid[]) returning to_jsonb(users) as row`;
+       where id = any(${changed}::uuid[]) returning to_jsonb(users) as row`;
     const after = new Map(rows.map(({ row }: { row: UserRow }) => [row.id, row]));
-    if (updates.role !== undefined)
-      await sql('one_time_tokens')
-        .whereIn('user_id', [...after.keys()] as string[])
-        .delete();
+    if (updates.role !== undefined) await endMailedTokens(sql, changed);
     for (const before of changing) emitUpdate(work, before, after.get(before.id) as UserRow);
-    await work.extensions.userRightsChanged(work, ctx, [...after.keys()] as string[]);
+    await work.extensions.userRightsChanged(work, ctx, changed);
     work.raise('users');
     return { updated: changing.length, skipped };
   });
