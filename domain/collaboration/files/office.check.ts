@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { officeParts } from '../../kernel/files/office.parts.ts';
 import type { FileKindKey } from './files.types.ts';
 import { walkXml } from './xml.walk.ts';
 
-const MAX_ENTRIES = 10_000;
-/** What all parts together may unpack to: 200 MiB. */
-const MAX_UNPACKED = 200 * 1024 * 1024;
+/** What all parts together may unpack to, in MiB. */
+const MAX_UNPACKED = 200;
 const MAX_CONTENT_TYPES = 1024 * 1024;
 const CONTENT_TYPES = '[Content_Types].xml';
 const NAMESPACE = 'http://schemas.openxmlformats.org/package/2006/content-types';
@@ -24,26 +24,14 @@ const mainParts: Record<string, FileKindKey> = {
  */
 export async function officeKind(content: Buffer): Promise<FileKindKey> {
   const zip = await yauzl.fromBufferPromise(content, { lazyEntries: true, autoClose: false });
-  if (zip.entryCount > MAX_ENTRIES) throw new Error(`it has more than ${MAX_ENTRIES} parts`);
-  const names = new Set<string>();
-  const entries: Entry[] = [];
-  let declared = 0;
-  for await (const entry of zip.eachEntry()) {
-    declared += entry.uncompressedSize;
-    if (declared > MAX_UNPACKED) throw new Error('it unpacks to more than 200 MiB');
-    if (entry.isEncrypted()) throw new Error('it is encrypted');
-    if (names.has(entry.fileName)) throw new Error('it contains a part twice');
-    if (/vbaProject/i.test(entry.fileName)) throw new Error('it contains macros');
-    names.add(entry.fileName);
-    entries.push(entry);
-  }
+  const parts = await officeParts(zip, MAX_UNPACKED);
   let types: string | undefined;
-  for (const entry of entries) {
+  for (const entry of parts.values()) {
     const text = await readPart(zip, entry);
     if (entry.fileName === CONTENT_TYPES) types = text;
   }
   if (types === undefined) throw new Error('it is an archive, but no office document');
-  return kindOf(types, names);
+  return kindOf(types, parts);
 }
 
 /** Unpacks a part. @returns the text of the list of content types; of other parts only the beginning. */
@@ -65,14 +53,14 @@ async function readPart(zip: ZipFile, entry: Entry): Promise<string> {
   return text;
 }
 
-function kindOf(types: string, names: ReadonlySet<string>): FileKindKey {
+function kindOf(types: string, parts: ReadonlyMap<string, Entry>): FileKindKey {
   let kind: FileKindKey | undefined;
   walkXml(types.replace(/^\uFEFF/, ''), ({ uri, local, attributes }) => {
     if (uri !== NAMESPACE || local !== 'Override') return;
     const value = (name: string) => attributes.find((attribute) => attribute.local === name)?.value ?? '';
     const contentType = value('ContentType');
     if (/macroEnabled|vbaProject/i.test(contentType)) throw new Error('it contains macros');
-    if (Object.hasOwn(mainParts, contentType) && names.has(value('PartName').replace(/^\//, ''))) {
+    if (Object.hasOwn(mainParts, contentType) && parts.has(value('PartName').replace(/^\//, ''))) {
       kind ??= mainParts[contentType];
     }
   });

@@ -1,5 +1,8 @@
+import { textsOf } from '../../kernel/metamodel/languages.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases, type Translations } from '../../kernel/metamodel/metamodel.types.ts';
+import { columnsOf, fold } from '../../kernel/transfer/columns.ts';
+import { readBoolean } from '../../kernel/transfer/csv-cells.ts';
 
 /** Finds keys by labels in any language of the metamodel. A key finds itself; a label that several keys have finds none. */
 export interface Labels {
@@ -18,20 +21,8 @@ interface Labelled {
   translations?: Translations;
 }
 
-/** Letters and digits in lower case. */
-const fold = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
-
-/** The label, and its translations in both forms that they have. */
-function textsOf({ label, translations = {} }: Labelled): string[] {
-  const byLanguage = (translations.label ?? {}) as Record<string, unknown>;
-  return [label, ...Object.values(translations), ...Object.values(byLanguage)].filter(
-    (text) => typeof text === 'string',
-  );
-}
+/** The form in which labels are compared. */
+const plain = (text: string): string => fold(text.normalize('NFKC'));
 
 type Find = (text: string) => string | undefined;
 
@@ -41,16 +32,16 @@ function finderOf(items: readonly Labelled[]): Find {
   const ambiguous = new Set<string>();
   for (const item of items) {
     // a key in another case could be meant as well
-    for (const text of [item.key, ...textsOf(item)]) {
-      const label = fold(text);
+    for (const text of [item.key, ...textsOf(item.label, item.translations)]) {
+      const label = plain(text);
       if (label === '') continue;
       if ((found.get(label) ?? item.key) !== item.key) ambiguous.add(label);
       found.set(label, item.key);
     }
   }
   for (const label of ambiguous) found.delete(label);
-  const keys = new Set([...items].map(({ key }) => key));
-  return (text) => (keys.has(text.trim()) ? text.trim() : found.get(fold(text)));
+  const keys = new Set(items.map(({ key }) => key));
+  return (text) => (keys.has(text.trim()) ? text.trim() : found.get(plain(text)));
 }
 
 /** Builds on first use what most files never need. */
@@ -63,11 +54,7 @@ function lazily<T>(build: () => T): () => T {
 }
 
 /** The labels of visible types, their attributes and options. */
-export function labelsOf(
-  metamodel: Metamodel,
-  kind: 'cards' | 'relations',
-  columns: Iterable<string>,
-): Labels {
+export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations'): Labels {
   const types =
     kind === 'cards'
       ? metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!)
@@ -80,7 +67,7 @@ export function labelsOf(
   const ofTypes = lazily(() => finderOf(types as readonly Labelled[]));
   const ofFields = lazily(() => finderOf(declared.flatMap(({ fields }) => fields as readonly Labelled[])));
   const phases = kind === 'cards' ? lifecyclePhases.map((phase) => `lifecycle.${phase}`) : [];
-  const own = new Map([...columns, ...phases].map((name) => [fold(name), name]));
+  const own = new Map([...columnsOf[kind], ...phases].map((name) => [plain(name), name]));
   const ofSubtypes = lazily(
     () => new Map(types.map((type) => [type.key, finderOf('subtypes' in type ? type.subtypes : [])])),
   );
@@ -95,7 +82,7 @@ export function labelsOf(
   return {
     column(header) {
       const attribute = ofFields()(header);
-      return own.get(fold(header)) ?? (attribute && `attributes.${attribute}`);
+      return own.get(plain(header)) ?? (attribute && `attributes.${attribute}`);
     },
     type: (label) => ofTypes()(label),
     subtype: (type, label) => ofSubtypes().get(type ?? '')?.(label),
@@ -103,16 +90,16 @@ export function labelsOf(
   };
 }
 
-const truths: Record<string, boolean> = {
-  true: true,
-  yes: true,
-  ja: true,
-  wahr: true,
-  false: false,
-  no: false,
-  nein: false,
-  falsch: false,
-};
+/** What people and spreadsheets write for booleans in English and German. */
+const truths = new Map([
+  ['yes', true],
+  ['ja', true],
+  ['wahr', true],
+  ['no', false],
+  ['nein', false],
+  ['falsch', false],
+]);
 
 /** A boolean by the words that people and spreadsheets write in English and German; undefined for others. */
-export const readTruth = (cell: string): boolean | undefined => truths[cell.trim().toLowerCase()];
+export const readTruth = (cell: string): boolean | undefined =>
+  readBoolean(cell) ?? truths.get(cell.trim().toLowerCase());

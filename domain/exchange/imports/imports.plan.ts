@@ -56,16 +56,18 @@ export async function planImport(
   options: PlanOptions,
   store: (sql: Transaction, planned: Planned) => Promise<void>,
 ): Promise<Planned> {
-  let left = options.mode === 'upsert' ? MAX_PLANS - 1 : 0;
+  let plans = 0;
   let before = 0;
   const plan = async (sql: Transaction): Promise<Planned> => {
     using _cancelling = await cancelOnAbort(db, sql, job.signal);
-    const { kind, firstBatch = 0 } = options;
+    const { kind, mode, firstBatch = 0 } = options;
+    plans += 1;
     // without written batches, rows that failed in planning are planned again
     if (firstBatch === 0) await sql('import_outcomes').where({ job_id: job.id }).delete();
     await sql(planTable[kind]).where({ job_id: job.id }).where('batch', '>=', firstBatch).delete();
     const planned = await planStaged(job, sql, job.id, options);
-    const taken = left > 0 && planned.failed > 0 ? await countTaken(sql, job.id) : 0;
+    const mayRepeat = mode === 'upsert' && plans < MAX_PLANS && planned.failed > 0;
+    const taken = mayRepeat ? await countTaken(sql, job.id) : 0;
     // as many as before: they are taken by what nobody is writing now
     if (taken > 0 && taken !== before) {
       before = taken;
@@ -75,10 +77,7 @@ export async function planImport(
     return planned;
   };
   const isTaken = (error: unknown) => error instanceof PlanOutdated;
-  const again = async () => {
-    left -= 1;
-  };
-  return await retryWhile(MAX_PLANS, isTaken, () => inTransaction(db, plan), again).catch((error) => {
+  return await retryWhile(MAX_PLANS, isTaken, () => inTransaction(db, plan)).catch((error) => {
     job.signal.throwIfAborted();
     throw error;
   });

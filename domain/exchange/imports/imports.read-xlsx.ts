@@ -2,12 +2,8 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError, type FieldError, invalidField, invalidFields } from '../../../platform/errors.ts';
 import { unknownChoice } from '../../kernel/choices.ts';
 import { readError } from '../../kernel/transfer/read-error.ts';
-import {
-  readSheetNames,
-  readXlsx,
-  type SheetRows,
-  type StoredWorkbook,
-} from '../../kernel/transfer/xlsx.read.ts';
+import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
+import { readSheetNames, readXlsx, type SheetRows } from '../../kernel/transfer/xlsx.read.ts';
 import { firstLine } from './imports.lines.ts';
 import { headerColumns, rowReader } from './imports.read-csv.ts';
 import { type ImportKind, type ImportRow, inBatches, type ReadOptions, ROW } from './imports.row.ts';
@@ -20,33 +16,25 @@ export interface ReadXlsxOptions<K extends ImportKind = ImportKind> extends Read
 }
 
 /** Sheets by the names that exports give them; `null`: none of their rows is imported. */
-const kindsByName: Record<string, ImportKind | null> = {
-  cards: 'cards',
-  relations: 'relations',
-  costs: 'costs',
-  'data flows': 'data_flows',
-  hierarchy: null,
-  notes: null,
-};
+const kindsByName = new Map<string, ImportKind | null>([
+  ['cards', 'cards'],
+  ['relations', 'relations'],
+  ['costs', 'costs'],
+  ['data flows', 'data_flows'],
+  ['hierarchy', null],
+  ['notes', null],
+]);
 
 /** What the rows of a sheet are by its name; rows beyond a sheet's limit continue on one with a number behind the name. */
 const kindOf = (name: string): ImportKind | null | undefined =>
-  kindsByName[name.toLowerCase().replace(/ \d+$/, '')];
+  kindsByName.get(name.toLowerCase().replace(/ \d+$/, ''));
 
 /**
- * The sheets of a stored workbook that an import of the kind reads: the one that is chosen; else those that exports name
- * after the kind, and those with names of their own, which of other kinds than cards are only read if there is no such sheet.
- * @throws EstateError `validation_failed` if the file is no workbook, or has no such sheet.
+ * The sheets of a workbook that an import of the kind reads: the one that is chosen; else those that exports name after the
+ * kind, and those with names of their own, which of other kinds than cards are only read if there is no such sheet.
+ * @throws EstateError `validation_failed` if it has no such sheet.
  */
-export async function chooseSheets(
-  blobs: BlobStore,
-  file: StoredWorkbook,
-  kind: ImportKind,
-  chosen: string | undefined,
-): Promise<string[]> {
-  const names = await readSheetNames(blobs, file).catch((error) => {
-    throw readError(error);
-  });
+function chooseSheets(names: readonly string[], kind: ImportKind, chosen: string | undefined): string[] {
   if (chosen !== undefined) {
     if (names.includes(chosen)) return [chosen];
     const error = { field: 'sheet', code: 'unknown_sheet', message: 'is no sheet of the workbook' };
@@ -54,10 +42,22 @@ export async function chooseSheets(
   }
   const own = names.filter((name) => kindOf(name) === kind);
   const others = names.filter((name) => kindOf(name) === undefined);
-  const sheets = kind === 'cards' ? names.filter((name) => own.includes(name) || others.includes(name)) : own;
+  const sheets = own.length > 0 && kind !== 'cards' ? own : [...own, ...others];
   if (sheets.length > 0) return sheets;
-  if (others.length > 0) return others;
   throw invalidField('file', 'no_sheet', `has no sheet with ${kind.replace('_', ' ')}`);
+}
+
+/** @throws EstateError `validation_failed` if the file is no workbook, or has no sheet with rows of the kind. */
+export async function checkSheets(
+  blobs: BlobStore,
+  file: StoredWorkbook,
+  kind: ImportKind,
+  chosen: string | undefined,
+): Promise<void> {
+  const names = await readSheetNames(blobs, file).catch((error) => {
+    throw readError(error);
+  });
+  chooseSheets(names, kind, chosen);
 }
 
 /** Excel reads no longer texts: a cell of this length may have been cut. */
@@ -73,9 +73,8 @@ export async function* readWorkbookRows<K extends ImportKind>(
   file: StoredWorkbook,
   options: ReadXlsxOptions<K>,
 ): AsyncGenerator<ImportRow<K>[]> {
-  const wanted = await chooseSheets(blobs, file, options.kind, options.sheet);
   try {
-    yield* inBatches(sheetRows(blobs, file, wanted, options), options.batchRows);
+    yield* inBatches(sheetRows(blobs, file, options), options.batchRows);
   } catch (error) {
     throw readError(error);
   }
@@ -84,15 +83,14 @@ export async function* readWorkbookRows<K extends ImportKind>(
 async function* sheetRows<K extends ImportKind>(
   blobs: BlobStore,
   file: StoredWorkbook,
-  wanted: string[],
   options: ReadXlsxOptions<K>,
 ): AsyncGenerator<{ row: ImportRow<K>; bytes: number }[]> {
-  const names = await readSheetNames(blobs, file);
+  const choose = (names: readonly string[]) => chooseSheets(names, options.kind, options.sheet);
   let sheet: { name: string; read(rows: SheetRows['rows']): ImportRow<K>[] } | undefined;
-  for await (const { sheet: name, rows } of readXlsx(blobs, file, wanted)) {
+  for await (const { sheet: name, index, rows } of readXlsx(blobs, file, choose)) {
     if (sheet?.name !== name) {
       const header = rows.shift()!.cells;
-      sheet = { name, read: rowsReader(name, header, firstLine(names.indexOf(name)), options) };
+      sheet = { name, read: rowsReader(name, header, firstLine(index), options) };
     }
     yield sheet.read(rows).map((row, n) => ({ row, bytes: rows[n]!.cells.join('').length }));
   }

@@ -20,7 +20,7 @@ import {
 } from './imports.cards.stage.ts';
 import { type ImportPayload, importJob } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
-import { chooseSheets } from './imports.read-xlsx.ts';
+import { checkSheets } from './imports.read-xlsx.ts';
 import {
   countOutcomes,
   countWarned,
@@ -80,7 +80,7 @@ async function checkHead(
   options: ImportOptions,
 ): Promise<void> {
   const { kind, format, sheet } = options;
-  if (format === 'xlsx') return void (await chooseSheets(blobs, content, kind, sheet));
+  if (format === 'xlsx') return await checkSheets(blobs, content, kind, sheet);
   const rows = readSource(blobs, content, ctx.metamodel, kind, options, { batchRows: 1 });
   await rows.next();
   await rows.return(undefined);
@@ -120,8 +120,7 @@ async function endWithReport(
   job: RunningJob<ImportPayload>,
   { blobs }: Services,
 ): Promise<JobResult> {
-  const { kind, atomic, report } = job.payload;
-  const { file_id, format } = job.payload;
+  const { kind, atomic, report, file_id, format } = job.payload;
   const counts = await countOutcomes(sql, job.id);
   const warned = await countWarned(sql, job.id);
   const sheets = format === 'xlsx' ? await sheetsOf(sql, blobs, file_id) : undefined;

@@ -2,8 +2,7 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import type { FieldType } from '../../kernel/metamodel/metamodel.types.ts';
-import { columnsOf } from '../../kernel/transfer/columns.ts';
-import type { StoredWorkbook } from '../../kernel/transfer/xlsx.read.ts';
+import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
 import type { Separator } from './imports.csv-records.ts';
 import type { focusOptions, ImportPayload } from './imports.job.ts';
 import { labelsOf } from './imports.labels.ts';
@@ -21,7 +20,7 @@ type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separato
 
 /**
  * Reads a stored file of cards, relations, costs or data flows in batches of rows.
- * @param onBytes is told how many bytes were read, unless the file is a workbook.
+ * @param onBytes receives the bytes of each chunk; it is not called for workbooks.
  * @throws EstateError `validation_failed`; before any row if the (first) header is not valid.
  */
 export async function* readSource<K extends ImportKind>(
@@ -34,9 +33,7 @@ export async function* readSource<K extends ImportKind>(
 ): AsyncGenerator<ImportRow<K>[]> {
   const rows: ImportKind = kind;
   const labels =
-    format !== 'ndjson' && (rows === 'cards' || rows === 'relations')
-      ? labelsOf(metamodel, rows, columnsOf[rows])
-      : undefined;
+    format !== 'ndjson' && (rows === 'cards' || rows === 'relations') ? labelsOf(metamodel, rows) : undefined;
   const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), labels, batchRows };
   if (format === 'xlsx') {
     yield* readWorkbookRows(blobs, file, { ...options, empty, sheet });

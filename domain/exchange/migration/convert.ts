@@ -1,11 +1,12 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import { checkedUrl } from '../../collaboration/documents/documents.ts';
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { fold } from '../../kernel/transfer/columns.ts';
 import { readDay, type Stakeholding } from '../../kernel/transfer/csv-cells.ts';
 import { addressesOf, itemsOf, quoted, readCell, readStatus } from './convert.values.ts';
 import { isTags, LEFT_OUT, relationOf, tagGroupOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
-import { fold, type SourceRow } from './source.types.ts';
+import type { SourceRow } from './source.types.ts';
 
 /** A tag as a cell names it; the column or the cell may name the group. */
 export interface NamedTag {

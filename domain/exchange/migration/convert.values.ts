@@ -1,7 +1,7 @@
 import { checkValue } from '../../inventory/cards/rules/values.ts';
 import type { CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
+import { fold } from '../../kernel/transfer/columns.ts';
 import { readBoolean, readDay, readNumber } from '../../kernel/transfer/csv-cells.ts';
-import { fold } from './source.types.ts';
 
 const MAX_ITEMS = 1_000;
 const MAX_TEXT = 200;

@@ -1,7 +1,8 @@
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
+import { fold } from '../../kernel/transfer/columns.ts';
 import { REVERSED, relationOf } from './mapping.targets.ts';
-import { fold, type SourceBlock, type SourceColumn, type SourceType } from './source.types.ts';
+import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
 /** Types of LeanIX that have another name here, folded. */
 const renamedTypes: Record<string, string> = {

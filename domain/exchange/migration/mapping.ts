@@ -1,5 +1,6 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { fold } from '../../kernel/transfer/columns.ts';
 import { cardTypeFinder, guessColumn, guessType } from './mapping.guess.ts';
 import {
   allowsSeveralColumns,
@@ -22,7 +23,7 @@ import {
   type RowTarget,
   rowTarget,
 } from './record-kinds.ts';
-import { fold, type SourceBlock, type SourceColumn, type SourceType } from './source.types.ts';
+import type { SourceBlock, SourceColumn, SourceType } from './source.types.ts';
 
 /** A block with its mapping. */
 export interface MappedBlock {

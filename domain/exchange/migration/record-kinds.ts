@@ -1,8 +1,9 @@
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { fold } from '../../kernel/transfer/columns.ts';
 import { relationTypesBetween } from './mapping.guess.ts';
 import { cardTargets, relationOf, type TargetOption, TYPE_COLUMN } from './mapping.targets.ts';
 import definitions from './record-kinds.json' with { type: 'json' };
-import { fold, type RowKind, type SourceBlock, type SourceType } from './source.types.ts';
+import type { RowKind, SourceBlock, SourceType } from './source.types.ts';
 
 /** The columns of a row that name a card: both ends of a relation, or the card that an attachment belongs to. */
 export type CardReference = 'source' | 'target' | 'card';

@@ -64,6 +64,3 @@ export interface SourceFacts {
   /** The version of the snapshot, from the sheet that describes it. */
   version: string | null;
 }
-
-/** Letters and digits only, in lower case: the form in which names are compared. */
-export const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

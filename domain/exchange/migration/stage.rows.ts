@@ -1,5 +1,6 @@
 import { query, type Sql, type Transaction } from '../../../platform/database.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
+import { fold } from '../../kernel/transfer/columns.ts';
 import { readUserIds } from '../imports/imports.people.ts';
 import {
   authorOf,
@@ -15,7 +16,7 @@ import {
 import { addressesOf, quoted } from './convert.values.ts';
 import { roleOf } from './mapping.guess.ts';
 import type { CardReference, RecordTarget } from './record-kinds.ts';
-import { fold, type SourceRow } from './source.types.ts';
+import type { SourceRow } from './source.types.ts';
 import { type Found, lookUpCards, type Reference } from './stage.lookup.ts';
 import {
   ARCHIVED,

@@ -81,7 +81,7 @@ async function* rowsOf(blobs: BlobStore, file: SourceFile): AsyncGenerator<Sheet
       if (bad !== undefined) throw badCell(line, bad);
       return { row: line, cells: cells.map(restore) };
     });
-    yield { sheet: name.slice(0, 100) || 'table', rows };
+    yield { sheet: name.slice(0, 100) || 'table', index: 0, rows };
   }
 }
 

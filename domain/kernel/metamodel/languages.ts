@@ -72,6 +72,14 @@ export function translated(
   return text;
 }
 
+/** A text and its translations in all languages, in both forms that they have. */
+export function textsOf(text: string, translations: Translations = {}): string[] {
+  const byLanguage = (translations.label ?? {}) as Record<string, unknown>;
+  return [text, ...Object.values(translations), ...Object.values(byLanguage)].filter(
+    (one) => typeof one === 'string',
+  );
+}
+
 /** Adds the languages of translations, in both forms that they have. */
 export function collectLanguages(translations: unknown, into: Set<string>): void {
   if (typeof translations !== 'object' || translations === null) return;

@@ -2,6 +2,9 @@ import { type FieldError, invalidFields } from '../../../platform/errors.ts';
 import { unknownChoice } from '../choices.ts';
 import { lifecyclePhases } from '../metamodel/metamodel.types.ts';
 
+/** Letters and digits only, in lower case: the form in which names are compared. */
+export const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
 /** A column of a file of cards or relations. */
 export interface FileColumn {
   /** As in the header, such as `attributes.timeModel`. */
@@ -47,6 +50,12 @@ function missingColumn(...choices: string[]): FieldError {
   const message = `a column ${choices.join(' or ')} is needed`;
   return { field: choices[0]!, code: 'missing_column', message };
 }
+
+/** The errors for a file that has no column of some choices. */
+const missingOf = (needed: readonly string[][], names: ReadonlySet<string>): FieldError[] =>
+  needed
+    .filter((choices) => !choices.some((name) => names.has(name)))
+    .map((choices) => missingColumn(...choices));
 
 /** The column that a header means which is no name of one; undefined if there is none. */
 type ColumnByLabel = (header: string) => string | undefined;
@@ -174,9 +183,7 @@ export function readCostHeader(cells: readonly string[]): FileColumn[] {
       ['card_external_id', 'card_id', 'card_number', 'card_name', 'relation_id'],
       ...(['kind', 'period_start', 'period_end', 'amount'] as const).map((name): CostColumn[] => [name]),
     ];
-    return needed
-      .filter((choices) => !choices.some((name) => names.has(name)))
-      .map((choices) => missingColumn(...choices));
+    return missingOf(needed, names);
   });
 }
 
@@ -224,9 +231,7 @@ export function readFlowHeader(cells: readonly string[]): FileColumn[] {
       `${end}_number`,
       `${end}_name`,
     ]);
-    return needed
-      .filter((choices) => !choices.some((name) => names.has(name)))
-      .map((choices) => missingColumn(...choices));
+    return missingOf(needed, names);
   });
 }
 
@@ -260,9 +265,7 @@ export function readRelationHeader(
       ['source_external_id', 'source_id', 'source_number'],
       ['target_external_id', 'target_id', 'target_number'],
     ];
-    return needed
-      .filter((choices) => !choices.some((name) => names.has(name)))
-      .map((choices) => missingColumn(...choices));
+    return missingOf(needed, names);
   };
   return readHeader(cells, vocabulary, missing, byLabel);
 }

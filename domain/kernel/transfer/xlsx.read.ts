@@ -1,9 +1,7 @@
 import path from 'node:path/posix';
-import type { Readable } from 'node:stream';
-import yauzl, { type Entry } from 'yauzl';
 import type { BlobStore } from '../../../platform/blobs.ts';
-import { createXmlParser } from '../../../platform/xml.ts';
-import { StoredRanges } from '../files/files.store.ts';
+import { readNumber } from './csv-cells.ts';
+import { type Archive, openArchive, readPart, type StoredWorkbook, walkPart } from './xlsx.parts.ts';
 
 /** The media type of workbooks. */
 export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -16,6 +14,8 @@ export const MAX_CELL = 100_000;
 /** Some rows of a sheet. Empty ones are left out. */
 export interface SheetRows {
   sheet: string;
+  /** Of the sheet, from 0. */
+  index: number;
   rows: {
     /** The number of the row in the sheet, from 1. */
     row: number;
@@ -40,15 +40,9 @@ interface Workbook {
   days: boolean[];
 }
 
-/** A stored file. */
-export interface StoredWorkbook {
-  id: string;
-  size: number;
-}
-
 /** The names of the sheets of a stored workbook, in their order. @throws Error with the reason why the file is refused. */
-export async function readSheetNames(blobs: BlobStore, { id, size }: StoredWorkbook): Promise<string[]> {
-  const archive = await openArchive(blobs, id, size);
+export async function readSheetNames(blobs: BlobStore, file: StoredWorkbook): Promise<string[]> {
+  const archive = await openArchive(blobs, file);
   try {
     return (await readSheets(archive)).sheets.map(({ name }) => name);
   } finally {
@@ -59,19 +53,21 @@ export async function readSheetNames(blobs: BlobStore, { id, size }: StoredWorkb
 /**
  * Reads the sheets of a stored workbook in their order, with rows in the order of the file (ECMA-376, SpreadsheetML).
  * Formulas are never evaluated: their cells return the stored value, or nothing.
- * @param wanted the names of the sheets that are read; absent: all.
- * @throws Error with the reason why the file is refused.
+ * @param choose picks the names of the sheets that are read; absent: all.
+ * @throws Error with the reason why the file is refused; what `choose` throws.
  */
 export async function* readXlsx(
   blobs: BlobStore,
-  { id, size }: StoredWorkbook,
-  wanted?: readonly string[],
+  file: StoredWorkbook,
+  choose?: (names: readonly string[]) => readonly string[],
 ): AsyncGenerator<SheetRows> {
-  const archive = await openArchive(blobs, id, size);
+  const archive = await openArchive(blobs, file);
   try {
-    const workbook = await readWorkbook(archive);
-    for (const { name, part } of workbook.sheets) {
-      if (wanted?.includes(name) ?? true) yield* sheetRows(archive, workbook, name, part);
+    const list = await readSheets(archive);
+    const wanted = choose?.(list.sheets.map(({ name }) => name));
+    const workbook = await readWorkbook(archive, list);
+    for (const [index, { name, part }] of workbook.sheets.entries()) {
+      if (!wanted || wanted.includes(name)) yield* sheetRows(archive, workbook, { index, name, part });
     }
   } finally {
     archive.close();
@@ -99,14 +95,16 @@ async function relationsOf(
   return found;
 }
 
-type Sheets = Pick<Workbook, 'sheets' | 'from1904'>;
-
 /** The list of sheets, and where the other parts lie. */
-async function readSheets(archive: Archive): Promise<Sheets & { partOf(type: string): string }> {
+interface SheetList extends Pick<Workbook, 'sheets' | 'from1904'> {
+  partOf(type: string): string;
+}
+
+async function readSheets(archive: Archive): Promise<SheetList> {
   const main = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.target;
   if (!main || !archive.has(main)) throw new Error('it is an archive, but no workbook');
   const relations = await relationsOf(archive, main);
-  const workbook: Sheets = { sheets: [], from1904: false };
+  const workbook: Pick<SheetList, 'sheets' | 'from1904'> = { sheets: [], from1904: false };
   await readPart(await archive.open(main), {
     open(element, attribute) {
       if (element === 'workbookPr') workbook.from1904 = /^(1|true)$/.test(attribute('date1904') ?? '');
@@ -126,8 +124,7 @@ async function readSheets(archive: Archive): Promise<Sheets & { partOf(type: str
   return { ...workbook, partOf: (wanted) => relations.find(({ type }) => type === wanted)?.target ?? '' };
 }
 
-async function readWorkbook(archive: Archive): Promise<Workbook> {
-  const { sheets, from1904, partOf } = await readSheets(archive);
+async function readWorkbook(archive: Archive, { sheets, from1904, partOf }: SheetList): Promise<Workbook> {
   const shared = partOf('sharedStrings');
   const styles = partOf('styles');
   return {
@@ -197,8 +194,7 @@ function columnOf(reference: string | undefined): number | undefined {
 async function* sheetRows(
   archive: Archive,
   workbook: Workbook,
-  sheet: string,
-  part: string,
+  { index, name: sheet, part }: { index: number; name: string; part: string },
 ): AsyncGenerator<SheetRows> {
   let rows: SheetRows['rows'] = [];
   let row = 0;
@@ -254,12 +250,10 @@ async function* sheetRows(
     },
   })) {
     if (rows.length === 0) continue;
-    yield { sheet, rows };
+    yield { sheet, index, rows };
     rows = [];
   }
 }
-
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** The characters that a text writes by their codes (ECMA-376, 22.9.2.19, ST_Xstring). */
 const unescaped = (text: string): string =>
@@ -273,61 +267,10 @@ function cellText(workbook: Workbook, type: string, style: number, value: string
   if (type === 'b') return value.trim() === '1' ? 'true' : 'false';
   if (type === 'e') return '';
   if (type !== 'n') return unescaped(value);
-  const number = DECIMAL.test(value.trim()) ? Number(value) : Number.NaN;
-  if (!Number.isFinite(number)) return value.trim();
+  const number = readNumber(value);
+  if (number === undefined) return value.trim();
   if (workbook.days[style]) return dayOf(number, workbook.from1904) ?? String(number);
   return String(number);
-}
-
-const MAX_PARTS = 10_000;
-/** Maximum unpacked size of all parts: 512 MiB. */
-const MAX_UNPACKED = 512 * 1024 * 1024;
-
-/** The parts of an archive, which are streamed: nothing is unpacked to memory or disk. */
-interface Archive {
-  has(name: string): boolean;
-  /** @throws Error if the part is larger than declared, or corrupt. */
-  open(name: string): Promise<Readable>;
-  close(): void;
-}
-
-/**
- * Opens a stored archive. Declared sizes are checked before any part is unpacked, and no part may exceed its size.
- * @throws Error with the reason why it is refused.
- */
-async function openArchive(blobs: BlobStore, id: string, size: number): Promise<Archive> {
-  const reader = new StoredRanges(blobs, id);
-  const zip = await yauzl.fromRandomAccessReaderPromise(reader, size, { autoClose: false }).catch((error) => {
-    if (!/end of central directory/i.test((error as Error).message)) throw error;
-    throw new Error(
-      'it is no workbook in the format XLSX; save one with a password, or of an older format, anew',
-    );
-  });
-  const parts = new Map<string, Entry>();
-  let unpacked = 0;
-  try {
-    if (zip.entryCount > MAX_PARTS) throw new Error(`it has more than ${MAX_PARTS} parts`);
-    for await (const entry of zip.eachEntry()) {
-      unpacked += entry.uncompressedSize;
-      if (unpacked > MAX_UNPACKED) throw new Error('it unpacks to more than 512 MiB');
-      if (entry.isEncrypted()) throw new Error('it is encrypted');
-      if (parts.has(entry.fileName)) throw new Error('it contains a part twice');
-      if (/vbaProject/i.test(entry.fileName)) throw new Error('it contains macros');
-      parts.set(entry.fileName, entry);
-    }
-  } catch (error) {
-    zip.close();
-    throw error;
-  }
-  return {
-    has: (name) => parts.has(name),
-    async open(name) {
-      const entry = parts.get(name);
-      if (!entry) throw new Error(`it lacks the part ${name.slice(0, 100)}`);
-      return await zip.openReadStreamPromise(entry);
-    },
-    close: () => zip.close(),
-  };
 }
 
 /*
@@ -360,56 +303,4 @@ export function dayOf(serial: number, from1904: boolean): string | undefined {
   if (!from1904 && (serial < 1 || Math.floor(serial) === 60)) return undefined;
   const text = moment.toISOString();
   return moment.getTime() % DAY_MS === 0 ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
-}
-
-const MAX_DEPTH = 64;
-/** The parser holds a text or a tag as a whole: longer ones are refused before it has. */
-const MAX_PIECE = 4 * 1024 * 1024;
-
-/** Callbacks for the elements of a part. Names are local names: each part uses one vocabulary. */
-interface XmlVisitor {
-  open(name: string, attributes: (name: string) => string | undefined): void;
-  text?(text: string): void;
-  close?(name: string): void;
-}
-
-/**
- * Parses a part as XML in chunks of about 64 KiB, and yields after each so that the results collected by the visitor
- * can be consumed. Document types, and so entities, are refused. @throws Error if it is not valid.
- */
-async function* walkPart(stream: Readable, visitor: XmlVisitor): AsyncGenerator<void> {
-  const parser = createXmlParser();
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let depth = 0;
-  let held = 0;
-  parser.on('opentag', ({ local, attributes }) => {
-    held = 0;
-    depth += 1;
-    if (depth > MAX_DEPTH) throw new Error(`its elements lie more than ${MAX_DEPTH} deep`);
-    visitor.open(local, (name) => {
-      // Prefixes are chosen by the writer: an attribute with a prefix is found by its local name.
-      const found = attributes[name] ?? Object.values(attributes).find((one) => one.local === name);
-      return found?.value;
-    });
-  });
-  parser.on('text', (text) => visitor.text?.(text));
-  parser.on('cdata', (text) => visitor.text?.(text));
-  parser.on('closetag', ({ local }) => {
-    held = 0;
-    depth -= 1;
-    visitor.close?.(local);
-  });
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    held += chunk.length;
-    if (held > MAX_PIECE) throw new Error('it has a text that is too long');
-    parser.write(decoder.decode(chunk, { stream: true }));
-    yield;
-  }
-  parser.write(decoder.decode()).close();
-  yield;
-}
-
-/** Parses a complete part. */
-async function readPart(stream: Readable, visitor: XmlVisitor): Promise<void> {
-  for await (const _ of walkPart(stream, visitor));
 }
