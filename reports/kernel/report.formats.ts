@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { ReportFormat } from '../../domain/inventory/reports/report.options.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
+import { XLSX } from '../../domain/kernel/transfer/xlsx.read.ts';
 import { invalidField } from '../../platform/errors.ts';
 import type { Snapshot } from '../../platform/snapshot.ts';
 import type { Cell, Column, ColumnType, Table, WriteOptions } from './formats/formats.types.ts';
@@ -12,7 +13,7 @@ import type { ReportTable } from './report.ts';
 export const fileMediaTypes: Record<ReportFormat, string> = {
   json: 'application/json; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xlsx: XLSX,
   svg: 'image/svg+xml; charset=utf-8',
   png: 'image/png',
   pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',

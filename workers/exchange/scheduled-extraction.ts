@@ -6,7 +6,7 @@ import { scheduledExtractionJob } from '../../domain/exchange/exports/export.job
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { openContent } from '../../domain/kernel/files/files.store.ts';
 import { type JobResult, processes, type RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
-import { enqueueMails, type Mail } from '../../domain/kernel/mail/mail.enqueue.ts';
+import { enqueueMails, type Mail, mailConfigured } from '../../domain/kernel/mail/mail.enqueue.ts';
 import { createContext, type Services } from '../../domain/kernel/services.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { extractionsFolder, openStorage } from '../../integrations/exchange/storage/storage.open.ts';
@@ -131,8 +131,7 @@ const MAX_ATTACHED_BYTES = 10 * 1000 * 1000;
 
 /** @throws EstateError `mail_not_configured`. */
 async function requireMailServer(sql: Sql): Promise<void> {
-  const { smtp_host } = await readSetting(sql, 'email');
-  if (smtp_host === '')
+  if (!(await mailConfigured(sql)))
     throw new EstateError(
       'mail_not_configured',
       'No mail server is configured; set one with PATCH /api/v1/settings/email.',

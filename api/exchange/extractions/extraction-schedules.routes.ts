@@ -14,6 +14,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
+import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import { type RunFile, runFile } from '../../../reports/exchange/schedules/extraction-runs.store.ts';
 import {
   createSchedule,
@@ -68,12 +69,7 @@ const ExtractionRunSchema = itemComponent('ExtractionRun', {
 const permissionNote = "admin.settings for others' schedules";
 
 const media: Record<RunFile, string[]> = {
-  file: [
-    'text/csv',
-    'application/x-ndjson',
-    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    'application/vnd.apache.parquet',
-  ],
+  file: ['text/csv', 'application/x-ndjson', XLSX, 'application/vnd.apache.parquet'],
   manifest: ['application/json'],
 };
 const schemas = {

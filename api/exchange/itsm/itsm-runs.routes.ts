@@ -5,6 +5,7 @@ import { startRun } from '../../../domain/exchange/itsm/runs.commands.ts';
 import { itsmRunList, planRowList, runLogList, runText } from '../../../domain/exchange/itsm/runs.queries.ts';
 import { applyRows, cancelRun, decideRows } from '../../../domain/exchange/itsm/runs.review.ts';
 import { Choice, itemsIn, OptionalFlag, object } from '../../../domain/kernel/shapes.ts';
+import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import { undoRun } from '../../../integrations/exchange/itsm/runs/run.undo.ts';
 import { downloadPlan } from '../../../reports/exchange/itsm/itsm-plan.download.ts';
 import { ok, page, routesOf } from '../../operation.ts';
@@ -91,7 +92,7 @@ function registerItsmRunReadRoutes(app: App): void {
       200: {
         description: 'The plan',
         schema: object({ run: ItsmRunSchema, rows: Type.Array(ItsmPlanRowSchema) }),
-        otherMedia: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+        otherMedia: [XLSX],
       },
     },
     handler: async ({ ctx, params, query, reply }) => {

@@ -18,6 +18,7 @@ import {
   Timestamp,
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
+import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import { EstateError } from '../../../platform/errors.ts';
 import { sendResource } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
@@ -77,7 +78,7 @@ const JobScheduleSchema = component('JobSchedule', scheduleMembers, {
 const mediaType = [
   'text/csv',
   'application/x-ndjson',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  XLSX,
   'image/svg+xml',
   'application/vnd.apache.parquet',
   'application/zip',

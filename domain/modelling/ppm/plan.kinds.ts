@@ -6,6 +6,7 @@ import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todo
 import { TASK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { rankSql } from '../../kernel/lists/lists.sql.ts';
 import type { JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, object, Uuid } from '../../kernel/shapes.ts';
@@ -175,8 +176,6 @@ export async function createTaskComment(
   });
 }
 
-const priorities = taskPriorities.map((priority) => `'${priority}'`).join(', ');
-
 /** Who does what until when. */
 export const tasks: PpmKind<TaskRow> = {
   model: Task,
@@ -190,7 +189,7 @@ export const tasks: PpmKind<TaskRow> = {
     due_date: { sql: 't.due_date::text', type: 'text' },
     title: { sql: 'fold(t.title)', type: 'text', filled: true },
     status: { sql: 't.status', type: 'text', filled: true },
-    priority: { sql: `array_position(array[${priorities}], t.priority)`, type: 'bigint', filled: true },
+    priority: { sql: rankSql(taskPriorities, 't.priority'), type: 'bigint', filled: true },
   },
   defaultSort: 'sort_order',
   search: `fold(t.title || ' ' || coalesce(t.description, ''))`,

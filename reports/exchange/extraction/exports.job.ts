@@ -14,6 +14,7 @@ import { missingResult, visibleJobs } from '../../../domain/kernel/jobs/jobs.que
 import type { JobResult, RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { NullableText, object, Position, Timestamp } from '../../../domain/kernel/shapes.ts';
+import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import { embed, fragment, joinFragments, query } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
@@ -88,7 +89,7 @@ export const mediaTypes: Record<ExportRequest['format'], string> = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xlsx: XLSX,
 };
 
 /** The name of an export's file. */

@@ -3,6 +3,7 @@ import { VIEW_SYNC } from '../../../domain/exchange/itsm/connections.queries.ts'
 import { readPlanRows, runText } from '../../../domain/exchange/itsm/runs.queries.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { requirePermission } from '../../../domain/kernel/permissions/policy.ts';
+import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import type { Cell, Column } from '../../kernel/formats/formats.types.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
 
@@ -53,7 +54,7 @@ export async function downloadPlan(ctx: Ctx, runId: string, format: 'json' | 'xl
   const table = { name: 'Plan', columns, batches: lines(ctx, runId) };
   // a failure destroys the stream, so that the client sees a broken download
   writeXlsx([table], out, {}).catch((error) => ctx.log.warn({ err: error }, 'a plan could not be sent'));
-  return { name, mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', body: out };
+  return { name, mediaType: XLSX, body: out };
 }
 
 async function* chunks(ctx: Ctx, runId: string): AsyncGenerator<Record<string, unknown>[]> {

@@ -29,6 +29,8 @@ import { defineReport, pagedReportSchema, type ReportTable } from '../../kernel/
 /** Maximum number of applications of an item in a JSON response. */
 const MOST_APPS = 1_000;
 
+/** What the end of life of an item can be. */
+const statuses = ['eol', 'approaching', 'supported', 'unknown'] as const;
 const dateOrFlag = Type.Union([DateOnly, Type.Boolean(), Type.Null()]);
 const App = object({ id: Uuid, name: Type.String() });
 
@@ -42,7 +44,7 @@ const Result = pagedReportSchema('EolReport', {
       eol_product: Nullable(Type.String()),
       eol_label: NullableText('The label of the product; null if it is unknown'),
       eol_cycle: Nullable(Type.String()),
-      status: Choice(['eol', 'approaching', 'supported', 'unknown']),
+      status: Choice(statuses),
       source: Choice(
         ['manual', 'api'],
         '`api`: the linked release cycle; `manual`: the lifecycle of the card',
@@ -90,10 +92,10 @@ export const eolReport = defineReport({
     days: IntegerIn(0, 36_500, 'Number of days before its end in which a card counts as `approaching`', DAYS),
     status: Type.Optional(
       Type.String({
-        pattern: '^(eol|approaching|supported|unknown)(,(eol|approaching|supported|unknown))*$',
+        pattern: `^(${statuses.join('|')})(,(${statuses.join('|')}))*$`,
         maxLength: 100,
         description: 'Only items of these statuses, comma-separated; the summary counts all',
-        ...choices({ of: 'values', values: ['eol', 'approaching', 'supported', 'unknown'] }),
+        ...choices({ of: 'values', values: statuses }),
         examples: ['eol,approaching'],
       }),
     ),

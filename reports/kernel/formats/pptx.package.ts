@@ -39,16 +39,8 @@ const themeXml = `${XML}<a:theme xmlns:a="${MAIN}" name="Estate"><a:themeElement
 export const GROUP =
   '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>';
 
-const map = [
-  'bg1:lt1',
-  'tx1:dk1',
-  'bg2:lt2',
-  'tx2:dk2',
-  ...[1, 2, 3, 4, 5, 6].map((n) => `accent${n}:accent${n}`),
-]
-  .concat('hlink:hlink', 'folHlink:folHlink')
-  .map((pair) => pair.replace(/(.*):(.*)/, '$1="$2"'))
-  .join(' ');
+const accents = [1, 2, 3, 4, 5, 6].map((n) => `accent${n}="accent${n}"`).join(' ');
+const map = `bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2" ${accents} hlink="hlink" folHlink="folHlink"`;
 const masterXml = `${XML}<p:sldMaster ${NAMESPACES}><p:cSld><p:bg><p:bgRef idx="1001"><a:schemeClr val="bg1"/></p:bgRef></p:bg>
 <p:spTree>${GROUP}</p:spTree></p:cSld><p:clrMap ${map}/><p:sldLayoutIdLst><p:sldLayoutId id="2147483649" r:id="rId1"/></p:sldLayoutIdLst></p:sldMaster>`;
 const layoutXml = `${XML}<p:sldLayout ${NAMESPACES} type="titleOnly"><p:cSld name="Title only"><p:spTree>${GROUP}
