@@ -3,7 +3,7 @@ import path from 'node:path';
 import { matchLists } from '../../integrations/analysis/matching/match.ts';
 import type { MatchRecord } from '../../integrations/analysis/matching/matching.types.ts';
 import { reasonsOf } from '../../integrations/analysis/matching/reasons.ts';
-import { signBody } from '../../integrations/collaboration/webhooks/deliver.ts';
+import { signBody } from '../../integrations/collaboration/webhooks/messages.ts';
 
 it('shows receivers a check that takes what is signed here, and nothing else', async () => {
   const page = await readFile(path.join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');

@@ -8,7 +8,7 @@ import { enqueueMail, isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
 import type { RowOf } from '../../kernel/resources/rows.ts';
 import { createContext, type Services, systemContext } from '../../kernel/services.ts';
 import { WEBHOOKS } from './webhooks.commands.ts';
-import type { Webhook } from './webhooks.model.ts';
+import type { Webhook, WebhookFormat } from './webhooks.model.ts';
 
 /** Events that one transaction plans, and the number of pending deliveries at which planning stops. */
 const BATCH = 1_000;
@@ -91,6 +91,7 @@ export interface ClaimedDelivery {
   webhook_id: string;
   webhook_name: string;
   url: string;
+  format: WebhookFormat;
   owner_id: string;
   rights: JobRights;
   secret: string;
@@ -158,7 +159,7 @@ export async function claimDeliveries(
          attempts = attempts + 1
        from locked where d.id = locked.id returning d.*
      )
-     select d.id, d.webhook_id, w.name as webhook_name, w.url, w.owner_id, w.rights, w.secret,
+     select d.id, d.webhook_id, w.name as webhook_name, w.url, w.format, w.owner_id, w.rights, w.secret,
        case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
        d.position, d.event_type, d.attempts, w.failures > 0 as failing
      from claimed d join webhooks w on w.id = d.webhook_id order by d.id`;

@@ -106,14 +106,15 @@ const filters = {
   ),
 };
 
-const { name, url, status } = Webhook.columns;
-export const WebhookCreateBody = object({ name, url, ...filters });
+const { name, url, status, format } = Webhook.columns;
+export const WebhookCreateBody = object({ name, url, ...filters, format: Type.Optional(format) });
 type WebhookInput = Static<typeof WebhookCreateBody>;
 
 export const WebhookPatchBody = object({
   name: Type.Optional(name),
   url: Type.Optional(url),
   ...filters,
+  format: Type.Optional(format),
   status: Type.Optional(status),
 });
 type WebhookPatch = Static<typeof WebhookPatchBody>;
@@ -129,8 +130,11 @@ export interface WebhookSecret {
   secret: string;
 }
 
-const eventRow = `select id, name, url, event_types, card_types, status, paused_reason, owner_id, position::text as position
+const eventRow = `select id, name, url, event_types, card_types, format, status, paused_reason, owner_id, position::text as position
   from webhooks where id = ? for update`;
+
+/** A secret as Standard Webhooks writes them: its libraries decode what follows the prefix from Base64. */
+const newSecret = (): string => `whsec_${randomSecret('base64')}`;
 
 /** The encryption context of a secret. */
 export const secretContext = (id: string): string => `webhook.${id}`;
@@ -146,14 +150,14 @@ export async function createWebhook(
 ): Promise<WebhookSecret> {
   requirePermission(ctx.caller, WEBHOOKS);
   check(ctx, tools, input);
-  const secret = `whsec_${randomSecret()}`;
+  const secret = newSecret();
   const { owner_id, rights } = ownedBy(ctx.caller);
   const webhook = await command(ctx, async (work) => {
     const id = await newId(work.sql);
-    await query(work.sql).run`insert into webhooks (id, name, url, event_types, card_types, owner_id, rights,
-      secret, position)
+    await query(work.sql).run`insert into webhooks (id, name, url, event_types, card_types, format, owner_id,
+      rights, secret, position)
        select ${id}, ${input.name.trim()}, ${input.url}, ${input.event_types ?? null}::text[],
-       ${input.card_types ?? null}::text[], ${owner_id}, ${rights},
+       ${input.card_types ?? null}::text[], ${input.format ?? 'estate'}, ${owner_id}, ${rights},
        ${tools.secrets.seal(secret, secretContext(id))}, coalesce((select max(position) from events), 0)`;
     const after = await row(work, id);
     work.emit({ event_type: 'webhook.created', data: { id, changes: rowChanges(null, after) } });
@@ -220,7 +224,7 @@ export async function deleteWebhook(ctx: Ctx, id: string): Promise<void> {
  */
 export async function rotateSecret(ctx: Ctx, { secrets }: WebhookTools, id: string): Promise<WebhookSecret> {
   requirePermission(ctx.caller, WEBHOOKS);
-  const secret = `whsec_${randomSecret()}`;
+  const secret = newSecret();
   const webhook = await command(ctx, async (work) => {
     const changes = await takeOwnership(ctx, work, id);
     await query(work.sql).run`update webhooks set previous_secret = secret,

@@ -1,5 +1,6 @@
 import type { Extension } from '../../kernel/extensions.ts';
 import { Webhook, WebhookDelivery } from './webhooks.model.ts';
+import { webhookConsumers } from './webhooks.references.ts';
 
 const undo = { refused: 'Subscriptions contain secrets, and deliveries cannot be recalled.' };
 
@@ -28,4 +29,5 @@ export const webhooksExtension: Extension = {
       transfer: { excluded: 'service', reason: 'Deliveries belong to the installation that sent them.' },
     },
   ],
+  consumers: [webhookConsumers],
 };

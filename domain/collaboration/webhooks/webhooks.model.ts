@@ -4,6 +4,9 @@ import { Internal, rowModel, SqlArray } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, OpenObject, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
 export const webhookStatuses = ['active', 'paused'] as const;
+/** Forms of deliveries: our own, Standard Webhooks and CloudEvents 1.0. */
+const webhookFormats = ['estate', 'standard', 'cloudevents'] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
 export const deliveryStatuses = ['pending', 'delivered', 'dead'] as const;
 
 const Names = Nullable(SqlArray(Type.String()));
@@ -14,6 +17,7 @@ export class Webhook extends rowModel('webhooks', {
   url: Type.String({ minLength: 1, maxLength: 2000, examples: ['https://hooks.example.com/estate'] }),
   event_types: Names,
   card_types: Names,
+  format: Choice(webhookFormats, 'The form of deliveries: our own, Standard Webhooks or CloudEvents 1.0'),
   status: Choice(webhookStatuses),
   paused_reason: Nullable(Type.String()),
   owner_id: Uuid,

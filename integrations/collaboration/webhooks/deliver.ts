@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { OwnerRefused } from '../../../domain/access/jobs.owner.ts';
 import {
   type Attempt,
@@ -12,8 +11,10 @@ import {
 } from '../../../domain/collaboration/webhooks/deliveries.claim.ts';
 import { secretContext } from '../../../domain/collaboration/webhooks/webhooks.commands.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
+import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import { appVersion } from '../../../domain/kernel/version.ts';
 import { OutboundRefusal } from '../../../platform/outbound.ts';
+import { type DeliveredMessage, signedMessage } from './messages.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Maximum bytes of a receiver's response. */
@@ -40,36 +41,43 @@ export async function deliver(
     await abandonDelivery(services, delivery, error);
     return;
   }
-  const body = JSON.stringify({ id: delivery.id, webhook_id: delivery.webhook_id, ...event });
-  const attempt = await send(services, delivery, body, signal);
+  const attempt = await send(services, delivery, await messageOf(services, delivery, event), signal);
   if (signal.aborted && attempt.status === null) await releaseDelivery(services, delivery);
   else await settleDelivery(services, delivery, attempt);
+}
+
+async function messageOf(
+  { db }: Services,
+  { id, webhook_id: webhookId, event_type, format }: ClaimedDelivery,
+  event: Record<string, unknown>,
+): Promise<DeliveredMessage> {
+  const at = typeof event.at === 'string' ? event.at : new Date().toISOString();
+  // only the source of CloudEvents names it
+  const address = format === 'cloudevents' ? (await readSetting(db, 'email')).app_base_url : '';
+  return { id, webhookId, event: { ...event, event_type }, at, base: address.replace(/\/+$/, '') };
 }
 
 async function send(
   { outbound, secrets }: Services,
   delivery: ClaimedDelivery,
-  body: string,
+  message: DeliveredMessage,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const context = secretContext(delivery.webhook_id);
   const live = [delivery.secret, delivery.previous_secret].flatMap((sealed) =>
     sealed === null ? [] : [secrets.open(sealed, context)],
   );
+  const written = signedMessage(delivery.format, message, live, Math.floor(Date.now() / 1000));
   const began = performance.now();
   const took = () => Math.round(performance.now() - began);
   try {
     const { status, headers } = await outbound.request(delivery.url, {
       method: 'POST',
       headers: {
-        'content-type': 'application/json',
         'user-agent': `Estate/${appVersion}`,
-        'estate-delivery': delivery.id,
-        'estate-event': delivery.event_type,
-        ...(delivery.position === null ? {} : { 'estate-position': String(delivery.position) }),
-        'estate-signature': signBody(live, body, Math.floor(Date.now() / 1000)),
+        ...written.headers,
       },
-      body,
+      body: written.body,
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_ANSWER_BYTES,
       signal,
@@ -92,15 +100,4 @@ function reasonOf(error: unknown): string {
   if (error instanceof OutboundRefusal) return error.message;
   if ((error as Error).name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`;
   return 'the receiver could not be reached';
-}
-
-const hmac = (secret: string, text: string): string =>
-  createHmac('sha256', secret).update(text).digest('hex');
-
-/**
- * The signature header of a body: `t=<seconds since 1970>,v1=<HMAC-SHA256 of "<t>.<body>" in hexadecimal>`, with one
- * `v1` for each valid secret.
- */
-export function signBody(secrets: readonly string[], body: string, seconds: number): string {
-  return [`t=${seconds}`, ...secrets.map((secret) => `v1=${hmac(secret, `${seconds}.${body}`)}`)].join(',');
 }
