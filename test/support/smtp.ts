@@ -35,8 +35,12 @@ export interface TestSmtp {
 
 const refusal = (code: number) => Object.assign(new Error(`refused with ${code}`), { responseCode: code });
 
+/** The login that a server asks for: a password, or an access token. */
+type Login = { user: string } & ({ password: string } | { accepts(token: string): boolean });
+
 /** A mail server of the test's own, on loopback, without TLS; `login` is what it asks for. */
-export async function startSmtp(login?: { user: string; password: string }): Promise<TestSmtp> {
+export async function startSmtp(login?: Login): Promise<TestSmtp> {
+  const byToken = login !== undefined && 'accepts' in login;
   const smtp: TestSmtp = {
     port: 0,
     mails: [],
@@ -46,11 +50,17 @@ export async function startSmtp(login?: { user: string; password: string }): Pro
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     authOptional: login === undefined,
+    authMethods: byToken ? ['XOAUTH2'] : ['PLAIN', 'LOGIN'],
     allowInsecureAuth: true,
     closeTimeout: 100,
-    onAuth({ username, password }, _session, done) {
-      const right = username === login?.user && password === login?.password;
-      done(right ? null : refusal(535), { user: username });
+    onAuth({ username, password, accessToken }, _session, done) {
+      const isRight =
+        login !== undefined &&
+        username === login.user &&
+        ('accepts' in login ? login.accepts(accessToken ?? '') : password === login.password);
+      // a refused token is answered by a challenge with the reason, and only its answer with 535
+      if (!isRight && byToken) done(null, { data: { status: '401', schemes: 'bearer' } });
+      else done(isRight ? null : refusal(535), { user: username });
     },
     onRcptTo({ address }, _session, done) {
       const code = smtp.behaviour.recipient?.(address);

@@ -8,6 +8,7 @@ export type AddressGuard = Pick<Outbound, 'refusal' | 'mailRefusal'>;
 /** The settings with addresses that this service connects to, and the members of groups that are such addresses. */
 const called: { [K in SettingKey]?: readonly string[] } = {
   ai: ['provider_url', 'search_url'],
+  email: ['oauth_token_url'],
   sso: ['issuer_url', 'token_endpoint', 'jwks_uri'],
   eol_source: ['url'],
 };
@@ -19,14 +20,15 @@ export function outboundErrors(
   before: SettingValues,
   value: SettingValues[SettingKey],
 ): FieldError[] {
-  if (key === 'email') return mailErrors(guard, before.email, value as SettingValues['email']);
   const membersOf = (of: unknown) => (key === 'eol_source' ? { url: of } : of) as Record<string, string>;
-  return (called[key] ?? []).flatMap((field) => {
+  const ofAddresses = (called[key] ?? []).flatMap((field) => {
     const address = membersOf(value)[field]!;
     if (address === '' || address === membersOf(before[key])[field]) return [];
     const message = guard.refusal(address);
     return message === undefined ? [] : [{ field, code: 'refused_address', message }];
   });
+  if (key !== 'email') return ofAddresses;
+  return [...ofAddresses, ...mailErrors(guard, before.email, value as SettingValues['email'])];
 }
 
 function mailErrors(

@@ -130,6 +130,12 @@ const rules: Rules = {
     ...host('smtp_host', email.smtp_host),
     ...unless(isMailAddress(email.smtp_from), 'smtp_from', 'format', 'is no e-mail address'),
     ...webAddress('app_base_url', email.app_base_url),
+    ...webAddress('oauth_token_url', email.oauth_token_url),
+    ...(email.smtp_auth === 'oauth2' && email.smtp_host !== ''
+      ? (['smtp_user', 'oauth_token_url', 'oauth_client_id'] as const).flatMap((field) =>
+          unless(email[field] !== '', field, 'required', 'is needed for a login by OAuth 2.0'),
+        )
+      : []),
   ],
   registration_policy: ({ allowed_domains, role }, { roles }) => [
     ...allowed_domains.flatMap((name, index) =>

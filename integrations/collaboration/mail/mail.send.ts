@@ -13,23 +13,36 @@ import {
   recordSendStart,
 } from '../../../domain/kernel/mail/mail.enqueue.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
-import { readSecret, readSetting } from '../../../domain/kernel/settings/settings.read.ts';
+import {
+  readSecret,
+  readSetting,
+  type SettingValues,
+} from '../../../domain/kernel/settings/settings.read.ts';
 import { inTransaction, isConnectionLoss } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { deliver, type MailServer, SmtpFailure, type SmtpTimeouts } from './mail.smtp.ts';
+import { SmtpFailure } from './mail.failure.ts';
+import { deliver, type MailServer, type SmtpTimeouts } from './mail.smtp.ts';
 
 /** The mail server of the settings; undefined if none is configured. */
 async function readMailServer({ db, secrets }: Services): Promise<MailServer | undefined> {
   const email = await readSetting(db, 'email');
   if (email.smtp_host === '') return undefined;
-  const password = await readSecret(db, secrets, 'email');
+  const secret = await readSecret(db, secrets, 'email');
   return {
     host: email.smtp_host,
     port: email.smtp_port,
     tls: email.smtp_tls,
-    login: email.smtp_user === '' ? undefined : { user: email.smtp_user, password },
+    login: email.smtp_user === '' ? undefined : loginOf(email, secret),
     from: { name: (await readSetting(db, 'app_title')) || 'Estate', address: email.smtp_from },
   };
+}
+
+/** @param secret the password, or the secret of the client. */
+function loginOf(email: SettingValues['email'], secret: string): NonNullable<MailServer['login']> {
+  const { smtp_user: user, smtp_auth, oauth_token_url, oauth_client_id, oauth_scope } = email;
+  if (smtp_auth === 'password') return { user, password: secret };
+  const client = { tokenUrl: oauth_token_url, clientId: oauth_client_id, scope: oauth_scope };
+  return { user, client: { ...client, clientSecret: secret } };
 }
 
 /** A file attached to a mail. */

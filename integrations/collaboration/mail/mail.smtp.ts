@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
-import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import SMTPConnection, { type SMTPConnectionAuth } from 'nodemailer/lib/smtp-connection';
+import XOAuth2 from 'nodemailer/lib/xoauth2';
 import { type Outbound, OutboundRefusal } from '../../../platform/outbound.ts';
+import { SmtpFailure } from './mail.failure.ts';
+import { accessToken, type MailClient } from './mail.token.ts';
 
 /** The configured mail server and sender. */
 export interface MailServer {
@@ -8,7 +11,7 @@ export interface MailServer {
   port: number;
   /** Whether the connection must be encrypted: from its beginning on port 465, else by STARTTLS. */
   tls: boolean;
-  login: { user: string; password: string } | undefined;
+  login: { user: string; password: string } | { user: string; client: MailClient } | undefined;
   from: { name: string; address: string };
 }
 
@@ -21,18 +24,6 @@ export interface SmtpTimeouts {
 }
 
 const timeouts: SmtpTimeouts = { connect: 10_000, silence: 120_000 };
-
-/**
- * Why a mail was not accepted: `refused` permanently, `temporary` (including no connection and wrong password), or
- * `unconfirmed` if it was sent completely and no response was received.
- */
-export class SmtpFailure extends Error {
-  readonly kind: 'refused' | 'temporary' | 'unconfirmed';
-  constructor(kind: SmtpFailure['kind'], message: string, cause?: unknown) {
-    super(message, { cause });
-    this.kind = kind;
-  }
-}
 
 export interface Delivery {
   from: string;
@@ -55,11 +46,12 @@ interface SmtpError extends Error {
  * @throws SmtpFailure; what `beforeEnd` throws; the signal's reason.
  */
 export async function deliver(
-  outbound: Pick<Outbound, 'connectMail'>,
+  outbound: Pick<Outbound, 'connectMail' | 'request'>,
   server: MailServer,
   delivery: Delivery,
   { connect, silence }: SmtpTimeouts = timeouts,
 ): Promise<void> {
+  const auth = server.login && (await authOf(outbound, server.login));
   const socket = await outbound
     .connectMail({ host: server.host, port: server.port, timeoutMs: connect, signal: delivery.signal })
     .catch((error: unknown) => {
@@ -109,12 +101,7 @@ export async function deliver(
   try {
     delivery.signal?.throwIfAborted();
     await step((done) => connection.connect(done));
-    const { login } = server;
-    if (login) {
-      await step((done) =>
-        connection.login({ credentials: { user: login.user, pass: login.password } }, done),
-      );
-    }
+    if (auth) await step((done) => connection.login(auth, done));
     const envelope = { from: delivery.from, to: [delivery.to] };
     await step((done) => connection.send(envelope, Readable.from(message()), done));
     connection.quit();
@@ -124,6 +111,31 @@ export async function deliver(
     if (error === delivery.signal?.reason && delivery.signal?.aborted) throw error;
     throw failureOf(error as SmtpError, ending);
   }
+}
+
+/**
+ * How the connection logs in: with a password, or with an access token (XOAUTH2), which is requested before the connection
+ * and once more if the mail server refuses it.
+ * @throws SmtpFailure.
+ */
+async function authOf(
+  outbound: Pick<Outbound, 'request'>,
+  login: NonNullable<MailServer['login']>,
+): Promise<SMTPConnectionAuth> {
+  const { user } = login;
+  if ('password' in login) return { credentials: { user, pass: login.password } };
+  const token = await accessToken(outbound, login.client, false);
+  const oauth2 = new XOAuth2({
+    user,
+    accessToken: token,
+    provisionCallback: (_user, renew, done) => {
+      accessToken(outbound, login.client, renew).then(
+        (renewed) => done(null, renewed),
+        (error) => done(error),
+      );
+    },
+  });
+  return { user, oauth2 };
 }
 
 /** The same message for closed, silent and misbehaving servers, so that it cannot be used to scan a network. */
