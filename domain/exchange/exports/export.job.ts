@@ -35,6 +35,33 @@ export const ExportRequest = object({
     default: true,
     description: 'Guard CSV texts against being calculated by a spreadsheet',
   }),
+  bom: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Begin CSV with a byte order mark, by which Excel recognises UTF-8',
+    }),
+  ),
+  layout: Type.Optional(
+    Choice(['combined', 'sheet_per_type'], {
+      default: 'combined',
+      description:
+        'Of xlsx. `sheet_per_type`: a workbook to edit and to import again, with a sheet per card type and one of relations, drop-down lists, notes and protected ids; `profile` is `roundtrip`',
+    }),
+  ),
+  headers: Type.Optional(
+    Choice(['keys', 'labels'], {
+      default: 'keys',
+      description:
+        'Whether a workbook with a sheet per type names columns, types and options by keys or labels',
+    }),
+  ),
+  language: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$',
+      examples: ['de'],
+      description: 'Of labels and notes in such a workbook; default: that of `Accept-Language`',
+    }),
+  ),
   sort_by: Type.Optional(
     Type.String({
       maxLength: 500,

@@ -3,7 +3,7 @@ import { EstateError, type FieldError, invalidFields } from '../../../platform/e
 import { loadCards, lockCards, lockHierarchy, type StoredCard } from '../../inventory/cards/cards.load.ts';
 import { type CardWrite, insertCards, levelWrites, saveCards } from '../../inventory/cards/cards.save.ts';
 import { findCyclicMoves, readParents } from '../../inventory/cards/cards.tree.ts';
-import { siblingOf } from '../../inventory/cards/cards.unique.ts';
+import { nameTaken } from '../../inventory/cards/cards.unique.ts';
 import { hasLevels, levelAt } from '../../inventory/cards/rules/capability.ts';
 import { checkRelationInput, seesRelationCosts } from '../../inventory/relations/relations.admit.ts';
 import { loadCompeting, loadEnds } from '../../inventory/relations/relations.load.ts';
@@ -15,7 +15,7 @@ import {
   type RelationWorkingSet,
 } from '../../inventory/relations/relations.working-set.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { mergeCard, newCard } from './imports.cards.merge.ts';
+import { mergeCard, newCard, sinceRead } from './imports.cards.merge.ts';
 import { parentColumn } from './imports.cards.stage.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { cardChanges, relationChanges } from './imports.changes.ts';
@@ -86,7 +86,8 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
     const { card_id, payload, parent_id, level } = row;
     const before = row.is_new ? null : (stored.get(card_id) ?? null);
     const type = work.metamodel.cardTypes.get(row.type);
-    if (!type || (!row.is_new && !before)) {
+    if (!type) return [{ field: 'type', code: 'unknown_type', message: 'was removed while the import ran' }];
+    if (!row.is_new && !before) {
       return [{ field: 'id', code: 'unknown_id', message: 'the card was deleted meanwhile' }];
     }
     const attached = attachedBy(card_id, payload, around);
@@ -244,7 +245,7 @@ async function findTaken(
      select v.line, 'name', 'sibling_name_taken',
      'the card ' || o.id || ' below the same parent has it already'
      from v join cards o on v.status = 'ACTIVE' and o.id <> v.id
-       and ${embed(siblingOf('v.type', 'v.parent_id', 'lower(v.name)'))}`;
+       and ${embed(nameTaken('v.type', 'v.parent_id', 'lower(v.name)', 'v.external_id'))}`;
   return new Map(rows.map(({ line, ...error }: FieldError & { line: number }) => [line, error]));
 }
 
@@ -360,5 +361,5 @@ function step(
 }
 
 function errorsOf(error: EstateError): FieldError[] {
-  return error.errors ?? [{ field: 'row', code: error.code, message: error.message }];
+  return sinceRead(error.errors ?? [{ field: 'row', code: error.code, message: error.message }]);
 }

@@ -38,6 +38,24 @@ function filledAfter(before: FilledSlots, attached: Attached): FilledSlots {
 
 const nothing: FilledSlots = { relations: new Set(), tagGroups: new Set(), roles: new Set() };
 
+/** Errors that depend on the stored card; a row was checked for all others when it was read. */
+const OF_STORED = ['readonly', 'calculated', 'costs_by_period', 'sum_of_lines', 'forbidden'];
+
+/**
+ * Errors of a value that was right when its row was read, under the metamodel of that time. They say so, since the value in
+ * the file can be right still.
+ */
+export const sinceRead = (errors: FieldError[]): FieldError[] =>
+  errors.map((error) =>
+    !error.field.startsWith('attributes.') || OF_STORED.includes(error.code)
+      ? error
+      : {
+          field: error.field,
+          code: 'field_changed',
+          message: `${error.message}: the field was changed in the metamodel while the import ran; import this row again`,
+        },
+  );
+
 /** The new card of a row, or its errors. */
 export function newCard(
   ctx: Ctx,
@@ -47,7 +65,7 @@ export function newCard(
 ): { errors: FieldError[]; card?: StoredCard } {
   const { input } = payload;
   const errors = validateCardInput(ctx.metamodel, type.key, input, { creating: true });
-  if (errors.length > 0) return { errors };
+  if (errors.length > 0) return { errors: sinceRead(errors) };
   const values = newCardValues(input);
   values.parent_id = parent_id;
   if (level !== null) values.attributes = { ...values.attributes, [LEVEL_FIELD]: level };
@@ -82,7 +100,7 @@ export function mergeCard(ctx: Ctx, before: StoredCard, row: CardRow, attached: 
   const { type, payload, parent_id, level } = row;
   const { input } = payload;
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
-  const errors = validateCardInput(ctx.metamodel, type.key, input, checks);
+  const errors = sinceRead(validateCardInput(ctx.metamodel, type.key, input, checks));
   if (!seesCosts(ctx, before)) errors.push(...costErrors(type, input));
   if (attached.changesHolders && !mayOnCard(ctx, STAKEHOLDERS, before)) {
     errors.push(missingPermission('stakeholders', STAKEHOLDERS.app));

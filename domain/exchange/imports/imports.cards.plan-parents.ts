@@ -26,7 +26,17 @@ export async function findParents(planning: Planning): Promise<void> {
        (select c.id from cards c
         where c.type = p.type and c.external_id = p.parent_external_id and (${visible})))
      where parent_by = 'external_id'`;
+  await walkOtherPaths(planning);
   await walkPaths(planning);
+  await refuse(planning)`
+     select line, 'parent_path', 'other_parent_path', 'is not the path of the card in ' || ${embed(parentField)}
+       || ': leave one of both empty'
+     from plan_rows p where walks and parent_by <> 'path' and parent is not null and not exists (
+       select from plan_paths t where t.type = p.type and t.path = ${embed(lowerPath)} and t.node = p.parent)`;
+  await refuse(planning)`
+     select p.line, 'parent_path', 'ambiguous_path', 'several cards have a name of the path: name the parent by its external id'
+     from plan_rows p join plan_paths t on t.type = p.type and t.path = ${embed(lowerPath)}
+     where p.parent_by = 'path' and t.hits > 1`;
   await refuse(planning)`
      select line, ${embed(parentField)}, 'unknown_parent', '"' || coalesce(parent_external_id, given_parent::text,
        array_to_string(parent_path, ' / ')) || '" is no card of the type ' || type
@@ -39,35 +49,61 @@ export async function findParents(planning: Planning): Promise<void> {
   await refuseNew(planning);
 }
 
+/** The path that the row `p` names, to be compared. */
+const lowerPath =
+  'array(select lower(step) from unnest(p.parent_path) with ordinality as s(step, at) order by at)';
+
+/**
+ * Rows that name their parent by an id or external id, and besides by a path that is not its path now: the file may lead there
+ * by new names and places.
+ */
+async function walkOtherPaths({ sql, pulse }: Planning): Promise<void> {
+  pulse();
+  await query(sql).run`with recursive up as (
+       select c.id as leaf, c.parent_id, array[lower(c.name)] as path from cards c where c.id in (
+         select p.parent from plan_rows p where p.parent_path is not null and not p.walks)
+       union all
+       select up.leaf, c.parent_id, lower(c.name) || up.path from up join cards c on c.id = up.parent_id
+     )
+     update plan_rows p set walks = true
+     where p.parent_path is not null and p.parent is not null and not exists (
+       select from up where up.leaf = p.parent and up.parent_id is null and up.path = ${embed(lowerPath)})`;
+}
+
 /** Finds the cards at the ends of paths, step by step from the roots; a path may include cards of the file. */
 async function walkPaths({ sql, ctx, pulse }: Planning): Promise<void> {
   await query(sql).run`create temp table plan_paths on commit drop as
      select distinct p.type, n as depth,
        (select array_agg(lower(step) order by at)
        from unnest(p.parent_path[1:n]) with ordinality as s(step, at)) as path,
-       null::uuid as node
-     from plan_rows p cross join generate_series(1, cardinality(p.parent_path)) n where p.parent_by = 'path'`;
+       null::uuid as node, 0 as hits
+     from plan_rows p cross join generate_series(1, cardinality(p.parent_path)) n where p.walks`;
   const rows = await query(sql).rows`select coalesce(max(depth), 0) as depth from plan_paths`;
   if (rows[0].depth === 0) return;
   await query(sql).run`create index on plan_paths (type, path)`;
-  await query(sql).run`create index on plan_rows (type, lower(name))`;
+  await query(sql).run`create index on plan_rows (type, lower(coalesce(name, stored_name)))`;
   await query(sql).run`analyze plan_paths`;
   const visible = embed(visibleCards(ctx));
   for (let depth = 1; depth <= rows[0].depth; depth += 1) {
     pulse();
-    await query(sql).run`update plan_paths t set node = coalesce(
-         (select o.id from cards o where ${embed(siblingOf('t.type', 'up.node', `t.path[${depth}]`))}
-            and exists (select from cards c where c.id = o.id and (${visible}))),
+    const stored = embed(`cards o where ${siblingOf('t.type', 'up.node', `t.path[${depth}]`)}`);
+    await query(sql).run`update plan_paths t set hits = greatest(up.hits,
+         (select count(*) from ${stored} and exists (select from cards c where c.id = o.id and (${visible})))
+           + (select count(*) from plan_rows f join card_types y on y.key = f.type and y.allow_same_name
+             where f.type = t.type and f.is_new and f.external_id is not null and f.placed and not f.repeated
+               and f.parent is not distinct from up.node and lower(f.name) = t.path[${embed(depth)}])),
+       node = coalesce(
+         (select o.id from ${stored}
+            and exists (select from cards c where c.id = o.id and (${visible})) limit 1),
          (select f.card_id from plan_rows f
           where f.type = t.type and f.placed and not f.repeated and f.parent is not distinct from up.node
-            and lower(f.name) = t.path[${embed(depth)}] order by f.line limit 1))
+            and lower(coalesce(f.name, f.stored_name)) = t.path[${embed(depth)}] order by f.line limit 1))
        from plan_paths s left join plan_paths up on up.type = s.type and up.path = s.path[1:${embed(depth - 1)}]
        where s.type = t.type and s.path = t.path and t.depth = ${embed(depth)}
          and (${embed(depth)} = 1 or up.node is not null)`;
     await query(sql).run`update plan_rows p set parent = t.node, placed = t.node is not null from plan_paths t
        where p.parent_by = 'path' and cardinality(p.parent_path) = ${embed(depth)} and t.type = p.type
-         and t.path = array(select lower(step) from unnest(p.parent_path) with ordinality as s(step, at)
-         order by at)`;
+         and t.path = ${embed(lowerPath)}`;
   }
 }
 
@@ -82,8 +118,12 @@ async function identifyByName(planning: Planning): Promise<void> {
     await query(sql).run`create temp table plan_renewed (before uuid, after uuid) on commit drop`;
     const renewed = embed(`returning old.card_id, new.card_id)
       insert into plan_renewed (before, after) select * from named`);
+    await refuse(planning)`select p.line, 'name', 'ambiguous_path',
+         'several cards have this name below the parent: identify the card by its external id or id'
+       from plan_rows p where ${embed(keyless)} and (
+         select count(*) from cards o where ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))}) > 1`;
     await query(sql).run`with named as (update plan_rows p set ${found}
-       from cards o where ${embed(keyless)} and ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))} ${renewed}`;
+       from cards o where not p.failed and ${embed(keyless)} and ${embed(siblingOf('p.type', 'p.parent', 'lower(p.name)'))} ${renewed}`;
     await query(sql).run`with named as (update plan_rows p set ${found}
        from (
          select distinct on (p.line) p.line, c.* from plan_rows p join cards c

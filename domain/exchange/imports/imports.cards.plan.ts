@@ -1,7 +1,7 @@
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { loadCards } from '../../inventory/cards/cards.load.ts';
 import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
-import { siblingOf } from '../../inventory/cards/cards.unique.ts';
+import { nameTaken } from '../../inventory/cards/cards.unique.ts';
 import { hasLevels, MACRO } from '../../inventory/cards/rules/capability.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { mergeCard } from './imports.cards.merge.ts';
@@ -208,20 +208,34 @@ async function refuseArchived(planning: Planning): Promise<number> {
   return below + above;
 }
 
-/** Fails rows whose card would have the name of an active sibling, in the inventory or from an earlier line. */
+/**
+ * Fails rows whose card would have the name of an active sibling, in the inventory or from an earlier line; in types with
+ * `allow_same_name` only if one of them has no external id.
+ */
 async function refuseNames(planning: Planning): Promise<number> {
+  const { ctx } = planning;
+  const sharing = [...ctx.metamodel.cardTypes.values()].flatMap((type) =>
+    type.allow_same_name ? [type.key] : [],
+  );
   const wanted = `(
-    select p.line, p.card_id, p.type, p.parent, lower(coalesce(p.name, p.stored_name)) as name
+    select p.line, p.card_id, p.type, p.parent, lower(coalesce(p.name, p.stored_name)) as name, p.own_external_id
     from plan_rows p where not p.failed and ${status} = 'ACTIVE'
       and (p.is_new or ${moves} or p.name <> p.stored_name or p.stored_status = 'ARCHIVED')
   )`;
+  const taken = nameTaken('w.type', 'w.parent', 'w.name', 'w.own_external_id');
   const stored = await refuse(planning)`
-     select w.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
-     from ${embed(wanted)} w join cards o on ${embed(siblingOf('w.type', 'w.parent', 'w.name'))} where o.id <> w.card_id`;
+     select distinct on (w.line) w.line, 'name', 'sibling_name_taken', 'the card ' || o.id || ' below the same parent has it already'
+       || case when w.type = any(${sharing}::text[]) then '; both need an external id' else '' end
+     from ${embed(wanted)} w join cards o on ${embed(taken)} where o.id <> w.card_id`;
   const inFile = await refuse(planning)`
      select line, 'name', 'sibling_name_taken', ${lineName('first')} || ' gives it to a card below the same parent'
-     from (select line, min(line) over (partition by type, parent, name) as first from ${embed(wanted)} w) k
-     where first < line`;
+       || case when shares then '; both need an external id' else '' end
+     from (
+       select line, type = any(${sharing}::text[]) as shares, min(line) over same as first,
+         bool_or(own_external_id is null) over same as unmarked
+       from ${embed(wanted)} w window same as (partition by type, parent, name)
+     ) k
+     where first < line and (not shares or unmarked)`;
   return stored + inFile;
 }
 
@@ -244,8 +258,9 @@ export const cardPlan: PlanSpec = {
      found.id is null as is_new,
      coalesce(found.id, case when :mode = 'create' then r.id end, uuidv7()) as card_id,
      found.type as stored_type, found.name as stored_name, found.parent_id as stored_parent,
-     found.status as stored_status, found.attributes ->> 'capabilityLevel' as stored_level, keyed.id as holder,
-     null::uuid as parent, r.parent_by is distinct from 'path' as placed
+     found.status as stored_status, coalesce(r.external_id, found.external_id) as own_external_id, found.attributes ->> 'capabilityLevel' as stored_level, keyed.id as holder,
+     null::uuid as parent, r.parent_by is distinct from 'path' as placed,
+     coalesce(r.parent_by = 'path', false) as walks
    from import_card_rows r
    left join cards keyed on keyed.type = r.type and keyed.external_id = r.external_id
    left join cards found on found.id = coalesce(r.id, keyed.id)

@@ -1,5 +1,6 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { FieldError } from '../../../platform/errors.ts';
+import { cleanName } from '../../../platform/storable.ts';
 import { hasLevels, LEVEL_FIELD, MACRO } from '../../inventory/cards/rules/capability.ts';
 import type { CardInput } from '../../inventory/cards/rules/diff.ts';
 import { cleanCardInput, validateCardInput } from '../../inventory/cards/rules/values.ts';
@@ -12,16 +13,12 @@ import { may, showsCosts } from '../../kernel/permissions/policy.ts';
 import type { CardPayload, StagedCard } from './imports.cards.types.ts';
 import { type StagedCost, stageCost } from './imports.costs.stage.ts';
 import { type StagedFlow, stageFlow } from './imports.flows.stage.ts';
+import type { ImportPayload } from './imports.job.ts';
 import { refuseOtherExternalIds, resolveNumbers } from './imports.numbers.ts';
-import {
-  readTagCatalogue,
-  readUserIds,
-  resolveStakeholders,
-  resolveTags,
-  type TagCatalogue,
-} from './imports.people.ts';
+import { readEmails, readUserIds, resolveStakeholders } from './imports.people.ts';
 import { costErrors, missingPermission } from './imports.rights.ts';
 import type { CardRowValues, ImportKind, ImportRow } from './imports.row.ts';
+import { readTagCatalogue, resolveTags, type TagCatalogue, type TagsToCreate } from './imports.tags.ts';
 import type { RowOutcome } from './imports.types.ts';
 
 /** The table with the staged rows of a kind. */
@@ -116,7 +113,9 @@ async function resolveCards(ctx: Ctx, sql: Sql, rows: readonly ImportRow[]): Pro
   await refuseOtherExternalIds(ctx, sql, rows);
 }
 
-const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } = {
+type StageOptions = Pick<ImportPayload, 'create_tags'>;
+
+const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql, options: StageOptions) => Promise<Stager<K>> } = {
   costs: async (ctx) => async (sql, rows) => {
     await resolveCards(ctx, sql, rows);
     return rows.map(stageCost);
@@ -130,21 +129,28 @@ const stagers: { [K in ImportKind]: (ctx: Ctx, db: Sql) => Promise<Stager<K>> } 
     const types = await typesOfIds(sql, 'relations', rows);
     return rows.map((row) => stageRelation(ctx, row, types));
   },
-  async cards(ctx, db) {
+  async cards(ctx, db, { create_tags }) {
     const catalogue = await readTagCatalogue(db);
+    const creating: TagsToCreate | undefined = create_tags ? new Map() : undefined;
+    let known: string[] | undefined;
     return async (sql, rows) => {
       await resolveCards(ctx, sql, rows);
       const types = await typesOfIds(sql, 'cards', rows);
       const emails = rows.flatMap(({ values }) => (values.stakeholders ?? []).map(({ email }) => email));
       const users = await readUserIds(sql, emails);
-      return rows.map((row) => stageCard(ctx, row, { catalogue, users, types }));
+      if (emails.some((email) => !users.has(email.toLowerCase()))) known ??= await readEmails(sql);
+      return rows.map((row) => stageCard(ctx, row, { catalogue, creating, users, emails: known, types }));
     };
   },
 };
 
 /** Creates the stager of a kind. The tags of the workspace are read once. */
-export const createStager = <K extends ImportKind>(ctx: Ctx, db: Sql, kind: K): Promise<Stager<K>> =>
-  stagers[kind](ctx, db);
+export const createStager = <K extends ImportKind>(
+  ctx: Ctx,
+  db: Sql,
+  kind: K,
+  options: StageOptions = {},
+): Promise<Stager<K>> => stagers[kind](ctx, db, options);
 
 /** The types of cards or relations that rows identify by their id only. */
 async function typesOfIds(
@@ -161,7 +167,9 @@ async function typesOfIds(
 /** The data that is needed to stage rows of cards. */
 interface StageContext {
   catalogue: TagCatalogue;
+  creating?: TagsToCreate;
   users: ReadonlyMap<string, string>;
+  emails?: readonly string[];
   /** The types of cards that rows identify by id only. */
   types: ReadonlyMap<string, string>;
 }
@@ -174,8 +182,8 @@ function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: StageContext): Sta
     line: row.line,
     type: typeOfRow(values, around.types),
     id: values.id ?? null,
-    external_id: values.external_id?.trim() || null,
-    name: values.name?.trim() || null,
+    external_id: cleanName(values.external_id ?? '') || null,
+    name: cleanName(values.name ?? '') || null,
     status: values.status ?? null,
     ...parentOf(values),
     level: null,
@@ -200,12 +208,15 @@ function stageCard(ctx: Ctx, row: ImportRow<'cards'>, around: StageContext): Sta
 function parentOf(
   values: CardRowValues,
 ): Pick<StagedCard, 'parent_by' | 'parent_id' | 'parent_external_id' | 'parent_path'> {
-  const none = { parent_by: null, parent_id: null, parent_external_id: null, parent_path: null };
+  const none = {
+    ...{ parent_by: null, parent_id: null, parent_external_id: null },
+    parent_path: values.parent_path ?? null,
+  };
   if (values.parent_id) return { ...none, parent_by: 'id', parent_id: values.parent_id };
   if (values.parent_external_id) {
     return { ...none, parent_by: 'external_id', parent_external_id: values.parent_external_id };
   }
-  if (values.parent_path) return { ...none, parent_by: 'path', parent_path: values.parent_path };
+  if (values.parent_path) return { ...none, parent_by: 'path' };
   return values.parent_id === null ? { ...none, parent_by: 'root' } : none;
 }
 
@@ -244,12 +255,17 @@ function check(
   if (values.status !== undefined) payload.status = values.status;
   if (values.approval_status !== undefined) payload.approval_status = values.approval_status;
   if (values.tags !== undefined) {
-    const { ids, errors: invalid } = resolveTags(around.catalogue, type, values.tags ?? []);
-    payload.tags = ids;
-    errors.push(...invalid);
+    const { catalogue, creating } = around;
+    const tags = resolveTags(catalogue, type, values.tags ?? [], creating);
+    payload.tags = tags.ids;
+    if (tags.created.length > 0) payload.new_tags = tags.created;
+    staged.warnings = tags.warnings;
+    errors.push(...tags.errors);
   }
   if (values.stakeholders !== undefined) {
-    const { holders, errors: invalid } = resolveStakeholders(around.users, type, values.stakeholders ?? []);
+    const { users, emails } = around;
+    const named = values.stakeholders ?? [];
+    const { holders, errors: invalid } = resolveStakeholders(users, type, named, emails);
     payload.holders = holders;
     errors.push(...invalid);
   }

@@ -7,6 +7,13 @@ export interface StagedHolder {
   role: string;
 }
 
+/** A tag that is created with the row that names it. */
+export interface NewTag {
+  group_id: string;
+  group: string;
+  name: string;
+}
+
 /** The values that a row writes to its card, except its parent. */
 export interface CardPayload {
   /** Cleaned and valid for the type; without parent and capability level. */
@@ -14,8 +21,10 @@ export interface CardPayload {
   status?: CardStatus;
   /** Only used for a new card: afterwards an approval needs its own operation. */
   approval_status?: ApprovalStatus;
-  /** Ids of all tags of the card. */
+  /** Ids of all tags of the card that exist. */
   tags?: string[];
+  /** Its tags that are created with the row. */
+  new_tags?: NewTag[];
   /** All stakeholders of the card. */
   holders?: StagedHolder[];
   /**
@@ -23,6 +32,15 @@ export interface CardPayload {
    * one.
    */
   additive?: boolean;
+}
+
+/** What is probably wrong in a row that can be written. */
+export interface RowWarning {
+  field: string;
+  code: 'similar_tag';
+  message: string;
+  value: string;
+  nearest: string;
 }
 
 /** The columns of `import_card_rows` that parsing determines. */
@@ -44,4 +62,6 @@ export interface StagedCard {
   bytes: number;
   /** Null for a row that has failed. */
   payload: CardPayload | null;
+  /** Warnings of a valid row; stored apart from it. */
+  warnings?: RowWarning[];
 }

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { cleanName } from '../../../platform/storable.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { MAX_DEPTH } from '../../inventory/cards/cards.tree.ts';
 import { cardNumberKey } from '../../inventory/cards/rules/numbers.ts';
@@ -65,7 +66,7 @@ const text = (
   read(given, field, errors) {
     const error = check(field, given);
     if (error) errors.push(error);
-    else return verbatim ? given : given.trim();
+    else return verbatim ? given : cleanName(given);
   },
 });
 
@@ -200,7 +201,7 @@ const endFields = <E extends string>(end: E) =>
   }) as Record<`${E}_${'id' | 'number' | 'type' | 'external_id' | 'name'}`, FieldReader>;
 const clearable = (reader: FieldReader): FieldReader => ({ ...reader, clears: true });
 const named = (max: number, form: string) =>
-  listOf((item) => (checkLine('', item.trim(), max) ? undefined : item.trim()), 'bad_list', form);
+  listOf((item) => (checkLine('', item.trim(), max) ? undefined : cleanName(item)), 'bad_list', form);
 
 const flowFields: Record<FlowColumn, FieldReader> = {
   id,

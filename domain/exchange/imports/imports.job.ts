@@ -50,6 +50,12 @@ export const importOptions = {
     100,
     'Of a workbook: the sheet to read; absent: those that exports name after the kind, and for cards those with names of their own',
   ),
+  create_tags: Type.Optional(
+    flag(
+      'Create the tags of known groups that rows of cards name and that do not exist; needs tags.manage',
+      false,
+    ),
+  ),
   report: Choice(
     ['failed', 'warnings', 'changes', 'all'],
     'Which rows the report contains; `warnings`: those that failed or have warnings; `changes`: those that failed or change something, with the old and new value of each field',

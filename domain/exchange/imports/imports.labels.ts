@@ -1,12 +1,28 @@
-import { textsOf } from '../../kernel/metamodel/languages.ts';
+import { DEFAULT_LANGUAGE, textsOf } from '../../kernel/metamodel/languages.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases, type Translations } from '../../kernel/metamodel/metamodel.types.ts';
 import { columnsOf, fold } from '../../kernel/transfer/columns.ts';
 import { readBoolean } from '../../kernel/transfer/csv-cells.ts';
+import columnLabels from './imports.column-labels.json' with { type: 'json' };
 
-/** Finds keys by labels in any language of the metamodel. A key finds itself; a label that several keys have finds none. */
+/** Columns that exports show beside those with ids, and that workbooks may bring back: nothing of them is imported. */
+export const shownColumns: Readonly<Record<'cards' | 'relations', ReadonlySet<string>>> = {
+  cards: new Set(),
+  relations: new Set(['source_name', 'source_type', 'target_name', 'target_type']),
+};
+
+/** The label of a column that is no attribute, such as `external_id`, in a language of the product. */
+export function columnLabel(name: string, language: string): string | undefined {
+  const labels = (columnLabels as Record<string, { en: string; de: string }>)[name];
+  return language.startsWith('de') ? labels?.de : labels?.en;
+}
+
+/**
+ * Finds keys by labels in any language of the metamodel. A key finds itself; a label that several keys have finds one only with
+ * its key: `Label (key)`.
+ */
 export interface Labels {
-  /** The column with this header: an attribute by its label, or a column whose name is written in another way. */
+  /** The column with this header: an attribute or another column by its label, or by its name written in another way. */
   column(header: string): string | undefined;
   type(label: string): string | undefined;
   /** The subtype of a card type. */
@@ -26,14 +42,26 @@ const plain = (text: string): string => fold(text.normalize('NFKC'));
 
 type Find = (text: string) => string | undefined;
 
+/**
+ * What names a key in a file of labels so that `find` returns it again: its label, `Label (key)` if others have the label too,
+ * or the key.
+ */
+export const labelOrKey = (find: Find, key: string, label: string): string =>
+  [label, `${label} (${key})`].find((text) => find(text) === key) ?? key;
+
+/** `Label (key)`, by which exports tell items of one label apart. */
+const withKey = /^(.*) \(([^()\s]+)\)$/s;
+
 /** Finds the keys of items. */
 function finderOf(items: readonly Labelled[]): Find {
   const found = new Map<string, string>();
   const ambiguous = new Set<string>();
+  const labelled = new Set<string>();
   for (const item of items) {
     // a key in another case could be meant as well
     for (const text of [item.key, ...textsOf(item.label, item.translations)]) {
       const label = plain(text);
+      labelled.add(`${item.key} ${label}`);
       if (label === '') continue;
       if ((found.get(label) ?? item.key) !== item.key) ambiguous.add(label);
       found.set(label, item.key);
@@ -41,7 +69,12 @@ function finderOf(items: readonly Labelled[]): Find {
   }
   for (const label of ambiguous) found.delete(label);
   const keys = new Set(items.map(({ key }) => key));
-  return (text) => (keys.has(text.trim()) ? text.trim() : found.get(plain(text)));
+  return (text) => {
+    const given = text.trim();
+    if (keys.has(given)) return given;
+    const [, label = '', key = ''] = (given.endsWith(')') && withKey.exec(given)) || [];
+    return labelled.has(`${key} ${plain(label)}`) ? key : found.get(plain(text));
+  };
 }
 
 /** Builds on first use what most files never need. */
@@ -53,12 +86,12 @@ function lazily<T>(build: () => T): () => T {
   };
 }
 
-/** The labels of visible types, their attributes and options. */
-export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations'): Labels {
+/** The labels of the visible types that a kind of file names, their attributes and options. */
+export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations' | 'costs' | 'data_flows'): Labels {
   const types =
-    kind === 'cards'
-      ? metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!)
-      : metamodel.visibleRelationTypes.map((key) => metamodel.relationTypes.get(key)!);
+    kind === 'relations'
+      ? metamodel.visibleRelationTypes.map((key) => metamodel.relationTypes.get(key)!)
+      : metamodel.visibleTypes.map((key) => metamodel.cardTypes.get(key)!);
   const declared = types.map((type) => ({
     type,
     fields:
@@ -66,8 +99,20 @@ export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations'): Lab
   }));
   const ofTypes = lazily(() => finderOf(types as readonly Labelled[]));
   const ofFields = lazily(() => finderOf(declared.flatMap(({ fields }) => fields as readonly Labelled[])));
+  // costs and data flows have no columns but their own
+  const columns = kind === 'cards' || kind === 'relations' ? columnsOf[kind] : [];
   const phases = kind === 'cards' ? lifecyclePhases.map((phase) => `lifecycle.${phase}`) : [];
-  const own = new Map([...columnsOf[kind], ...phases].map((name) => [plain(name), name]));
+  const shown = kind === 'relations' ? shownColumns.relations : [];
+  const names = [...columns, ...phases, ...shown];
+  const own = new Map(names.map((name) => [plain(name), name]));
+  const ofColumns = lazily(() =>
+    finderOf(
+      names.map((key) => {
+        const translations = { de: columnLabel(key, 'de')! };
+        return { key, label: columnLabel(key, DEFAULT_LANGUAGE)!, translations };
+      }),
+    ),
+  );
   const ofSubtypes = lazily(
     () => new Map(types.map((type) => [type.key, finderOf('subtypes' in type ? type.subtypes : [])])),
   );
@@ -82,7 +127,7 @@ export function labelsOf(metamodel: Metamodel, kind: 'cards' | 'relations'): Lab
   return {
     column(header) {
       const attribute = ofFields()(header);
-      return own.get(plain(header)) ?? (attribute && `attributes.${attribute}`);
+      return own.get(plain(header)) ?? (attribute ? `attributes.${attribute}` : ofColumns()(header));
     },
     type: (label) => ofTypes()(label),
     subtype: (type, label) => ofSubtypes().get(type ?? '')?.(label),

@@ -2,18 +2,27 @@ import { query, type Transaction } from '../../../platform/database.ts';
 import type { StakeholderRow } from '../../collaboration/collaboration.model.ts';
 import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.commands.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
-import { tagEvent } from '../../inventory/tags/tags.cards.ts';
+import { createTags, tagEvent } from '../../inventory/tags/tags.cards.ts';
 import type { Work } from '../../kernel/context.ts';
 import type { EventDraft } from '../../kernel/events/row-changes.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { PROCESS } from '../../modelling/bpm/bpm.model.ts';
 import { followApprovers } from '../../modelling/bpm/flow.approvers.ts';
-import type { CardPayload, StagedHolder } from './imports.cards.types.ts';
+import type { CardPayload, NewTag, StagedHolder } from './imports.cards.types.ts';
 
 interface StoredHolder extends StagedHolder {
   id: string;
   /** The complete row. */
   row: StakeholderRow;
+}
+
+interface CatalogueTag {
+  name: string;
+  group: string;
+  groupId: string;
+  single: boolean;
+  /** Whether the batch creates it, if one of its rows is written. */
+  isNew?: boolean;
 }
 
 /** The tags and stakeholders of the cards of a batch, if its rows set them. */
@@ -22,7 +31,7 @@ export interface PeopleAndTags {
   tags: ReadonlyMap<string, ReadonlySet<string>>;
   holders: ReadonlyMap<string, readonly StoredHolder[]>;
   /** The tags that rows name or cards have. */
-  catalogue: ReadonlyMap<string, { name: string; group: string; groupId: string; single: boolean }>;
+  catalogue: ReadonlyMap<string, CatalogueTag>;
   /** Display names of users. */
   users: ReadonlyMap<string, string>;
 }
@@ -75,12 +84,43 @@ export async function readPeopleAndTags(
   const foundTags = await query(sql).rows`select t.id, t.name, g.name as "group", g.id as "groupId",
     g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
      where t.id = any(${[...named]}::uuid[])`;
-  const catalogue = new Map(foundTags.map(({ id, ...tag }) => [id, tag]));
+  const catalogue = new Map<string, CatalogueTag>(foundTags.map(({ id, ...tag }) => [id, tag]));
+  await nameNewTags(sql, rows, catalogue);
   const foundUsers: { id: string; display_name: string }[] = await sql('users')
     .whereIn('id', [...people])
     .select('id', 'display_name');
   const users = new Map(foundUsers.map(({ id, display_name }) => [id, display_name]));
   return { tags, holders, catalogue, users };
+}
+
+/** Adds the new tags of rows to their tags: those that exist meanwhile, and others with ids of their own. */
+async function nameNewTags(
+  sql: Transaction,
+  rows: readonly { payload: CardPayload }[],
+  catalogue: Map<string, CatalogueTag>,
+): Promise<void> {
+  const keyOf = ({ group_id, name }: NewTag) => `${group_id} ${name}`;
+  const wanted = new Map(
+    rows.flatMap(({ payload }) => payload.new_tags ?? []).map((tag) => [keyOf(tag), tag]),
+  );
+  if (wanted.size === 0) return;
+  const found = await query(sql).rows<{ key: string; id: string } & CatalogueTag>`
+    select v.group_id || ' ' || v.name as key, coalesce(t.id, v.id) as id, t.id is null as "isNew",
+      coalesce(t.name, v.first) as name, g.name as "group", g.id as "groupId", g.mode = 'single' as single
+    from (
+      select w.*, first_value(fresh) over same as id, first_value(name) over same as first
+      from (
+        select group_id, name, uuidv7() as fresh
+        from jsonb_to_recordset(${JSON.stringify([...wanted.values()])}::jsonb) as w (group_id uuid, name text)
+      ) w window same as (partition by group_id, lower(name) order by name)
+    ) v join tag_groups g on g.id = v.group_id
+      left join tags t on t.tag_group_id = v.group_id and lower(t.name) = lower(v.name)`;
+  const ids = new Map(found.map(({ key, id }) => [key, id]));
+  for (const { key: _key, id, ...tag } of found) catalogue.set(id, tag);
+  for (const { payload } of rows) {
+    const created = (payload.new_tags ?? []).flatMap((tag) => ids.get(keyOf(tag)) ?? []);
+    if (created.length > 0) payload.tags = [...payload.tags!, ...created];
+  }
 }
 
 /** The changes of a row to tags and stakeholders; tags and users that were deleted meanwhile are omitted. */
@@ -147,6 +187,14 @@ export async function savePeopleAndTags(
     changed.flatMap(({ card, attached }) => pick(attached).map((tag_id) => ({ card_id: card.id, tag_id })));
   const removedTags = tags((attached) => attached.removedTags);
   const addedTags = tags((attached) => attached.addedTags);
+  const ids = new Set(addedTags.map(({ tag_id }) => tag_id));
+  await createTags(
+    work,
+    [...ids].flatMap((id) => {
+      const { isNew, name, groupId } = around.catalogue.get(id)!;
+      return isNew ? [{ id, name, tag_group_id: groupId }] : [];
+    }),
+  );
   await query(sql).run`delete from card_tags t
     using jsonb_to_recordset(${JSON.stringify(removedTags)}::jsonb) as v(card_id uuid, tag_id uuid)
      where t.card_id = v.card_id and t.tag_id = v.tag_id`;

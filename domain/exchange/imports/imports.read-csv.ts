@@ -79,7 +79,10 @@ export function rowReader<K extends ImportKind>(
   options: ReadCsvOptions<K>,
 ): (record: CsvRecord) => ImportRow<K> {
   const { kind } = options;
-  const cells = columns.map((column, index) => ({ index, read: cellReader(column, options), column }));
+  const cells = columns
+    .map((column, index) => ({ index, column }))
+    .filter((cell): cell is { index: number; column: ReadColumn } => cell.column.part !== 'ignored')
+    .map(({ index, column }) => ({ index, read: cellReader(column, options), column }));
   // The type determines how the others are parsed, so it is read first.
   const rank = ({ part, key }: FileColumn) => (part !== 'field' ? 2 : key === 'type' ? 0 : 1);
   const ordered = cells.toSorted((a, b) => rank(a.column) - rank(b.column));
@@ -101,7 +104,9 @@ export function rowReader<K extends ImportKind>(
   };
 }
 
-function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, cell: string) => void {
+type ReadColumn = FileColumn & { part: Exclude<FileColumn['part'], 'ignored'> };
+
+function cellReader(column: ReadColumn, options: ReadCsvOptions): (row: Draft, cell: string) => void {
   const read = valueReader(column, options);
   const clear = clearer(column, options);
   return (row, cell) => {
@@ -112,7 +117,7 @@ function cellReader(column: FileColumn, options: ReadCsvOptions): (row: Draft, c
   };
 }
 
-function clearer({ part, key }: FileColumn, options: ReadCsvOptions): (row: Draft) => void {
+function clearer({ part, key }: ReadColumn, options: ReadCsvOptions): (row: Draft) => void {
   if (part === 'field') {
     const { clears } = fieldReaders[options.kind][key]!;
     return (row) => {
@@ -126,8 +131,11 @@ function clearer({ part, key }: FileColumn, options: ReadCsvOptions): (row: Draf
   };
 }
 
+/** Columns of costs and data flows that name the type of a card. */
+const cardTypes = new Set(['card_type', 'source_type', 'target_type']);
+
 function valueReader(
-  { name, part, key }: FileColumn,
+  { name, part, key }: ReadColumn,
   options: ReadCsvOptions,
 ): (row: Draft, text: string) => void {
   if (part === 'field') {
@@ -139,7 +147,7 @@ function valueReader(
         : reader.read(text, key, row.errors);
       if (value === undefined) return;
       row.values[key] = value;
-      if (key === 'type') row.values.type = labels?.type(text) ?? value;
+      if (key === 'type' || cardTypes.has(key)) row.values[key] = labels?.type(text) ?? value;
       if (key === 'subtype') row.values.subtype = labels?.subtype(typeOf(row), text) ?? value;
     };
   }

@@ -1,7 +1,9 @@
 import type { FieldError } from '../../../platform/errors.ts';
+import { cleanName } from '../../../platform/storable.ts';
 import { unknownChoice } from '../../kernel/choices.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 import { isObject } from '../../kernel/shapes.ts';
+import { REASONS_COLUMN } from '../../kernel/transfer/columns.ts';
 import { readDay } from '../../kernel/transfer/csv-cells.ts';
 import { MAX_RECORD } from './imports.csv-records.ts';
 import {
@@ -48,7 +50,7 @@ interface Line {
 }
 
 /** The non-blank lines of a file; the contents of a line that is too long are discarded. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let line = 1;
   let held: Buffer[] = [];
   let size = 0;
@@ -126,6 +128,7 @@ function readMember(row: Draft, key: string, value: unknown, options: ReadOption
     else readAttributes(row, value, options);
     return;
   }
+  if (key === REASONS_COLUMN) return;
   const reader = Object.hasOwn(fieldReaders[options.kind], key) ? fieldReaders[options.kind][key] : undefined;
   if (!reader) {
     const message = 'is no member of this kind of row';
@@ -153,7 +156,7 @@ function readField(row: Draft, field: string, value: unknown, reader: FieldReade
   }
   if (!reader.list) return reader.read(value as string, field, row.errors);
   const items = typeof value === 'string' ? reader.list(value) : value;
-  return reader.read(items.map((item) => item.trim()).filter(Boolean), field, row.errors);
+  return reader.read(items.map(cleanName).filter(Boolean), field, row.errors);
 }
 
 function isTexts(value: unknown): value is string | string[] {

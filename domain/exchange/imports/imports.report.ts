@@ -109,8 +109,8 @@ interface ImportEnd {
   counts: JobCounts;
   /** Why the import has failed as a whole. */
   error?: JobResult['error'];
-  /** Further members of the job's result. */
-  facts: Record<string, unknown>;
+  /** Further members of the job's result; a function is called when the report is stored. */
+  facts: Record<string, unknown> | (() => Promise<Record<string, unknown>>);
   /** The permissions that determined the report; none if it contains no values of the inventory. */
   needs?: readonly AppPermission[];
   /** Whether the report may contain costs. */
@@ -147,7 +147,7 @@ export async function endImport(
     counts,
     ...(error ? { error } : {}),
     result: {
-      ...facts,
+      ...(typeof facts === 'function' ? await facts() : facts),
       mode: payload.mode,
       dry_run: payload.dry_run,
       written: !payload.dry_run && !isFailed,
@@ -184,10 +184,11 @@ export async function showsCostChanges(
     where job_id = ${id} and jsonb_exists_any(changes, ${keys}::text[]))`;
 }
 
-/** The number of written rows with warnings. */
-export async function countWarned(sql: Sql, jobId: string): Promise<number> {
-  return await query(sql).value`select count(w.line)::int from import_outcomes o join ${embed(warnings)}
-    where o.job_id = ${jobId}`;
+/** The number of written rows with warnings, and whether some name cards of the inventory. */
+export async function countWarned(sql: Sql, jobId: string): Promise<{ rows: number; ofCards: boolean }> {
+  return (await query(sql).row`select count(w.line)::int as rows,
+      coalesce(bool_or(jsonb_path_exists(w.warnings, '$[*].card_id')), false) as "ofCards"
+    from import_outcomes o join ${embed(warnings)} where o.job_id = ${jobId}`)!;
 }
 
 /** The first warnings of written rows, without names of cards. @param sheets of a workbook. */
@@ -198,10 +199,10 @@ export async function firstWarned(
   sheets?: string[],
 ): Promise<unknown[]> {
   const place = embed(placeOf(sheets));
-  const rows = await query(sql).rows`select json_build_object(${place}, 'code', v.code, 'card_id', v.card_id,
-      'confidence', v.confidence) as item
-    from import_outcomes o join ${embed(warnings)},
-      jsonb_to_recordset(w.warnings) as v (code text, card_id uuid, confidence double precision)
+  const rows = await query(sql).rows`select json_strip_nulls(json_build_object(${place}, 'code', v.code,
+      'card_id', v.card_id, 'confidence', v.confidence, 'value', v.value, 'nearest', v.nearest)) as item
+    from import_outcomes o join ${embed(warnings)}, jsonb_to_recordset(w.warnings)
+      as v (code text, card_id uuid, confidence double precision, value text, nearest text)
     where o.job_id = ${jobId} order by o.line, v.confidence desc limit ${count}`;
   return rows.map(({ item }) => item);
 }

@@ -28,8 +28,9 @@ export const viewRights = (kind: ImportKind): AppPermission[] =>
 /** The permissions that an import needs. @throws EstateError `forbidden` naming the first missing one. */
 export function requireImportRights(
   { caller }: Ctx,
-  { kind, mode, report }: Pick<ImportPayload, 'kind' | 'mode' | 'report'>,
+  { kind, mode, report, create_tags }: Pick<ImportPayload, 'kind' | 'mode' | 'report' | 'create_tags'>,
 ): void {
+  if (create_tags) requirePermission(caller, 'tags.manage');
   if (report === 'changes') for (const permission of viewRights(kind)) requirePermission(caller, permission);
   if (kind === 'relations' || kind === 'data_flows') {
     requirePermission(caller, 'relations.manage');

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { invalidField, notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -21,6 +22,28 @@ interface RowsPage {
 }
 
 /**
+ * The report of an import.
+ * @throws EstateError `not_found`, `job_result_missing`, `forbidden` like the download of a job's result.
+ */
+export async function importReport(ctx: Ctx, jobId: string): Promise<StoredFile> {
+  const isImport = await ctx.db('jobs').where({ id: jobId, kind: importJob.kind }).first('id');
+  if (!isImport) throw notFound('import', jobId);
+  return await resultFile(ctx, jobId);
+}
+
+/** Opens the report of an import as it is stored. @throws EstateError as {@link importReport}. */
+export async function openReport(
+  ctx: Ctx,
+  blobs: BlobStore,
+  jobId: string,
+): Promise<Pick<StoredFile, 'name' | 'mediaType'> & { body: Readable }> {
+  const file = await importReport(ctx, jobId);
+  const body = await openContent(blobs, file.id);
+  await recordDownload(ctx, { job_id: jobId }, file, undefined);
+  return { name: file.name, mediaType: file.mediaType, body };
+}
+
+/**
  * A page of the rows of an import's report, in the order of the file. `next_cursor` can follow fewer rows than the page has, or
  * none, if few rows have the wanted outcomes.
  * @throws EstateError `not_found`, `job_result_missing`, `forbidden` like the download of the report.
@@ -31,9 +54,7 @@ export async function readImportRows(
   jobId: string,
   { outcome, cursor, page_size }: RowsPage,
 ): Promise<JsonText> {
-  const isImport = await ctx.db('jobs').where({ id: jobId, kind: importJob.kind }).first('id');
-  if (!isImport) throw notFound('import', jobId);
-  const file = await resultFile(ctx, jobId);
+  const file = await importReport(ctx, jobId);
   const from = await positionOf(blobs, file, cursor);
   if (file.ownerId !== ctx.caller.userId) await recordDownload(ctx, { job_id: jobId }, file, undefined);
   const items: string[] = [];
@@ -61,7 +82,11 @@ async function positionOf(blobs: BlobStore, file: StoredFile, cursor: string | u
 }
 
 /** The lines of a file from a position on, which is the beginning of one. */
-async function* linesFrom(blobs: BlobStore, { id, size }: StoredFile, from: number): AsyncGenerator<Buffer> {
+export async function* linesFrom(
+  blobs: BlobStore,
+  { id, size }: Pick<StoredFile, 'id' | 'size'>,
+  from: number,
+): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0);
   for (let start = from; start < size; start += CHUNK) {
     const end = Math.min(start + CHUNK, size) - 1;

@@ -18,6 +18,8 @@ import {
   storeOutcomes,
   storeRows,
 } from './imports.cards.stage.ts';
+import type { StagedCard } from './imports.cards.types.ts';
+import { FailedRows, storeFailedRows } from './imports.failed.ts';
 import { type ImportPayload, importJob } from './imports.job.ts';
 import { planImport } from './imports.plan.ts';
 import { checkSheets } from './imports.read-xlsx.ts';
@@ -31,7 +33,9 @@ import {
   startFileJob,
 } from './imports.report.ts';
 import { requireImportRights, viewRights } from './imports.rights.ts';
+import { sentRows } from './imports.sent.ts';
 import { readSource } from './imports.source.ts';
+import { createdTags, storeRowWarnings } from './imports.tags.ts';
 import {
   type ApplyProgress,
   BatchConflict,
@@ -57,6 +61,8 @@ export async function startImport(
 ): Promise<StartedJob> {
   requireImportRights(ctx, options);
   requireFocus(options);
+  if (options.create_tags && options.kind !== 'cards')
+    throw invalidField('create_tags', 'not_offered', 'is only for cards');
   if (options.sheet !== undefined && options.format !== 'xlsx')
     throw invalidField('sheet', 'not_offered', 'is only for XLSX');
   await checkHead(ctx, blobs, content, options);
@@ -111,6 +117,17 @@ async function sheetsOf(sql: Transaction, blobs: BlobStore, id: string): Promise
   return await readSheetNames(blobs, { id, size: Number(size) });
 }
 
+/** Reads the file again for the rows that failed, as long as it is stored. */
+async function openFailedRows(
+  sql: Transaction,
+  { payload, ctx: { metamodel } }: RunningJob<ImportPayload>,
+  blobs: BlobStore,
+): Promise<FailedRows> {
+  const { size } = await sql('files').where({ id: payload.file_id }).first('size');
+  const file = { id: payload.file_id, size: Number(size) };
+  return new FailedRows(blobs, sentRows(blobs, file, metamodel, payload), { metamodel, kind: payload.kind });
+}
+
 /** The number of rows with warnings in the job's result. */
 const MOST_WARNED = 100;
 
@@ -120,21 +137,30 @@ async function endWithReport(
   job: RunningJob<ImportPayload>,
   { blobs }: Services,
 ): Promise<JobResult> {
-  const { kind, atomic, report, file_id, format } = job.payload;
+  const { kind, atomic, report, file_id, format, create_tags } = job.payload;
   const counts = await countOutcomes(sql, job.id);
   const warned = await countWarned(sql, job.id);
   const sheets = format === 'xlsx' ? await sheetsOf(sql, blobs, file_id) : undefined;
+  const tags = create_tags ? await createdTags(sql, job.id) : undefined;
+  const lines = reportLines(sql, { jobId: job.id, kind, rows: report, sheets });
+  const failed = counts.failed! > 0 ? await openFailedRows(sql, job, blobs) : undefined;
   return await endImport(sql, job, blobs, {
     name: 'import',
-    report: reportLines(sql, { jobId: job.id, kind, rows: report, sheets }),
-    counts: { ...counts, ...(warned > 0 && { warnings: warned }) },
+    report: failed ? failed.withValues(lines) : lines,
+    counts: {
+      ...counts,
+      ...(warned.rows > 0 && { warnings: warned.rows }),
+      ...(tags && { created_tags: tags.total }),
+    },
     error: atomic && counts.failed! > 0 ? nothingWritten(counts) : undefined,
-    facts: {
+    facts: async () => ({
       kind,
       atomic,
-      ...(warned > 0 && { warnings: await firstWarned(sql, job.id, MOST_WARNED, sheets) }),
-    },
-    needs: report === 'changes' ? viewRights(kind) : warned > 0 ? ['inventory.view'] : [],
+      ...(tags && { created_tags: tags.items }),
+      ...(warned.rows > 0 && { warnings: await firstWarned(sql, job.id, MOST_WARNED, sheets) }),
+      ...(failed && { failed_rows: await storeFailedRows(sql, job, failed) }),
+    }),
+    needs: report === 'changes' ? viewRights(kind) : warned.ofCards ? ['inventory.view'] : [],
     withCosts: report === 'changes' && (await showsCostChanges(sql, job, kind)),
   });
 }
@@ -324,7 +350,7 @@ async function readFile(
   const onBytes = (more: number) => {
     bytes += more;
   };
-  const stage = await createStager(ctx, db, payload.kind);
+  const stage = await createStager(ctx, db, payload.kind, payload);
   let total = job.counts.total ?? 0;
   let pending: Promise<void> = Promise.resolve();
   const reading = { batchRows: readRows, onBytes };
@@ -344,6 +370,7 @@ async function readFile(
     // The next rows are read while these are written.
     pending = inTransaction(db, async (sql) => {
       await storeRows(sql, job.id, payload.kind, staged);
+      if (payload.create_tags) await storeRowWarnings(sql, job.id, staged as StagedCard[]);
       await job.checkpoint({ sql }, step);
     });
     pending.catch(() => undefined);

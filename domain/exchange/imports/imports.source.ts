@@ -18,6 +18,21 @@ const separators: Record<string, Separator> = { comma: ',', semicolon: ';', tab:
 type SourceOptions = Pick<ImportPayload, 'kind' | 'format' | 'empty' | 'separator' | 'sheet'> &
   Partial<Pick<ImportPayload, keyof typeof focusOptions>>;
 
+/** The separator of a CSV file by its name; undefined: it is detected. */
+export const separatorOf = (named: string | undefined): Separator | undefined =>
+  named === undefined ? undefined : (separators[named] ?? (named as Separator));
+
+/** How rows of a kind are read by the metamodel. */
+export function readOptions<K extends ImportKind>(
+  metamodel: Metamodel,
+  kind: K,
+  format: ImportPayload['format'],
+): ReadOptions<K> {
+  const rows: ImportKind = kind;
+  const labels = format === 'ndjson' ? undefined : labelsOf(metamodel, rows);
+  return { kind, ...attributesOf(metamodel, kind), labels };
+}
+
 /**
  * Reads a stored file of cards, relations, costs or data flows in batches of rows.
  * @param onBytes receives the bytes of each chunk; it is not called for workbooks.
@@ -31,15 +46,12 @@ export async function* readSource<K extends ImportKind>(
   { format, empty, separator: named, sheet, ...focus }: SourceOptions,
   { batchRows, onBytes }: { batchRows?: number; onBytes?: (bytes: number) => void } = {},
 ): AsyncGenerator<ImportRow<K>[]> {
-  const rows: ImportKind = kind;
-  const labels =
-    format !== 'ndjson' && (rows === 'cards' || rows === 'relations') ? labelsOf(metamodel, rows) : undefined;
-  const options: ReadOptions<K> = { kind, ...attributesOf(metamodel, kind), labels, batchRows };
+  const options: ReadOptions<K> = { ...readOptions(metamodel, kind, format), batchRows };
   if (format === 'xlsx') {
     yield* readWorkbookRows(blobs, file, { ...options, empty, sheet });
     return;
   }
-  const separator = named === undefined ? undefined : (separators[named] ?? (named as Separator));
+  const separator = separatorOf(named);
   const stream = await openContent(blobs, file.id);
   try {
     const content = metered(stream, onBytes);

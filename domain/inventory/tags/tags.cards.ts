@@ -7,6 +7,8 @@ import { type EventDraft, rowEvent } from '../../kernel/events/row-changes.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
 import { DEFAULT_LANGUAGE } from '../../kernel/metamodel/languages.ts';
 import type { TagGroupRow } from '../../kernel/metamodel/metamodel.model.ts';
+import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
+import { insertRows } from '../../kernel/resources/rows.ts';
 import type { UndoneEvent, UndoRefusal } from '../../kernel/undo/undo.types.ts';
 import { cardsTopic } from '../cards/cards.events.ts';
 import { loadCards, lockCard, lockCards, writtenCard } from '../cards/cards.load.ts';
@@ -15,6 +17,7 @@ import { EDIT } from '../cards/cards.write.ts';
 import { updateInventory } from '../metamodel/changes/changes.inventory.ts';
 import { openRun } from '../metamodel/changes/changes.run.ts';
 import { type ChangeRun, changeWork } from '../metamodel/changes/changes.types.ts';
+import { Tag, type TagRow } from './tags.model.ts';
 
 /** A card in the events of its tags. */
 interface TaggedCard {
@@ -55,6 +58,22 @@ export function catalogueEvent(
 ): EventDraft {
   const { id, name } = (after ?? before) as { id: string; name: string };
   return rowEvent(entity, before, after, { id, name });
+}
+
+/**
+ * Creates tags besides other writes, which needs no lock of the metamodel as long as none is the first of a mandatory group: then
+ * no rule changes. Concurrent writers of one tag wait for each other by its unique index, in the order of names.
+ */
+export async function createTags(
+  work: Work,
+  tags: readonly Pick<TagRow, 'id' | 'name' | 'tag_group_id'>[],
+): Promise<void> {
+  if (tags.length === 0) return;
+  const key = (tag: (typeof tags)[number]) => `${tag.tag_group_id} ${tag.name.toLowerCase()}`;
+  const ordered = tags.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+  const rows = ordered.map((tag) => ({ ...tag, sort_order: 0 }));
+  for (const row of await insertRows(work.sql, Tag, rows)) work.emit(catalogueEvent('tag', null, row));
+  work.raise(METAMODEL_TOPIC);
 }
 
 const CHUNK = 500;
@@ -229,6 +248,15 @@ export async function undoCardTag(work: Work, ctx: Ctx, event: UndoneEvent): Pro
   work.raise(cardsTopic(card.type));
   await rescoreCards(work, ctx, [card.id]);
   return null;
+}
+
+/** Keeps a tag that other writes have added to cards: its removal would take it from them. */
+export async function keepUsedTag({ sql }: Work, event: UndoneEvent): Promise<UndoRefusal | null> {
+  if (event.event_type !== 'tag.created') return null;
+  const { cards } = (await query(sql).row<{ cards: number }>`select count(*)::int as cards from card_tags
+    where tag_id = ${event.id}`)!;
+  if (cards === 0) return null;
+  return { code: 'tag_in_use', message: `The tag is still on ${counted(cards, 'card')}.` };
 }
 
 /** Updates the data quality that depends on a restored tag or tag group. */

@@ -1,5 +1,6 @@
 import { LOCK_NOT_AVAILABLE, sqlState, unlessTaken } from '../../../platform/database.ts';
 import { EstateError, invalidField, requireText } from '../../../platform/errors.ts';
+import { cleanName } from '../../../platform/storable.ts';
 import { commandWith } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import { differingMembers } from '../../kernel/events/row-changes.ts';
@@ -147,7 +148,7 @@ function check(ctx: Ctx, input: TagGroupInput & TagInput): void {
 }
 
 function trimmed<I extends { name?: string }>(input: I): I {
-  return input.name === undefined ? input : { ...input, name: input.name.trim() };
+  return input.name === undefined ? input : { ...input, name: cleanName(input.name) };
 }
 
 function groupColumns(input: TagGroupInput): TagGroupInput {

@@ -4,8 +4,9 @@ import { TagGroup } from '../../kernel/metamodel/metamodel.model.ts';
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { EDIT } from '../cards/cards.write.ts';
-import { rescoreAfterUndo, undoCardTag } from './tags.cards.ts';
+import { keepUsedTag, rescoreAfterUndo, undoCardTag } from './tags.cards.ts';
 import { CardTag, Tag } from './tags.model.ts';
+import { tagGroupConsumers } from './tags.references.ts';
 
 const topics = [METAMODEL_TOPIC];
 
@@ -28,7 +29,7 @@ export const tagsExtension: Extension = {
       events: rowEvents('tag'),
       topics,
       metamodel: true,
-      undo: { right: needs('tags.manage'), settle: rescoreAfterUndo },
+      undo: { right: needs('tags.manage'), check: keepUsedTag, settle: rescoreAfterUndo },
       transfer: { matches: [['%.tag_group_id', 'lower(%.name)']], label: 't.name' },
       asOf: true,
     },
@@ -41,4 +42,5 @@ export const tagsExtension: Extension = {
       transfer: { key: ['card_id', 'tag_id'], label: `t.card_id || '/' || t.tag_id` },
     },
   ],
+  consumers: [tagGroupConsumers],
 };

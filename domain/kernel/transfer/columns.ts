@@ -9,10 +9,13 @@ export const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L
 export interface FileColumn {
   /** As in the header, such as `attributes.timeModel`. */
   name: string;
-  part: 'field' | 'lifecycle' | 'attributes';
+  part: 'field' | 'lifecycle' | 'attributes' | 'ignored';
   /** The field, phase or attribute. */
   key: string;
 }
+
+/** The last column of downloaded failed rows, with the reasons. Its cells are not imported. */
+export const REASONS_COLUMN = 'import_errors';
 
 /** The columns that a kind of file may have. */
 interface Vocabulary {
@@ -27,6 +30,7 @@ const phases: ReadonlySet<string> = new Set(lifecyclePhases);
 /** The column of that name, if the vocabulary has it. */
 function findColumn(name: string, vocabulary: Vocabulary): FileColumn | undefined {
   if (vocabulary.fields.has(name)) return { name, part: 'field', key: name };
+  if (name === REASONS_COLUMN) return { name, part: 'ignored', key: name };
   const dot = name.indexOf('.');
   const part = name.slice(0, Math.max(dot, 0));
   const key = name.slice(dot + 1);

@@ -1,3 +1,4 @@
+import { cleanName } from '../../../platform/storable.ts';
 import { isDay } from '../dates.ts';
 
 /**
@@ -55,7 +56,7 @@ export function joinValues(values: readonly string[]): string {
   return values.map((value) => value.replace(/[\\;]/g, '\\$&')).join(';');
 }
 
-/** The values of a cell written by {@link joinValues}; each is trimmed, empty ones are ignored. */
+/** The values of a cell written by {@link joinValues}; each is trimmed and in one Unicode form, empty ones are ignored. */
 export const splitValues = (cell: string): string[] => splitEscaped(cell, ';');
 
 /** A path of names in one cell: `Parent / Child`, with `\/` and `\\` for those characters. */
@@ -119,5 +120,5 @@ function splitEscaped(cell: string, separator: string): string[] {
     }
   }
   parts.push(part);
-  return parts.map((text) => text.trim()).filter((text) => text !== '');
+  return parts.map(cleanName).filter((text) => text !== '');
 }

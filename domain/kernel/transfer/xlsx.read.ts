@@ -23,6 +23,8 @@ export interface SheetRows {
     cells: string[];
     /** The columns, from 0, whose formula has no result: the program that wrote it does not calculate. */
     uncalculated?: number[];
+    /** Columns whose values are errors such as `#N/A`; their cells are empty. */
+    failed?: number[];
   }[];
 }
 
@@ -200,6 +202,7 @@ async function* sheetRows(
   let row = 0;
   let cells: string[] = [];
   let uncalculated: number[] = [];
+  let failed: number[] = [];
   let column = -1;
   let hasFormula = false;
   let hasValue = false;
@@ -218,6 +221,7 @@ async function* sheetRows(
         row = place;
         cells = [];
         uncalculated = [];
+        failed = [];
         column = -1;
       } else if (element === 'c') {
         column = columnOf(attribute('r')) ?? column + 1;
@@ -237,16 +241,26 @@ async function* sheetRows(
     close(element) {
       if (element === 'v' || element === 't') inValue = false;
       if (element === 'c' && hasFormula && !hasValue) uncalculated.push(column);
+      if (element === 'c' && type === 'e') failed.push(column);
       if (element === 'c' && value !== '') {
         if (column >= MAX_COLUMNS) throw new Error(`the sheet ${sheet} has more than ${MAX_COLUMNS} columns`);
         const text = cellText(workbook, type, style, value);
+        if (text === undefined)
+          throw new Error(
+            `row ${row} of the sheet ${sheet} names the shared text ${value.slice(0, 20)}, which is not in the file`,
+          );
         if (text.length > MAX_CELL)
           throw new Error(`row ${row} of the sheet ${sheet} has a cell that is too long`);
         while (text !== '' && cells.length < column) cells.push('');
         if (text !== '') cells[column] = text;
       }
       if (element === 'row' && (uncalculated.length > 0 || cells.some((cell) => cell.trim() !== '')))
-        rows.push({ row, cells, ...(uncalculated.length > 0 && { uncalculated }) });
+        rows.push({
+          row,
+          cells,
+          ...(uncalculated.length > 0 && { uncalculated }),
+          ...(failed.length > 0 && { failed }),
+        });
     },
   })) {
     if (rows.length === 0) continue;
@@ -261,9 +275,12 @@ const unescaped = (text: string): string =>
     ? text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
 
-/** A cell's value as text; errors such as `#N/A` count as empty. */
-function cellText(workbook: Workbook, type: string, style: number, value: string): string {
-  if (type === 's') return unescaped(workbook.shared[Number(value)] ?? '');
+/** A cell's value as text, undefined if it names none of the shared texts; errors such as `#N/A` count as empty. */
+function cellText(workbook: Workbook, type: string, style: number, value: string): string | undefined {
+  if (type === 's') {
+    const text = value.trim() === '' ? undefined : workbook.shared[Number(value)];
+    return text === undefined ? undefined : unescaped(text);
+  }
   if (type === 'b') return value.trim() === '1' ? 'true' : 'false';
   if (type === 'e') return '';
   if (type !== 'n') return unescaped(value);

@@ -255,7 +255,7 @@ const KIND = `case
 /**
  * Finds wide changes after a position and in the minute before: an extraction uses the metamodel and the rights that were loaded when
  * its request began, shortly before its snapshot. Times of events grow with positions. That minute may contain a whole import, so
- * its events are found by the ids of what they are about.
+ * its events are found by the ids of what they are about; those of cards and relations, which are nearly all, are never wide.
  */
 async function findWideChanges(snapshot: Snapshot, ctx: Ctx, after: number): Promise<WideChanges> {
   // a caller who sees all costs sees no difference when a field becomes a cost
@@ -276,7 +276,7 @@ async function findWideChanges(snapshot: Snapshot, ctx: Ctx, after: number): Pro
        from (select n.position, n.event_type, n.data from events n where n.position > ?::bigint
              union all
              select b.position, b.event_type, b.data from events b
-             where b.position <= ?::bigint
+             where b.position <= ?::bigint and b.event_type not like 'card.%' and b.event_type not like 'relation.%'
                and b.position >= (select f.position from events f
                  where f.at > (select at - ${BEFORE} from last) order by f.at limit 1)
                and b.data ->> 'id' = any(?::text[]

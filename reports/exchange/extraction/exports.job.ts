@@ -20,7 +20,7 @@ import { notFound } from '../../../platform/errors.ts';
 import { withSnapshot } from '../../../platform/snapshot.ts';
 import type { Column, ColumnType } from '../../kernel/formats/formats.types.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
-import { planExtraction } from './extraction.plan.ts';
+import { isWorkbook, planExtraction } from './extraction.plan.ts';
 import { prepareExtraction } from './extraction.write.ts';
 
 /** The types of columns in manifests. */
@@ -97,9 +97,16 @@ export function exportName(request: Pick<ExportRequest, 'kind' | 'format'>, at: 
   return `estate-${request.kind}-${at.toISOString().slice(0, 10)}.${request.format}`;
 }
 
-/** Checks an export and enqueues it as a job. @throws EstateError as {@link planExtraction}. */
-export async function startExport(ctx: Ctx, request: ExportRequest): Promise<StartedJob> {
-  await planExtraction(ctx, request);
+/**
+ * Checks an export and enqueues it as a job.
+ * @param language of the caller, for a workbook with labels.
+ * @throws EstateError as {@link planExtraction}.
+ */
+export async function startExport(ctx: Ctx, given: ExportRequest, language?: string): Promise<StartedJob> {
+  const { request } = await planExtraction(ctx, {
+    ...(isWorkbook(given) && language && { language }),
+    ...given,
+  });
   return await startJob(ctx, exportJob, request, (id) => ({
     event_type: 'export.started',
     data: { ...request, export_job_id: id },

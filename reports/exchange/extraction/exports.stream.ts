@@ -22,7 +22,7 @@ import { prepareExtraction } from './extraction.write.ts';
 /** An extraction that is streamed. */
 export type ExtractQuery = Pick<
   ExportRequest,
-  'format' | 'kind' | 'filter' | 'profile' | 'neutralise' | 'after'
+  'format' | 'kind' | 'filter' | 'profile' | 'neutralise' | 'bom' | 'after'
 > & {
   /** Comma-separated keys. */
   types?: string | undefined;

@@ -54,6 +54,13 @@ const facts: Column[] = [
   { header: 'updated_at', type: 'datetime' },
 ];
 
+/** The column of an attribute. */
+export const attributeColumn = ({ key, type }: { key: string; type: FieldType }): Column => ({
+  header: `attributes.${key}`,
+  type: typeOf[type],
+  ...(type === 'cost' && { money: true }),
+});
+
 /**
  * Columns of the attributes of the given types, one per key; a key with different field types becomes text.
  * @param costs whether cost attributes are included.
@@ -157,8 +164,12 @@ function flowColumns(profile: Profile): Column[] {
 const isNumber = ({ header }: Column): boolean => /^(\w+_)?number$/.test(header);
 
 /** The chosen columns in the chosen order; all columns if none are chosen. @throws EstateError naming an unknown one. */
-function chooseColumns(all: Column[], { columns: chosen, profile }: ExportRequest): Column[] {
-  if (chosen.length === 0) return profile === 'roundtrip' ? all.filter((column) => !isNumber(column)) : all;
+function chooseColumns(all: Column[], { columns: chosen, profile, layout }: ExportRequest): Column[] {
+  // in a workbook one way to name a parent is enough for people
+  const isOmitted = (column: Column) =>
+    (profile === 'roundtrip' && isNumber(column)) ||
+    (isWorkbook({ layout }) && column.header === 'parent_external_id');
+  if (chosen.length === 0) return all.filter((column) => !isOmitted(column));
   const byName = new Map(all.map((column) => [column.header, column]));
   return chosen.map((header, n) => {
     const column = byName.get(header);
@@ -196,13 +207,35 @@ function chooseTypes(given: string[], visible: string[]): string[] {
   return [...new Set(given)];
 }
 
+/** Whether a request is for a workbook with a sheet per card type, to be edited and imported again. */
+export const isWorkbook = ({ layout }: Pick<ExportRequest, 'layout'>): boolean => layout === 'sheet_per_type';
+
+/** @throws EstateError naming a member that the layout does not go with. */
+function checkLayout({ layout, headers, format, kind, after }: ExportRequest): void {
+  if (!isWorkbook({ layout })) {
+    if (headers !== 'labels') return;
+    const message =
+      'is only supported with layout=sheet_per_type: in one sheet, fields of several types can have one label';
+    throw invalidField('headers', 'only_sheet_per_type', message);
+  }
+  if (format !== 'xlsx' || kind !== 'cards')
+    throw invalidField(
+      'layout',
+      'only_xlsx',
+      'is only supported for cards in xlsx; the workbook has a sheet of relations',
+    );
+  if (after !== undefined) throw invalidField('layout', 'not_with_after', 'is not supported with after');
+}
+
 /**
  * Checks a request against the metamodel and the caller's rights.
  * @throws EstateError `validation_failed` by field, `forbidden` for a filter or a column that the caller may not see,
  * `position_expired`.
  */
-export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<ExtractionPlan> {
+export async function planExtraction(ctx: Ctx, given: ExportRequest): Promise<ExtractionPlan> {
   const { metamodel } = ctx;
+  checkLayout(given);
+  const request: ExportRequest = isWorkbook(given) ? { ...given, profile: 'roundtrip' } : given;
   const ofCosts = request.kind === 'costs';
   const ofFlows = request.kind === 'data_flows';
   const ofCards = request.kind !== 'relations';
@@ -237,7 +270,8 @@ export async function planExtraction(ctx: Ctx, request: ExportRequest): Promise<
       : ofCards
         ? cardColumns(ctx, cards.types, request.profile, costs)
         : relationColumns(ctx, relationTypes, request.profile, costs);
-  const columns = chooseColumns(all, request);
+  const chosen = chooseColumns(all, request);
+  const columns = isWorkbook(request) ? [...idColumns(chosen, request.kind), ...chosen] : chosen;
   const relations: RelationSelection = { types: relationTypes, cards };
   const order = orderOf(ctx, request, cards.types);
   if (request.after === undefined) return { request, cards, relations, columns, order };

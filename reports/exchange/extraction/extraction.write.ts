@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { LISTS_SHEET } from '../../../domain/exchange/imports/imports.read-xlsx.ts';
 import { MAX_DEPTH } from '../../../domain/inventory/cards/cards.tree.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { joinPath } from '../../../domain/kernel/transfer/csv-cells.ts';
@@ -9,7 +10,7 @@ import type { BinaryTable, Cell, Column, Table, WriteOptions } from '../../kerne
 import { writeCsv, writeNdjson } from '../../kernel/formats/lines.ts';
 import { writeParquet } from '../../kernel/formats/parquet.ts';
 import { writeXlsx } from '../../kernel/formats/xlsx.ts';
-import { type ExtractionPlan, relationColumns, seesSomeCosts } from './extraction.plan.ts';
+import { type ExtractionPlan, isWorkbook, relationColumns, seesSomeCosts } from './extraction.plan.ts';
 import {
   type CardSelection,
   cardSource,
@@ -20,6 +21,7 @@ import {
   selectedCards,
   visible,
 } from './extraction.rows.ts';
+import { workbookTables } from './workbook.ts';
 
 /** The tables of a plan on a snapshot, to be written once. */
 export interface Extraction {
@@ -36,7 +38,8 @@ export async function prepareExtraction(
   position: string,
 ): Promise<Extraction> {
   const { request, columns } = plan;
-  const { format, after, neutralise } = request;
+  if (isWorkbook(request)) return await prepareWorkbook(snapshot, ctx, plan);
+  const { format, after, neutralise, bom } = request;
   const isAll =
     format === 'ndjson' &&
     request.columns.length === 0 &&
@@ -46,7 +49,7 @@ export async function prepareExtraction(
   const writeWith = (write: Extraction['write']): Extraction => ({ tables, write });
   switch (format) {
     case 'csv':
-      return writeWith((out, options) => writeCsv(table, out, { ...options, neutralise }));
+      return writeWith((out, options) => writeCsv(table, out, { ...options, neutralise, bom }));
     case 'ndjson': {
       const end = after === undefined ? undefined : position;
       return writeWith((out, options) => writeNdjson(table, out, { ...options, end }));
@@ -69,6 +72,18 @@ export async function prepareExtraction(
       };
     }
   }
+}
+
+async function prepareWorkbook(snapshot: Snapshot, ctx: Ctx, plan: ExtractionPlan): Promise<Extraction> {
+  const tables = await workbookTables(snapshot, ctx, plan);
+  const hierarchy = plan.request.include.includes('hierarchy')
+    ? [await hierarchyTable(snapshot, ctx, plan.cards)]
+    : [];
+  return {
+    tables: [...tables, ...hierarchy],
+    write: (out, options) =>
+      writeXlsx([...tables.map(readTable), ...hierarchy], out, { ...options, listsSheet: LISTS_SHEET }),
+  };
 }
 
 /** The columns with one for all attributes, which NDJSON writes as they are stored. */

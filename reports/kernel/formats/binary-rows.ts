@@ -7,7 +7,7 @@ const EPOCH_MS = Date.UTC(2000, 0, 1);
 const LAST_MS = 8.64e15;
 
 /** Milliseconds since 1970 of a timestamp; beyond every date for `infinity`. */
-export function readMs(bytes: Buffer, from: number): number {
+function readMs(bytes: Buffer, from: number): number {
   const micros = bytes.readInt32BE(from) * 2 ** 32 + bytes.readUInt32BE(from + 4);
   return Math.floor(micros / 1000) + EPOCH_MS;
 }
@@ -28,7 +28,7 @@ export interface Chunk {
 export type Read<T = Cell> = (chunk: Chunk, from: number, to: number) => T;
 
 /** Reads a text. */
-function readText({ bytes, characters }: Chunk, from: number, to: number): string {
+export function readText({ bytes, characters }: Chunk, from: number, to: number): string {
   for (let at = from; at < to; at += 1) if (bytes[at]! > 127) return bytes.toString('utf8', from, to);
   return characters.slice(from, to);
 }
@@ -43,7 +43,7 @@ export const readTime: Read<number | null> = ({ bytes }, from) => {
 const DAY_MS = 86_400_000;
 
 /** Reads a timestamp in ISO 8601. A day is formatted once for consecutive timestamps of the same day, as rows often have. */
-function readIsoTime(): Read<string | null> {
+export function readIsoTime(): Read<string | null> {
   let day = Number.NaN;
   let date = '';
   const two = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
@@ -137,7 +137,7 @@ export function cellReader(columns: Column[]) {
 }
 
 /** The same table with its rows as cells. */
-export function readTable({ name, columns, chunks }: BinaryTable): Table {
+export function readTable({ name, columns, chunks, form }: BinaryTable): Table {
   const empty = new Array<Cell>(columns.length).fill(null);
   const readCell = cellReader(columns);
   async function* batches() {
@@ -159,5 +159,5 @@ export function readTable({ name, columns, chunks }: BinaryTable): Table {
       rows = [];
     }
   }
-  return { name, columns, batches: batches() };
+  return { name, columns, form, batches: batches() };
 }

@@ -11,16 +11,17 @@ import type { LineEncoder } from './line-writer.ts';
 /**
  * Writes a table as CSV (RFC 4180, UTF-8, comma, CRLF) and ends the stream; destroys it on failure.
  * @param options.neutralise whether texts that a spreadsheet would evaluate as formulas are prefixed with an apostrophe; default true.
+ * @param options.bom whether a byte order mark is the first character, by which Excel recognises UTF-8; default false.
  * @throws the signal's reason when aborted.
  */
 export async function writeCsv(
   table: Table | BinaryTable,
   out: Writable,
-  options: WriteOptions & { neutralise?: boolean },
+  options: WriteOptions & { neutralise?: boolean; bom?: boolean | undefined },
 ): Promise<void> {
-  const { neutralise = true } = options;
+  const { neutralise = true, bom = false } = options;
   async function* chunks() {
-    yield `${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
+    yield `${bom ? '\uFEFF' : ''}${table.columns.map(({ header }) => quoteCell(header)).join(',')}\r\n`;
     if ('chunks' in table) yield* binaryLines(table, { form: 'csv', neutralise }, options);
     else {
       for await (const rows of table.batches) {

@@ -43,9 +43,11 @@ const accents = [1, 2, 3, 4, 5, 6].map((n) => `accent${n}="accent${n}"`).join(' 
 const map = `bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2" ${accents} hlink="hlink" folHlink="folHlink"`;
 const masterXml = `${XML}<p:sldMaster ${NAMESPACES}><p:cSld><p:bg><p:bgRef idx="1001"><a:schemeClr val="bg1"/></p:bgRef></p:bg>
 <p:spTree>${GROUP}</p:spTree></p:cSld><p:clrMap ${map}/><p:sldLayoutIdLst><p:sldLayoutId id="2147483649" r:id="rId1"/></p:sldLayoutIdLst></p:sldMaster>`;
-const layoutXml = `${XML}<p:sldLayout ${NAMESPACES} type="titleOnly"><p:cSld name="Title only"><p:spTree>${GROUP}
+const layoutXml = (
+  language: string,
+) => `${XML}<p:sldLayout ${NAMESPACES} type="titleOnly"><p:cSld name="Title only"><p:spTree>${GROUP}
 <p:sp><p:nvSpPr><p:cNvPr id="2" name="Title"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr>
-<p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:endParaRPr lang="en"/></a:p></p:txBody></p:sp></p:spTree></p:cSld>
+<p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/><a:p><a:endParaRPr lang="${language}"/></a:p></p:txBody></p:sp></p:spTree></p:cSld>
 <p:clrMapOvr><a:masterClrMapping/></p:clrMapOvr></p:sldLayout>`;
 
 /** A slide with its pictures, which it names `rId2` and so on. */
@@ -55,7 +57,10 @@ export interface SlidePart {
 }
 
 /** The parts of a presentation. */
-export function presentationParts(slides: readonly SlidePart[]): [name: string, content: string | Buffer][] {
+export function presentationParts(
+  slides: readonly SlidePart[],
+  language: string,
+): [name: string, content: string | Buffer][] {
   const pathOf = (n: number) => `slides/slide${n + 1}.xml`;
   let images = 0;
   const slideParts = slides.flatMap(({ xml, pictures }, n): [string, string | Buffer][] => {
@@ -110,7 +115,7 @@ export function presentationParts(slides: readonly SlidePart[]): [name: string, 
         [`${OFFICE}/theme`, '../theme/theme1.xml'],
       ]),
     ],
-    ['ppt/slideLayouts/slideLayout1.xml', layoutXml],
+    ['ppt/slideLayouts/slideLayout1.xml', layoutXml(language)],
     [
       'ppt/slideLayouts/_rels/slideLayout1.xml.rels',
       relationships([[`${OFFICE}/slideMaster`, '../slideMasters/slideMaster1.xml']]),

@@ -28,8 +28,9 @@ export interface Slide {
   footer: string;
 }
 
-/** Colours as `#rrggbb`. */
-export interface SlideColours {
+/** Colours as `#rrggbb`, and the language of the texts. */
+export interface SlideLook {
+  language: string;
   background: string;
   text: string;
   faint: string;
@@ -57,20 +58,24 @@ const CELL = { character: 66_000, margin: 100_000 };
 const MOST = { title: 150, line: 220 };
 
 /** Writes slides as a presentation (PPTX). All texts are plain runs, without fields, links and formulas. */
-export async function writePptx(slides: readonly Slide[], colours: SlideColours): Promise<Buffer> {
+export async function writePptx(slides: readonly Slide[], look: SlideLook): Promise<Buffer> {
   const zip = new ZipFile();
-  const parts = presentationParts(slides.map((slide) => slidePart(slide, colours)));
+  const parts = presentationParts(
+    slides.map((slide) => slidePart(slide, look)),
+    look.language,
+  );
   for (const [name, content] of parts)
     zip.addBuffer(Buffer.from(content), name, { compress: !name.endsWith('.png') });
   zip.end();
   return await buffer(zip.outputStream);
 }
 
-function slidePart({ title, line, content, footer }: Slide, colours: SlideColours): SlidePart {
-  const { background, text, faint } = colours;
-  const drawn = 'png' in content ? picture(4, content) : table(4, content, colours);
+function slidePart({ title, line, content, footer }: Slide, look: SlideLook): SlidePart {
+  const { background, text, faint, language } = look;
+  const drawn = 'png' in content ? picture(4, content) : table(4, content, look);
   const shapes = [
     textBox(2, 'Title', { x: MARGIN, y: 274_320, width: ROOM, height: 548_640 }, shorten(title, MOST.title), {
+      language,
       size: SIZES.title,
       color: text,
       isTitle: true,
@@ -81,12 +86,14 @@ function slidePart({ title, line, content, footer }: Slide, colours: SlideColour
       { x: MARGIN, y: 822_960, width: ROOM, height: 365_760 },
       shorten(line, MOST.line),
       {
+        language,
         size: SIZES.line,
         color: faint,
       },
     ),
     drawn,
     textBox(5, 'Footer', { x: MARGIN, y: 6_400_800, width: ROOM, height: 274_320 }, footer, {
+      language,
       size: SIZES.footer,
       color: faint,
     }),
@@ -109,17 +116,21 @@ function shorten(text: string, most: number): string {
 }
 
 interface RunStyle {
+  language: string;
   size: number;
   color: string;
   bold?: boolean;
   right?: boolean;
 }
 
-const paragraph = (text: string, { size, color, bold = false, right = false }: RunStyle): string => {
+const paragraph = (
+  text: string,
+  { language, size, color, bold = false, right = false }: RunStyle,
+): string => {
   const style = `sz="${size}" b="${bold ? 1 : 0}"`;
   const alignment = `<a:pPr algn="${right ? 'r' : 'l'}"/>`;
-  if (text === '') return `<a:p>${alignment}<a:endParaRPr lang="en" ${style}/></a:p>`;
-  return `<a:p>${alignment}<a:r><a:rPr lang="en" ${style}>${solid(color)}</a:rPr><a:t>${xmlText(text)}</a:t></a:r></a:p>`;
+  if (text === '') return `<a:p>${alignment}<a:endParaRPr lang="${language}" ${style}/></a:p>`;
+  return `<a:p>${alignment}<a:r><a:rPr lang="${language}" ${style}>${solid(color)}</a:rPr><a:t>${xmlText(text)}</a:t></a:r></a:p>`;
 };
 
 function textBox(
@@ -135,22 +146,31 @@ function textBox(
   return `<p:sp><p:nvSpPr><p:cNvPr id="${id}" name="${name}"/>${kind}</p:nvSpPr><p:spPr>${transform('a', place)}<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr><p:txBody><a:bodyPr wrap="square" lIns="0" tIns="0" rIns="0" bIns="0" anchor="ctr"><a:normAutofit/></a:bodyPr><a:lstStyle/>${paragraph(text, { ...style, bold: isTitle })}</p:txBody></p:sp>`;
 }
 
+/** By how much a picture is scaled to be as large as fits. */
+const scaleOf = ({ width, height }: { width: number; height: number }): number =>
+  Math.min(BODY.width / width, BODY.height / height);
+
+/** The share of the body of a slide that a picture fills. */
+export const filledShare = (picture: { width: number; height: number }): number =>
+  (scaleOf(picture) ** 2 * picture.width * picture.height) / (BODY.width * BODY.height);
+
 /** A picture as large as fits, at the top of the body. */
 function picture(id: number, { width, height, description }: SlidePicture): string {
-  const scale = Math.min(BODY.width / width, BODY.height / height);
+  const scale = scaleOf({ width, height });
   const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
   const place = { x: BODY.x + Math.round((BODY.width - wide) / 2), y: BODY.y, width: wide, height: high };
   return `<p:pic><p:nvPicPr><p:cNvPr id="${id}" name="Picture" descr="${xmlAttribute(plain(description))}"/><p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/><a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr>${transform('a', place)}<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`;
 }
 
 /** A table whose texts take one line each. */
-function table(id: number, { columns, rows }: SlideTable, { text, line, fill }: SlideColours): string {
+function table(id: number, { columns, rows }: SlideTable, { text, line, fill, language }: SlideLook): string {
   const width = Math.floor(BODY.width / columns.length);
   const height = Math.floor(BODY.height / (SLIDE_ROWS + 1));
   const most = Math.max(4, Math.floor((width - CELL.margin) / CELL.character));
   const border = `<a:lnB w="6350">${solid(line)}</a:lnB>`;
   const cell = (value: string, n: number, isHead: boolean) =>
     `<a:tc><a:txBody><a:bodyPr/><a:lstStyle/>${paragraph(shorten(value, most), {
+      language,
       size: SIZES.cell,
       color: text,
       bold: isHead,

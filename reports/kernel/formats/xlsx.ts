@@ -1,18 +1,19 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { cellText } from './cells.ts';
 import type { Cell, Column, ColumnType, Table, WriteOptions } from './formats.types.ts';
 import { XML } from './ooxml.package.ts';
-import { cellStyles, MAIN, packageParts } from './xlsx.package.ts';
+import { columnName, formStyle, MAX_TEXT, rowXml, textXml } from './xlsx.cells.ts';
+import { ChoiceLists, headerNotes, notesReference, protection, validations } from './xlsx.form.ts';
+import { cellStyle, MAIN, MAX_ROWS, packageParts, type SheetPart, sheetName } from './xlsx.package.ts';
 
 export interface XlsxOptions extends WriteOptions {
   /** Rows of a sheet with its header; fewer than the format's limit in tests. */
   maxRows?: number;
+  /** The name of the hidden sheet with what drop-down lists offer; of workbooks with forms. */
+  listsSheet?: string;
 }
 
-/** Limit of the format (ISO/IEC 29500 as Excel reads it). */
-const MAX_ROWS = 1_048_576;
 /** Characters of XML per chunk. */
 const PART = 128 * 1024;
 
@@ -24,30 +25,54 @@ interface Note {
   length: number;
 }
 
+/** What the sheets of a workbook share. */
+interface Book {
+  notes: Note[];
+  lists: ChoiceLists;
+  /** Names of sheets, in lower case. */
+  used: Set<string>;
+  write(sheet: SheetPart, chunks: AsyncIterable<string>): Promise<void>;
+  /** The number of the next sheet, from 1. */
+  next(): number;
+}
+
 /**
  * Writes tables as the sheets of one workbook and ends the stream; destroys it on failure. Texts are string cells, never formulas. A
  * text over the format's limit is cut and listed on a sheet "Notes"; rows over the limit of a sheet go to a further one.
  * @throws the signal's reason when aborted.
  */
 export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOptions): Promise<void> {
-  const { signal } = options;
+  const { signal, listsSheet = 'Lists' } = options;
   const stop = new AbortController();
   const signals = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
   const zip = new ZipFile();
   const sent = pipeline(zip.outputStream, out, { signal });
   // if the client disconnects, reading rows ends too
   sent.catch((error) => stop.abort(error));
-  const sheets: string[] = [];
-  const notes: Note[] = [];
+  const sheets: SheetPart[] = [];
   try {
-    const writeSheet = async (name: string, chunks: AsyncIterable<string>) => {
-      sheets.push(name);
-      const part = new PassThrough();
-      zip.addReadStream(part, `xl/worksheets/sheet${sheets.length}.xml`, { compressionLevel: 1 });
-      await pipeline(chunks, part, { signal: signals });
+    const used = new Set<string>();
+    const named = tables.map((table) => ({ ...table, sheet: sheetName(table.name, 1, used) }));
+    const book: Book = {
+      notes: [],
+      lists: new ChoiceLists(listsSheet),
+      used,
+      next: () => sheets.length + 1,
+      async write(sheet, chunks) {
+        sheets.push(sheet);
+        const part = new PassThrough();
+        zip.addReadStream(part, `xl/worksheets/sheet${sheets.length}.xml`, { compressionLevel: 1 });
+        await pipeline(chunks, part, { signal: signals });
+      },
     };
-    for (const table of tables) await writeTable(table, writeSheet, notes, options);
-    if (notes.length > 0) await writeTable(notesTable(notes), writeSheet, [], {});
+    for (const table of named) await writeTable(table, book, options);
+    const more = [
+      ...(book.notes.length > 0 ? [notesTable(book.notes)] : []),
+      ...(book.lists.lists.length > 0 ? [{ ...listsTable(book.lists), isHidden: true }] : []),
+    ];
+    for (const table of more) {
+      await writeTable({ ...table, sheet: sheetName(table.name, 1, used) }, { ...book, notes: [] }, {});
+    }
     for (const [name, xml] of packageParts(sheets)) zip.addBuffer(Buffer.from(xml), name);
     zip.end();
     await sent;
@@ -58,11 +83,16 @@ export async function writeXlsx(tables: Table[], out: Writable, options: XlsxOpt
   }
 }
 
+/** A table with the name of its first sheet. */
+interface NamedTable extends Table {
+  sheet: string;
+  isHidden?: boolean;
+}
+
 /** Writes a table as one sheet, or as several if it has too many rows. */
 async function writeTable(
-  { name, columns, batches }: Table,
-  writeSheet: (name: string, chunks: AsyncIterable<string>) => Promise<void>,
-  notes: Note[],
+  { name, columns, batches, form, sheet: firstSheet, isHidden }: NamedTable,
+  book: Book,
   { onRows, maxRows = MAX_ROWS }: XlsxOptions,
 ): Promise<void> {
   const source = batches[Symbol.asyncIterator]();
@@ -81,10 +111,11 @@ async function writeTable(
   };
   async function* sheetXml(sheet: string): AsyncGenerator<string> {
     let row = 1;
-    const xmlOf = rowXml(columns, (column, length) => {
-      notes.push({ sheet, row, column: columns[column]!.header, length });
-    });
-    yield sheetStart(columns);
+    const onCut = (column: number, length: number) => {
+      book.notes.push({ sheet, row, column: columns[column]!.header, length });
+    };
+    const xmlOf = rowXml(columns, onCut, form);
+    yield sheetStart(columns, form);
     while ((await advance()) && row < maxRows) {
       let xml = '';
       for (; next < rows.length && row < maxRows && xml.length < PART; next += 1) {
@@ -93,13 +124,15 @@ async function writeTable(
       }
       yield xml;
     }
-    yield sheetEnd(columns);
+    yield `</sheetData>${form ? protection : ''}${filter(columns, form ? row : 1)}`;
+    yield form ? `${validations(form, book.lists, row)}${notesReference}</worksheet>` : '</worksheet>';
   }
   try {
     let sheet = 1;
     do {
-      const title = sheet === 1 ? name : `${name} ${sheet}`;
-      await writeSheet(title, sheetXml(title));
+      const title = sheet === 1 ? firstSheet : sheetName(name, sheet, book.used);
+      const notes = form && headerNotes(form, book.next());
+      await book.write({ name: title, ...(isHidden && { isHidden }), notes }, sheetXml(title));
       sheet += 1;
     } while (await advance());
   } finally {
@@ -107,23 +140,36 @@ async function writeTable(
   }
 }
 
-function notesTable(notes: Note[]): Table {
-  return {
-    name: 'Notes',
-    columns: [
+/** A table of few rows. */
+const tableOf = (name: string, columns: Column[], rows: Cell[][]): Table => ({
+  name,
+  columns,
+  batches: (async function* () {
+    yield rows;
+  })(),
+});
+
+const notesTable = (notes: Note[]): Table =>
+  tableOf(
+    'Notes',
+    [
       { header: 'sheet', type: 'text' },
       { header: 'row', type: 'number' },
       { header: 'column', type: 'text' },
       { header: `length of the text, of which ${MAX_TEXT} characters fit into a cell`, type: 'number' },
     ],
-    batches: (async function* () {
-      yield notes.map(({ sheet, row, column, length }) => [sheet, row, column, length]);
-    })(),
-  };
-}
+    notes.map(({ sheet, row, column, length }) => [sheet, row, column, length]),
+  );
 
-/** How many UTF-16 units a cell takes (ISO/IEC 29500 as Excel reads it). */
-const MAX_TEXT = 32_767;
+/** Each list as a column below a number. */
+function listsTable({ sheet, lists }: ChoiceLists): Table {
+  const most = Math.max(...lists.map((list) => list.length));
+  return tableOf(
+    sheet,
+    lists.map((_, n) => ({ header: String(n + 1), type: 'text' })),
+    Array.from({ length: most }, (_, n) => lists.map((list) => list[n])),
+  );
+}
 
 /** Widths of columns, in characters. */
 const widths: Record<ColumnType, number> = {
@@ -140,107 +186,26 @@ const widths: Record<ColumnType, number> = {
 const ID_WIDTH = 38;
 
 /** The width of a column in characters, in which its header and ids can be read. */
-const widthOf = ({ header, type }: Column): number =>
+const widthOf = ({ header, type }: Column, title: string): number =>
   type === 'key' && /^id$|_id$/.test(header)
     ? ID_WIDTH
-    : Math.max(widths[type], Math.min(header.length + 2, 40));
-
-// characters that XML 1.0 does not allow: control characters, unpaired surrogates, non-characters
-const notXml = /(?![\t\n\r\x7f-\x9f])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
-// text that readers would interpret as an escaped character (ST_Xstring)
-const escapeLike = /_(?=x[0-9a-f]{4}_)/gi;
-// markup, and characters that XML readers convert to a line feed
-const markup = /[&<>\r]/g;
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' };
-// a faster pre-check that matches all of these and a few more characters
-const suspicious = /[^ -%'-;=?-^`-~\xa0-\ud7ff]/;
-
-/** Escapes a text for the XML of a sheet. */
-function textXml(text: string): string {
-  if (!suspicious.test(text)) return text;
-  return text
-    .replace(notXml, '')
-    .replace(escapeLike, '_x005F_')
-    .replace(markup, (character) => escapes[character]!);
-}
-
-const DAY_MS = 86_400_000;
-// spreadsheets count a 29th of February 1900, and nothing before that year
-const FIRST_DAY = Date.UTC(1900, 2, 1);
-/** The number of 1970-01-01 (ECMA-376 part 1, 18.17.4.1, the 1900 date base). */
-const EPOCH_DAY = 25_569;
-
-/** The number in a sheet of a time in UTC; undefined for unsupported dates and other texts. */
-function serialOf(time: string): number | undefined {
-  const ms = Date.parse(time);
-  return ms >= FIRST_DAY ? EPOCH_DAY + ms / DAY_MS : undefined;
-}
-
-/** `A` for the first column, `AA` for the 27th. */
-export function columnName(n: number): string {
-  const letter = String.fromCharCode(65 + ((n - 1) % 26));
-  return n > 26 ? columnName(Math.floor((n - 1) / 26)) + letter : letter;
-}
-
-/** The style of numbers and days in a column; texts in it have none. */
-function styleOf({ type, money }: Column): string {
-  if (money) return ` s="${cellStyles.money}"`;
-  return type === 'date' || type === 'datetime' ? ` s="${cellStyles[type]}"` : '';
-}
-
-/**
- * Returns a function that writes the XML of rows. Texts are string cells, never formulas; empty cells and rows are omitted.
- * @param onCut is called for each truncated text, with the index of its column and its length.
- */
-export function rowXml(
-  columns: readonly Column[],
-  onCut: (column: number, length: number) => void,
-): (cells: readonly Cell[], row: number) => string {
-  const forms = columns.map((column, n) => ({
-    isTime: column.type === 'date' || column.type === 'datetime',
-    open: `<c r="${columnName(n + 1)}`,
-    style: styleOf(column),
-  }));
-  return (cells, row) => {
-    let xml = '';
-    for (let n = 0; n < forms.length; n += 1) {
-      const cell = cells[n];
-      if (cell === null || cell === undefined || cell === '') continue;
-      const { isTime, open, style } = forms[n]!;
-      if (typeof cell === 'boolean') {
-        xml += `${open}${row}" t="b"><v>${cell ? 1 : 0}</v></c>`;
-        continue;
-      }
-      const number = isTime && typeof cell === 'string' ? serialOf(cell) : cell;
-      if (typeof number === 'number') {
-        xml += `${open}${row}"${style}><v>${number}</v></c>`;
-        continue;
-      }
-      let text = cellText(cell);
-      if (text.length > MAX_TEXT) {
-        onCut(n, text.length);
-        const high = text.charCodeAt(MAX_TEXT - 1);
-        // do not split a surrogate pair
-        text = text.slice(0, high >= 0xd800 && high < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT);
-      }
-      xml += `${open}${row}" t="str"><v>${textXml(text)}</v></c>`;
-    }
-    return xml === '' ? '' : `<row r="${row}">${xml}</row>`;
-  };
-}
+    : Math.max(widths[type], Math.min(title.length + 2, 40));
 
 /** The beginning of a sheet up to the first row of values: a header in bold that does not scroll. */
-function sheetStart(columns: readonly Column[]): string {
-  const cols = columns.map(
-    (column, n) => `<col min="${n + 1}" max="${n + 1}" width="${widthOf(column)}" customWidth="1"/>`,
-  );
-  const cells = columns.map(
-    ({ header }, n) =>
-      `<c r="${columnName(n + 1)}1" s="${cellStyles.header}" t="str"><v>${textXml(header)}</v></c>`,
+function sheetStart(columns: readonly Column[], form: Table['form']): string {
+  const titles = columns.map(({ header }, n) => form?.[n]?.title ?? header);
+  const cols = columns.map((column, n) => {
+    // the style of cells without a value
+    const style = form ? ` style="${formStyle(column, form[n]!.locked === 'all')}"` : '';
+    return `<col min="${n + 1}" max="${n + 1}" width="${widthOf(column, titles[n]!)}"${style} customWidth="1"/>`;
+  });
+  const cells = titles.map(
+    (title, n) =>
+      `<c r="${columnName(n + 1)}1" s="${cellStyle('header')}" t="str"><v>${textXml(title)}</v></c>`,
   );
   return `${XML}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>${cols.length > 0 ? `<cols>${cols.join('')}</cols>` : ''}<sheetData><row r="1">${cells.join('')}</row>`;
 }
 
-/** The end of a sheet. */
-const sheetEnd = (columns: readonly Column[]): string =>
-  `</sheetData><autoFilter ref="A1:${columnName(Math.max(columns.length, 1))}1"/></worksheet>`;
+/** The filter of a sheet whose last row is the given one. */
+const filter = (columns: readonly Column[], row: number): string =>
+  `<autoFilter ref="A1:${columnName(Math.max(columns.length, 1))}${row}"/>`;

@@ -3,6 +3,7 @@ import { startWorkers } from '../../../workers/runtime.ts';
 import type { TestClient, TestResponse } from '../../support/harness.ts';
 import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
+import { workbook, XLSX } from '../../support/workbook.ts';
 
 const { t, db, member, viewer } = await openApp(['member', 'viewer']);
 closeAfterAll(await startWorkers(t.services));
@@ -32,6 +33,58 @@ const form = (parts: { name: string; filename?: string; type?: string; content: 
 
 const jobs = async () => Number((await db('jobs').where({ kind: 'import' }).count())[0]!.count);
 
+// first, while no job writes files
+describe('a sheet of a workbook', () => {
+  const read = (payload: Buffer, query = '', client = member) =>
+    client.request({
+      method: 'POST',
+      url: `/api/v1/imports/sheets?${query}`,
+      headers: { 'content-type': XLSX },
+      payload,
+    });
+  const book = () =>
+    workbook({
+      Relations: [['type'], ['relAppToITC']],
+      Applications: [
+        ['name', 'begin', 'users'],
+        ['Ledger', new Date('2024-02-29T00:00Z'), { formula: '1+1' }],
+        [],
+        ['Payroll', null, 1.5],
+      ],
+    });
+
+  it('is read as imports read it, the first of the kind or a chosen one, and nothing is kept', async () => {
+    const kept = async () => {
+      const keys: string[] = [];
+      for await (const key of t.services.blobs.olderThan(new Date(Date.now() + 60_000))) keys.push(key);
+      return keys;
+    };
+    const before = await kept();
+    const { status, body } = await read(await book());
+    expect([status, body]).toEqual([
+      200,
+      {
+        sheets: ['Relations', 'Applications'],
+        sheet: 'Applications',
+        rows: [
+          { row: 1, cells: ['name', 'begin', 'users'] },
+          { row: 2, cells: ['Ledger', '2024-02-29'], uncalculated: [2] },
+          { row: 4, cells: ['Payroll', '', '1.5'] },
+        ],
+      },
+    ]);
+    expect((await read(await book(), 'sheet=Relations')).body.rows).toHaveLength(2);
+    expect((await read(await book(), 'kind=relations')).body.sheet).toBe('Relations');
+    expect(await kept()).toEqual(before);
+  });
+
+  it('is refused if it is missing, unreadable or not to be imported', async () => {
+    expectProblem(await read(await book(), 'sheet=Nowhere'), 422, 'validation_failed');
+    expectProblem(await read(Buffer.from('x')), 422, 'validation_failed');
+    expectProblem(await read(await book(), '', viewer), 403, 'forbidden');
+  });
+});
+
 describe('an upload', () => {
   it('is imported as a job, whose report can be downloaded', async () => {
     const csv = 'type,external_id,name\nApplication,A-1,One\nApplication,A-1,Two\n';
@@ -56,7 +109,9 @@ describe('an upload', () => {
       line: 3,
       external_id: 'A-1',
       outcome: 'failed',
-      errors: [{ field: 'external_id', code: 'duplicate_in_file', message: 'line 2 has the same key' }],
+      errors: [
+        { field: 'external_id', code: 'duplicate_in_file', message: 'line 2 has the same key', value: 'A-1' },
+      ],
     });
     const [event] = await db('events').where({ event_type: 'import.started' });
     expect(event).toMatchObject({

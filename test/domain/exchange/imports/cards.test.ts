@@ -106,6 +106,16 @@ describe('a file of trouble', () => {
   });
 });
 
+it('finds cards by their names and external ids in any Unicode form', async () => {
+  const run = async (row: object) => (await imports.run([row], { mode: 'upsert' })).job.counts;
+  const named = (name: string) => ({ type: 'Application', name, tags: ['Region/No\u0308rd'] });
+  await db('tags').insert({ tag_group_id: region.id, name: 'N\u00f6rd' });
+  expect(await run(named('Mu\u0308nchen'))).toMatchObject({ created: 1 });
+  expect(await run(named('M\u00fcnchen'))).toMatchObject({ created: 0, unchanged: 1 });
+  expect(await run(app('Ko\u0308ln'))).toMatchObject({ created: 1 });
+  expect(await run(app('K\u00f6ln'))).toMatchObject({ created: 0, unchanged: 1 });
+});
+
 describe('a new card', () => {
   it('is written whole, with one event that tells all of it', async () => {
     const { job } = await imports.run([

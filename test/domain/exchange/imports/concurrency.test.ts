@@ -57,6 +57,36 @@ it('fail only the rows whose keys or names they take', async () => {
   expect(job.counts).toMatchObject({ created: 2, failed: 3 });
 });
 
+it('fail rows with values of a field that they change, and say why', async () => {
+  await imports.run([app('F-1'), app('F-2')]);
+  const rows = [
+    app('F-1', { attributes: { numberOfUsers: 5 } }),
+    app('F-2', { description: 'mine' }),
+    app('F-3', { attributes: { numberOfUsers: 7 } }),
+    app('F-4'),
+  ];
+  const { report, job } = await overtaken(rows, 'upsert', async (trx) => {
+    await trx.raw(`update card_types set fields_schema = (
+      select jsonb_agg(section || jsonb_build_object('fields', (
+        select jsonb_agg(case when field ->> 'key' = 'numberOfUsers' then field || '{"type": "text"}' else field end)
+        from jsonb_array_elements(section -> 'fields') field)))
+      from jsonb_array_elements(fields_schema) section) where key = 'Application'`);
+    await trx.raw(`select raise_topics(array['metamodel'])`);
+    // so that the batch, which began before, is tried again
+    await trx('cards').insert({ type: 'Application', name: 'F-4', external_id: 'F-4' });
+  });
+  const message =
+    'must be a text: the field was changed in the metamodel while the import ran; import this row again';
+  const errorsOf = (value: string) => [
+    { field: 'attributes.numberOfUsers', code: 'field_changed', message, value },
+  ];
+  expect(report.map(({ line, errors }) => [line, errors])).toEqual([
+    [1, errorsOf('5')],
+    [3, errorsOf('7')],
+  ]);
+  expect(job.counts).toMatchObject({ created: 0, updated: 1, unchanged: 1, failed: 2 });
+});
+
 it('are found by an upsert that they overtake', async () => {
   const rows = [app('U-1', { description: 'mine' }), app('U-2'), app('U-3', { parent_external_id: 'U-2' })];
   const { faults, job } = await overtaken(rows, 'upsert', (trx) =>

@@ -37,6 +37,11 @@ describe('an import of costs', () => {
     expect(events.at(-1)!.data.changes).toEqual({ amount: { old: 30.5, new: 31 } });
   });
 
+  it('finds the type of a card by its label', async () => {
+    const row = `T-1,application,APP-1,licence,${year - 1}-01-01,${year - 1}-12-31,5`;
+    expect((await load([header, row].join('\n'))).faults).toEqual({});
+  });
+
   it('reads NDJSON, names and relations', async () => {
     const period = { period_start: `${year}-01-01`, period_end: `${year}-12-31` };
     const lines = [

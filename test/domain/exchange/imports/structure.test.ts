@@ -33,6 +33,45 @@ async function tree(prefix: string): Promise<Record<string, string>> {
 }
 
 describe('parents', () => {
+  it('are the same by their id and by their path, which can be the one before or after the import', async () => {
+    await imports.run([app('V-1'), app('V-2', 'V-1'), app('V-3', 'V-2'), app('V-4'), app('V-5')]);
+    const ids = Object.fromEntries(
+      (await t.services.db('cards').whereLike('external_id', 'V-%').select('id', 'external_id')).map(
+        ({ id, external_id }) => [external_id, id],
+      ),
+    );
+    const below = (id: string, parent: string, parent_path: string[], more: object = {}) => ({
+      ...{ type: 'Application', id: ids[id], parent_id: ids[parent], parent_path },
+      ...more,
+    });
+    const same = await upsert([below('V-3', 'V-2', ['v-1', 'V-2']), below('V-2', 'V-1', ['V-1'])]);
+    expect([same.faults, same.job.counts]).toMatchObject([{}, { unchanged: 2 }]);
+    const other = await upsert([
+      below('V-3', 'V-2', ['V-1', 'V-4']),
+      below('V-2', 'V-1', ['Nowhere']),
+      app('V-5', 'V-4', { parent_path: ['V-1'] }),
+      { type: 'Application', id: ids['V-4'], parent_path: ['V-1'] },
+    ]);
+    expect(other.faults).toEqual({
+      1: ['parent_path other_parent_path'],
+      2: ['parent_path other_parent_path'],
+      3: ['parent_path other_parent_path'],
+    });
+    expect(other.report[2]!.errors[0]!.message).toBe(
+      'is not the path of the card in parent_external_id: leave one of both empty',
+    );
+    // renamed and moved at once: the old paths and the new ones are right
+    const moved = await upsert([
+      below('V-2', 'V-5', ['V-5'], { name: 'Second' }),
+      below('V-3', 'V-2', ['V-1', 'V-2']),
+      app('V-6', 'V-2', { parent_path: ['V-5', 'Second'] }),
+    ]);
+    expect(moved.faults).toEqual({});
+    expect(await tree('V-')).toEqual({
+      ...{ 'V-1': '-', 'V-2': 'V-5', 'V-3': 'V-2', 'V-4': 'V-1', 'V-5': '-', 'V-6': 'V-2' },
+    });
+  });
+
   it('are found in the file before and behind, in the inventory, and along paths', async () => {
     await imports.run([app('P-0')]);
     const { job } = await imports.run([

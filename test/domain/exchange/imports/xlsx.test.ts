@@ -1,7 +1,7 @@
 // @redis
 import { askImport, openImports } from '../../../support/imports.ts';
 import { untilStatus } from '../../../support/jobs.ts';
-import { type Cell, workbook } from '../migration/workbook.ts';
+import { type Cell, workbook } from '../../../support/workbook.ts';
 
 /* Workbooks as people send them. */
 
@@ -10,6 +10,7 @@ const xlsx = { format: 'xlsx', report: 'all' } as const;
 const send = async (sheets: Record<string, Cell[][]>, options: object = {}) =>
   await imports.file(await workbook(sheets), { ...xlsx, ...options });
 const head = ['type', 'external_id', 'name'];
+const NOT_AVAILABLE: Cell = { error: '#N/A' };
 
 it('reads a sheet for each type, and reports each row by its sheet', async () => {
   const { job, report } = await send({
@@ -97,6 +98,26 @@ it('refuses rows with values beside the header, and texts that may have been cut
   });
   expect(report.map(({ external_id }) => external_id)).toEqual(['C-1', 'C-2', 'C-3', 'C-4']);
   expect(await imports.card('C-3')).toBeDefined();
+});
+
+it('leaves values where a formula came to an error, and refuses errors where empty cells clear', async () => {
+  await send({
+    Sheet: [
+      [...head, 'description'],
+      ['Application', 'E-1', 'Failed', 'Kept'],
+    ],
+  });
+  const failed = {
+    Sheet: [
+      [...head, 'description'],
+      ['Application', 'E-1', 'Failed', NOT_AVAILABLE],
+    ],
+  };
+  const left = await send(failed, { mode: 'upsert' });
+  expect(left.job.counts).toMatchObject({ unchanged: 1, failed: 0 });
+  const { faults } = await send(failed, { mode: 'upsert', empty: 'clear' });
+  expect(faults).toMatchObject({ 2: ['description not_calculated'] });
+  expect((await imports.card('E-1')).description).toBe('Kept');
 });
 
 it('reads labels of types, headers, options and booleans in any language, and keys as they are', async () => {

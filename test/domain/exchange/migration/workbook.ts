@@ -1,17 +1,5 @@
 import { readFileSync } from 'node:fs';
-import ExcelJS from 'exceljs';
-
-export type Cell = ExcelJS.CellValue;
-
-/** A workbook with these sheets, row by row. */
-export async function workbook(sheets: Record<string, Cell[][]>): Promise<Buffer> {
-  const book = new ExcelJS.Workbook();
-  for (const [name, rows] of Object.entries(sheets)) {
-    const sheet = book.addWorksheet(name);
-    for (const row of rows) sheet.addRow(row);
-  }
-  return Buffer.from(await book.xlsx.writeBuffer());
-}
+import type { Cell } from '../../../support/workbook.ts';
 
 /** The sheets of a file beside this one; texts that are timestamps become cells with a date. */
 const sheetsIn = (file: string): Record<string, Cell[][]> =>

@@ -1,0 +1,87 @@
+import type { BlobStore } from '../../../platform/blobs.ts';
+import { openContent } from '../../kernel/files/files.store.ts';
+import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { isObject } from '../../kernel/shapes.ts';
+import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
+import { readXlsx } from '../../kernel/transfer/xlsx.read.ts';
+import { csvRecords } from './imports.csv-records.ts';
+import type { ImportPayload } from './imports.job.ts';
+import { headerColumns } from './imports.read-csv.ts';
+import { linesOf } from './imports.read-ndjson.ts';
+import { chooseSheets } from './imports.read-xlsx.ts';
+import { readOptions, separatorOf } from './imports.source.ts';
+import { utf8Chunks } from './imports.utf8.ts';
+
+/** A row of a file as it was sent. */
+export interface SentRow {
+  /** Of a workbook the row of its sheet. */
+  line: number;
+  sheet?: string;
+  /** The header and the names of its columns, one object for all rows below it. */
+  header?: string[];
+  names?: string[];
+  cells?: string[];
+  /** A line of NDJSON; absent if it is no object. */
+  row?: Record<string, unknown>;
+  /** Whether texts are escaped as in CSV. */
+  isCsv?: boolean;
+}
+
+/** Stands for the results that formulas do not have, so that a row that is sent again clears nothing. */
+const NOT_AVAILABLE = '#N/A';
+
+type SentOptions = Pick<ImportPayload, 'kind' | 'format' | 'separator' | 'sheet' | 'profile'>;
+
+/** The rows of an uploaded file as they were sent, in its order. Its header was valid before. */
+export async function* sentRows(
+  blobs: BlobStore,
+  file: StoredWorkbook,
+  metamodel: Metamodel,
+  options: SentOptions,
+): AsyncGenerator<SentRow> {
+  const { kind, format, sheet: chosen, profile } = options;
+  const reading = readOptions(metamodel, kind, format);
+  const namesOf = (header: string[]) =>
+    profile === 'focus' ? header : headerColumns({ cells: header }, reading).map(({ name }) => name);
+  if (format === 'xlsx') {
+    let head: { sheet: string; header: string[]; names: string[] } | undefined;
+    for await (const { sheet, rows } of readXlsx(blobs, file, (all) => chooseSheets(all, kind, chosen))) {
+      if (head?.sheet !== sheet) {
+        const header = rows.shift()!.cells;
+        head = { sheet, header, names: namesOf(header) };
+      }
+      for (const { row, cells, uncalculated = [], failed = [] } of rows) {
+        for (const column of [...uncalculated, ...failed]) cells[column] = NOT_AVAILABLE;
+        yield { line: row, ...head, cells: Array.from(cells, (cell) => cell ?? '') };
+      }
+    }
+    return;
+  }
+  const stream = await openContent(blobs, file.id);
+  try {
+    if (format === 'ndjson') {
+      for await (const lines of linesOf(utf8Chunks(stream)))
+        for (const { line, text } of lines) yield { line, row: objectOf(text) };
+      return;
+    }
+    let head: { header: string[]; names: string[] } | undefined;
+    for await (const records of csvRecords(utf8Chunks(stream), separatorOf(options.separator))) {
+      if (!head) {
+        const header = records.shift()!.cells;
+        head = { header, names: namesOf(header) };
+      }
+      for (const { line, cells } of records) yield { line, ...head, cells, isCsv: true };
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+function objectOf(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
