@@ -1,3 +1,4 @@
+import { recordReads } from '../../../domain/exchange/odata/odata-reads.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
@@ -5,6 +6,7 @@ import { createUserSemaphore } from '../../../platform/semaphore.ts';
 import { isUuid } from '../../../platform/uuid.ts';
 import { odataModel } from './model/model.build.ts';
 import type { EntitySet, Navigation, ODataModel, ODataProperty } from './model/model.types.ts';
+import { columnOf, columnsOf } from './odata.columns.ts';
 import { readChanges } from './odata.delta.ts';
 import { readEntity, readProperty } from './odata.entity.ts';
 import { invalidQuery, notSupported } from './odata.errors.ts';
@@ -49,14 +51,32 @@ export interface ODataResponse {
  */
 export async function handleODataRequest(ctx: Ctx, request: ODataRequest): Promise<ODataResponse> {
   const model = odataModel(ctx);
-  const {
-    set: source,
-    key,
-    property,
-    navigation,
-    suffix,
-  } = resolveTarget(model, request.parts, request.aliases);
+  const target = resolveTarget(model, request.parts, request.aliases);
   const options = readOptions(request.options, { texts: request.aliases });
+  const response = await readTarget(ctx, model, target, options, request);
+  // the pages after the first one name the same
+  if (request.options.$skiptoken === undefined) await recordReads(ctx, namedParts(model, target, options));
+  return response;
+}
+
+/** The parts of the metamodel that the request names. */
+function namedParts(
+  model: ODataModel,
+  { set, property, navigation }: Target,
+  options: NestedOptions,
+): string[] {
+  if (property) return [columnOf(set, property.name) ?? []].flat();
+  const end = navigation && model.sets.get(navigation.target);
+  return columnsOf(model, end ?? set, options);
+}
+
+async function readTarget(
+  ctx: Ctx,
+  model: ODataModel,
+  { set: source, key, property, navigation, suffix }: Target,
+  options: NestedOptions,
+  request: ODataRequest,
+): Promise<ODataResponse> {
   const { wire } = request;
   if (property) {
     requireOptions(request.options, allowedOptions.property);

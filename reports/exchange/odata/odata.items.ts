@@ -2,7 +2,7 @@ import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filte
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { sqlState } from '../../../platform/database.ts';
 import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
-import { type EntityShape, readEntities } from '../../kernel/formats/odata.entities.ts';
+import { type EntityShape, type TagOrder, writeEntities } from '../../kernel/formats/odata.entities.ts';
 import type { EntitySet } from './model/model.types.ts';
 import { invalidQuery } from './odata.errors.ts';
 import type { Wire } from './odata.wire.ts';
@@ -118,13 +118,14 @@ export async function readPageItems(
   signal?: AbortSignal,
 ): Promise<{ chunks: Buffer[]; count: number }> {
   if (!items.hasCollections) return { chunks: await readItems(snapshot, items, ids), count: ids.length };
+  const order = await readTagOrder(snapshot, items.shape);
   const chunks: Buffer[] = [];
   let bytes = 0;
   let count = 0;
   for (let batch = FIRST_BATCH; count < ids.length && bytes < PAGE_BYTES; ) {
     signal?.throwIfAborted();
     const some = ids.slice(count, count + batch);
-    const read = await readItems(snapshot, items, some);
+    const read = await readOrdered(snapshot, items, some, order);
     if (chunks.length > 0) chunks.push(Buffer.from(','));
     chunks.push(...read);
     count += some.length;
@@ -134,24 +135,41 @@ export async function readPageItems(
   return { chunks, count };
 }
 
+/** The order of all tags, if entities of a shape show tags: to sort them for each entity takes several times as long. */
+async function readTagOrder(snapshot: Snapshot, shape: EntityShape): Promise<TagOrder> {
+  if (!showsTags(shape)) return new Map();
+  const rows = await snapshot.query<{ name: string }>(
+    `select g.name || '/' || t.name as name from tags t join tag_groups g on g.id = t.tag_group_id
+     order by lower(g.name), lower(t.name), t.id`,
+  );
+  return new Map(rows.map(({ name }, at) => [name, at]));
+}
+
+const showsTags = ({ members }: EntityShape): boolean =>
+  members.some(({ source }) => source.kind === 'tags' || ('shape' in source && showsTags(source.shape)));
+
 /** Entities per additional connection. */
 const PART = 250;
 
 /** Reads the JSON of entities as comma-separated chunks; over several connections of the snapshot if there are many. */
-export async function readItems(
+export async function readItems(snapshot: Snapshot, items: PreparedItems, ids: string[]): Promise<Buffer[]> {
+  if (ids.length === 0) return [];
+  return await readOrdered(snapshot, items, ids, await readTagOrder(snapshot, items.shape));
+}
+
+async function readOrdered(
   snapshot: Snapshot,
   { shape, buildQuery }: PreparedItems,
   ids: string[],
+  order: TagOrder,
 ): Promise<Buffer[]> {
-  if (ids.length === 0) return [];
   const chunks: Buffer[] = [];
   const parts = snapshot.parts('rows', Math.ceil(ids.length / PART), (connections) => {
     const each = Math.ceil(ids.length / connections);
     return Array.from({ length: connections }, (_, n) => buildQuery(ids.slice(n * each, (n + 1) * each)));
   });
   for await (const { bytes } of parts) {
-    const items = readEntities(bytes, shape).map((entity) => JSON.stringify(entity));
-    chunks.push(Buffer.from(`${chunks.length > 0 ? ',' : ''}${items.join(',')}`));
+    chunks.push(Buffer.from(`${chunks.length > 0 ? ',' : ''}${writeEntities(bytes, shape, order)}`));
   }
   return chunks;
 }

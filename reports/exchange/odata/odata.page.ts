@@ -1,3 +1,4 @@
+import { spellingsOfText } from '../../../domain/inventory/cards/cards.spellings.ts';
 import { combine, type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { notFound } from '../../../platform/errors.ts';
@@ -271,10 +272,13 @@ function query(search: Search): Fragment {
     case 'not':
       return sql`(!! ${query(search.operand)})`;
     case 'words': {
-      const phrase = sql`phraseto_tsquery('pg_catalog.simple', fold(${search.words.join(' ')}::text))`;
       const last = search.words.at(-1)!;
-      if (search.phrase || last.length < SHORTEST_PREFIX) return phrase;
-      return sql`(nullif(${phrase}::text, '') || ':*')::tsquery`;
+      const isPrefix = !search.phrase && last.length >= SHORTEST_PREFIX;
+      const spellings = spellingsOfText(search.words.join(' ')).map((text) => {
+        const phrase = sql`phraseto_tsquery('pg_catalog.simple', fold(${text}::text))`;
+        return isPrefix ? sql`(nullif(${phrase}::text, '') || ':*')::tsquery` : phrase;
+      });
+      return sql`(${spellings.reduce((all, one) => sql`${all} || ${one}`)})`;
     }
   }
 }

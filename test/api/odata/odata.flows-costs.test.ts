@@ -195,7 +195,7 @@ it('rows at cards of hidden types are neither shown nor told of', async () => {
   const link = (await ask(admin, '/DataFlows', {}, { prefer: 'track-changes' })).body['@odata.deltaLink'];
   const other = await admin.create('/api/v1/data-flows', { source_id: ids.Beta, target_id: ids.Server });
   await admin.create(`/api/v1/cards/${ids.Server}/costs`, year(3, 'other'));
-  await ok(admin.patch('/api/v1/metamodel/types/ITComponent', { is_hidden: true }));
+  await ok(admin.patch('/api/v1/metamodel/types/ITComponent?force=true', { is_hidden: true }));
   expect(idsOf(await ask(admin, '/DataFlows'))).not.toContain(other.id);
   expect(idsOf(await ask(admin, '/CostPeriods', { $filter: "kind eq 'staff'" }))).toEqual([]);
   const { body } = await follow(admin, link);

@@ -173,6 +173,13 @@ describe('the other options', () => {
     async ($search, expected) => expect(await names({ $search, $orderby: 'name' })).toEqual(expected),
   );
 
+  it('search umlauts in both spellings, as lists do', async () => {
+    const { id } = await admin.create('/api/v1/cards', { type: 'Application', name: 'Störungsannahme' });
+    for (const $search of ['Stoerung', 'Störung', 'storung', '"Stoerungsannahme"'])
+      expect(await names({ $search })).toEqual(['Störungsannahme']);
+    await admin.delete(`/api/v1/cards/${id}`);
+  });
+
   it('search by nothing else', async () => {
     const unsupported = [501, 'odata_not_implemented', '$search'];
     expect(await refusal({ $search: '(alpha' })).toEqual([400, 'odata_invalid_query', 7]);
@@ -195,6 +202,11 @@ describe('the other options', () => {
     expect([alpha['RelAppToITC@odata.count'], beta['RelAppToITC@odata.count']]).toEqual([2, 1]);
     expect(alpha.RelAppToITC_Relations).toHaveLength(1);
     expect(beta.RelAppToITC_Relations[0].Target.name).toBe('Database');
+    const part = await ask(admin, '/Application', {
+      $filter: "name eq 'Alpha'",
+      $expand: 'RelAppToITC($select=name;$orderby=name desc;$top=1;$skip=1)',
+    });
+    expect(pluck(part.body.value[0].RelAppToITC, 'name')).toEqual(['Database']);
     const filtered = await ask(admin, '/ITComponent', {
       $orderby: 'name',
       $expand: "RelAppToITC($filter=name ne 'Beta';$select=name;$skip=0)",

@@ -41,14 +41,6 @@ const TAGS = (alias: string): Fragment =>
         from card_tags ct join tags t on t.id = ct.tag_id join tag_groups g on g.id = t.tag_group_id
         where ct.card_id = ${alias}.id)`);
 
-/** SQL of the tags as JSON text. Each tag is looked up by its id, since a card has few. */
-export const tagsText = (alias: string): string =>
-  `(select '[' || coalesce(string_agg(to_json(k.text)::text, ', ' order by k.group_name, k.name, ct.tag_id), '') || ']'
-        from card_tags ct cross join lateral (
-          select g.name || '/' || t.name as text, lower(g.name) as group_name, lower(t.name) as name
-          from tags t join tag_groups g on g.id = t.tag_group_id where t.id = ct.tag_id offset 0) k
-        where ct.card_id = ${alias}.id)`;
-
 /** A card's tags, which are stored in separate tables. */
 const tagsProperty: ODataProperty = {
   name: 'tags',

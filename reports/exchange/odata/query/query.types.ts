@@ -56,7 +56,8 @@ export function* partsOf(expr: Expr): Generator<Expr> {
   for (const part of childrenOf(expr)) yield* partsOf(part);
 }
 
-function childrenOf(expr: Expr): Expr[] {
+/** The expressions in an expression, one level deep. */
+export function childrenOf(expr: Expr): Expr[] {
   switch (expr.kind) {
     case 'not':
     case 'negative':
