@@ -1,11 +1,14 @@
 import type { Extension } from '../kernel/extensions.ts';
 import { archimateExportJob, archimateImportJob } from './archimate/archimate.jobs.ts';
 import { exportJob, scheduledExtractionJob } from './exports/export.job.ts';
+import { scheduleConsumers } from './exports/exports.references.ts';
 import { removeStale } from './imports/imports.cards.stage.ts';
 import { importJob } from './imports/imports.job.ts';
+import { odataConsumers, removeOldReads } from './odata/odata-reads.ts';
 
 /** Imports, exports and extractions by jobs, and ArchiMate models. */
 export const exchangeExtension: Extension = {
   jobs: [importJob, archimateImportJob, archimateExportJob, exportJob, scheduledExtractionJob],
-  cleanups: { imports: removeStale },
+  consumers: [scheduleConsumers, odataConsumers],
+  cleanups: { imports: removeStale, odata_reads: removeOldReads },
 };

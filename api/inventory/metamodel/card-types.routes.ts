@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { fieldUsage, optionUsage, sectionUsage } from '../../../domain/inventory/metamodel/usage.ts';
+import { fieldUsage, optionUsage, sectionUsage } from '../../../domain/inventory/metamodel/usage/counts.ts';
+import { readUsage } from '../../../domain/inventory/metamodel/usage/usage.ts';
 import { CardTypeDefinition } from '../../../domain/kernel/metamodel/metamodel.model.ts';
 import {
   CardPermissions,
@@ -10,7 +11,7 @@ import {
   TranslationsSchema,
   TypeKey,
 } from '../../../domain/kernel/metamodel/metamodel.types.ts';
-import { Choice, OpenObject, object, optional, partialObject } from '../../../domain/kernel/shapes.ts';
+import { Choice, Flag, OpenObject, object, optional, partialObject } from '../../../domain/kernel/shapes.ts';
 import { ok, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import {
@@ -20,17 +21,27 @@ import {
   impactQuery,
   languages,
   sendChange,
+  usageDescription,
+  usageQuery,
 } from './metamodel.answers.ts';
-import { CardTypeSchema, ImpactSchema, StakeholderRoleSchema } from './metamodel.schemas.ts';
+import {
+  broken,
+  CardTypeSchema,
+  ChangedCardTypeSchema,
+  ChangedRoleSchema,
+  ImpactSchema,
+  StakeholderRoleSchema,
+  UsageSchema,
+} from './metamodel.schemas.ts';
 
-const { description, icon, color, category, number_prefix, sort_order, has_data_flows } =
+const { description, icon, color, category, number_prefix, sort_order, has_data_flows, allow_same_name } =
   CardTypeDefinition.columns;
 const cardTypeMembers = {
   label: Type.Optional(Label),
   ...optional({ description, icon, color, category, number_prefix }),
   has_hierarchy: Type.Optional(Type.Boolean()),
   has_successors: Type.Optional(Type.Boolean()),
-  ...optional({ has_data_flows }),
+  ...optional({ has_data_flows, allow_same_name }),
   subtypes: Type.Optional(Type.Array(SubtypeSchema, { maxItems: 200 })),
   fields_schema: Type.Optional(Type.Array(SectionSchema, { maxItems: 100 })),
   stakeholder_roles: Type.Optional(
@@ -101,15 +112,27 @@ export function registerCardTypeRoutes(app: App): void {
   routes.patch('patchCardType', '/api/v1/metamodel/types/:key', {
     summary: 'Change a card type and its cards',
     description:
-      'Members that are sent replace the present ones. Values of removed fields, options and subtypes are removed from all cards. If the type of a field changes, its values are converted; if a value cannot be converted without loss, the change is refused unless `force` is true, which removes such values. `dry_run` returns the impact. More than 2,000 cards are written by a job.',
+      'Members that are sent replace the present ones. Values of removed fields, options and subtypes are removed from all cards. If the type of a field changes, its values are converted; if a value cannot be converted without loss, the change is refused unless `force` is true, which removes such values. A change that breaks consumers is refused unless `force` is true; the answer then names them. `dry_run` returns the impact. More than 2,000 cards are written by a job.',
     languages,
     query: impactQuery,
     body: CardTypePatchBody,
     responses: {
-      ...ok('The card type, or the impact of a dry run', Type.Union([CardTypeSchema, ImpactSchema]), 'ETag'),
+      ...ok(
+        'The card type, or the impact of a dry run',
+        Type.Union([ChangedCardTypeSchema, ImpactSchema]),
+        'ETag',
+      ),
       ...asJob,
     },
-    errors: ['values_do_not_fit', 'role_in_use', 'last_active_role', 'built_in_frozen', 'metamodel_busy'],
+    errors: [
+      'in_use',
+      'values_do_not_fit',
+      'same_names_present',
+      'role_in_use',
+      'last_active_role',
+      'built_in_frozen',
+      'metamodel_busy',
+    ],
     handler: ({ params, query, body, ...input }) =>
       sendChange(
         input,
@@ -122,28 +145,42 @@ export function registerCardTypeRoutes(app: App): void {
     summary: 'Delete a card type without cards, or hide a built-in one',
     description:
       'Custom relation types of a deleted type are deleted too. Lists, relations and reports omit a hidden type and its cards; setting `is_hidden` to false shows it again.',
+    query: object({ force: Flag('Break the consumers of the type') }),
     responses: {
       ...ok(
         'The result',
         object({
           status: Choice(['deleted', 'hidden']),
           key: Type.String(),
+          ...broken,
         }),
       ),
       ...asJob,
     },
     ifMatch: true,
-    errors: ['cards_present', 'relation_types_present', 'metamodel_busy'],
-    handler: ({ params, ...input }) =>
-      sendChange(input, { operation: 'delete_card_type', key: params.key }, { resource: false }),
+    errors: ['in_use', 'cards_present', 'relation_types_present', 'metamodel_busy'],
+    handler: ({ params, query, ...input }) =>
+      sendChange(
+        input,
+        { operation: 'delete_card_type', key: params.key },
+        { force: query.force, resource: false },
+      ),
   });
 
   registerUsageRoutes(app);
 }
 
-/** Usage counts of parts of card types. */
+/** Usage of card types and their parts: by stored objects, and counts of cards. */
 function registerUsageRoutes(app: App): void {
   const routes = routesOf(app, administering);
+
+  routes.get('readTypeUsage', '/api/v1/metamodel/types/:key/usage', {
+    summary: 'List what uses a card type, a field or an option',
+    description: usageDescription,
+    query: usageQuery,
+    responses: ok('The consumers', UsageSchema),
+    handler: ({ ctx, params, query }) => readUsage(ctx, { of: 'type', key: params.key, ...query }, query),
+  });
 
   routes.get('readFieldUsage', '/api/v1/metamodel/types/:key/field-usage', {
     summary: 'Count the cards that use a field',
@@ -220,11 +257,16 @@ export function registerStakeholderRoleRoutes(app: App): void {
             ? 'Its assignments remain, without its rights. The last active role of a type cannot be archived.'
             : 'Its assignments have its rights again.',
         languages,
-        responses: { ...ok('The role', StakeholderRoleSchema, 'ETag'), ...asJob },
+        query: object({ force: Flag('Archive it although consumers use it, which break') }),
+        responses: { ...ok('The role', ChangedRoleSchema, 'ETag'), ...asJob },
         ifMatch: true,
-        errors: ['wrong_state', 'last_active_role', 'metamodel_busy'],
-        handler: ({ params, ...input }) =>
-          sendChange(input, { operation: `${act}_role`, key: params.type_key, role: params.role_key }),
+        errors: ['in_use', 'wrong_state', 'last_active_role', 'metamodel_busy'],
+        handler: ({ params, query, ...input }) =>
+          sendChange(
+            input,
+            { operation: `${act}_role`, key: params.type_key, role: params.role_key },
+            { force: query.force },
+          ),
       },
     );
   }

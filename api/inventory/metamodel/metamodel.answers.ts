@@ -4,8 +4,9 @@ import {
   changeMetamodel,
   type MetamodelChange,
 } from '../../../domain/inventory/metamodel/changes/changes.run.ts';
-import type { Ctx } from '../../../domain/kernel/context.ts';
-import { Flag, object } from '../../../domain/kernel/shapes.ts';
+import { breaks, listed } from '../../../domain/inventory/metamodel/usage/consumers.ts';
+import { type Ctx, etagOf } from '../../../domain/kernel/context.ts';
+import { Flag, IntegerIn, object, optional, TextUpTo } from '../../../domain/kernel/shapes.ts';
 import { sendJson, sendResource } from '../../json.ts';
 import { StartedJobSchema } from '../../kernel/jobs/jobs.schemas.ts';
 import type { OperationResponse } from '../../operation.responses.ts';
@@ -18,8 +19,19 @@ export const administering = { tag, permission: 'admin.metamodel' } as const;
 /** The impact of a change, instead of the change. */
 export const impactQuery = object({
   dry_run: Flag('Return the impact without writing anything'),
-  force: Flag('Remove values that cannot be converted to the new type of their field'),
+  force: Flag('Remove values that cannot be converted to the new type of their field, and break consumers'),
 });
+
+export const usageQuery = object({
+  ...optional({
+    field_key: TextUpTo(100, 'Only what uses this field, or one of its options'),
+    option_key: TextUpTo(100, 'Only what uses this option of the field'),
+  }),
+  page: IntegerIn(1, 1_000_000, 'The page', 1),
+  page_size: IntegerIn(1, 200, 'Consumers on a page', 50),
+});
+export const usageDescription =
+  'Saved views, feeds, reports, dashboards, extraction schedules, webhooks, mappings, portals, formulas, surveys, tag groups, and who has read it over OData in the last 90 days. Those that you may not read are counted; administrators see all.';
 
 /** The response if a job executes the change. */
 export const asJob: Record<202, OperationResponse> = {
@@ -41,8 +53,11 @@ export async function sendChange(
   options: { created?: string; resource?: boolean; dryRun?: boolean; force?: boolean } = {},
 ): Promise<FastifyReply> {
   const { created, resource = true, ...how } = options;
-  const { job, text } = await changeMetamodel(ctx, change, { language, ...how });
+  const { job, text, broken } = await changeMetamodel(ctx, change, { language, ...how });
   if (job) return reply.code(202).header('location', job.links.self).send(job);
   if (created) reply.code(201).header('location', created);
-  return resource ? sendResource(reply, text) : sendJson(reply, text);
+  if (how.dryRun || !breaks(broken)) return resource ? sendResource(reply, text) : sendJson(reply, text);
+  // the ETag is that of the object, as a read returns it
+  if (resource) reply.header('etag', etagOf(text));
+  return sendJson(reply, `${text.slice(0, -1)},${JSON.stringify(listed(broken)).slice(1)}`);
 }

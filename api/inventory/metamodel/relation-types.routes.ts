@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { instanceCount } from '../../../domain/inventory/metamodel/usage.ts';
+import { instanceCount } from '../../../domain/inventory/metamodel/usage/counts.ts';
+import { readUsage } from '../../../domain/inventory/metamodel/usage/usage.ts';
 import { RelationTypeDefinition } from '../../../domain/kernel/metamodel/metamodel.model.ts';
 import {
   AttributeSchema,
@@ -17,8 +18,16 @@ import {
   impactQuery,
   languages,
   sendChange,
+  usageDescription,
+  usageQuery,
 } from './metamodel.answers.ts';
-import { ImpactSchema, RelationTypeSchema } from './metamodel.schemas.ts';
+import {
+  broken,
+  ChangedRelationTypeSchema,
+  ImpactSchema,
+  RelationTypeSchema,
+  UsageSchema,
+} from './metamodel.schemas.ts';
 
 const { columns } = RelationTypeDefinition;
 const relationTypeMembers = {
@@ -75,12 +84,13 @@ export function registerRelationTypeRoutes(app: App): void {
     responses: {
       ...ok(
         'The relation type, or the impact of a dry run',
-        Type.Union([RelationTypeSchema, ImpactSchema]),
+        Type.Union([ChangedRelationTypeSchema, ImpactSchema]),
         'ETag',
       ),
       ...asJob,
     },
     errors: [
+      'in_use',
       'values_do_not_fit',
       'instances_present',
       'pair_taken',
@@ -107,7 +117,7 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     summary: 'Delete a relation type, or hide a built-in one',
     description: 'A type with relations is only deleted with `force`, which deletes them too.',
     query: object({
-      force: Flag('Delete its relations as well'),
+      force: Flag('Delete its relations as well, and break consumers'),
     }),
     responses: {
       ...ok(
@@ -116,12 +126,13 @@ function registerRelationTypeRemovalRoutes(app: App): void {
           status: Choice(['deleted', 'hidden']),
           key: Type.String(),
           removed_instances: Count,
+          ...broken,
         }),
       ),
       ...asJob,
     },
     ifMatch: true,
-    errors: ['instances_present', 'metamodel_busy'],
+    errors: ['in_use', 'instances_present', 'metamodel_busy'],
     handler: ({ params, query, ...input }) =>
       sendChange(
         input,
@@ -141,6 +152,15 @@ function registerRelationTypeRemovalRoutes(app: App): void {
     errors: ['wrong_state', 'pair_taken', 'metamodel_busy'],
     handler: ({ params, ...input }) =>
       sendChange(input, { operation: 'restore_relation_type', key: params.key }),
+  });
+
+  routes.get('readRelationTypeUsage', '/api/v1/metamodel/relation-types/:key/usage', {
+    summary: 'List what uses a relation type, a field of it or an option',
+    description: usageDescription,
+    query: usageQuery,
+    responses: ok('The consumers', UsageSchema),
+    handler: ({ ctx, params, query }) =>
+      readUsage(ctx, { of: 'relation_type', key: params.key, ...query }, query),
   });
 
   routes.get('countRelationTypeInstances', '/api/v1/metamodel/relation-types/:key/instance-count', {

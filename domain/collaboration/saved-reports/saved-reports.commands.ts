@@ -21,7 +21,7 @@ const sharedWithMe = (ctx: Ctx): Fragment => fragment`(s.visibility = 'shared'
   and s.shared_with \\? ${ctx.caller.userId}::text)`;
 
 /** The saved reports that the caller sees, over the alias `s`: own and public ones, and those shared with the caller. */
-const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
+export const visibleSavedReports = (ctx: Ctx): Condition => visibleShared(ctx, 's', sharedWithMe(ctx));
 
 /** The users with whom it is shared, over the alias `u`; only the owner sees the others. */
 const shares = (item: string, order: string) => (ctx: Ctx) =>

@@ -4,6 +4,7 @@ import type { Extension } from '../../kernel/extensions.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
 import { mayEditSavedReport } from './saved-reports.commands.ts';
 import { SavedReport } from './saved-reports.model.ts';
+import { savedReportConsumers } from './saved-reports.references.ts';
 
 /** Saved reports. */
 export const savedReportsExtension: Extension = {
@@ -21,4 +22,5 @@ export const savedReportsExtension: Extension = {
       transfer: { label: 't.name', recipient: 'owner_id' },
     },
   ],
+  consumers: [savedReportConsumers],
 };

@@ -28,7 +28,7 @@ import { Bookmark, type BookmarkRow } from './views.model.ts';
 const shareOf = (ctx: Ctx): Fragment => sharedWithCaller(ctx, 'b.shared_with');
 
 /** The bookmarks that the caller sees, over the alias `b`: own and public ones, and those shared with the caller. */
-function visibleBookmarks(ctx: Ctx): Condition {
+export function visibleBookmarks(ctx: Ctx): Condition {
   const share = shareOf(ctx);
   return visibleShared(ctx, 'b', { ...share, sql: `b.visibility = 'shared' and ${share.sql}` });
 }
@@ -161,10 +161,10 @@ async function checked(
   }
   if (input.odata_enabled) requirePermission(ctx.caller, 'bookmarks.odata');
   if (input.name?.trim() === '') throw invalidField('name', 'required', 'must not be blank');
-  if (input.card_type && !ctx.metamodel.visibleTypes.includes(input.card_type)) {
+  if (input.card_type && !work.metamodel.visibleTypes.includes(input.card_type)) {
     throw invalidField('card_type', 'unknown_type', `there is no card type "${input.card_type}"`);
   }
-  if (input.filters) await checkBookmarkFilters(ctx, input.filters);
+  if (input.filters) await checkBookmarkFilters({ ...ctx, metamodel: work.metamodel }, input.filters);
   const values: Partial<BookmarkRow> = { ...input };
   if (input.name !== undefined) values.name = input.name.trim();
   if (input.sort) values.sort = { direction: 'asc', ...input.sort };

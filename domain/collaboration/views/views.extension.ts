@@ -4,6 +4,7 @@ import { rowEvents } from '../../kernel/events/row-changes.ts';
 import type { Extension } from '../../kernel/extensions.ts';
 import { personal } from '../../kernel/undo/undo.types.ts';
 import { mayEditBookmark } from './bookmarks.commands.ts';
+import { viewConsumers } from './bookmarks.references.ts';
 import { favoriteEvent } from './favorites.ts';
 import { Bookmark, Favorite, type FavoriteRow } from './views.model.ts';
 
@@ -49,6 +50,7 @@ export const viewsExtension: Extension = {
       transfer: { label: 't.name', recipient: 'owner_id' },
     },
   ],
+  consumers: [viewConsumers],
   async deleteWithCards(work, cards) {
     const ids = cards.map(({ id }) => id);
     for (const row of await deleteRowsOfCards<FavoriteRow>(work, 'favorites', ids)) {

@@ -1,10 +1,12 @@
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import type { Extension } from '../../kernel/extensions.ts';
+import { mappingConsumers } from './mappings.references.ts';
 import { itsmRunJob, itsmScheduleJob } from './runs.job.ts';
 
 /** Synchronisation with ITSM systems. */
 export const itsmExtension: Extension = {
   jobs: [itsmRunJob, itsmScheduleJob],
+  consumers: [mappingConsumers],
   cleanups: { itsm_runs: (sql, { itsm_runs_days }) => removeOldRuns(sql, itsm_runs_days) },
 };
 

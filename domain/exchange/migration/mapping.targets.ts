@@ -79,9 +79,6 @@ function relationTargets({ fields }: RelationType, base: string, label: string):
   ];
 }
 
-/** The maximum length of the name of a tag or of a tag group. */
-export const MAX_TAG = 200;
-
 const TAGS_OF = 'tags:';
 
 /** Whether a column holds tags, of any group or of one. */

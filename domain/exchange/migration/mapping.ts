@@ -1,12 +1,12 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { CardType, CompiledField, Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
+import { MAX_TAG_NAME } from '../../kernel/metamodel/metamodel.model.ts';
 import { fold } from '../../kernel/transfer/columns.ts';
 import { cardTypeFinder, guessColumn, guessType } from './mapping.guess.ts';
 import {
   allowsSeveralColumns,
   isTags,
   LEFT_OUT,
-  MAX_TAG,
   relationOf,
   TYPE_COLUMN,
   tagGroupOf,
@@ -190,7 +190,7 @@ export function readonlyReason({ target }: MappedBlock, column: string): string 
 /** Whether a target puts the tags of a column of cards into a group, which is created if it is missing. */
 function isTagGroup(target: RowTarget | undefined, to: string): boolean {
   const group = target?.kind === 'card' ? tagGroupOf(to) : undefined;
-  return group !== undefined && group.length <= MAX_TAG;
+  return group !== undefined && group.length <= MAX_TAG_NAME;
 }
 
 /** The block with the name, or the only one with this target. */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from '../../../platform/database.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
-import { readUserIds, type TagCatalogue } from '../imports/imports.people.ts';
+import { MAX_TAG_NAME } from '../../kernel/metamodel/metamodel.model.ts';
+import { readUserIds } from '../imports/imports.people.ts';
+import type { TagCatalogue } from '../imports/imports.tags.ts';
 import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
-import { MAX_TAG, relationOf } from './mapping.targets.ts';
+import { relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
 import type { Reference } from './stage.lookup.ts';
@@ -166,7 +168,8 @@ function tagError(
   tag: { group: string; name: string },
   singles: Set<string>,
 ): string | undefined {
-  if (tag.group.length > MAX_TAG || tag.name.length > MAX_TAG) return `has more than ${MAX_TAG} characters`;
+  if (tag.group.length > MAX_TAG_NAME || tag.name.length > MAX_TAG_NAME)
+    return `has more than ${MAX_TAG_NAME} characters`;
   const group = catalogue.get(tag.group.toLowerCase());
   if (group?.types && !group.types.has(type.key)) {
     return `the tags of ${group.name} are not for cards of the type ${type.key}`;

@@ -11,7 +11,7 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { may } from '../../kernel/permissions/policy.ts';
-import { readTagCatalogue, type TagCatalogue } from '../imports/imports.people.ts';
+import { readTagCatalogue, type TagCatalogue } from '../imports/imports.tags.ts';
 import { cardTypeFinder } from './mapping.guess.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
 import { cardTypesOf, type MappedBlock, mapBlocks, readonlyReason, unmapped } from './mapping.ts';

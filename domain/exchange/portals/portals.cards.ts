@@ -3,7 +3,7 @@ import { EstateError, invalidField } from '../../../platform/errors.ts';
 import { createSemaphore } from '../../../platform/semaphore.ts';
 import { byAddress, throttle } from '../../access/access.throttle.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
-import { attributeSort, cardSorts } from '../../inventory/cards/cards.list.ids.ts';
+import { cardSorts, typedSort } from '../../inventory/cards/cards.list.ids.ts';
 import { visibleCards } from '../../inventory/cards/cards.projection.ts';
 import { foldText, queryWords } from '../../inventory/cards/cards.search.ts';
 import { relationsTopic } from '../../inventory/relations/relations.save.ts';
@@ -93,7 +93,7 @@ async function matching(sql: Sql, text: string, described: boolean): Promise<Con
 
 /** The requested order. */
 function orderOf(ctx: Ctx, { type }: Shown, { sort, dir }: CheckedQuery): Order {
-  return { key: sort, field: attributeSort(ctx, sort, [type.key]) ?? cardSorts[sort]!, dir };
+  return { key: sort, field: typedSort(ctx, sort, [type.key]) ?? cardSorts[sort]!, dir };
 }
 
 /** The ids of one page, read along the index of the order. */

@@ -3,6 +3,7 @@ import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { readerPermissions } from './portals.commands.ts';
 import { PORTALS_TOPIC, WebPortal } from './portals.model.ts';
+import { portalConsumers } from './portals.references.ts';
 
 /** Web portals. */
 export const portalsExtension: Extension = {
@@ -23,4 +24,5 @@ export const portalsExtension: Extension = {
       },
     },
   ],
+  consumers: [portalConsumers],
 };

@@ -5,6 +5,7 @@ import type { Extension } from '../../kernel/extensions.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { responseEvent } from './surveys.commands.ts';
 import { type ResponseRow, Survey, SurveyResponse } from './surveys.model.ts';
+import { surveyConsumers } from './surveys.references.ts';
 
 /** Surveys and their responses. */
 export const surveysExtension: Extension = {
@@ -45,6 +46,7 @@ export const surveysExtension: Extension = {
       asOf: true,
     },
   ],
+  consumers: [surveyConsumers],
   async deleteWithCards(work, cards) {
     const byId = new Map(cards.map((card) => [card.id, card]));
     for (const row of await deleteRowsOfCards<ResponseRow>(work, 'survey_responses', [...byId.keys()])) {

@@ -3,6 +3,7 @@ import { Calculation, CalculationRun } from '../../kernel/formulas/calculations.
 import { METAMODEL_TOPIC } from '../../kernel/metamodel/metamodel.store.ts';
 import { needs } from '../../kernel/undo/undo.types.ts';
 import { undoCalculation } from './calculations.commands.ts';
+import { calculationConsumers } from './calculations.references.ts';
 import { recalculateJob } from './recalculate.type.ts';
 
 /** Formulas that compute fields. */
@@ -30,5 +31,6 @@ export const calculationsExtension: Extension = {
       transfer: { excluded: 'derived', reason: 'It is created with its formula.' },
     },
   ],
+  consumers: [calculationConsumers],
   jobs: [recalculateJob],
 };

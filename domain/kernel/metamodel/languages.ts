@@ -25,10 +25,10 @@ export function fallbacks(language: string): string[] {
 }
 
 /**
- * The languages of an `Accept-Language` header (RFC 9110, 12.5.4), the most preferred first. `*` represents the default
- * language. Invalid tags are skipped.
+ * The languages of an `Accept-Language` header (RFC 9110, 12.5.4), the most preferred first. Invalid tags are skipped.
+ * @param any the language that `*` represents; undefined: none.
  */
-export function acceptedLanguages(header: string | undefined): string[] {
+export function acceptedLanguages(header: string | undefined, any?: string): string[] {
   const wanted = (header ?? '')
     .split(',', MAX_PREFERENCES)
     .flatMap((part) => {
@@ -36,7 +36,7 @@ export function acceptedLanguages(header: string | undefined): string[] {
       const given = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2);
       const weight =
         given === undefined ? 1 : /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 0;
-      const language = tag === '*' ? DEFAULT_LANGUAGE : canonicalLanguage(tag ?? '');
+      const language = tag === '*' ? any : canonicalLanguage(tag ?? '');
       return language && weight > 0 ? [{ language, weight }] : [];
     })
     .sort((a, b) => b.weight - a.weight);

@@ -45,6 +45,8 @@ interface MandatoryRelation {
 }
 
 export interface CardType extends CardTypeColumns {
+  /** The label of several cards. */
+  plural: string;
   fields: ReadonlyMap<string, CompiledField>;
   subtypeKeys: ReadonlySet<string>;
   hiddenFields: ReadonlyMap<string, ReadonlySet<string>>;
@@ -147,6 +149,7 @@ export function compileMetamodel(rows: {
     }
     cardTypes.set(row.key, {
       ...row,
+      plural: (row.translations.plural as Record<string, string> | undefined)?.en ?? row.label,
       fields,
       subtypeKeys: new Set(row.subtypes.map((subtype) => subtype.key)),
       hiddenFields: new Map(

@@ -9,7 +9,7 @@ interface LabelledField extends CompiledField {
 }
 
 /** A card type with its labels in a language. */
-interface LabelledType extends CardType {
+export interface LabelledType extends CardType {
   fields: ReadonlyMap<string, LabelledField>;
   category_label?: string;
 }
@@ -67,6 +67,7 @@ function labelledIn({ cardTypes, relationTypes }: Metamodel, language: string): 
         {
           ...type,
           label: text(type.label, type.translations),
+          plural: text(text(type.label, type.translations), type.translations, 'plural'),
           category_label: text(type.category ?? '', type.translations, 'category'),
           subtypes: type.subtypes.map((one) => ({ ...one, label: text(one.label, one.translations) })),
           fields: fieldsOf(

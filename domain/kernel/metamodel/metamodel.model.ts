@@ -28,6 +28,7 @@ export class CardTypeDefinition extends rowModel('card_types', {
   has_hierarchy: Type.Boolean(),
   has_successors: Type.Boolean(),
   has_data_flows: BooleanOf('Whether data can flow between cards of the type'),
+  allow_same_name: BooleanOf('Whether cards below one parent may share a name if each has an external id'),
   subtypes: Type.Array(SubtypeSchema),
   fields_schema: Type.Array(SectionSchema),
   section_config: Type.Unsafe<SectionConfig>(OpenObject),
@@ -71,9 +72,12 @@ export class StakeholderRoleDefinition extends rowModel('stakeholder_role_defini
 }) {}
 export type StakeholderRoleRow = RowOf<typeof StakeholderRoleDefinition>;
 
+/** The maximum length of the name of a tag or tag group. */
+export const MAX_TAG_NAME = 200;
+
 export class TagGroup extends rowModel('tag_groups', {
   id: Uuid,
-  name: Type.String({ minLength: 1, maxLength: 200 }),
+  name: Type.String({ minLength: 1, maxLength: MAX_TAG_NAME }),
   description: Nullable(Type.String({ maxLength: 2000 })),
   mode: Choice(['single', 'multi']),
   mandatory: BooleanOf('Whether cards need a tag of it for approval and full data quality'),

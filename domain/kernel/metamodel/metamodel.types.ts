@@ -130,6 +130,7 @@ export interface CardTypeSeed {
   has_hierarchy: boolean;
   has_successors: boolean;
   has_data_flows: boolean;
+  allow_same_name: boolean;
   subtypes: { key: string; label: string }[];
   fields_schema: Section[];
   stakeholder_roles: { key: string; label: string }[];

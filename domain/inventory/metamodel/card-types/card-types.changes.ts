@@ -1,5 +1,5 @@
 import { counted } from '../../../../platform/counted.ts';
-import { fragment } from '../../../../platform/database.ts';
+import { fragment, query } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidFields } from '../../../../platform/errors.ts';
 import type { Work } from '../../../kernel/context.ts';
 import { differingMembers, rowEvent } from '../../../kernel/events/row-changes.ts';
@@ -25,6 +25,7 @@ import {
 import { readCardType } from '../metamodel.list.ts';
 import { emitRelationType } from '../relation-types/relation-types.changes.ts';
 import { createRoles, deleteRole, lockRoles, syncRoles } from '../roles/roles.changes.ts';
+import { breaks, listed } from '../usage/consumers.ts';
 import { type CardTypeInput, type CardTypeState, cleanCardType } from './card-types.rules.ts';
 
 const emptyType: CardTypeState = { subtypes: [], fields_schema: [], section_config: {} };
@@ -84,6 +85,16 @@ export async function deleteCardType(run: ChangeRun, key: string): Promise<JsonT
   return JSON.stringify({ status: 'deleted', key });
 }
 
+/** @throws EstateError `same_names_present` with the number of active cards that share their name with a sibling. */
+async function refuseSameNames({ sql }: Work, key: string): Promise<void> {
+  const cards = await query(sql).value<number>`select coalesce(sum(n), 0)::int from (
+    select count(*) as n from cards where type = ${key} and status = 'ACTIVE'
+    group by parent_id, lower(name) having count(*) > 1) same`;
+  if (cards === 0) return;
+  const detail = `${counted(cards, 'card')} share their names with siblings: rename or merge them first.`;
+  throw new EstateError('same_names_present', detail, { extra: { key, card_count: cards } });
+}
+
 /** Removes the type's rows. @throws EstateError `cards_present`, `relation_types_present`. */
 export async function removeCardType({ work }: ChangeRun, before: CardTypeRow): Promise<void> {
   const { key } = before;
@@ -136,7 +147,7 @@ export function emitCardType(work: Work, before: CardTypeRow | null, after: Card
 /**
  * Writes the changed columns of a card type and updates its cards accordingly. `besides` writes other parts of the same
  * change, such as roles, before the cards.
- * @throws EstateError `built_in_frozen`, `values_do_not_fit`; LargeChange.
+ * @throws EstateError `built_in_frozen`, `values_do_not_fit`, `same_names_present`; LargeChange.
  */
 export async function writeCardType(
   run: ChangeRun,
@@ -147,6 +158,7 @@ export async function writeCardType(
   const { work } = run;
   const type = before.key;
   const after = { ...before, ...changed };
+  if (before.allow_same_name && !after.allow_same_name) await refuseSameNames(work, type);
   const fields = { before: fieldsOf(before), after: fieldsOf(after) };
   refuseFrozenLevels(type, fields.before, fields.after);
   const values = valueChanges(fields.before, fields.after);
@@ -168,7 +180,8 @@ export async function writeCardType(
     removed_subtypes: run.dryRun ? await countSubtypes(run, type, removedSubtypes) : [],
     required_fields: run.dryRun ? await countMissing(run, type, fields.before, fields.after) : [],
     mandatory_sides: [],
-    needs_force: measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
+    ...listed(run.broken),
+    needs_force: breaks(run.broken) || measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
     as_job: converted.cards + converted.relations > run.limit,
   };
 }

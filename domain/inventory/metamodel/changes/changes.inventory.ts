@@ -10,6 +10,8 @@ import { loadRelations } from '../../relations/relations.load.ts';
 import type { StoredRelation } from '../../relations/relations.model.ts';
 import { type NamedEnd, saveRelations } from '../../relations/relations.save.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
+import { breaks, consumersOf, inUse } from '../usage/consumers.ts';
+import { partsBrokenBy } from '../usage/parts.ts';
 import { type ChangeRun, changeWork, LargeChange, requireChangeRights } from './changes.types.ts';
 import {
   changesNothing,
@@ -45,7 +47,7 @@ const none: Fragment = fragment`false`;
  * have changed. The exclusive metamodel lock blocks other writers, so rows need not be locked. Every changed card and
  * relation has its event. From here on `work.metamodel` is the new one.
  * @returns how many cards and relations were checked; a dry run only counts them.
- * @throws LargeChange if they exceed the run's limit; EstateError `forbidden` if the change grants rights that the
+ * @throws LargeChange if they exceed the run's limit; EstateError `in_use` if it breaks consumers, `forbidden` if the change grants rights that the
  * caller does not have.
  */
 export async function updateInventory(
@@ -55,6 +57,8 @@ export async function updateInventory(
   const { work } = run;
   const before = work.metamodel;
   const after = await loadMetamodel(work.sql);
+  run.broken = await consumersOf(run.ctx, work.sql, before, partsBrokenBy(before, after));
+  if (breaks(run.broken) && !run.force && !run.dryRun) throw inUse(run.broken);
   if (!run.dryRun) {
     requireChangeRights(run.ctx, before, after);
     await hideNewCosts(work, before, after);

@@ -21,6 +21,7 @@ import {
   restoreRelationType,
 } from '../relation-types/relation-types.changes.ts';
 import { archiveRole, createRole, patchRole, restoreRole } from '../roles/roles.changes.ts';
+import { breaks, type FoundConsumers, listed, noConsumers } from '../usage/consumers.ts';
 import { type ChangeRun, LargeChange } from './changes.types.ts';
 
 const PAUSE_MS = 1_000;
@@ -36,6 +37,8 @@ interface Scoring {
   changed: number;
   /** Number of cards whose data quality was computed since. */
   scored: number;
+  /** The consumers that the change broke. */
+  broken?: ReturnType<typeof listed>;
 }
 
 /**
@@ -51,7 +54,7 @@ export async function runMetamodelChange(job: RunningJob<MetamodelChangePayload>
     at = await scoreBatch(job, at);
   }
   const { operation, key, role } = job.payload;
-  return { result: { operation, key, ...(role ? { role } : {}) }, counts: countsOf(at) };
+  return { result: { operation, key, ...(role ? { role } : {}), ...at.broken }, counts: countsOf(at) };
 }
 
 async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring> {
@@ -69,6 +72,7 @@ async function change(job: RunningJob<MetamodelChangePayload>): Promise<Scoring>
         };
         const run = openRun(work, ctx, { language, force, expected, progress, deferred: next.types });
         await executeChange(run, { operation: operation as ChangeOperation, key, role, body });
+        if (breaks(run.broken)) next.broken = listed(run.broken);
         const message = 'Counting the data quality';
         await job.checkpoint(work, { message, counts: countsOf(next), checkpoint: next });
         return next;
@@ -114,7 +118,9 @@ async function scoreBatch(job: RunningJob<MetamodelChangePayload>, at: Scoring):
 export const REQUEST_LIMIT = 2_000;
 
 /** The result of a change: the response if it was executed, or the job that executes it. */
-type ChangeOutcome = { text: JsonText; job?: undefined } | { text?: undefined; job: StartedJob };
+type ChangeOutcome =
+  | { text: JsonText; broken: FoundConsumers; job?: undefined }
+  | { text?: undefined; broken?: undefined; job: StartedJob };
 
 /** A run of a change within a command. */
 export function openRun(work: Work, ctx: Ctx, more: Partial<ChangeRun> & { language: string }): ChangeRun {
@@ -128,6 +134,7 @@ export function openRun(work: Work, ctx: Ctx, more: Partial<ChangeRun> & { langu
     seen: null,
     held: null,
     deferred: null,
+    broken: noConsumers,
     progress: () => undefined,
     ...more,
   };
@@ -146,16 +153,17 @@ export async function changeMetamodel(
   requirePermission(ctx.caller, 'admin.metamodel');
   const { language, dryRun = false, force = false, limit = REQUEST_LIMIT } = options;
   let seen: string | null = null;
+  let broken = noConsumers;
   try {
     const text = await commandWith(ctx, { dryRun, changesMetamodel: !dryRun }, async (work) => {
       const run = openRun(work, ctx, { language, dryRun, force, limit });
       try {
         return await executeChange(run, change);
       } finally {
-        seen = run.seen;
+        ({ seen, broken } = run);
       }
     });
-    return { text };
+    return { text, broken };
   } catch (error) {
     if (sqlState(error) === LOCK_NOT_AVAILABLE) throw metamodelBusy(error);
     if (!(error instanceof LargeChange)) throw error;

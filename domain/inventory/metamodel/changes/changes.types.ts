@@ -9,6 +9,7 @@ import { requireGrantable } from '../../../kernel/permissions/grants.ts';
 import { appPermissionOf, type CardPermission } from '../../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../../kernel/permissions/policy.ts';
 import { arrayOf, BooleanOf, Choice, Count, type StaticOf } from '../../../kernel/shapes.ts';
+import { brokenConsumers, type FoundConsumers, listed, noConsumers } from '../usage/consumers.ts';
 
 /** One change of the metamodel during its execution: in a request, in a job, or as the undo of another change. */
 export interface ChangeRun {
@@ -21,7 +22,7 @@ export interface ChangeRun {
   limit: number;
   /** Nothing is written: the response reports the impact. */
   dryRun: boolean;
-  /** Deletes values that do not fit a changed field, instead of refusing the change. */
+  /** Deletes values that do not fit a changed field, and breaks consumers, instead of refusing the change. */
   force: boolean;
   /** The ETag that the object must still have: a job changes the version that its request has read. */
   expected: string | null;
@@ -33,6 +34,8 @@ export interface ChangeRun {
    * Card types whose data quality is computed after the change is committed; null if it is computed with the change.
    */
   deferred: string[] | null;
+  /** The consumers that the change breaks, once it is written. */
+  broken: FoundConsumers;
   /** Reports how many cards and relations are done; throws if the job must stop. */
   progress(done: number, total: number): void;
 }
@@ -75,7 +78,8 @@ export const impact = {
   // Cards without a value, and cards without a relation on that side of the relation type.
   required_fields: arrayOf({ field_key: Type.String(), missing: Count }),
   mandatory_sides: arrayOf({ side: Choice(['source', 'target']), missing: Count }),
-  needs_force: BooleanOf('Values cannot be converted: refused unless `force` removes them'),
+  ...brokenConsumers,
+  needs_force: BooleanOf('Values cannot be converted, or consumers break: refused without `force`'),
   as_job: BooleanOf('Whether a job executes the change; the response names it'),
 };
 export type Impact = StaticOf<typeof impact>;
@@ -90,6 +94,7 @@ export const noImpact: Impact = {
   changed_fields: [],
   required_fields: [],
   mandatory_sides: [],
+  ...listed(noConsumers),
   needs_force: false,
   as_job: false,
 };

@@ -20,6 +20,7 @@ import {
 } from '../changes/changes.types.ts';
 import { countRows, type Fields, measureValues, valueChanges } from '../changes/values.diff.ts';
 import { readRelationType } from '../metamodel.list.ts';
+import { breaks, listed } from '../usage/consumers.ts';
 import { type BuiltInChange, cleanRelationType, type RelationTypeInput } from './relation-types.rules.ts';
 
 /**
@@ -250,7 +251,8 @@ export async function writeRelationType(
     removed_subtypes: [],
     required_fields: [],
     mandatory_sides: run.dryRun ? await countLacking(run, before, after) : [],
-    needs_force: measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
+    ...listed(run.broken),
+    needs_force: breaks(run.broken) || measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
     as_job: converted.cards + converted.relations > run.limit,
   };
 }

@@ -1,9 +1,9 @@
-import { embed, fragment, query } from '../../../platform/database.ts';
-import { invalidField, notFound } from '../../../platform/errors.ts';
-import type { Ctx } from '../../kernel/context.ts';
-import type { Fragment } from '../../kernel/lists/lists.types.ts';
-import type { CardType, CompiledField } from '../../kernel/metamodel/metamodel.compile.ts';
-import { hasOption } from './changes/values.diff.ts';
+import { embed, fragment, query } from '../../../../platform/database.ts';
+import { invalidField, notFound } from '../../../../platform/errors.ts';
+import type { Ctx } from '../../../kernel/context.ts';
+import type { Fragment } from '../../../kernel/lists/lists.types.ts';
+import type { CardType, CompiledField } from '../../../kernel/metamodel/metamodel.compile.ts';
+import { hasOption } from '../changes/values.diff.ts';
 
 /** The number of cards that have a value: active ones, and archived ones. */
 interface Usage {
@@ -29,10 +29,7 @@ export async function optionUsage(
   fieldKey: string,
   optionKey: string,
 ): Promise<Usage & { field_key: string; option_key: string }> {
-  const field = requireField(requireType(ctx, typeKey), 'field_key', fieldKey);
-  if (!field.options.has(optionKey)) {
-    throw invalidField('option_key', 'unknown_option', 'is none of the options of this field');
-  }
+  requireOption(requireType(ctx, typeKey), fieldKey, optionKey);
   const usage = await count(ctx, typeKey, hasOption('c.attributes', fieldKey, [optionKey]));
   return { field_key: fieldKey, option_key: optionKey, ...usage };
 }
@@ -75,7 +72,23 @@ function requireType(ctx: Ctx, key: string): CardType {
   return type;
 }
 
-function requireField(type: CardType, parameter: string, key: string): CompiledField {
+/** Requires the field and the option, if given. @throws EstateError `validation_failed`. */
+export function requireOption(
+  type: { fields: ReadonlyMap<string, CompiledField> },
+  fieldKey: string | undefined,
+  optionKey: string | undefined,
+): void {
+  if (fieldKey === undefined) {
+    if (optionKey === undefined) return;
+    throw invalidField('field_key', 'required', 'is needed with option_key');
+  }
+  const field = requireField(type, 'field_key', fieldKey);
+  if (optionKey !== undefined && !field.options.has(optionKey)) {
+    throw invalidField('option_key', 'unknown_option', 'is none of the options of this field');
+  }
+}
+
+function requireField(type: Pick<CardType, 'fields'>, parameter: string, key: string): CompiledField {
   const field = type.fields.get(key);
   if (field) return field;
   throw invalidField(parameter, 'unknown_attribute', `"${key}" is no field of this type`);

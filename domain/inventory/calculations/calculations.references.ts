@@ -1,0 +1,25 @@
+import { fragment } from '../../../platform/database.ts';
+import type { CalculationFormula } from '../../kernel/formulas/calculations.model.ts';
+import { defineConsumers } from '../../kernel/metamodel/consumers.define.ts';
+import { may } from '../../kernel/permissions/policy.ts';
+import { References } from '../metamodel/usage/references.ts';
+
+/** Formulas, with the field that they compute. */
+export const calculationConsumers = defineConsumers<
+  Pick<CalculationFormula, 'target_type_key' | 'target_field_key' | 'formula'>
+>({
+  tables: ['calculations'],
+  rows: (ctx) => fragment`select k.id::text, 'calculation' as kind, k.name, k.created_by as owner_id,
+      (select r.last_run_at from calculation_runs r where r.calculation_id = k.id) as last_used_at,
+      '/api/v1/calculations/' || k.id as link, ${may(ctx.caller, 'admin.metamodel')}::boolean as is_visible,
+      jsonb_build_object('target_type_key', k.target_type_key, 'target_field_key', k.target_field_key,
+        'formula', k.formula) as content
+    from calculations k`,
+  references({ target_type_key: type, target_field_key, formula }, metamodel) {
+    const found = new References(metamodel);
+    found.type(type);
+    found.field(target_field_key, [type]);
+    found.formula(formula, type);
+    return found.all;
+  },
+});
