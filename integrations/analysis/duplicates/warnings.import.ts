@@ -168,6 +168,8 @@ async function store(job: RunningJob, db: Db, warned: Warned): Promise<void> {
     await job.lock({ sql });
     await query(sql).run`insert into import_warnings (job_id, line, warnings)
       select ${job.id}::uuid, v.line, v.warnings from jsonb_to_recordset(${rows}::jsonb) as v (line integer, warnings jsonb)
-      on conflict (job_id, line) do update set warnings = excluded.warnings`;
+      on conflict (job_id, line) do update set warnings = excluded.warnings
+        || (select coalesce(jsonb_agg(w), '[]') from jsonb_array_elements(import_warnings.warnings) w
+            where not jsonb_exists(w, 'card_id'))`;
   });
 }

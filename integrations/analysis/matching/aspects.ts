@@ -53,7 +53,7 @@ const ruled = (contradiction: number, oneSided: number): number[] =>
   Array.from({ length: BINS }, (_, bin) => (bin < 3 ? 0 - contradiction : bin < 7 ? 0 - oneSided : 0));
 const RULES = {
   environment: ruled(1, 0.9),
-  version: ruled(1, 0.05),
+  version: ruled(1, 0.3),
   region: ruled(1, 0.1),
   part: ruled(1, 0.5),
   colour: ruled(1, 0),

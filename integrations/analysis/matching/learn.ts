@@ -6,7 +6,7 @@ import trained from './prior.json' with { type: 'json' };
 import { priorOf } from './prior.ts';
 import { reliabilitiesOf, withReliabilities } from './reliability.ts';
 import { groupedOdds, oneToOneProbabilities, type PairGraph, transitivityOf } from './rivals.ts';
-import { decisiveness, sizeTrust, trustIn } from './trust.ts';
+import { decisiveness, joinedness, sizeTrust, trustIn } from './trust.ts';
 
 /** The similarities of the candidate pairs by aspect, NaN if missing. */
 export interface Compared {
@@ -86,7 +86,9 @@ export function* learn(compared: Compared, shape: Shape, known: Prior = trained)
   const confirmed = yield* learnFrom(prior, estimate, compared, trustIn, (share) => share / runs);
   if (!shape.exclusive) return confirmed.model;
   const free = yield* learnFrom(prior, estimate, compared, sizeTrust, (share) => (1 + share) / runs);
-  return between(confirmed.model, free.model, decisiveness(free.probabilities));
+  const trust = decisiveness(free.probabilities);
+  const joined = shape.degrees ? 1 : joinedness(free.probabilities, compared.graph.nodes);
+  return between(confirmed.model, free.model, trust * joined);
 }
 
 /** Alternates between estimates of model and probabilities; `trust` is the weight of the list's own model. */

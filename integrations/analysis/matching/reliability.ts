@@ -19,9 +19,9 @@ interface DescribedAspect {
 const DESCRIBING: ReadonlySet<FieldKind> = new Set(['choice', 'number', 'date', 'text', 'set', 'version']);
 /** Possible reliabilities of a field, and how probable each is before a list is known. */
 const RELIABILITIES = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1];
-const EXPECTED = [0.02, 0.02, 0.02, 0.03, 0.05, 0.1, 0.1, 0.66];
+const EXPECTED = [0.05, 0.05, 0.05, 0.07, 0.1, 0.13, 0.1, 0.45];
 /** Minimum probability of a pair by its names to be an example of a match. */
-const LEAST_NAMED_ALIKE = 0.8;
+const LEAST_NAMED_ALIKE = 0.7;
 /** Maximum examples per record: names that many records have are none. */
 const MOST_EXAMPLES = 3;
 /** Weight of even shares among other pairs, in pairs. */

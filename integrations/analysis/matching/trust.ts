@@ -4,6 +4,8 @@
 const CONFIRMED = { least: 0.45, most: 0.7 };
 /** The share of certain matches, without and with full trust in a model that the prior does not confirm. */
 const DECISIVE = { certain: 0.9, least: 0.66, most: 0.86 };
+/** The share of matched records of one list, without and with full trust in such a model. */
+const JOINED = { least: 0.3, most: 0.5 };
 /** The most weight of a model that the prior confirms: without it, models of lists in which most pairs match would tell them less and less. */
 const MOST_TRUST = 0.8;
 /** Number of matches for half trust. */
@@ -44,4 +46,13 @@ export function decisiveness(probabilities: Float64Array): number {
     if (probability >= DECISIVE.certain) certain += probability;
   }
   return matches === 0 ? 0 : placeIn(DECISIVE, certain / matches);
+}
+
+/**
+ * How far one list seems to be two lists of the same objects, 0..1. In others, records that are called alike and are different, such as
+ * an article and its second part, may have no rivals either.
+ */
+export function joinedness(probabilities: Float64Array, records: number): number {
+  const matches = probabilities.reduce((sum, probability) => sum + probability, 0);
+  return placeIn(JOINED, (2 * matches) / Math.max(1, records));
 }

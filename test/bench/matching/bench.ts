@@ -5,12 +5,13 @@ import type { DuplicatesResult } from '../../../integrations/analysis/matching/m
 import { findDuplicates, matchLists } from '../../../integrations/analysis/matching/match.ts';
 import type { MatchResult, Prior } from '../../../integrations/analysis/matching/matching.types.ts';
 import { baselinePairs } from './baseline.ts';
-import { listClasses } from './classes.ts';
+import { type ListClass, listClasses } from './classes.ts';
+import { furtherClasses } from './further.ts';
 import { type Judged, pairKey, pairsWithin, readJudged } from './judged.ts';
 import { otherLists } from './others.ts';
 import { KINDS, planted, plantedIn } from './planted.ts';
 import { size } from './size.ts';
-import { type Sample, sampleOf, train } from './train.ts';
+import { meanOf, type Sample, sampleOf, train } from './train.ts';
 
 /** Above this many records the baseline is left out, which takes the square of the time. */
 const MOST_FOR_BASELINE = 5_000;
@@ -23,8 +24,9 @@ interface Run {
 /**
  * Prints how well and how fast records are matched: `--data <folder of judged sets>`, `--records <number>`, `--size <number>`, the time and
  * memory of a search among as many cards, and/or `--others`, made-up
- * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class (`--only <pattern>`: classes with such names). `--train` with `--data` trains the
- * prior from all of them and writes it; `--held-out` compares, for each family of lists, the prior trained from all with one trained
+ * lists of many kinds, sizes and shares of duplicates, and/or `--lists`, ordinary lists by class, and/or `--further`, lists of further kinds
+ * and languages (`--only <pattern>`: classes with such names). `--train` with `--data` trains the
+ * prior and writes it; `--held-out` compares, for each family of lists, the prior trained from all with one trained
  * without this family.
  */
 async function benchMatching(): Promise<void> {
@@ -35,6 +37,7 @@ async function benchMatching(): Promise<void> {
       size: { type: 'string' },
       others: { type: 'boolean', default: false },
       lists: { type: 'boolean', default: false },
+      further: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       train: { type: 'boolean', default: false },
       'held-out': { type: 'boolean', default: false },
@@ -45,11 +48,23 @@ async function benchMatching(): Promise<void> {
   const trains = values.train || values['held-out'];
   const known = values.data ? readJudged(values.data) : [];
   if (trains) trainPrior(trainingLists(known), values.train, only);
-  else if (!values.data && !values.records && !values.size && !values.others && !values.lists)
-    throw new RangeError('Give --data <folder>, --records <number>, --size <number>, --others or --lists.');
+  else if (!['data', 'records', 'size', 'others', 'lists', 'further'].some((name) => values[name as 'data']))
+    throw new RangeError(
+      'Give --data <folder>, --records <number>, --size <number>, --others, --lists or --further.',
+    );
   for (const judged of trains ? [] : known) report(judged, Number(values.errors));
   if (values.others) table(otherLists());
-  if (values.lists) classes(only);
+  if (values.lists) classes(listClasses(), only);
+  if (values.further)
+    for (const isTrained of [true, false]) {
+      console.log(
+        `\n${isTrained ? 'Kinds of which the training has other lists' : 'Kinds that the training does not have'}`,
+      );
+      classes(
+        furtherClasses(FURTHER_SEEDS.bench).filter((one) => one.isTrained === isTrained),
+        only,
+      );
+    }
   if (values.records) scale(Number(values.records), Number(values.errors));
   if (values.size) await size(Number(values.size));
 }
@@ -101,6 +116,9 @@ interface TrainingList {
   sample: Sample;
 }
 
+/** The first seeds of the lists of further kinds, which differ so that none is both trained by and judged. */
+const FURTHER_SEEDS = { training: 3_001, bench: 7_001 };
+
 const trainingLists = (known: readonly Judged[]): TrainingList[] =>
   [
     ...known,
@@ -113,15 +131,30 @@ const trainingLists = (known: readonly Judged[]): TrainingList[] =>
     sample: sampleOf(judged),
   }));
 
+/**
+ * The mean of the prior from some lists and of that from these and the further kinds. The latter have more equal names of different
+ * things than most lists have.
+ */
+function trainedFrom(lists: readonly TrainingList[], further: readonly Sample[]): Prior {
+  const samples = lists.map(({ sample }) => sample);
+  return meanOf(train(samples), train([...samples, ...further]));
+}
+
 /** Trains the prior, and writes it or prints by family how well a prior does that was trained without it. */
 function trainPrior(lists: readonly TrainingList[], written: boolean, only: RegExp): void {
-  const prior = train(lists.map(({ sample }) => sample));
+  const further = furtherClasses(FURTHER_SEEDS.training)
+    .filter(({ isTrained }) => isTrained)
+    .flatMap((one) => one.lists().map(sampleOf));
+  const prior = trainedFrom(lists, further);
   if (written) writeFileSync(PRIOR_FILE, `${JSON.stringify(prior, null, 2)}\n`);
   if (written) return;
   console.log('F1 with and without the family in the training; its lists');
   for (const family of Object.keys(FAMILIES).filter((one) => only.test(one))) {
     const own = lists.filter((list) => list.family === family);
-    const others = train(lists.filter((list) => list.family !== family).map(({ sample }) => sample));
+    const others = trainedFrom(
+      lists.filter((list) => list.family !== family),
+      further,
+    );
     const [all, without] = [prior, others].map(
       (one) =>
         total(
@@ -150,9 +183,9 @@ const foundIn = ({ right }: Judged, result: MatchResult): Set<string> =>
   right ? keysOf(result.pairs.filter((pair) => pair.class === 'match')) : inClusters(result);
 
 /** Ordinary lists, each class in one line. */
-function classes(only: RegExp): void {
+function classes(all: readonly ListClass[], only: RegExp): void {
   console.log('\nprecision, recall, F1; pairs found, true pairs; certain and false ones among them');
-  for (const { name, lists } of listClasses().filter((one) => only.test(one.name))) {
+  for (const { name, lists } of all.filter((one) => only.test(one.name))) {
     let [right, found, truth, certain, wrong] = [0, 0, 0, 0, 0];
     const judgedResults: JudgedResult[] = [];
     for (const judged of lists()) {

@@ -175,6 +175,22 @@ export function train(all: readonly Sample[]): Prior {
   };
 }
 
+/** The mean of the bits of two priors; the second adds the share of matches, the first how similar they are. */
+export function meanOf(one: Prior, other: Prior): Prior {
+  const mean = (a: number, b: number) => Number(((a + b) / 2).toFixed(2));
+  return {
+    ...one,
+    share: other.share,
+    bits: mean(one.bits, other.bits),
+    kinds: Object.fromEntries(
+      Object.entries(one.kinds).map(([kind, bits]) => [
+        kind,
+        bits.map((bit, bin) => mean(bit, other.kinds[kind]![bin]!)),
+      ]),
+    ),
+  };
+}
+
 /** Weight of even shares, in lists. */
 const EVEN_BELIEF = 0.5;
 

@@ -3,6 +3,7 @@ import { findDuplicates, matchLists } from '../../../../integrations/analysis/ma
 import trained from '../../../../integrations/analysis/matching/prior.json' with { type: 'json' };
 import { reasonsOf } from '../../../../integrations/analysis/matching/reasons.ts';
 import { cards } from '../../../bench/matching/cards.ts';
+import { furtherClasses } from '../../../bench/matching/further.ts';
 import { pairKey, pairsWithin } from '../../../bench/matching/judged.ts';
 import { applications, offers, shortCompanies } from '../../../bench/matching/lists.ts';
 import { listOf } from '../../../bench/matching/others.ts';
@@ -180,3 +181,31 @@ test('parts of applications and those of other vendors are no duplicates, and th
   expect(why(2, 3)).toContain('The part differs: interface, batch');
   expect(why(1, 2)).toContain('The part differs: not said, interface');
 });
+
+const FURTHER = furtherClasses(SEEDS[0]!);
+
+test.each(FURTHER.filter(({ name }) => name.includes('no duplicates') && !name.startsWith('firms')))(
+  '$name: at most one certain match in 1,000',
+  ({ lists }) => {
+    for (const judged of lists()) {
+      const { pairs } = findDuplicates(judged.left, judged);
+      expect(pairs.filter(({ score }) => score >= 0.95).length).toBeLessThanOrEqual(
+        Math.ceil(judged.left.length / 1_000),
+      );
+    }
+  },
+);
+
+test.each(FURTHER.filter(({ name }) => /^applications in/.test(name)))(
+  '$name: most duplicates are found',
+  ({ lists }) => {
+    let [right, found, truth] = [0, 0, 0];
+    for (const judged of lists()) {
+      const keys = pairsWithin(clustersOf(findDuplicates(judged.left, judged).pairs).map(({ ids }) => ids));
+      right += [...keys].filter((key) => judged.truth.has(key)).length;
+      found += keys.size;
+      truth += judged.truth.size;
+    }
+    expect((2 * right) / (found + truth)).toBeGreaterThan(0.85);
+  },
+);
