@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { aiStatus } from '../../../domain/analysis/ai/ai.provider.ts';
+import { pictureLanguages } from '../../../domain/inventory/reports/report.options.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -55,7 +56,10 @@ const QuestionAnswerSchema = component('QuestionAnswer', {
     description: 'The query: a body of POST /reports/query',
   }),
   translated_by: Choice(['rules', 'model']),
-  reading: Type.Array(Type.String(), { description: 'The interpretation of each part of the question' }),
+  reading: Type.Array(Type.String(), {
+    description: 'The interpretation of each part of the question, in the language of `Accept-Language`',
+  }),
+  limit: Nullable(Type.Integer({ description: 'The number of groups that are asked for; null: all' })),
   model: Nullable(
     object(
       { provider: Type.String(), model: Type.String(), prompt: Type.String() },
@@ -144,8 +148,12 @@ export function registerAiRoutes(app: App, services: Services): void {
       'upstream_failed',
     ],
     responses: ok('The query and its result', QuestionAnswerSchema),
-    handler: async ({ ctx, body, request }) =>
-      await answerQuestion(ctx, services, await settingsOf(services, request), body),
+    languages: () => new Set(pictureLanguages),
+    handler: async ({ ctx, body, request, language }) =>
+      await answerQuestion(ctx, services, await settingsOf(services, request), {
+        ...body,
+        language: pictureLanguages.find((one) => one === language),
+      }),
   });
 }
 

@@ -2,6 +2,7 @@ import { aiNotConfigured, missingForAi } from '../../../domain/analysis/ai/ai.pr
 import type { ReportQuery } from '../../../domain/inventory/reports/report.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { JsonText } from '../../../domain/kernel/lists/lists.types.ts';
+import { may } from '../../../domain/kernel/permissions/policy.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import type { WorkspaceSettings } from '../../../domain/kernel/settings/settings.read.ts';
 import { type ModelReading, readByModel } from '../../../integrations/analysis/models/question.ts';
@@ -10,6 +11,7 @@ import { planQuery } from '../../../reports/analysis/query/query.plan.ts';
 import { runQuery } from '../../../reports/analysis/query/query.run.ts';
 import type { UnreadQuestion } from '../../../reports/analysis/question/question.draft.ts';
 import { readInventoryQuestion } from '../../../reports/analysis/question/question.read.ts';
+import type { ChartLanguage } from '../../../reports/kernel/charts/charts.texts.ts';
 
 /** Default number of groups in the response. */
 const PAGE_SIZE = 1_000;
@@ -19,6 +21,8 @@ export interface AskedQuestion {
   question: string;
   run: boolean;
   use_model: boolean;
+  /** Of the interpretation. */
+  language: ChartLanguage | undefined;
 }
 
 /**
@@ -29,11 +33,11 @@ export async function answerQuestion(
   ctx: Ctx,
   services: Services,
   settings: WorkspaceSettings,
-  { question, run, use_model }: AskedQuestion,
+  { question, run, use_model, language }: AskedQuestion,
 ): Promise<JsonText> {
-  const { found, tags, similar } = await readInventoryQuestion(ctx, question);
+  const { found, tags, similar } = await readInventoryQuestion(ctx, question, language);
   const byRules = 'query' in found;
-  if (!byRules) requireModel(settings, use_model, found, similar);
+  if (!byRules) requireModel(ctx, settings, use_model, found, similar);
   const read: Omit<ModelReading, 'model'> & Partial<ModelReading> = byRules
     ? found
     : await readByModel(ctx, services, { question, tags, errorsOf: (query) => errorsOf(ctx, query) });
@@ -45,6 +49,7 @@ export async function answerQuestion(
     query: { ...read.query, ...page },
     translated_by: byRules ? 'rules' : 'model',
     reading: read.reading,
+    limit: read.limit ?? null,
     model: read.model ?? null,
   };
   return `${JSON.stringify(members).slice(0, -1)},"answer":${answer}}`;
@@ -52,6 +57,7 @@ export async function answerQuestion(
 
 /** @throws EstateError if no model may or can be used, with what the rules did not understand and a similar question. */
 function requireModel(
+  { caller }: Ctx,
   settings: WorkspaceSettings,
   wanted: boolean,
   unread: UnreadQuestion,
@@ -74,7 +80,9 @@ function requireModel(
   ].join(' ');
   if (!wanted) throw new EstateError('question_not_understood', detail, { extra });
   const refusal = aiNotConfigured(missing);
-  throw new EstateError('ai_not_configured', `${detail} ${refusal.message}`, {
+  // how to set one up is of use to those alone who can
+  const advice = may(caller, 'admin.settings') ? refusal.message : 'There is no language model to ask.';
+  throw new EstateError('ai_not_configured', `${detail} ${advice}`, {
     extra: { ...refusal.extra, ...extra },
   });
 }

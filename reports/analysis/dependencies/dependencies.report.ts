@@ -14,7 +14,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typeNames } from '../../kernel/charts/charts.labels.ts';
 import { layersOfTypes } from '../../kernel/charts/charts.type-layers.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { flowMember } from '../../kernel/report.flows.ts';
@@ -309,7 +309,7 @@ function dependenciesChart(
   const center = center_id === undefined ? undefined : near.find(({ id }) => id === center_id);
   return {
     kind: 'graph',
-    title: titleOf(type === undefined ? undefined : typeLabel(context, type), center?.name, context),
+    title: titleOf(type, center?.name, context),
     note: center
       ? reportText(context, 'dependencies.near', { count: near.length - 1, depth })
       : reportText(context, 'dependencies.note', { count: total_nodes ?? near.length }),
@@ -325,8 +325,8 @@ function titleOf(type: string | undefined, name: string | undefined, context: Ch
       ? reportText(context, 'dependencies.title')
       : reportText(context, 'dependencies.around', { name });
   return name === undefined
-    ? reportText(context, 'dependencies.ofType', { type })
-    : reportText(context, 'dependencies.ofTypeAround', { type, name });
+    ? reportText(context, 'dependencies.ofType', typeNames(context, type))
+    : reportText(context, 'dependencies.ofTypeAround', { ...typeNames(context, type), name });
 }
 
 /** The nodes by distance from the center, then by descending number of relations. */

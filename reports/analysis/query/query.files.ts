@@ -8,7 +8,6 @@ import {
 import {
   isPicture,
   type PictureFormat,
-  type PictureOptions,
   type ReportFormat,
 } from '../../../domain/inventory/reports/report.options.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
@@ -32,7 +31,7 @@ import {
   writeTables,
 } from '../../kernel/report.formats.ts';
 import { finishWithFile } from '../../kernel/report.result.ts';
-import { type DrawnQuery, drawQuery } from './picture/picture.draw.ts';
+import { type DrawnQuery, type DrawOptions, drawQuery } from './picture/picture.draw.ts';
 import { type CompiledQuery, compileQuery } from './query.compile.ts';
 import { planQuery, type QueryPlan } from './query.plan.ts';
 import { describeColumns, guardStatement, queryTimeOf, TIME_LIMITS, withQuerySnapshot } from './query.run.ts';
@@ -68,14 +67,23 @@ export async function startQuery(ctx: Ctx, payload: ReportQueryPayload): Promise
   }));
 }
 
+/** A query for a picture: cards that are told apart by their id are drawn by name. */
+function withNames(query: ReportQuery): ReportQuery {
+  const has = (field: string) => query.dimensions.some((dimension) => dimension.field.trim() === field);
+  return has('id') && !has('name')
+    ? { ...query, dimensions: [{ field: 'name' }, ...query.dimensions] }
+    : query;
+}
+
 /** Draws the result of a query. @throws EstateError as planQuery and drawQuery. */
 export async function queryPicture(
   services: Services,
   ctx: Ctx,
   query: ReportQuery,
-  how: { signal: AbortSignal; format: PictureFormat; options: PictureOptions },
+  how: Omit<DrawOptions, 'forJob'>,
 ): Promise<DrawnQuery> {
-  return await drawQuery(services, ctx, query, await planQuery(ctx, query), { ...how, forJob: false });
+  const drawn = withNames(query);
+  return await drawQuery(services, ctx, drawn, await planQuery(ctx, drawn), { ...how, forJob: false });
 }
 
 /** Writes the result of a query job to a file and stores it as the job's result. */
@@ -84,7 +92,8 @@ export async function runQueryJob(
   services: Services,
 ): Promise<JobResult> {
   const { ctx } = job;
-  const { query, format } = job.payload;
+  const { format } = job.payload;
+  const query = isPicture(format) ? withNames(job.payload.query) : job.payload.query;
   const plan = await planQuery(ctx, query);
   const rights = await rightsOfFile(
     ctx,
@@ -94,7 +103,7 @@ export async function runQueryJob(
     'stakeholders.view',
   );
   const { content, groups, position } = await (isPicture(format)
-    ? storePicture(job, services, plan, format)
+    ? storePicture(job, services, query, plan, format)
     : storeGroups(job, services, plan, format));
   const mediaType = fileMediaTypes[format];
   const facts = { ...rights, name: fileName(format), mediaType, withCosts: plan.costs };
@@ -120,10 +129,11 @@ interface StoredResponse {
 async function storePicture(
   { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
   services: Services,
+  query: ReportQuery,
   plan: QueryPlan,
   format: PictureFormat,
 ): Promise<StoredResponse> {
-  const { theme, width, language, query } = payload;
+  const { theme, width, language } = payload;
   const how = { signal, format, options: { theme, width, language }, forJob: true };
   const { picture, ...about } = await drawQuery(services, ctx, query, plan, how);
   return { content: await storeContent(services.blobs, Readable.from([picture])), ...about };

@@ -147,7 +147,7 @@ export function valuePaint(
   if (value === null || value === undefined || value === '') return 'none';
   const key = String(value);
   if (!shows) return undefined;
-  if (shows.isPhase) return phaseKeys.some((phase) => phase === key) ? { phase: key as PhaseKey } : undefined;
+  if (shows.isPhase) return phaseKeys.some((phase) => phase === key) ? { phase: key as PhaseKey } : 'none';
   const { target } = shows;
   const option = target?.kind === 'attribute' ? fieldOf(metamodel, shows)?.optionColors.get(key) : undefined;
   if (option !== undefined) return { option };

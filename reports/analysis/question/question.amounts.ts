@@ -3,12 +3,24 @@ import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { FieldMeaning, QuestionNames } from './question.names.ts';
+import type { QuestionTexts } from './question.says.ts';
 import type { Vocabulary } from './question.vocabulary.ts';
 
 /** The default function of a field: percentages are averaged, others summed. */
 export const amountOf = ({ path }: FieldMeaning): QueryMeasure => ({
   fn: path === 'data_quality' ? 'avg' : 'sum',
 });
+
+/** The titles of functions of a field; the only percentile in questions is the median. */
+const titles = {
+  count: 'query.with',
+  distinct: 'query.distinct',
+  sum: 'query.sum',
+  avg: 'query.avg',
+  min: 'query.least',
+  max: 'query.greatest',
+  percentile: 'query.median',
+} as const;
 
 const functions = grammar.functions as (QueryMeasure & { words: string[] })[];
 
@@ -21,12 +33,14 @@ export class AmountReader {
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
   readonly #draft: QuestionDraft;
+  readonly #texts: QuestionTexts;
 
   constructor(vocabulary: Vocabulary, cursor: QuestionCursor, names: QuestionNames, draft: QuestionDraft) {
     this.#vocabulary = vocabulary;
     this.#cursor = cursor;
     this.#names = names;
     this.#draft = draft;
+    this.#texts = cursor.texts;
   }
 
   /** Whether a field of several words begins here: "number of users" and "total annual cost" can be fields. */
@@ -42,7 +56,7 @@ export class AmountReader {
       const counted = this.#names.takeCounted();
       if (!counted) return false;
       this.#draft.measures.push({ fn: 'sum', field: counted.path });
-      this.#draft.reading.push(`sum of ${counted.label}`);
+      this.#draft.reading.push(this.#texts.say('query.sum', { title: counted.label }));
       return true;
     });
   }
@@ -59,7 +73,7 @@ export class AmountReader {
       // the average of all cards
       if (measure.fn === 'avg') return true;
       draft.isPerCard = true;
-      draft.reading.push('for each card');
+      draft.reading.push(this.#texts.say('question.perCard'));
       return true;
     });
   }
@@ -79,7 +93,7 @@ export class AmountReader {
       if ((!leads && !dear && !cheap) || !Number.isInteger(limit) || limit < 1 || limit > 10_000)
         return false;
       draft.top = { limit, dir: cheap ? 'asc' : 'desc' };
-      draft.reading.push(`the first ${limit}`);
+      draft.reading.push(this.#texts.say('question.first', { count: limit }));
       if (dear || cheap) this.#orderByCost(cursor.textFrom(start));
       return true;
     });
@@ -125,7 +139,7 @@ export class AmountReader {
     const way = this.#names.takeRelated();
     if (!way) return false;
     this.#draft.measures.push({ fn: 'count', field: `${way.path}.name` });
-    this.#draft.reading.push(`number of ${way.label}`);
+    this.#draft.reading.push(this.#texts.say('question.number', way));
     return true;
   }
 
@@ -159,7 +173,7 @@ export class AmountReader {
   /** Asks for a function of a field. */
   measureOf(fn: QueryMeasure, { path, label }: FieldMeaning): void {
     this.#draft.measures.push({ ...fn, field: path });
-    this.#draft.reading.push(`${fn.fn === 'percentile' ? 'median' : fn.fn} of ${label}`);
+    this.#draft.reading.push(this.#texts.say(titles[fn.fn], { title: label }));
   }
 
   /** "the most users", "the fewest users". */
@@ -174,7 +188,7 @@ export class AmountReader {
         (this.#names.takeCounted() ?? this.#names.takeField(({ valueType }) => valueType === 'number'));
       if (!field) return false;
       draft.measures.push({ fn: 'sum', field: field.path });
-      draft.reading.push(`sum of ${field.label}`);
+      draft.reading.push(this.#texts.say('query.sum', { title: field.label }));
       draft.takeFirst(dir);
       return true;
     });

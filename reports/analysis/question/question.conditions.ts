@@ -1,7 +1,9 @@
 import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { FieldMeaning, QuestionNames } from './question.names.ts';
+import type { QuestionTexts } from './question.says.ts';
 import { quoted } from './question.vocabulary.ts';
 
 /** A condition in the filter language, and its description. */
@@ -16,12 +18,17 @@ export function readPeriod(cursor: QuestionCursor, names: QuestionNames): Condit
     const field = names.takeField(({ valueType }) => valueType === 'timestamp');
     if (!field || !cursor.takeAny(['for more than', 'for over', 'for', 'in'])) return undefined;
     const span = cursor.takeDuration(true);
-    return span && { filter: `${field.path} >= ${span.from}`, says: `${field.label} since ${span.from}` };
+    return (
+      span && {
+        filter: `${field.path} >= ${span.from}`,
+        says: cursor.texts.say('question.from', { label: field.label, date: span.from }),
+      }
+    );
   });
 }
 
 /** The condition that a card is in a phase on a date: the last phase that has begun; `plan` also if all are in the future. */
-export function inPhase(phase: LifecyclePhase, today: string): Condition {
+export function inPhase(phase: LifecyclePhase, { today, texts }: QuestionCursor): Condition {
   const later = lifecyclePhases
     .slice(lifecyclePhases.indexOf(phase) + 1)
     .map((name) => `not lifecycle.${name} <= ${today}`);
@@ -29,10 +36,21 @@ export function inPhase(phase: LifecyclePhase, today: string): Condition {
     phase === 'plan'
       ? `(${lifecyclePhases.map((name) => `lifecycle.${name} is not empty`).join(' or ')})`
       : `lifecycle.${phase} <= ${today}`;
-  return { filter: `(${[own, ...later].join(' and ')})`, says: `in the phase ${phase} on ${today}` };
+  return { filter: `(${[own, ...later].join(' and ')})`, says: phaseSays(phase, today, texts) };
 }
 
+/** That a card is in a phase. */
+export const phaseSays = (phase: LifecyclePhase, date: string, texts: QuestionTexts): string =>
+  texts.say('question.inPhase', { phase: phaseLabel(phase, texts), date });
+
 type Field = Pick<FieldMeaning, 'path' | 'label'>;
+
+/** A comparison of a field in words: those of the filter language, but for ranges. */
+function comparisonSays(label: string, tests: readonly string[], texts: QuestionTexts): string {
+  const [, low, high] = /^between (\S+) and (\S+)$/.exec(tests[0]!) ?? [];
+  if (low !== undefined) return texts.say('question.between', { label, low, high: high! });
+  return `${label} ${texts.join(tests, 'and')}`;
+}
 
 /** A comparison of a number, such as `over 100,000` or `between 5 and 10`, in the filter language. */
 const takeComparison = (cursor: QuestionCursor): string | undefined =>
@@ -71,7 +89,7 @@ function readNumberTest(
   });
   const tests = second ? [test, second] : [test];
   const filter = tests.map((text) => `${path} ${text}`).join(' and ');
-  return { filter: second ? `(${filter})` : filter, says: `${label} ${tests.join(' and ')}` };
+  return { filter: second ? `(${filter})` : filter, says: comparisonSays(label, tests, cursor.texts) };
 }
 
 /** "more than 1000 users", "below 50 % data quality". */
@@ -79,7 +97,9 @@ export const readQuantity = (cursor: QuestionCursor, names: QuestionNames): Cond
   cursor.attempt(() => {
     const test = takeComparison(cursor);
     const field = test && (names.takeCounted() ?? names.takeField(({ valueType }) => valueType === 'number'));
-    return field ? { filter: `${field.path} ${test}`, says: `${field.label} ${test}` } : undefined;
+    return field
+      ? { filter: `${field.path} ${test}`, says: comparisonSays(field.label, [test], cursor.texts) }
+      : undefined;
   });
 
 /** Replaces the placeholders of a template, such as `{from}`. */
@@ -95,13 +115,20 @@ const within = (path: string, { from, until }: { from: string; until: string }):
 
 type DayTest = (field: Field) => Condition;
 
+const timeBounds = grammar.timeBounds as {
+  words: string[];
+  filter: string;
+  says: 'question.before' | 'question.from' | 'question.within';
+  edge: 'from' | 'until';
+}[];
+
 /** A test of a day, such as `before 2027` or `in the next 12 months`. */
 const takeDayTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefined => {
   const lasting = takeDurationTest(cursor, isPast);
   if (lasting) return lasting;
   const range = takeRange(cursor);
   if (range) return range;
-  for (const { words, filter, reading } of grammar.timeBounds) {
+  for (const { words, filter, says, edge } of timeBounds) {
     for (const phrase of words) {
       const span = cursor.attempt(() =>
         phrase === '' || cursor.takePhrase(phrase) ? cursor.takeSpan() : undefined,
@@ -109,7 +136,7 @@ const takeDayTest = (cursor: QuestionCursor, isPast: boolean): DayTest | undefin
       if (!span) continue;
       return ({ path, label }) => ({
         filter: filter === '' ? within(path, span) : filled(filter, { path, ...span }),
-        says: `${label} ${filled(reading, { ...span })}`,
+        says: cursor.texts.say(says, { label, date: span[edge], ...span }),
       });
     }
   }
@@ -126,7 +153,7 @@ const takeRange = (cursor: QuestionCursor): DayTest | undefined =>
     const span = { from: first.from, until: last.until };
     return ({ path, label }) => ({
       filter: within(path, span),
-      says: `${label} from ${span.from} to before ${span.until}`,
+      says: cursor.texts.say('question.within', { label, ...span }),
     });
   });
 
@@ -140,10 +167,13 @@ const takeDurationTest = (cursor: QuestionCursor, isPast: boolean): DayTest | un
     if (!span || (isBefore && !cursor.takePhrase('ago'))) return undefined;
     const { from, until } = span;
     if (isBefore)
-      return ({ path, label }) => ({ filter: `${path} < ${from}`, says: `${label} before ${from}` });
+      return ({ path, label }) => ({
+        filter: `${path} < ${from}`,
+        says: cursor.texts.say('question.before', { label, date: from }),
+      });
     return ({ path, label }) => ({
       filter: within(path, span),
-      says: `${label} from ${from} to before ${until}`,
+      says: cursor.texts.say('question.within', { label, from, until }),
     });
   });
 
@@ -183,9 +213,14 @@ export const readTextTest = (cursor: QuestionCursor, { path, label }: Field): Co
     if (!isExact && !isStart) cursor.takeAny(['containing', 'contain', 'with', 'like', 'of']);
     const text = cursor.takeQuoted();
     const operator = isExact ? '=' : isStart ? 'starts with' : '~';
-    return text === undefined
-      ? undefined
-      : { filter: `${path} ${operator} ${quoted(text)}`, says: `${label} ${operator} "${text}"` };
+    if (text === undefined) return undefined;
+    const values = { label, text: `"${text}"` };
+    return {
+      filter: `${path} ${operator} ${quoted(text)}`,
+      says: isExact
+        ? `${label} = "${text}"`
+        : cursor.texts.say(isStart ? 'question.starts' : 'question.part', values),
+    };
   });
 
 /** A field or phase that has a value; a boolean is true. */
@@ -208,7 +243,13 @@ export function readOptions(names: QuestionNames, path?: string): Condition | un
   if (!found) return undefined;
   const values = found.values.map(({ value }) => value).join(', ');
   const filter = found.values.length > 1 ? `${found.path} in (${values})` : `${found.path} = ${values}`;
-  return { filter, says: found.values.map(({ label }) => label).join(' or ') };
+  return {
+    filter,
+    says: names.texts.join(
+      found.values.map(({ label }) => label),
+      'or',
+    ),
+  };
 }
 
 /** The test of a field whose name was consumed. */
@@ -236,7 +277,23 @@ export function readTest(
       const phase = field.path === 'phase' ? names.see('phase') : undefined;
       if (!phase) return undefined;
       cursor.at += phase.length;
-      return inPhase(phase.meanings[0]!.phase, cursor.today);
+      return inPhase(phase.meanings[0]!.phase, cursor);
     }
   }
 }
+
+const flows = Object.entries(grammar.flows) as ['outgoing' | 'incoming', string[]][];
+
+/** "send data to PolicyDesk", "receive data from an application": data flows, not relations. */
+export const readFlow = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
+  cursor.attempt(() => {
+    const direction = flows.find(([, verbs]) => cursor.takeAny(verbs))?.[0];
+    if (!direction) return undefined;
+    const path = names.pathOf(`flow.${direction}.card`);
+    const says = (name: string) => cursor.texts.say(`question.${direction}`, { name });
+    const card = names.see('card')?.meanings.toSorted((a, b) => Number(a.partial) - Number(b.partial))[0];
+    if (!card) return undefined;
+    cursor.at += names.see('card')!.length;
+    const name = quoted(card.name);
+    return { filter: `${path}.name ${card.partial ? '~' : '='} ${name}`, says: says(`"${card.name}"`) };
+  });

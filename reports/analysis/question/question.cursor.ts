@@ -1,5 +1,6 @@
 import { createLru } from '../../../platform/lru.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
+import type { QuestionTexts } from './question.says.ts';
 import { normalised, type Word } from './question.words.ts';
 
 const numberWords: Readonly<Record<string, number>> = grammar.numbers;
@@ -13,9 +14,11 @@ export class QuestionCursor {
   readonly norms: readonly string[];
   /** YYYY-MM-DD. */
   readonly today: string;
+  readonly texts: QuestionTexts;
 
-  constructor(words: readonly Word[], today: string) {
+  constructor(words: readonly Word[], today: string, texts: QuestionTexts) {
     this.words = words;
+    this.texts = texts;
     // quoted text does not match phrases
     this.norms = words.map(({ kind, norm }) => (kind === 'quoted' ? '"' : norm));
     this.today = today;

@@ -3,6 +3,7 @@ import type {
   QueryMeasure,
   ReportQuery,
 } from '../../../domain/inventory/reports/report.job.ts';
+import type { QuestionTexts } from './question.says.ts';
 
 /** A question as a query, with its interpretation. */
 export interface ReadQuestion {
@@ -28,6 +29,7 @@ const EXTREMES = 10;
 
 /** The interpretation of a question so far. */
 export class QuestionDraft implements UnreadQuestion {
+  readonly texts: QuestionTexts;
   readonly unknown: string[] = [];
   readonly ambiguous: UnreadQuestion['ambiguous'] = [];
   readonly reading: string[] = [];
@@ -61,6 +63,10 @@ export class QuestionDraft implements UnreadQuestion {
   top: { limit: number; dir: 'asc' | 'desc' } | undefined;
   as_of: string | undefined;
 
+  constructor(texts: QuestionTexts) {
+    this.texts = texts;
+  }
+
   /** Adds a condition; after "or" it is an alternative to the one before, if that is the only one. */
   addCondition({ filter, says }: { filter: string; says: string }): void {
     const own = this.conditions.length - this.subjectConditions;
@@ -70,7 +76,7 @@ export class QuestionDraft implements UnreadQuestion {
       const before = this.conditions.pop()!;
       this.conditions.push(`(${before} or ${filter})`);
       this.hasAlternatives = true;
-      this.reading.push(`or ${says}`);
+      this.reading.push(this.texts.say('question.or', { what: says }));
     } else {
       if (this.hasAlternatives) this.unknown.push('or');
       this.conditions.push(filter);
@@ -150,23 +156,28 @@ export class QuestionDraft implements UnreadQuestion {
   /** Asks for the first cards by the measure. */
   takeFirst(dir: 'asc' | 'desc', limit = this.isSingular ? 1 : EXTREMES): void {
     this.top = { limit, dir };
-    this.reading.push(`the first ${limit}`);
+    this.reading.push(this.texts.say('question.first', { count: limit }));
   }
 
   /** Why the query would not say what was asked. */
   get conflict(): string | undefined {
+    const conflict = this.#conflict();
+    return conflict && this.texts.say(`question.conflict.${conflict}`);
+  }
+
+  #conflict() {
     const { having, measures, dimensions, intent } = this;
     const [test] = having;
     // a query groups cards and tests the groups, but does not count them
     if (test && (intent === 'count' || measures.length > 0 || dimensions.length > 0 || having.length > 1))
-      return 'a condition on a number of related cards, which is only possible in a list';
-    if (this.top && measures.length === 0) return 'the first of an order that is not named';
-    if (this.top && dimensions.length > 0) return 'the first of all, or of each group';
-    if (this.isAlternative) return 'an alternative that is not a condition';
+      return 'number';
+    if (this.top && measures.length === 0) return 'order';
+    if (this.top && dimensions.length > 0) return 'each';
+    if (this.isAlternative) return 'alternative';
     if (this.subject.length === 0 && this.typesOfFields.length > 0 && common(this.typesOfFields).length === 0)
-      return 'fields of different card types';
+      return 'fields';
     if (this.isCard && intent === undefined && measures.length === 0 && this.conditions.length > 1)
-      return 'a question for yes or no; ask which cards meet the condition';
+      return 'yes';
     const options = this.conditions.flatMap((text) => /^([\w.]+) = [^ ]+$/.exec(text)?.[1] ?? []);
     if (
       options.some(
@@ -176,7 +187,7 @@ export class QuestionDraft implements UnreadQuestion {
           options.indexOf(path) !== at,
       )
     )
-      return 'two values of one field at the same time';
+      return 'values';
     return undefined;
   }
 }

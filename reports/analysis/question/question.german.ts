@@ -24,6 +24,37 @@ function inflected(phrase: string): string[] {
   return phrase.endsWith('*') ? ENDINGS.map((ending) => phrase.slice(0, -1) + ending) : [phrase];
 }
 
+/** The words that build the passive before a participle. */
+const PASSIVE = /^(wird|werden|ist|sind) /i;
+
+/**
+ * A relation's label in German as it stands in a translated question: `nutzt` is `use`; a verb that is not known stays, as
+ * singular and plural, and `wird erzeugt von` is `erzeugt by`, and `erzeugt of` before a card.
+ */
+export function germanVerbs(label: string): string[] {
+  const norms = phraseOf(label.replace(PASSIVE, ''));
+  const read: string[] = [];
+  for (let at = 0; at < norms.length; ) {
+    const found = longestAt(norms, at);
+    read.push(...(found?.words.map(({ norm }) => norm) ?? [norms[at]!]));
+    at += found?.length ?? 1;
+  }
+  const [verb = '', ...rest] = read;
+  if (PASSIVE.test(label) && /^(of|by|durch)$/.test(rest.at(-1) ?? ''))
+    return ['by', 'of'].map((by) => [verb, ...rest.slice(0, -1), by].join(' '));
+  // a verb of the lexicon is translated in any form
+  const forms = norms[0] === verb ? formsOf(verb) : [verb];
+  return forms.map((form) => [form, ...rest].join(' '));
+}
+
+/** A verb in the singular, and in the plural. */
+const formsOf = (verb: string): string[] => [
+  ...new Set([verb, ...['en', 'n'].map((ending) => verb.replace(/e?t$/, ending))]),
+];
+
+/** The verb of a relation's label in German, in its forms. */
+export const germanVerb = (label: string): string[] => formsOf(phraseOf(label.replace(PASSIVE, ''))[0] ?? '');
+
 const wordSet = (words: string[]): ReadonlySet<string> => new Set(words.flatMap(phraseOf));
 const clauseVerbs = wordSet(german.clauseVerbs);
 const clauseOpenings = wordSet(german.clauseOpenings);
@@ -31,14 +62,16 @@ const clauseOpenings = wordSet(german.clauseOpenings);
 /**
  * Translates the words of a German question into English ones; undefined if hardly any word is German. Unknown words, such
  * as names of the metamodel, are not changed.
- * @param nameAt the name of a card or a card type that begins at a word: those of types precede German words of the same length.
+ * @param nameAt the name of a card or of the metamodel that begins at a word: those of types precede German words of the same length.
+ * @param isVerb whether a word that is not known is the verb of a relation.
  */
 export function fromGerman(
   question: string,
   nameAt: (norms: readonly string[], at: number) => { length: number; isType: boolean } | undefined = () =>
     undefined,
+  isVerb: (norm: string) => boolean = () => false,
 ): Word[] | undefined {
-  const words = withCompounds(withParticles(verbsFirst(wordsOf(withEnglishFigures(question)))));
+  const words = withCompounds(withParticles(verbsFirst(wordsOf(withEnglishFigures(question)), isVerb)));
   const norms = words.map(({ kind, norm }) => (kind === 'word' || kind === 'number' ? norm : '"'));
   const read: Word[] = [];
   let known = 0;
@@ -46,13 +79,16 @@ export function fromGerman(
     const longest = longestAt(norms, at);
     const named = nameAt(norms, at);
     if (named && named.length + (named.isType ? 1 : 0) > (longest?.length ?? 0)) {
-      read.push(...words.slice(at, at + named.length));
+      const isPlural = plurals.has(norms.slice(at, at + named.length).join(' '));
+      const name = words.slice(at, at + named.length);
+      read.push(...(isPlural ? name.map((word) => ({ ...word, isPlural })) : name));
       at += named.length;
       continue;
     }
     const found = norms[at] === 'nach' && longest?.length !== 2 ? afterOrBy(words[at + 1]) : longest;
     if (!found) {
       read.push(words[at]!);
+      known += Number(isVerb(norms[at]!));
       at += 1;
       continue;
     }
@@ -137,7 +173,7 @@ function withEnglishFigures(question: string): string {
 }
 
 /** ", die vor 2028 enden" as ", die enden vor 2028". */
-function verbsFirst(words: readonly Word[]): Word[] {
+function verbsFirst(words: readonly Word[], isVerb: (norm: string) => boolean): Word[] {
   const moved: Word[] = [];
   for (let at = 0; at < words.length; ) {
     const begins = words[at]!.kind === 'comma' && clauseOpenings.has(words[at + 1]?.norm ?? '');
@@ -149,7 +185,7 @@ function verbsFirst(words: readonly Word[]): Word[] {
     const next = words.findIndex((word, place) => place > at + 1 && word.kind === 'comma');
     const end = next < 0 ? words.length : next;
     const clause = words.slice(at + 2, end);
-    const verb = clause.findLastIndex(({ norm }) => clauseVerbs.has(norm));
+    const verb = clause.findLastIndex(({ norm }) => clauseVerbs.has(norm) || isVerb(norm));
     if (verb > 0) clause.unshift(...clause.splice(verb, 1));
     // a clause after related cards is about these
     moved.push({ kind: 'word', text: words[at + 1]!.text, norm: 'that' }, ...clause);

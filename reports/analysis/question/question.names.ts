@@ -1,5 +1,6 @@
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
+import type { QuestionTexts } from './question.says.ts';
 import type { RelationPath } from './question.verbs.ts';
 import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
 
@@ -19,6 +20,10 @@ export class QuestionNames {
     this.#vocabulary = vocabulary;
     this.#cursor = cursor;
     this.#draft = draft;
+  }
+
+  get texts(): QuestionTexts {
+    return this.#cursor.texts;
   }
 
   /** The types that names are looked for in; none: all. */
@@ -158,7 +163,7 @@ export class QuestionNames {
     if (!found || paths.length < 2 || !found.meanings.every(({ path }) => path.startsWith('stakeholder.')))
       return undefined;
     this.#cursor.at += found.length;
-    return { paths, label: found.meanings.map(({ label }) => label).join(' or ') };
+    return { paths, label: this.texts.join([...new Set(found.meanings.map(({ label }) => label))], 'or') };
   }
 
   /** What a field counts, such as users. */
@@ -172,7 +177,7 @@ export class QuestionNames {
   }
 
   labelOf(type: string): string {
-    return this.#vocabulary.metamodel.cardTypes.get(type)!.label;
+    return this.#vocabulary.labels.cardTypes.get(type)!.label;
   }
 
   /** A lifecycle phase or a date field. */

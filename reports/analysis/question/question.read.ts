@@ -1,5 +1,7 @@
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
+import type { ChartLanguage } from '../../kernel/charts/charts.texts.ts';
 import { type CardLookUp, cardsIn, cardsWith, findCards } from './question.cards.ts';
 import { QuestionCursor } from './question.cursor.ts';
 import type { ReadQuestion, UnreadQuestion } from './question.draft.ts';
@@ -33,26 +35,33 @@ export function readQuestion(
   if (words.length > MOST_WORDS)
     return { unknown: words.slice(MOST_WORDS).map(({ text }) => text), ambiguous: [] };
   const read = (of: readonly Word[], isTranslated = false) =>
-    new QuestionReader(vocabulary, new QuestionCursor(of, today), isTranslated).read();
+    new QuestionReader(vocabulary, new QuestionCursor(of, today, vocabulary.texts), isTranslated).read();
   const found = read(words);
   if ('query' in found) return found;
-  const english = fromGerman(question, (norms, at) => {
-    const named = lookUp(vocabulary, norms, at, ({ kind }) => kind === 'card' || kind === 'type');
+  const nameAt = (norms: readonly string[], at: number) => {
+    const named = lookUp(vocabulary, norms, at);
     return named && { length: named.length, isType: named.meanings.some(({ kind }) => kind === 'type') };
-  });
+  };
+  const english = fromGerman(question, nameAt, vocabulary.isVerb);
   const again = english ? read(english, true) : found;
   return 'query' in again || again.unknown.length < found.unknown.length ? again : found;
 }
 
-/** The vocabulary cached by metamodel, with its tags: these rarely change between questions. */
-const made = new WeakMap<Metamodel, { tags: string; vocabulary: Vocabulary }>();
+/** The vocabularies cached by metamodel and language, with their tags: these rarely change between questions. */
+const made = new WeakMap<Metamodel, Map<ChartLanguage, { tags: string; vocabulary: Vocabulary }>>();
 
-function vocabularyOf(metamodel: Metamodel, tags: readonly NamedTag[]): Vocabulary {
+function vocabularyOf(
+  metamodel: Metamodel,
+  tags: readonly NamedTag[],
+  language: ChartLanguage = 'en',
+): Vocabulary {
   const names = JSON.stringify(tags);
-  const known = made.get(metamodel);
+  const byLanguage = made.get(metamodel) ?? new Map();
+  made.set(metamodel, byLanguage);
+  const known = byLanguage.get(language);
   if (known?.tags === names) return known.vocabulary;
-  const vocabulary = createVocabulary(metamodel, tags);
-  made.set(metamodel, { tags: names, vocabulary });
+  const vocabulary = createVocabulary(metamodel, tags, language);
+  byLanguage.set(language, { tags: names, vocabulary });
   return vocabulary;
 }
 
@@ -99,15 +108,25 @@ interface ReadInventoryQuestion {
   similar(): string | undefined;
 }
 
-/** Interprets a question with the names of the current metamodel, the tags, and the cards that the caller sees. */
-export async function readInventoryQuestion(ctx: Ctx, question: string): Promise<ReadInventoryQuestion> {
+/**
+ * Interprets a question with the names of the current metamodel, the tags, and the cards that the caller sees.
+ * @param language of the interpretation, whatever that of the question.
+ */
+export async function readInventoryQuestion(
+  ctx: Ctx,
+  question: string,
+  language: ChartLanguage = 'en',
+): Promise<ReadInventoryQuestion> {
   const tags = await readTagNames(ctx.db);
   const today = new Date().toISOString().slice(0, 10);
-  const vocabulary = vocabularyOf(ctx.metamodel, tags);
-  const { found, named } = await readQuestionAboutCards(vocabulary, findCards(ctx), question, today);
+  const vocabulary = vocabularyOf(ctx.metamodel, tags, language);
+  // amounts are in the currency of the workspace in any case
+  const currency = await readSetting(ctx.db, 'currency');
+  const asked = question.replace(new RegExp(`\\s+in ${currency}(?=\\W|$)`, 'i'), '');
+  const { found, named } = await readQuestionAboutCards(vocabulary, findCards(ctx), asked, today);
   const similar = () =>
     'query' in found
       ? undefined
-      : similarQuestion(named, question, found, (text) => readQuestion(named, text, today));
+      : similarQuestion(named, asked, found, (text) => readQuestion(named, text, today));
   return { found, tags, similar };
 }

@@ -4,9 +4,11 @@ import { AmountReader, amountOf } from './question.amounts.ts';
 import {
   type Condition,
   inPhase,
+  phaseSays,
   readDateFirst,
   readDateTest,
   readExistence,
+  readFlow,
   readOptions,
   readPeriod,
   readQuantity,
@@ -18,15 +20,26 @@ import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './questio
 import grammar from './question.grammar.json' with { type: 'json' };
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
 import { RelatedReader } from './question.related.ts';
+import type { QuestionTexts } from './question.says.ts';
 import { findSubject, isNeutral } from './question.subject.ts';
 import type { Meaning, Vocabulary } from './question.vocabulary.ts';
-import { normalised } from './question.words.ts';
+import { normalised, type Word } from './question.words.ts';
 
 const ignored = new Set(grammar.ignored.map(normalised));
 
+const grouping = new Set(grammar.grouping);
+
+/** The unknown words without those that only introduce another one, such as "by". */
+function tellingOf(unknown: string[], words: readonly Word[]): string[] {
+  const introduces = (text: string) => words.some((word) => word.text === text && grouping.has(word.norm));
+  const telling = unknown.filter((text) => !introduces(text));
+  return telling.length > 0 ? telling : unknown;
+}
+
 /** Interprets the words of one question; see readQuestion. */
 export class QuestionReader {
-  readonly #draft = new QuestionDraft();
+  readonly #draft: QuestionDraft;
+  readonly #texts: QuestionTexts;
   readonly #vocabulary: Vocabulary;
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
@@ -45,6 +58,8 @@ export class QuestionReader {
   constructor(vocabulary: Vocabulary, cursor: QuestionCursor, isTranslated: boolean) {
     this.#vocabulary = vocabulary;
     this.#cursor = cursor;
+    this.#texts = cursor.texts;
+    this.#draft = new QuestionDraft(cursor.texts);
     cursor.mark = () => this.#draft.mark();
     this.#names = new QuestionNames(vocabulary, cursor, this.#draft);
     this.#amounts = new AmountReader(vocabulary, cursor, this.#names, this.#draft);
@@ -58,7 +73,7 @@ export class QuestionReader {
     const subject = findSubject(this.#vocabulary, cursor.words, cursor.norms);
     if (subject) {
       draft.subject = subject.types;
-      draft.reading.push(`cards: ${subject.label}`);
+      draft.reading.push(this.#texts.say('question.cards', { label: subject.label }));
       if (subject.filter !== undefined) draft.conditions.push(subject.filter);
       draft.isSingular = subject.isSingular;
       draft.subjectConditions = draft.conditions.length;
@@ -88,7 +103,7 @@ export class QuestionReader {
         else if (draft.ambiguous.length === ambiguities) draft.unknown.push(cursor.textFrom(at));
       }
     }
-    const unknown = [...new Set(draft.unknown)];
+    const unknown = tellingOf([...new Set(draft.unknown)], cursor.words);
     const { ambiguous, conflict } = draft;
     if (conflict !== undefined && unknown.length + ambiguous.length === 0) {
       const text = cursor.words.map((word) => word.text).join(' ');
@@ -134,7 +149,7 @@ export class QuestionReader {
     const span = cursor.attempt(() => (cursor.takePhrase('as of') ? cursor.takeSpan() : undefined));
     if (!span) return false;
     this.#draft.as_of = `${span.from}T00:00:00.000Z`;
-    this.#draft.reading.push(`as of ${span.from}`);
+    this.#draft.reading.push(this.#texts.say('question.asOf', { date: span.from }));
     return true;
   }
 
@@ -151,7 +166,7 @@ export class QuestionReader {
         count === 0 || cursor.takeAny([', and', 'and by', 'and', ',', 'by']) ? this.#dimension() : undefined;
       for (let found = cursor.attempt(next); found; found = cursor.attempt(next)) {
         draft.dimensions.push(found.value);
-        draft.reading.push(`by ${found.says}`);
+        draft.reading.push(this.#texts.say('question.by', { label: found.says }));
         count += 1;
       }
       return count > 0;
@@ -167,7 +182,8 @@ export class QuestionReader {
       const day = this.#names.takeDay();
       if (day && !readDateTest(cursor, day)) {
         const value = { field: day.path, bucket: bucket ?? ('year' as const) };
-        return { value, says: `${value.bucket} of ${day.label}` };
+        const says = this.#texts.say('query.bucket', { title: day.label, bucket: value.bucket });
+        return { value, says };
       }
       if (bucket !== undefined || day) return undefined;
       const field = this.#names.takeField();
@@ -190,7 +206,10 @@ export class QuestionReader {
     if (this.#related.objects(true)) return true;
     const found = cursor.attempt(() => readExistence(this.#names) ?? this.#readFlag());
     if (!found) return false;
-    this.#draft.addCondition({ filter: `not (${found.filter})`, says: `without ${found.says}` });
+    this.#draft.addCondition({
+      filter: `not (${found.filter})`,
+      says: this.#texts.say('question.without', { what: found.says }),
+    });
     cursor.takeAny(grammar.maintained);
     return true;
   }
@@ -205,7 +224,10 @@ export class QuestionReader {
     }
     const found = readPeriod(cursor, this.#names) ?? this.#readCondition(false);
     if (!found) return false;
-    this.#draft.addCondition({ filter: `not ${found.filter}`, says: `not ${found.says}` });
+    this.#draft.addCondition({
+      filter: `not ${found.filter}`,
+      says: this.#texts.say('question.not', { what: found.says }),
+    });
     this.#draft.isNegated = true;
     return true;
   }
@@ -227,7 +249,8 @@ export class QuestionReader {
       if (cursor.attempt(() => this.#condition(false))) return true;
       if (this.#related.objects(false, isHave)) return true;
       const found = readExistence(this.#names);
-      if (found) this.#draft.addCondition({ filter: found.filter, says: `with ${found.says}` });
+      const says = found && this.#texts.say('question.with', { what: found.says });
+      if (found) this.#draft.addCondition({ filter: found.filter, says: says! });
       return found !== undefined;
     });
   }
@@ -244,11 +267,11 @@ export class QuestionReader {
     this.#bareField = false;
     const named = cursor.attempt(() =>
       cursor.takeAny(['called', 'named'])
-        ? readTextTest(cursor, { path: this.#names.pathOf('name'), label: 'name' })
+        ? readTextTest(cursor, { path: this.#names.pathOf('name'), label: this.#texts.say('column.name') })
         : undefined,
     );
     if (named) return named;
-    const quantity = readQuantity(cursor, this.#names) ?? this.#verbOption();
+    const quantity = readFlow(cursor, this.#names) ?? readQuantity(cursor, this.#names) ?? this.#verbOption();
     if (quantity) return quantity;
     const dated = readDateFirst(cursor, this.#names);
     if (dated) {
@@ -312,7 +335,7 @@ export class QuestionReader {
   #showDay(field: string, label: string): undefined {
     this.#draft.intent = 'list';
     this.#show(field);
-    this.#draft.reading.push(`shows ${label}`);
+    this.#draft.reading.push(this.#texts.say('question.shows', { label }));
     this.#bareField = true;
   }
 
@@ -339,7 +362,10 @@ export class QuestionReader {
     const options = cursor.attempt(() => readOptions(this.#names));
     if (options && cursor.at === start + length) {
       const text = cursor.textFrom(start);
-      this.#draft.ambiguous.push({ text, meanings: [options.filter, `phase ${text} of the lifecycle`] });
+      this.#draft.ambiguous.push({
+        text,
+        meanings: [options.filter, this.#texts.say('question.named', { text })],
+      });
     }
     return options;
   }
@@ -347,9 +373,9 @@ export class QuestionReader {
   /** Of related cards only the last phase can be tested: the other ones need several conditions on one card. */
   #phaseToday(phase: LifecyclePhase, path: string): Condition | undefined {
     const { today } = this.#cursor;
-    if (!this.#names.isRelated) return inPhase(phase, today);
+    if (!this.#names.isRelated) return inPhase(phase, this.#cursor);
     if (phase !== 'endOfLife') return undefined;
-    return { filter: `${path} <= ${today}`, says: `in the phase ${phase} on ${today}` };
+    return { filter: `${path} <= ${today}`, says: phaseSays(phase, today, this.#texts) };
   }
 
   /** A field without a test: an amount to sum, or a column of a list. */
@@ -363,7 +389,7 @@ export class QuestionReader {
     if (!this.#asksValue && !this.#asksDay) return false;
     this.#draft.intent = 'list';
     this.#draft.shown.push({ field: field.path });
-    this.#draft.reading.push(`shows ${field.label}`);
+    this.#draft.reading.push(this.#texts.say('question.shows', { label: field.label }));
     return true;
   }
 }

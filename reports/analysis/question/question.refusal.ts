@@ -37,8 +37,8 @@ export function similarQuestion(
   // "cost by provider" as "cost of Applications by provider"
   const typed = ambiguous.flatMap(({ text }) =>
     vocabulary.metamodel.visibleTypes.map((key) => {
-      const { label } = vocabulary.metamodel.cardTypes.get(key)!;
-      return replaced(corrected, text, `${text} of ${label}s`);
+      const { plural } = vocabulary.labels.cardTypes.get(key)!;
+      return replaced(corrected, text, vocabulary.texts.say('question.similar.ofType', { text, plural }));
     }),
   );
   const candidates = [listed, corrected, ...typed, chosen, shortened, ...typeQuestions(vocabulary, question)];
@@ -49,7 +49,7 @@ export function similarQuestion(
 
 /** Prepositions, verbs and articles that nothing follows. */
 const dangling =
-  / ?(?:\b(?:an?|and|are|by|for|from|ha[sd]|have|is|mit|of|or|sind|the|to|und|use|using|von|with)\b ?)*([?.]?)$/iu;
+  / ?(?:\b(?:a[mnt]?|and|are|aus|bei|by|das|de[mnrs]|die|for|from|ha[sd]|have|i[mns]|je|mit|nach|o[fnr]|per|pro|sind|the|to|und|use|using|von|with|zu)\b ?)*([?.]?)$/iu;
 
 const escaped = (text: string): string =>
   text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(' … ', '\\b.*\\b');
@@ -90,7 +90,7 @@ function changesBetween(a: string, b: string): number {
 }
 
 /** Questions about the types that are named, or about all cards. */
-function typeQuestions({ phrases }: Vocabulary, question: string): string[] {
+function typeQuestions({ phrases, texts }: Vocabulary, question: string): string[] {
   const norms = ` ${question
     .split(/[^\p{L}\p{N}]+/u)
     .map(normalised)
@@ -100,5 +100,8 @@ function typeQuestions({ phrases }: Vocabulary, question: string): string[] {
       ? meanings.flatMap((meaning) => (meaning.kind === 'type' ? [meaning.label] : []))
       : [],
   );
-  return [...labels.map((label) => `Number of ${label} by lifecycle phase`), 'Number of cards by type'];
+  return [
+    ...labels.map((label) => texts.say('question.similar.phases', { label })),
+    texts.say('question.similar.types'),
+  ];
 }

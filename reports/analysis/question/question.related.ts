@@ -3,6 +3,7 @@ import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { QuestionNames } from './question.names.ts';
+import type { QuestionTexts } from './question.says.ts';
 import { isSuccession, type RelationPath, stem, verbLength } from './question.verbs.ts';
 import { type CardMeaning, quoted } from './question.vocabulary.ts';
 
@@ -37,6 +38,7 @@ export class RelatedReader {
   readonly #cursor: QuestionCursor;
   readonly #names: QuestionNames;
   readonly #draft: QuestionDraft;
+  readonly #texts: QuestionTexts;
   readonly #readCondition: () => Condition | undefined;
   readonly #isTranslated: boolean;
 
@@ -54,6 +56,7 @@ export class RelatedReader {
     this.#cursor = cursor;
     this.#names = names;
     this.#draft = draft;
+    this.#texts = cursor.texts;
     this.#readCondition = readCondition;
     this.#isTranslated = isTranslated;
   }
@@ -185,7 +188,7 @@ export class RelatedReader {
         this.#objectsOf(own[0]!.type, { ...objects, ways: own }, quantifier)
       );
     }
-    const label = end === 'source' ? 'successor' : 'predecessor';
+    const label = this.#texts.say(end === 'source' ? 'question.successor' : 'question.predecessor');
     return this.#apply({ ...objects, ways }, quantifier, undefined, label);
   }
 
@@ -270,7 +273,9 @@ export class RelatedReader {
     cursor.takeAny(['a', 'an', 'any', 'the']);
     if (!isLacking) return cursor.attempt(() => this.#readCondition()) ?? null;
     const field = this.#names.takeDay() ?? this.#names.takeField(({ path }) => !path.endsWith('.phase'));
-    return field ? { filter: `${field.path} is empty`, says: `without ${field.label}` } : null;
+    return field
+      ? { filter: `${field.path} is empty`, says: this.#texts.say('question.without', { what: field.label }) }
+      : null;
   }
 
   /** "IT components ending in 2027"; null: it is unclear what it is said of. */
@@ -329,7 +334,10 @@ export class RelatedReader {
     const [joint = 'and', ...others] = joints;
     if (others.length > 0 || (names.length > 1 && isNegated && joint === 'and')) return undefined;
     const tests = names.map(({ partial, name }) => `${way.path}.name ${partial ? '~' : '='} ${quoted(name)}`);
-    const says = names.map(({ name, partial }) => (partial ? `"…${name}…"` : `"${name}"`)).join(` ${joint} `);
+    const says = this.#texts.join(
+      names.map(({ name, partial }) => (partial ? `"…${name}…"` : `"${name}"`)),
+      joint === 'or' ? 'or' : 'and',
+    );
     return { filter: tests.length > 1 ? `(${tests.join(` ${joint} `)})` : tests[0]!, says };
   }
 
@@ -351,7 +359,10 @@ export class RelatedReader {
     const { ways, isNegated } = objects;
     const draft = this.#draft;
     const { path, label: verb } = ways[0]!;
-    const says = `${verb} ${label}${test ? ` ${test.says}` : ''}`;
+    const texts = this.#texts;
+    const says = test
+      ? texts.say('question.relatedTest', { verb, label, test: test.says })
+      : texts.say('question.related', { verb, label });
     if (quantifier.kind === 'some' || quantifier.kind === 'none') {
       const isAbsent = quantifier.kind === 'none';
       if (isAbsent && isNegated) return false;
@@ -360,7 +371,7 @@ export class RelatedReader {
       const plain = ways.length > 1 ? `(${filter})` : filter;
       draft.addCondition({
         filter: isLacking ? `not (${filter})` : plain,
-        says: isLacking ? `not: ${says}` : says,
+        says: isLacking ? texts.say('question.notRelated', { what: says }) : says,
       });
       return true;
     }
@@ -368,14 +379,14 @@ export class RelatedReader {
     const measure = { fn: 'count' as const, field: `${path}.name` };
     if (quantifier.kind === 'each') {
       draft.dimensions.push({ field: measure.field });
-      draft.reading.push(`by ${label}`);
+      draft.reading.push(texts.say('question.by', { label }));
     } else if (quantifier.kind === 'number') {
       draft.having.push({ measure, op: quantifier.op, value: quantifier.value });
-      draft.reading.push(`${verb}: number of ${label} ${quantifier.op} ${quantifier.value}`);
+      draft.reading.push(texts.say('question.numberOf', { verb, label, ...quantifier }));
     } else {
       if (draft.top || draft.measures.length > 0) return false;
       draft.measures.push(measure);
-      draft.reading.push(`number of ${label} (${verb})`);
+      draft.reading.push(texts.say('question.relatedNumber', { label, verb }));
       draft.takeFirst(quantifier.dir);
     }
     return true;

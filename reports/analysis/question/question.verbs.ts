@@ -1,4 +1,6 @@
 import type { Metamodel } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
+import type { LabelledMetamodel } from '../../../domain/kernel/metamodel/metamodel.labels.ts';
+import { germanVerb, germanVerbs } from './question.german.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { normalised } from './question.words.ts';
 
@@ -27,34 +29,57 @@ export function stem(word: string): string {
 const stems = (phrase: string): string[] => phrase.split(' ').map((word) => stem(normalised(word)));
 
 /** The verbs of a relation's label, such as `is supported by`, with their synonyms. A label with several verbs has none. */
-function verbsOf(label: string): string[][] {
+function englishVerbs(label: string): string[][] {
   const phrase = label.toLowerCase().replace(/^(is|are) /, '');
   if (phrase.includes('/')) return [];
   const verb = phrase === 'crud' ? phrase : phrase.split(' ').map(normalised).join(' ');
   return [...(phrase === 'crud' ? [] : [verb]), ...(synonyms[verb] ?? [])].map(stems);
 }
 
+/** The verbs of a label and of its translations. */
+const verbsOf = (label: string, translations: object | undefined): string[][] => [
+  ...englishVerbs(label),
+  ...plainTexts(translations).flatMap((text) => germanVerbs(text).map(stems)),
+];
+
+/** Translations that are one verb. */
+const plainTexts = (translations: object | undefined): string[] =>
+  Object.values(translations ?? {}).filter((text) => typeof text === 'string' && !text.includes('/'));
+
+/** The verbs in the translations of labels, in their forms. */
+export const translatedVerbs = ({ relationTypes }: Metamodel): Set<string> =>
+  new Set(
+    [...relationTypes.values()].flatMap(({ translations: { label, reverse_label, ...flat } }) =>
+      [label, reverse_label, flat].flatMap((texts) => plainTexts(texts as object).flatMap(germanVerb)),
+    ),
+  );
+
 /** Whether the source of a relation type replaces the target. */
 export const isSuccession = (key: string): boolean => /successor$/i.test(key);
 
-/** The relation types that lead from cards of a type. */
+/** The relation types that lead from cards of a type. @param labels those in the language of the interpretation. */
 export function relationPathsFrom(
   { visibleRelationTypes, relationTypes }: Metamodel,
   from: string,
+  labels: LabelledMetamodel,
 ): RelationPath[] {
   return visibleRelationTypes.flatMap((key) => {
     const relation = relationTypes.get(key)!;
-    const { source_type_key: source, target_type_key: target } = relation;
+    const { source_type_key: source, target_type_key: target, translations } = relation;
+    const shown = labels.relationTypes.get(key)!;
     // the reverse label of a succession says the opposite of its label
     const [label, reverse] = isSuccession(key)
       ? [succession.source.map(stems), succession.target.map(stems)]
-      : [verbsOf(relation.label), verbsOf(relation.reverse_label ?? '')];
+      : [
+          verbsOf(relation.label, (translations.label ?? translations) as object),
+          verbsOf(relation.reverse_label ?? '', translations.reverse_label as object | undefined),
+        ];
     const path = `relation.${key}.target`;
-    const forward = { path, type: target, label: relation.label, verbs: label, reverseVerbs: reverse };
+    const forward = { path, type: target, label: shown.label, verbs: label, reverseVerbs: reverse };
     const back = {
       path: `relation.${key}.source`,
       type: source,
-      label: relation.reverse_label ?? relation.label,
+      label: shown.reverse_label ?? shown.label,
       verbs: reverse,
       reverseVerbs: label,
     };

@@ -1,14 +1,27 @@
 import { approvalStatuses } from '../../../domain/inventory/cards/cards.model.ts';
+import { textsOf, translated } from '../../../domain/kernel/metamodel/languages.ts';
 import type {
   CardType,
   CompiledField,
   Metamodel,
 } from '../../../domain/kernel/metamodel/metamodel.compile.ts';
-import { type LifecyclePhase, lifecyclePhases } from '../../../domain/kernel/metamodel/metamodel.types.ts';
+import {
+  type LabelledMetamodel,
+  type LabelledType,
+  labelledMetamodel,
+} from '../../../domain/kernel/metamodel/metamodel.labels.ts';
+import {
+  type Field,
+  type LifecyclePhase,
+  lifecyclePhases,
+} from '../../../domain/kernel/metamodel/metamodel.types.ts';
 import { embed, query, type Sql } from '../../../platform/database.ts';
 import { phaseLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartLanguage, lowered } from '../../kernel/charts/charts.texts.ts';
+import { knownText } from '../../kernel/report.texts.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
-import { type RelationPath, relationPathsFrom } from './question.verbs.ts';
+import { QuestionTexts } from './question.says.ts';
+import { type RelationPath, relationPathsFrom, translatedVerbs } from './question.verbs.ts';
 import { phraseOf, wordsOf } from './question.words.ts';
 
 /** The value type of a field, for questions. */
@@ -39,11 +52,16 @@ export interface CardMeaning {
 /** All names for questions, by phrase. */
 export interface Vocabulary {
   metamodel: Metamodel;
+  /** The types with the labels of meanings. */
+  labels: LabelledMetamodel;
+  texts: QuestionTexts;
   /** By the words of a phrase, joined by blanks. */
   phrases: ReadonlyMap<string, Meaning[]>;
   /** Words of the longest phrase. */
   longest: number;
   ways(from: string): RelationPath[];
+  /** Whether a word is the verb of a relation in another language. */
+  isVerb(norm: string): boolean;
 }
 
 /** More tags than that are not looked for in questions. */
@@ -85,8 +103,17 @@ const part = (name: string): string =>
 /** A text of the filter language. */
 export const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** The vocabulary of the visible part of the metamodel, and of the tags. */
-export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]): Vocabulary {
+/**
+ * The vocabulary of the visible part of the metamodel, and of the tags.
+ * @param language of the labels of meanings.
+ */
+export function createVocabulary(
+  metamodel: Metamodel,
+  tags: readonly NamedTag[],
+  language: ChartLanguage = 'en',
+): Vocabulary {
+  const labels = labelledMetamodel(metamodel, language);
+  const texts = new QuestionTexts(language);
   const phrases = new Map<string, Meaning[]>();
   let longest = 1;
   const add = (name: string, meaning: Meaning) => {
@@ -111,31 +138,53 @@ export function createVocabulary(metamodel: Metamodel, tags: readonly NamedTag[]
   const { visibleTypes } = metamodel;
   for (const { path, kind: valueType, names } of commonFields) {
     for (const name of names)
-      add(name, { kind: 'field', path, valueType, types: visibleTypes, label: names[0]! });
+      add(name, {
+        kind: 'field',
+        path,
+        valueType,
+        types: visibleTypes,
+        label: knownText(texts, 'column', path) ?? names[0]!,
+      });
   }
   for (const value of approvalStatuses) {
     const path = 'approval_status';
-    add(value, { kind: 'option', path, value, types: visibleTypes, label: `approval status ${value}` });
+    add(value, {
+      kind: 'option',
+      path,
+      value,
+      types: visibleTypes,
+      label: texts.say('question.approval', { value: knownText(texts, 'value', value)! }),
+    });
   }
   const lasting = grammar.lastingPhases;
   for (const phase of lifecyclePhases) {
-    const label = phaseLabel(phase).toLowerCase();
+    const label = lowered(phaseLabel(phase, texts), texts);
     for (const name of grammar.phases[phase])
       add(name, { kind: 'phase', phase, isEvent: false, isLasting: lasting.includes(name), label });
     for (const name of phaseEvents[phase] ?? [])
       add(name, { kind: 'phase', phase, isEvent: true, isLasting: false, label });
   }
-  for (const key of visibleTypes) addType(metamodel, key, add);
+  for (const key of visibleTypes)
+    addType(metamodel.cardTypes.get(key)!, labels.cardTypes.get(key)!, language, add);
   for (const { group, tag } of tags) {
     const path = `tags.${part(group)}`;
     add(group, { kind: 'field', path, valueType: 'options', types: visibleTypes, label: group });
     for (const name of [tag, `${group} ${tag}`]) {
-      const label = `tag ${group}/${tag}`;
+      const label = texts.say('question.tag', { group, tag });
       add(name, { kind: 'option', path, value: quoted(tag), types: visibleTypes, label, isOneOfMany: true });
     }
   }
-  const ways = new Map(visibleTypes.map((key) => [key, relationPathsFrom(metamodel, key)]));
-  return { metamodel, phrases, longest, ways: (from) => ways.get(from) ?? [] };
+  const ways = new Map(visibleTypes.map((key) => [key, relationPathsFrom(metamodel, key, labels)]));
+  const verbs = translatedVerbs(metamodel);
+  return {
+    metamodel,
+    labels,
+    texts,
+    phrases,
+    longest,
+    ways: (from) => ways.get(from) ?? [],
+    isVerb: (norm) => verbs.has(norm),
+  };
 }
 
 /** The vocabulary with cards that a question names. */
@@ -147,7 +196,8 @@ export function withCards(vocabulary: Vocabulary, cards: readonly CardMeaning[])
     const words = wordsOf(card.name).map(({ norm }) => norm);
     const phrase = words.join(' ');
     longest = Math.max(longest, words.length);
-    phrases.set(phrase, [...(phrases.get(phrase) ?? []), card]);
+    const label = vocabulary.labels.cardTypes.get(card.type)?.label ?? card.type;
+    phrases.set(phrase, [...(phrases.get(phrase) ?? []), { ...card, label }]);
   }
   return { ...vocabulary, phrases, longest };
 }
@@ -156,42 +206,83 @@ type Add = (name: string, meaning: Meaning) => void;
 
 const typeSynonyms: Readonly<Record<string, string[]>> = grammar.types;
 
-function addType(metamodel: Metamodel, key: string, add: Add): void {
-  const type = metamodel.cardTypes.get(key)!;
-  for (const name of [type.label, key, ...(typeSynonyms[key] ?? [])])
-    add(name, { kind: 'type', type: key, label: type.label });
-  for (const subtype of type.subtypes) {
-    for (const name of [subtype.label, subtype.key]) {
-      add(name, { kind: 'subtype', types: [key], subtype: subtype.key, label: subtype.label });
+function addType(type: CardType, labelled: LabelledType, language: ChartLanguage, add: Add): void {
+  const { key } = type;
+  const plurals = Object.values((type.translations.plural ?? {}) as Record<string, string>);
+  for (const name of [
+    ...textsOf(type.label, type.translations),
+    ...plurals,
+    key,
+    ...(typeSynonyms[key] ?? []),
+  ])
+    add(name, { kind: 'type', type: key, label: labelled.label });
+  for (const [at, subtype] of type.subtypes.entries()) {
+    for (const name of [...textsOf(subtype.label, subtype.translations), subtype.key]) {
+      add(name, { kind: 'subtype', types: [key], subtype: subtype.key, label: labelled.subtypes[at]!.label });
     }
   }
   for (const role of type.stakeholderRoles) {
     const path = `stakeholder.${part(role.key)}`;
     // "technical owner" of an application is its Technical Application Owner
     const short = role.label.replace(` ${type.label}`, '');
-    for (const name of [role.label, short, ...(/ owner$/i.test(short) ? ['owner'] : [])])
-      add(name, { kind: 'field', path, valueType: 'key', types: [key], label: role.label });
+    for (const name of [
+      ...textsOf(role.label, role.translations),
+      short,
+      ...(/ owner$/i.test(short) ? ['owner'] : []),
+    ])
+      add(name, {
+        kind: 'field',
+        path,
+        valueType: 'key',
+        types: [key],
+        label: translated(role.label, role.translations, language),
+      });
   }
-  for (const field of type.fields.values()) addField(type, field, add);
+  const declared = new Map(
+    type.fields_schema.flatMap(({ fields }) => fields.map((field) => [field.key, field] as const)),
+  );
+  for (const field of type.fields.values())
+    addField(type, field, labelled.fields.get(field.key)!, declared.get(field.key), add);
 }
 
-function addField(type: CardType, field: CompiledField, add: Add): void {
+function addField(
+  type: CardType,
+  field: CompiledField,
+  { label: own, optionLabels }: CompiledField,
+  declared: Field | undefined,
+  add: Add,
+): void {
   const path = `attributes.${part(field.key)}`;
   const types = [type.key];
   const valueType = fieldKinds[field.type];
   const unit = field.type === 'cost' ? { unit: 'cost' as const } : {};
-  const meaning: Meaning = { kind: 'field', path, valueType, ...unit, types, label: field.label };
-  for (const name of [field.key, ...namesOf(type, field)]) add(name, meaning);
+  const meaning: Meaning = { kind: 'field', path, valueType, ...unit, types, label: own };
+  for (const name of [field.key, ...namesOf(type, field), ...textsOf(field.label, declared?.translations)])
+    add(name, meaning);
   if (unit.unit) add('cost', meaning);
   const counted = /^number of (.+)$/i.exec(field.label)?.[1];
-  if (counted) add(counted, { kind: 'counted', path, types, label: field.label });
+  if (counted) add(counted, { kind: 'counted', path, types, label: own });
   for (const option of field.options) {
     const label = field.optionLabels.get(option) ?? option;
     const value = part(option);
     const isOneOfMany = field.type === 'multiple_select';
+    const { translations } = declared?.options?.find(({ key }) => key === option) ?? {};
+    const translated = textsOf(label, translations).flatMap(plainForms);
     const adverb = /^\p{L}+(?= \p{L}+$)/u.exec(field.label)?.[0];
-    for (const name of [option, ...namesOfOption(label), ...(adverb ? [`${adverb}ly ${label}`] : [])])
-      add(name, { kind: 'option', path, value, types, label: `${field.label} ${label}`, isOneOfMany });
+    for (const name of [
+      option,
+      ...namesOfOption(label),
+      ...translated,
+      ...(adverb ? [`${adverb}ly ${label}`] : []),
+    ])
+      add(name, {
+        kind: 'option',
+        path,
+        value,
+        types,
+        label: `${own} ${optionLabels.get(option) ?? option}`,
+        isOneOfMany,
+      });
   }
 }
 
@@ -217,10 +308,15 @@ function eventForms(event: string): string[] {
   return ['ing', 'ed'].map((ending) => [...rest, last + ending].join(' '));
 }
 
+/** A label, without a number before it, and if it has a text in brackets, the text before them and in them. */
+function plainForms(label: string): string[] {
+  const plain = label.replace(/^\d+ - /, '');
+  return [label, plain, ...(/^(.+?) \((.+)\)$/.exec(plain)?.slice(1) ?? [])];
+}
+
 /** The label of an option, `Initial` for 1 - Initial, `SaaS` and `Cloud` for Cloud (SaaS), `should be migrated` for Migrate. */
 function namesOfOption(label: string): string[] {
-  const plain = label.replace(/^\d+ - /, '');
-  const [, head, detail] = /^(.+?) \((.+)\)$/.exec(plain) ?? [];
+  const [, plain = label, head, detail] = plainForms(label);
   const verbs = /^\p{L}+(at|st|e)e?$/u.test(plain) ? [`${plain.replace(/e$/, '')}ed`] : [];
   const asked = verbs.flatMap((verb) => [`should be ${verb}`, `to be ${verb}`, `must be ${verb}`]);
   return [label, plain, ...(head ? [head, detail!, `${detail} ${head}`] : []), ...asked];

@@ -24,7 +24,7 @@ import type { QueryPlan } from '../query.plan.ts';
 import { queryTimeOf, TIME_LIMITS, withQuerySnapshot } from '../query.run.ts';
 import { valueOrder, valuePaint } from '../query.titles.ts';
 import { readPictureCells, type Value } from './picture.read.ts';
-import { isAdditive, type PictureShape, shapeOf } from './picture.shape.ts';
+import { isAdditive, isId, type PictureShape, shapeOf } from './picture.shape.ts';
 import {
   firstOf,
   headOf,
@@ -50,6 +50,8 @@ export interface DrawOptions {
   signal?: AbortSignal | undefined;
   format: PictureFormat;
   options: PictureOptions;
+  /** The most rows; absent: as many as a chart shows. */
+  limit?: number;
   /** Whether a job draws it, with a longer time limit. */
   forJob: boolean;
 }
@@ -66,9 +68,9 @@ export async function drawQuery(
   ctx: Ctx,
   query: ReportQuery,
   plan: QueryPlan,
-  { signal, forJob, format, options }: DrawOptions,
+  { signal, forJob, format, options, limit: most }: DrawOptions,
 ): Promise<DrawnQuery> {
-  const shape = shapeOf(query, plan);
+  const shape = shapeOf(query, plan, most);
   const limit = forJob ? TIME_LIMITS.job : TIME_LIMITS.inRequest;
   const { read, position } = await withQuerySnapshot(
     services.db,
@@ -84,7 +86,7 @@ export async function drawQuery(
   const metamodel = labelledMetamodel(ctx.metamodel, options.language);
   const chart = queryChart({ ...read, query, plan, shape, metamodel, workspace });
   const asOf = query.as_of === undefined ? undefined : new Date(query.as_of);
-  const notes = { line: paramsLine({ from: query.from, filter: query.filter }), day: dayOf(asOf) };
+  const notes = { line: paramsLine({ filter: query.filter }, options), day: dayOf(asOf) };
   const drawn = await render(
     { chart, workspace, format, options, notes },
     { user: ctx.caller.userId, ...(signal ? { signal } : {}), ...(forJob ? { limitMs: JOB_RENDER_MS } : {}) },
@@ -145,7 +147,7 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
   );
   const drawnGroups = [...names.keys()].sort((a, b) => a - b);
   const others = picture.rows - drawnGroups.length;
-  const together = others > 0 && additive.includes(true);
+  const together = others > 0 && additive.includes(true) && !shape.isLimited;
   const valuesOf = (row: number | null) => series.names.map((_, at) => series.rows.get(row)?.[at] ?? null);
   const rest = valuesOf(null).map((value, at) => (additive[parted ? 0 : at] ? value : null));
   return {
@@ -168,11 +170,18 @@ function barsOf(picture: QueryPicture, unit: ChartUnit, measures: number[]): Bar
       ...drawnGroups.map((row) => ({
         name: nameOf(picture, shape.axis, names.get(row)!),
         values: valuesOf(row),
+        ...idOfRow(picture, names.get(row)!),
         ...paintOfRow(picture, names.get(row)!, parted),
       })),
       ...(together ? [{ name: othersOf(picture, others), values: rest }] : []),
     ],
   };
+}
+
+/** The card of a row of a list. */
+function idOfRow({ shape, plan }: QueryPicture, names: Value[]): { id?: string } {
+  const id = names[shape.axis.find((n) => isId(plan, n)) ?? -1];
+  return typeof id === 'string' ? { id } : {};
 }
 
 /** The paint of a row of one value, if it has one; the parts of stacks have their own. */

@@ -65,7 +65,9 @@ function cellsStatement(query: ReportQuery, plan: QueryPlan, shape: PictureShape
     return `${isAdditive(query.measures[first!]!) ? 'sum' : 'max'}(q${first}) ${by(of)}`;
   };
   const isDrawn = {
-    row: `row_place <= case when row_count > ${shape.most.rows} then ${shape.most.rows - 1} else row_count end`,
+    row: shape.isLimited
+      ? `row_place <= ${shape.most.rows}`
+      : `row_place <= case when row_count > ${shape.most.rows} then ${shape.most.rows - 1} else row_count end`,
     series: `series_place <= case when series_count > ${shape.most.series} then ${shape.most.series - 1} else series_count end`,
   };
   const names = plan.dimensions.map(

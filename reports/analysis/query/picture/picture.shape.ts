@@ -18,6 +18,8 @@ export interface PictureShape {
   /** The order of the rows. */
   order: 'asked' | 'greatest' | 'latest';
   most: { rows: number; series: number };
+  /** Whether the query ends after `most.rows`, so that the other rows are not combined. */
+  isLimited: boolean;
   /** Time span of the points of lines. */
   step?: TimeStep | 'day';
 }
@@ -25,13 +27,26 @@ export interface PictureShape {
 /** Whether the values of several groups can be added. */
 export const isAdditive = ({ fn }: QueryMeasure): boolean => fn === 'count' || fn === 'sum';
 
+/** Whether a dimension tells cards of one name apart, and is not shown itself. */
+export const isId = ({ columns }: QueryPlan, n: number): boolean => {
+  const target = columns[n]!.shows?.target;
+  return target?.kind === 'column' && target.column === 'id';
+};
+
 const isTime = (type: string): boolean => type === 'date' || type === 'datetime';
 
 /**
  * Chooses the chart for a query: figures without a dimension, bars for one dimension, lines over time, and for several
- * dimensions bars of the last one within rows of the others.
+ * dimensions bars of the last one within rows of the others. Lists of cards, which have their id as a dimension, are bars.
+ * @param limit the most rows; lines have all.
  */
-export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
+export function shapeOf(query: ReportQuery, plan: QueryPlan, limit = Number.MAX_SAFE_INTEGER): PictureShape {
+  const shape = unlimitedShape(query, plan);
+  const isLimited = shape.kind !== 'lines' && limit <= shape.most.rows;
+  return isLimited ? { ...shape, isLimited, most: { ...shape.most, rows: limit } } : shape;
+}
+
+function unlimitedShape(query: ReportQuery, plan: QueryPlan): PictureShape {
   const dimensions = query.dimensions.map((_, n) => n);
   const all = query.measures.map((_, n) => n);
   const numbers = all.filter((n) => plan.columns[dimensions.length + n]!.type === 'number');
@@ -46,14 +61,19 @@ export function shapeOf(query: ReportQuery, plan: QueryPlan): PictureShape {
       undrawn: [],
       order: 'asked',
       most,
+      isLimited: false,
     };
   }
-  const time = dimensions.find((n) => query.dimensions[n]!.bucket || isTime(plan.dimensions[n]!.type));
+  const isList = dimensions.some((n) => isId(plan, n));
+  const time = isList
+    ? undefined
+    : dimensions.find((n) => query.dimensions[n]!.bucket || isTime(plan.dimensions[n]!.type));
   const others = dimensions.filter((n) => n !== time);
-  const axis = time === undefined ? (others.length > 1 ? others.slice(0, -1) : others) : [time];
+  const axis = time === undefined ? (others.length > 1 && !isList ? others.slice(0, -1) : others) : [time];
   const series = dimensions.filter((n) => !axis.includes(n));
   const measures = numbers.slice(0, series.length > 0 ? 1 : MAX.series);
-  const common = { axis, series, measures, undrawn: all.filter((n) => !measures.includes(n)) };
+  const undrawn = all.filter((n) => !measures.includes(n));
+  const common = { axis, series, measures, undrawn, isLimited: false };
   if (time !== undefined) {
     const { bucket } = query.dimensions[time]!;
     const step = bucket ?? (plan.dimensions[time]!.type === 'date' ? ('day' as const) : undefined);

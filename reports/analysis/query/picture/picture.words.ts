@@ -7,7 +7,7 @@ import { reportText } from '../../../kernel/report.texts.ts';
 import type { QueryColumn, QueryPlan } from '../query.plan.ts';
 import { dimensionTitle, measureTitle, type NamedMetamodel, valueTitle } from '../query.titles.ts';
 import type { PictureCells, Value } from './picture.read.ts';
-import type { PictureShape } from './picture.shape.ts';
+import { isId, type PictureShape } from './picture.shape.ts';
 
 /** The data of a query's chart. */
 export interface QueryPicture extends PictureCells {
@@ -38,13 +38,23 @@ const named = ({ metamodel, workspace }: Pick<QueryPicture, 'metamodel' | 'works
 export const titleOfMeasure = (picture: QueryPicture, n: number): string =>
   measureTitle(named(picture), picture.query.measures[n]!, measureColumn(picture, n));
 
+/** The dimensions without ids, unless there are no others. */
+function readable({ plan }: Pick<QueryPicture, 'plan'>, dimensions: number[]): number[] {
+  const named = dimensions.filter((n) => !isId(plan, n));
+  return named.length > 0 ? named : dimensions;
+}
+
 /** The title of combined dimensions. */
 export const titleOf = ({ query, plan, ...picture }: QueryPicture, dimensions: number[]): string =>
-  dimensions.map((n) => dimensionTitle(named(picture), query.dimensions[n]!, plan.columns[n]!)).join(' · ');
+  readable({ plan }, dimensions)
+    .map((n) => dimensionTitle(named(picture), query.dimensions[n]!, plan.columns[n]!))
+    .join(' · ');
 
 /** The label of the values of combined dimensions. */
 export const nameOf = ({ plan, ...picture }: QueryPicture, dimensions: number[], names: Value[]): string =>
-  dimensions.map((n) => valueTitle(named(picture), plan.columns[n]!, names[n])).join(' · ');
+  readable({ plan }, dimensions)
+    .map((n) => valueTitle(named(picture), plan.columns[n]!, names[n]))
+    .join(' · ');
 
 /** A number, which `min` and `max` of dates are not. */
 export const numberOf = (value: Value | undefined): number | null =>

@@ -28,7 +28,7 @@ await command(await t.ctx(), async ({ sql, raise }) => {
   raise('cards:ITComponent');
 });
 
-async function drawn(asked: Partial<ReportQuery>): Promise<Chart> {
+async function drawn(asked: Partial<ReportQuery>, limit?: number): Promise<Chart> {
   const query: ReportQuery = {
     from: ['Application'],
     filter: '',
@@ -40,7 +40,7 @@ async function drawn(asked: Partial<ReportQuery>): Promise<Chart> {
   };
   const ctx = await t.ctx();
   const plan = await planQuery(ctx, query);
-  const shape = shapeOf(query, plan);
+  const shape = shapeOf(query, plan, limit);
   const read = await withQuerySnapshot(t.services.db, { asOf: undefined, costs: true }, 20_000, (snapshot) =>
     readPictureCells(snapshot, query, plan, shape, true),
   );
@@ -151,7 +151,7 @@ it('parts the bars of the first dimension by the second', async () => {
     dimensions: [critical, { field: 'phase' }],
     measures: [{ ...cost, fn: 'avg' }],
   })) as BarsChart;
-  expect([averages.beside, averages.series.at(-1)]).toEqual([true, 'none']);
+  expect([averages.beside, averages.series.at(-1)]).toEqual([true, 'No lifecycle']);
   const many = (await drawn({ from: [], dimensions: [{ field: 'type' }, { field: 'name' }] })) as BarsChart;
   expect([many.series.length, many.rest, many.series.at(-1)]).toEqual([
     10,
@@ -187,4 +187,27 @@ it('draws lines over time, zero where nothing was and broken where nothing is kn
   expect(names).toEqual(['Mission Critical', 'Business Critical', 'Business Operational', 'No value']);
   expect(total(groups.series.flatMap(({ values }) => values))).toBe(years.length);
   expect(groups.note).toBe(`Application · Not drawn: without a date (${40 - years.length})`);
+});
+
+it('shows lists of cards by their names, and no more than the limit', async () => {
+  const list = {
+    dimensions: [{ field: 'name' }, { field: 'id' }],
+    measures: [{ ...cost, as: 'cost' }],
+    sort: [{ column: 'cost', dir: 'desc' as const }],
+  };
+  const costOf = ({ attributes }: (typeof apps)[number]) => Number(attributes.costTotalAnnual ?? -1);
+  const most = Math.max(...apps.map(costOf));
+  const chart = (await drawn(list, 5)) as BarsChart;
+  expect(chart).toMatchObject({ kind: 'bars', itemAxis: 'Name', series: ['cost'] });
+  expect(chart.note).toMatch(/5 of 40/);
+  expect(chart.items).toHaveLength(5);
+  expect(chart.items[0]).toMatchObject({ name: expect.stringMatching(/^App \d+$/), values: [most] });
+  expect(chart.items.map(({ id }) => id)).toEqual(Array(5).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
+  // the others are combined without a limit only
+  const components = { from: ['ITComponent'], dimensions: [{ field: 'name' }], measures: [cost] };
+  expect(((await drawn(components, 3)) as BarsChart).items.map(({ name }) => name)).toEqual([
+    'Item 300',
+    'Item 299',
+    'Item 298',
+  ]);
 });

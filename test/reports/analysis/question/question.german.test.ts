@@ -21,7 +21,19 @@ it.each([
     'Wie viele Anwendungen nach Hostingart und Kritikalität?',
     'How many applications by hosting type and business criticality?',
   ],
+  // the labels of the German pages
+  ['Wie viele Anwendungen je Betriebsart?', 'How many applications per hosting type?'],
+  ['Wie viele IT-Komponenten je Einstufung?', 'How many IT components per resource classification?'],
+  ['Wie viele IT-Komponenten je Lizenzart?', 'How many IT components per license type?'],
+  ['Summe Anzahl Nutzende der Anwendungen', 'Sum of number of users of the applications'],
+  ['Wie viele Datenobjekte je Schutzbedarf der Daten?', 'How many data objects per data sensitivity?'],
   ['Welche Anwendungen enden vor 2028?', 'Which applications ending before 2028?'],
+  // the labels of the phases
+  ['Welche Anwendungen laufen aus?', 'Which applications are phasing out?'],
+  ['Welche Anwendungen gibt es, die auslaufen?', 'Which applications are there that are phasing out?'],
+  ['Wie viele Anwendungen sind im Auslauf?', 'How many applications are phasing out?'],
+  ['Wie viele Anwendungen sind in Einführung?', 'How many applications are phasing in?'],
+  ['Wie viele Anwendungen sind in Planung?', 'How many applications are planned?'],
   ['Welche Anwendungen, die nach 2027 enden, gibt es?', 'Which applications ending after 2027 are there?'],
   ['Welche Anwendungen enden nach dem 31.12.2027?', 'Which applications ending after 2027-12-31?'],
   ['Zeige Anwendungen, die keine Schnittstellen haben', 'Show applications that have no interfaces'],
@@ -75,6 +87,9 @@ it.each([
   expect(found).toEqual(meant);
 });
 
+it('tells only the unknown word of "je Farbe"', () =>
+  expect(read('Wie viele Anwendungen je Farbton?')).toMatchObject({ unknown: ['Farbton'] }));
+
 it('leaves questions in English as they are', () =>
   expect(read('How many gadgets die in winter?')).toMatchObject({ unknown: ['gadgets', 'die', 'winter'] }));
 
@@ -127,4 +142,54 @@ it('a type of the workspace is meant by its name, even if the name is a word of 
   expect(readQuestion(own, 'How many Standort are there?', TODAY)).toMatchObject({
     query: { from: ['Site'] },
   });
+});
+
+describe('relations of the workspace', async () => {
+  const { metamodel } = await t.ctx();
+  const uses = metamodel.relationTypes.get('relOrgToApp')!;
+  const own = createVocabulary(
+    {
+      ...metamodel,
+      relationTypes: new Map([
+        ...metamodel.relationTypes,
+        [
+          uses.key,
+          {
+            ...uses,
+            ...{ label: 'subscribes to', reverse_label: 'is subscribed by' },
+            translations: { de: 'abonniert', reverse_label: { de: 'wird abonniert von' } },
+          },
+        ],
+      ]),
+    },
+    [],
+    'de',
+  );
+  const users = 'relation.relOrgToApp.target is not empty';
+
+  it.each([
+    ['Welche Organisationen abonnieren Anwendungen?', users],
+    ['Zeige Organisationen, die Anwendungen abonnieren', users],
+    ['Welche Organisationen abonnieren keine Anwendung?', `not (${users})`],
+    ['Welche Anwendungen werden von Organisationen abonniert?', 'relation.relOrgToApp.source is not empty'],
+  ])('are understood by their German labels: %s', (question, filter) =>
+    expect(readQuestion(own, question, TODAY)).toMatchObject({ query: { filter } }),
+  );
+
+  it('and are named by them', () =>
+    expect(readQuestion(own, 'Welche Organisationen abonnieren Anwendungen?', TODAY)).toMatchObject({
+      reading: ['Karten: Organisation', 'abonniert Anwendung'],
+    }));
+});
+
+it.each([
+  [
+    'Die 5 teuersten Anwendungen ohne Lebensende',
+    ['Karten: Anwendung', 'die ersten 5', 'Summe: Jährliche Gesamtkosten', 'ohne Lebensende'],
+  ],
+  ['How many applications by hosting type?', ['Karten: Anwendung', 'nach Betriebsart']],
+  ['Welche Anwendungen enden vor 2028?', ['Karten: Anwendung', 'Lebensende vor 2028-01-01']],
+])('what was understood is said in the language of the reader: %s', async (question, reading) => {
+  const german = createVocabulary((await t.ctx()).metamodel, [], 'de');
+  expect(readQuestion(german, question, TODAY)).toMatchObject({ reading });
 });
