@@ -5,7 +5,6 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import type { Fragment } from '../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../platform/database.ts';
-import { paramsLine } from './report.rendering.ts';
 import { type RangeQuery, rangeOf } from './report.rows.ts';
 import { scopeOf } from './report.scope.ts';
 import { literal } from './report.sql.ts';
@@ -55,7 +54,7 @@ export async function reportRequest(
   return {
     report,
     params,
-    line: paramsLine({ ...params, filter, scope: scope?.name }),
+    said: { ...params, filter, scope: scope?.name },
     cards,
     visible: scope ? fragment`${embed(active)} and ${embed(scope.visible)}` : active,
     ...(range && { range: rangeOf(range, [report.name, params, cards, asOf]) }),

@@ -94,7 +94,7 @@ async function openReportFile(
     const { values } = await loadSettings(services.db);
     look = renderContextOf(values, ctx.metamodel, dayOf(request.asOf), { theme, width, language });
   }
-  const rendering = { report: report.name, params, body, format, table, look, line: request.line };
+  const rendering = { report: report.name, params, body, format, table, look, said: request.said };
   const made = await render(rendering, { signal, limitMs: RENDER_MS, user: ctx.caller.userId });
   return { content: Readable.from([made]), position };
 }

@@ -5,17 +5,21 @@ import type { SettingValues } from '../../domain/kernel/settings/settings.read.t
 import type { InLanguage } from './charts/charts.texts.ts';
 import type { ChartWorkspace } from './charts/charts.types.ts';
 import type { RenderContext } from './rendering/rendering.types.ts';
+import { knownText } from './report.texts.ts';
 
 /** The day of a report's data, `YYYY-MM-DD`. */
 export const dayOf = (asOf: Date | undefined): string => (asOf ?? new Date()).toISOString().slice(0, 10);
 
-/** Parameters as slides name them. */
-export const paramsLine = (params: Record<string, unknown>): string =>
+/** The parameters that a picture does not say by its title and axes, for slides. */
+export const paramsLine = (params: Record<string, unknown>, of: InLanguage): string =>
   Object.entries(params)
-    .filter(
-      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
-    )
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .flatMap(([key, value]) => {
+      const name = knownText(of, 'param', key);
+      if (name === undefined || value === undefined || value === '') return [];
+      const values = String(value).split(',');
+      const known = values.flatMap((one) => knownText(of, 'value', one) ?? []);
+      return [`${name}: ${known.length === values.length ? known.join(', ') : value}`];
+    })
     .join(' · ');
 
 /** Currency, date format and language of charts. */

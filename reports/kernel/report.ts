@@ -62,8 +62,8 @@ export interface ReportInput<P> {
 export interface ReportRequest {
   report: Report;
   params: Record<string, unknown>;
-  /** The parameters, the filter and the name of the scope's card, as slides name them. */
-  line: string;
+  /** The parameters, the filter and the name of the scope's card, for slides. */
+  said: Record<string, unknown>;
   /** Condition of the cards, from `reportCards`. */
   cards: Fragment;
   /** Condition of related cards: active, visible, and in the scope if they have its type. */

@@ -110,7 +110,7 @@ export function registerKpiRoutes(app: App, services: Services, runner: ReportRu
               workspace: chartWorkspaceOf(values, options),
               format,
               options,
-              notes: { line: paramsLine({ from, to }), day: today },
+              notes: { line: paramsLine({ from, to }, options), day: today },
             },
             { signal, user: ctx.caller.userId },
           );

@@ -20,7 +20,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
   routes.post('queryInventory', '/api/v1/reports/query', {
     summary: 'Group, count and sum cards by any field',
     description:
-      'Fields are paths of the filter language, and `phase` for the lifecycle phase on a day. A card with several values of a dimension counts once in the group of each value: sums and averages include every card (or, for a field of a related card or of a relation, each of those) once per group. JSON is paged; CSV and workbooks, by `Accept`, contain every group; a chart shows the largest groups and combines the others. With `Prefer: respond-async` a job writes the file, without the time limit of a request.',
+      'Fields are paths of the filter language, and `phase` for the lifecycle phase on a day. A card with several values of a dimension counts once in the group of each value: sums and averages include every card (or, for a field of a related card or of a relation, each of those) once per group. JSON is paged; CSV and workbooks, by `Accept`, contain every group; a chart shows the largest groups and combines the others, or the first `page_size`. With `Prefer: respond-async` a job writes the file, without the time limit of a request.',
     permission: 'reports.ea_dashboard',
     permissionNote:
       'costs.view if the query reads costs; relations.view if it reads relations; stakeholders.view if it reads stakeholders',
@@ -47,7 +47,7 @@ export function registerQueryRoutes(app: App, services: Services): void {
       reply.header('cache-control', 'no-store');
       if (format === 'json') return sendJson(reply, await runQuery(ctx, query, { page, page_size }));
       if (isPicture(format)) {
-        const how = { signal: clientGone(reply), format, options };
+        const how = { signal: clientGone(reply), format, options, limit: page_size };
         const { picture, position } = await queryPicture(services, ctx, query, how);
         return sendPicture(reply.header('x-position', position), 'query', picture, format);
       }

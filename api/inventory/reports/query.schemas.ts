@@ -10,7 +10,7 @@ export const ReportQueryBody = object({
     default: 1_000,
     minimum: 1,
     maximum: 10_000,
-    description: 'Groups per JSON page; CSV, workbooks and jobs contain all',
+    description: 'Groups per JSON page, and the most bars of a chart; CSV, workbooks and jobs contain all',
   }),
 });
 

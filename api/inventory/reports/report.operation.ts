@@ -226,7 +226,7 @@ export function reportOperation(
         const { values } = await services.settings.at(topics.get(SETTINGS_TOPIC) ?? 0, services.db);
         look = renderContextOf(values, ctx.metamodel, today, options);
       }
-      const rendered = { report: report.name, params, body, format, table, look, line: asked.line };
+      const rendered = { report: report.name, params, body, format, table, look, said: asked.said };
       return await sendFile(reply, runner, etag, rendered, ctx.caller.userId);
     },
   });

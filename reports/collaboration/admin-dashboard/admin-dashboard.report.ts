@@ -11,7 +11,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { eventsTable, RecentEvents, recentEvents } from '../../inventory/dashboard/dashboard.events.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typePlural } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, resultTable } from '../../kernel/report.formats.ts';
 import { reportText } from '../../kernel/report.texts.ts';
@@ -221,7 +221,7 @@ function adminDashboardChart(result: Result, context: ChartContext): Chart {
         series: [reportText(context, 'admin.with'), reportText(context, 'admin.without')],
         paints: ['accent', 'others'],
         items: coverage.map((row) => ({
-          name: typeLabel(context, row.type),
+          name: typePlural(context, row.type),
           values: [row.with_stakeholders, row.missing],
         })),
       },
@@ -236,7 +236,7 @@ function adminDashboardChart(result: Result, context: ChartContext): Chart {
         ],
         paints: [{ tone: 'ok' }, 'others', { quality: 1 }, { tone: 'bad' }],
         items: approvals.map((row) => ({
-          name: typeLabel(context, row.type),
+          name: typePlural(context, row.type),
           values: [row.approved, row.draft, row.broken, row.rejected],
         })),
       },

@@ -12,7 +12,7 @@ import {
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typePlural } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf } from '../../kernel/report.params.ts';
@@ -198,7 +198,7 @@ function stakeholderDirectoryChart(result: Result, context: ChartContext): Chart
     people.size > SHOWN
       ? reportText(context, 'stakeholders.most', { shown: SHOWN, total: people.size })
       : reportText(context, 'stakeholders.people', { count: people.size });
-  const types = unheld.map(({ type_key }) => typeLabel(context, type_key)).join(', ');
+  const types = unheld.map(({ type_key }) => typePlural(context, type_key)).join(', ');
   return {
     kind: 'bars',
     title: reportText(context, 'stakeholders.title'),

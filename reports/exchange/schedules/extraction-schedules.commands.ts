@@ -39,9 +39,9 @@ export async function createSchedule(
   input: ScheduleCreate,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, SCHEDULE_PERMISSION);
-  const { cron, timeZone } = await check(ctx, input, input);
   return await command(ctx, async (work) => {
-    const { sql } = work;
+    const { sql, metamodel } = work;
+    const { cron, timeZone } = await check({ ...ctx, metamodel }, input, input);
     const id = await query(sql).value<string>`select uuidv7()`;
     const { destination, secret } = toColumns(tools, id, input.destination, undefined);
     await sql('job_schedules').insert({
@@ -90,7 +90,7 @@ export async function patchSchedule(
     const { sql } = work;
     const before = await lock(ctx, work, id);
     checkIfMatch(ctx, await readSchedule(ctx, id, sql));
-    const time = await check(ctx, patch, before);
+    const time = await check({ ...ctx, metamodel: work.metamodel }, patch, before);
     const enabled = patch.status === undefined ? before.status === 'active' : patch.status === 'active';
     if (
       time.cron !== before.cron ||

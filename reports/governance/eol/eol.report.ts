@@ -17,8 +17,8 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
-import { formatSpan, spanAfter } from '../../kernel/charts/charts.time.ts';
+import { type ChartContext, typeLabel, typePaint, typePlural } from '../../kernel/charts/charts.labels.ts';
+import { formatSpan, passedPart, spanAfter } from '../../kernel/charts/charts.time.ts';
 import type { Chart, ListChart } from '../../kernel/charts/charts.types.ts';
 import { figuresTable, reportTable } from '../../kernel/report.formats.ts';
 import { choices } from '../../kernel/report.params.ts';
@@ -303,9 +303,12 @@ function eolChart({ items, summary }: Result, context: ChartContext): Chart {
         title: reportText(context, 'eol.byQuarter'),
         valueAxis: reportText(context, 'axis.cards'),
         unit: 'count',
-        series: types.map((type) => ({ name: typeLabel(context, type), paint: typePaint(context, type) })),
+        series: types.map((type) => ({ name: typePlural(context, type), paint: typePaint(context, type) })),
         items: shown,
-        today: formatSpan(now, 'quarter'),
+        today: {
+          name: formatSpan(now, 'quarter'),
+          passed: passedPart(now, starts[QUARTERS.past]!, 'quarter'),
+        },
       },
       ...(past.length > 0
         ? [{ ...endsList(reportText(context, 'eol.past'), past, context), wide: true }]

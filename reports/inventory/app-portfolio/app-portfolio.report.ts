@@ -6,7 +6,7 @@ import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shap
 import { embed, fragment } from '../../../platform/database.ts';
 import { literal } from '../../../platform/literals.ts';
 import { entireTable, type Snapshot, snapshotOn } from '../../../platform/snapshot.ts';
-import { type ChartContext, phaseLegend, phaseOn, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, phaseLegend, phaseOn, typeNames } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { ReportBody } from '../../kernel/report.body.ts';
 import { column } from '../../kernel/report.formats.ts';
@@ -248,12 +248,13 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
   }
   const used = phases.map((_, phase) => [...bars.values()].some(({ values }) => values[phase]! > 0));
   const size = ({ values }: { values: number[] }) => values.reduce((sum, value) => sum + value, 0);
-  const label = typeLabel(context, type);
+  const places = [...bars.values()].reduce((sum, bar) => sum + size(bar), 0);
+  const names = typeNames(context, type);
   if ([...bars.keys()].every((id) => id === NONE)) {
     const counts = bars.get(NONE)?.values ?? [];
     return {
       kind: 'bars',
-      title: reportText(context, 'appPortfolio.byPhase', { type: label }),
+      title: reportText(context, 'appPortfolio.byPhase', names),
       note: reportText(context, cards > 0 ? 'appPortfolio.noneHas' : 'appPortfolio.cards', { count: cards }),
       itemAxis: reportText(context, 'axis.phase'),
       valueAxis: reportText(context, 'axis.cards'),
@@ -266,8 +267,11 @@ function appPortfolioChart(items: Iterable<Item>, type: string, context: ChartCo
   }
   return {
     kind: 'bars',
-    title: reportText(context, 'appPortfolio.byOrganization', { type: label }),
-    note: reportText(context, 'appPortfolio.each', { count: cards }),
+    title: reportText(context, 'appPortfolio.byOrganization', names),
+    note: reportText(context, places > cards ? 'appPortfolio.each' : 'appPortfolio.cards', {
+      count: cards,
+      places,
+    }),
     paints: legend.filter((_, phase) => used[phase]).map(({ paint }) => paint),
     most: 60,
     itemAxis: reportText(context, 'axis.organization'),

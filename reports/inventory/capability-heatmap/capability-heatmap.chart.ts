@@ -4,10 +4,11 @@ import {
   fieldLabel,
   noValue,
   optionLegend,
-  optionOrder,
   typeLabel,
+  typePlural,
   WELL_FILLED,
   worseOptions,
+  worstFirst,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Box, BoxesChart, BoxItem, Chart, ChartUnit, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportText } from '../../kernel/report.texts.ts';
@@ -33,13 +34,19 @@ export function capabilityHeatmapChart(
 ): Chart {
   const apps = new Map(items.flatMap((item) => item.apps.map((app) => [app.id, app])));
   const field = rule === 'sum' ? undefined : colourField([...apps.values()], asked);
-  const capabilities = typeLabel(context, CAPABILITY);
+  const capabilities = typePlural(context, CAPABILITY);
   const note = reportText(context, 'capabilities.note', { count: items.length, apps: apps.size });
   const member: [string, string] = [
     reportText(context, 'member.application'),
     reportText(context, 'member.applications'),
   ];
-  const chart = { kind: 'boxes', itemAxis: capabilities, member, rolledUp, gaps: true } as const;
+  const chart = {
+    kind: 'boxes',
+    itemAxis: typeLabel(context, CAPABILITY),
+    member,
+    rolledUp,
+    gaps: true,
+  } as const;
   if (!field || rule === 'sum') {
     const name = reportText(context, `capabilities.${metric}`);
     const shares = shareOf(metric, context);
@@ -85,7 +92,7 @@ function worstBoxes(
   ];
   const paints = new Map<string, Paint>(legend.map((option) => [option.key, option.paint]));
   const paintOf = (value: unknown): Paint => paints.get(typeof value === 'string' ? value : '') ?? 'others';
-  const order = optionOrder(context, APP, key);
+  const order = worstFirst(context, APP, key);
   // the worst ones first, since they decide
   const rank = ({ attributes }: SupportingApp) => {
     const at = order.indexOf(String(attributes[key]));
@@ -106,7 +113,7 @@ function meanBoxes(
   rule: 'mean' | 'share',
   context: ChartContext,
 ): Pick<BoxesChart, 'boxes' | 'scale' | 'mean'> {
-  const order = optionOrder(context, APP, key);
+  const order = worstFirst(context, APP, key);
   const costOf = shareOf('total_cost', context)!;
   const partOf = (app: SupportingApp): Partial<BoxItem> => {
     const place = order.indexOf(String(app.attributes[key])) + 1;
@@ -144,10 +151,10 @@ function shareOf(
   return ({ attributes }) => costs.reduce((sum, [key]) => sum + (Number(attributes[key]) || 0), 0);
 }
 
-/** Fields by which applications are judged; the one that is filled most often colours the boxes. */
+/** Fields by which applications are judged; the first one that is filled colours the boxes, as on the map. */
 const FIT_FIELDS = ['technicalSuitability', 'functionalSuitability', 'businessCriticality'];
 
-/** The requested field, else the one that most applications have, if enough have one. */
+/** The requested field, else the first one that enough applications have. */
 function colourField(
   cards: readonly { attributes: Record<string, unknown> }[],
   asked: string | undefined,
@@ -156,6 +163,5 @@ function colourField(
     key,
     filled: cards.filter(({ attributes }) => typeof attributes[key] === 'string').length,
   }));
-  const best = known.reduce((most, one) => (most.filled >= one.filled ? most : one));
-  return asked !== undefined || best.filled > cards.length * WELL_FILLED ? best : undefined;
+  return known.find(({ filled }) => asked !== undefined || filled > cards.length * WELL_FILLED);
 }

@@ -42,13 +42,13 @@ export const capabilityHeatmapReport = defineReport({
     }),
     color_field: OptionalText(
       100,
-      'Select field of applications that colours the picture, and of which capabilities have `options`, `worst`, `share` and `mean`; default for pictures of the metric app_count: the best-filled one of technical and functional suitability and criticality, if 30 % of the applications have a value',
+      'Select field of applications that colours the picture, and of which capabilities have `options`, `worst`, `share` and `mean`; default for pictures of the metric app_count: the first one of technical and functional suitability and criticality of which 30 % of the applications have a value',
       optionFields(APP),
     ),
     rule: Type.Optional(
       Type.Enum(['worst', 'mean', 'sum', 'share'], {
         description:
-          'How the applications of a capability determine its colour in the picture: by the worst option of `color_field`, the mean of its options weighted by cost, the percentage of applications with an option of the worse half, or `sum`: by the metric. The other formats contain all. Default: worst for the metric app_count, else sum',
+          'How the applications of a capability determine its colour in the picture: by the worst option of `color_field` (by the colours of its options: the most critical one of the criticality), the mean of its options weighted by cost, the percentage of applications with an option of the worse half, or `sum`: by the metric. The other formats contain all. Default: worst for the metric app_count, else sum',
       }),
     ),
     roll_up: rollUpParam,

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { embed, fragment } from '../../../platform/database.ts';
-import { optionOrder, worseOptions } from '../../kernel/charts/charts.labels.ts';
+import { worseOptions, worstFirst } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
 import { ORGANIZATION } from '../../kernel/report.related.ts';
@@ -99,7 +99,7 @@ const NO_OPTIONS = { tables: fragment``, join: fragment`` };
 
 /** The common tables with the options of a field over the applications of each capability, and their join as `o`. */
 function byOption(ctx: Ctx, field: string, app: Fragment, seesCosts: boolean) {
-  const order = optionOrder(ctx, APP, field);
+  const order = worstFirst(ctx, APP, field);
   const mean = 'round(sum(n.place * n.weight) / nullif(sum(n.weight), 0), 4)';
   return {
     tables: fragment`, numbers as (

@@ -8,7 +8,7 @@ import { readSetting, SETTINGS_TOPIC } from '../../../domain/kernel/settings/set
 import { arrayOf, Choice, DateOnly, IntegerIn, OptionalText } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typeNames } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { choices } from '../../kernel/report.params.ts';
@@ -254,7 +254,7 @@ export const costPeriodsReport = defineReport({
       title:
         type === undefined
           ? title
-          : reportText(context, 'costPeriods.ofType', { title, type: typeLabel(context, type) }),
+          : reportText(context, 'costPeriods.ofType', { title, ...typeNames(context, type) }),
       note: noteOf(result, by, context),
       itemAxis: reportText(context, by === 'year' ? 'axis.fiscalYear' : 'axis.month'),
       valueAxis: reportText(context, 'axis.amount'),

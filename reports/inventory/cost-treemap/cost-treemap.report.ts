@@ -20,6 +20,7 @@ import {
   distinctLabels,
   fieldLabel,
   typeLabel,
+  typeNames,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, TreemapChart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -36,6 +37,7 @@ import {
 } from '../../kernel/report.sql.ts';
 import { reportText } from '../../kernel/report.texts.ts';
 import { defineReport, pagedReportSchema, type ReportInput } from '../../kernel/report.ts';
+import { chooseFields } from '../portfolio/portfolio.fields.ts';
 
 /** The name of the group for cards without a group. */
 const REST = 'Ungrouped';
@@ -58,6 +60,9 @@ const Result = pagedReportSchema('CostTreemapReport', {
     group_id: Type.Optional(GroupId),
   }),
   total: Type.Number(),
+  group_by: Type.Optional(
+    Type.String({ description: 'What a picture is grouped by if the request does not say it' }),
+  ),
   groups: Nullable(
     arrayOf({
       id: GroupId,
@@ -120,6 +125,15 @@ function partsOf({ ctx, params, visible }: ReportInput<Params>) {
     ownGroup = groupOfField(typeOf(ctx, 'type', type), group_by);
   }
   return { tables, joins, cost, group, groupId, ownGroup };
+}
+
+/** The select field by which a picture is grouped, unless the request says it: a usual one if it is filled, else the best-filled one. */
+async function filledField({ sql, ctx, params, cards }: ReportInput<Params>): Promise<string | undefined> {
+  const type = typeOf(ctx, 'type', params.type);
+  const others = { x_axis: '', y_axis: '', size_field: '' };
+  const ofType = fragment`c.type = ${type.key} and ${embed(cards)}`;
+  const { color_field: key } = await chooseFields(sql, ctx, type, ofType, others);
+  return type.fields.get(key ?? '')?.type === 'single_select' ? key! : undefined;
 }
 
 /** The common table `priced (id, cost, grp, grp_id)` of the cards with costs, and the SQL of their groups' sums. */
@@ -186,8 +200,10 @@ export const costTreemapReport = defineReport({
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check,
   topics: () => ['cards', 'relations'],
-  async compute(input) {
-    const { parent_card_id: parent } = input.params;
+  async compute(given) {
+    const { parent_card_id: parent } = given.params;
+    const group_by = given.params.group_by ?? (given.forPicture ? await filledField(given) : undefined);
+    const input = { ...given, params: { ...given.params, ...(group_by !== undefined && { group_by }) } };
     if (parent !== undefined) await requireParent(input, parent);
     await input.sql.raw(`set local work_mem = '64MB'`);
     const { before, sums } = pricedCards(input);
@@ -214,7 +230,9 @@ export const costTreemapReport = defineReport({
     const text = jsonText({ total, groups: { json: grouped ? GROUPS : "'null'" } });
     const rest: string = await query(input.sql)
       .value`${embed(before)} select ${embed(text)} from ${embed(sums)}`;
-    return ['{"items":[\n', items, `\n],${rest.slice(1)}`];
+    const chosen =
+      given.params.group_by === undefined && grouped ? `"group_by":${JSON.stringify(group_by)},` : '';
+    return ['{"items":[\n', items, `\n],${chosen}${rest.slice(1)}`];
   },
   isPaged: true,
   long: 'items',
@@ -232,7 +250,8 @@ export const costTreemapReport = defineReport({
     ),
     reportTable('groups', { id: 'key', name: 'text', cost: 'money' }, groups ?? []),
   ],
-  chart: (result, params, context) => costTreemapChart(result, params, context),
+  chart: (result, { group_by = result.group_by, ...params }, context) =>
+    costTreemapChart(result, { ...params, ...(group_by !== undefined && { group_by }) }, context),
 });
 
 /** One area per card by cost, within that of its group; without groups, bars with shares. */
@@ -249,7 +268,7 @@ export function costTreemapChart(
 ): Chart {
   const label = fieldLabel(context, type, cost_field);
   const items = [...all];
-  const title = reportText(context, 'cost.field', { field: label, type: typeLabel(context, type) });
+  const title = reportText(context, 'cost.field', { field: label, ...typeNames(context, type) });
   const note = reportText(context, 'cardsWithCost', { count: items.length });
   if (!groups) {
     return {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { arrayOf, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typeLabel, typeNames } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { typeOf, typeParam } from '../../kernel/report.params.ts';
@@ -59,7 +59,7 @@ function costChart(
   const items = [...all];
   return {
     kind: 'bars',
-    title: reportText(context, 'cost.title', { type: typeLabel(context, type) }),
+    title: reportText(context, 'cost.title', typeNames(context, type)),
     note: reportText(context, 'cost.note', { count: items.length }),
     itemAxis: typeLabel(context, type),
     valueAxis: reportText(context, 'cost.sum'),

@@ -14,6 +14,8 @@ export const RecentEvents = arrayOf({
   event_type: Type.String(),
   data: OpenObject,
   user_display_name: Nullable(Type.String()),
+  /** The job that wrote it. */
+  job_id: Nullable(Uuid),
   created_at: Timestamp,
 });
 
@@ -43,7 +45,7 @@ export async function recentEvents(
   const relations = may(ctx.caller, 'relations.view') && may(ctx.caller, 'inventory.view');
   return await query(sql).rows`select e.id, e.card_id, c.name as card_name, e.event_type,
             ${embed(costs ? 'e.data' : "cut_costs(e.data, coalesce(e.cost_keys, '{}'))")} as data,
-            u.display_name as user_display_name, utc(e.at) as created_at
+            u.display_name as user_display_name, e.job_id, utc(e.at) as created_at
      from events e left join cards c on c.id = e.card_id left join users u on u.id = e.user_id
      where e.scope = 'inventory' and e.card_id is not null
        and split_part(e.event_type, '.', 1) in ('card', 'relation', 'tag')

@@ -5,8 +5,8 @@ import {
   type ChartContext,
   phaseKeys,
   phaseLabel,
-  typeLabel,
   typePaint,
+  typePlural,
 } from '../../kernel/charts/charts.labels.ts';
 import { formatCount, formatShare } from '../../kernel/charts/charts.numbers.ts';
 import { chartText } from '../../kernel/charts/charts.texts.ts';
@@ -192,7 +192,9 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
               context,
               trends.total_cards,
               trends,
-              reportText(context, 'dashboard.ofTypes', { count: types.length }),
+              reportText(context, 'dashboard.inTypes', {
+                count: types.filter(([, count]) => count > 0).length,
+              }),
             ),
           },
           {
@@ -225,7 +227,7 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
         reportText(context, 'dashboard.byType'),
         reportText(context, 'axis.type'),
         types.map(([type, count]) => ({
-          name: typeLabel(context, type),
+          name: typePlural(context, type),
           values: [count],
           paint: typePaint(context, type),
         })),

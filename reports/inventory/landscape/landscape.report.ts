@@ -5,6 +5,7 @@ import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../doma
 import { embed, fragment, query } from '../../../platform/database.ts';
 import {
   type ChartContext,
+  decapitalised,
   distinctLabels,
   fieldLabel,
   noValue,
@@ -12,6 +13,7 @@ import {
   phaseLegend,
   phasePaint,
   typeLabel,
+  typeNames,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
@@ -225,11 +227,14 @@ export function landscapeChart(
       : phasePaint(lifecycle ?? null, context);
   const itemsOf = (items: Drawn[]) =>
     items.map((item) => ({ id: item.id ?? item.name, name: item.name, paint: paintOf(item) }));
-  const label = typeLabel(context, type);
+  const { type: one, types, ofTypes } = typeNames(context, type);
   const empty = groups.filter(({ items }) => items.length === 0).length;
   return {
     kind: 'boxes',
-    title: reportText(context, 'landscape.title', { type: label, group: typeLabel(context, group_by) }),
+    title: reportText(context, 'landscape.title', {
+      types,
+      group: decapitalised(typeLabel(context, group_by), context),
+    }),
     note: reportText(context, 'landscape.note', { groups: groups.length, empty }),
     itemAxis: typeLabel(context, group_by),
     boxes: [
@@ -250,7 +255,7 @@ export function landscapeChart(
           ]
         : []),
     ],
-    member: [label, reportText(context, 'member.cards')],
+    member: [decapitalised(one, context), ofTypes],
     legend: options ?? phaseLegend(context),
     legendAxis:
       color_field === undefined ? reportText(context, 'axis.phase') : fieldLabel(context, type, color_field),

@@ -4,7 +4,12 @@ import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import {
+  type ChartContext,
+  decapitalised,
+  typeLabel,
+  typePlural,
+} from '../../kernel/charts/charts.labels.ts';
 import type { Chart, FlowDirection, MatrixLine } from '../../kernel/charts/charts.types.ts';
 import { type RelatedPairs, relatedPairs } from '../../kernel/report.ends.ts';
 import { directedPairs, flowMember, hasFlows, sendingPairs } from '../../kernel/report.flows.ts';
@@ -198,7 +203,11 @@ export function matrixChart(
   const isFlow = related_by === 'data_flow';
   return {
     kind: 'matrix',
-    title: reportText(context, isFlow ? 'matrix.flows' : 'matrix.title', { row, column }),
+    title: reportText(context, isFlow ? 'matrix.flows' : 'matrix.title', {
+      row,
+      rows: typePlural(context, row_type),
+      column: isFlow ? column : decapitalised(column, context),
+    }),
     note: reportText(context, isFlow ? 'matrix.flows.note' : 'matrix.note', {
       pairs: intersections.length,
       rows: rows.length,

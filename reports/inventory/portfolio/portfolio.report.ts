@@ -14,6 +14,7 @@ import {
   optionLegend,
   positionOnAxis,
   typeLabel,
+  typeNames,
   WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
 import type { BubblesChart, Chart } from '../../kernel/charts/charts.types.ts';
@@ -169,7 +170,7 @@ function portfolioChart({ items, fields }: Result, type: string, context: ChartC
   return {
     kind: 'bubbles',
     itemAxis: typeLabel(context, type),
-    title: reportText(context, 'portfolio.title', { type: typeLabel(context, type) }),
+    title: reportText(context, 'portfolio.title', typeNames(context, type)),
     note: reportText(
       context,
       missing === 0 ? 'portfolio.note' : isSparse ? 'portfolio.sparse' : 'portfolio.lacks',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Lifecycle as CardLifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import { arrayOf, Nullable, OpenObject, OptionalText, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment } from '../../../platform/database.ts';
+import { embed, fragment, query } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import {
   type ChartContext,
@@ -10,7 +10,9 @@ import {
   phaseKeys,
   phaseLegend,
   typeLabel,
+  typeNames,
   typePaint,
+  typePlural,
   WELL_FILLED,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, RoadmapChart } from '../../kernel/charts/charts.types.ts';
@@ -31,6 +33,7 @@ const Result = pagedReportSchema('RoadmapReport', {
     lifecycle: Nullable(CardLifecycle),
     attributes: OpenObject,
   }),
+  undated: Type.Integer({ description: 'Number of cards without a lifecycle date, which `items` omits' }),
 });
 
 /** The lifecycles of cards, for a roadmap. */
@@ -57,7 +60,7 @@ export const roadmapReport = defineReport({
     checkOptionField(ctx, 'group_by', typeOf(ctx, 'type', type), group_by);
   },
   topics: ({ type }) => [type === undefined ? 'cards' : `cards:${type}`],
-  async compute({ rows, ctx, params, cards }) {
+  async compute({ sql, rows, ctx, params, cards }) {
     const types = params.type === undefined ? undefined : [params.type];
     const item = jsonLine({
       id: { id: 'c.id' },
@@ -73,7 +76,9 @@ export const roadmapReport = defineReport({
       keys: [idKey],
       line: item,
     });
-    return ['{"items":[\n', items, '\n]}'];
+    const undated = await query(sql).value<number>`select count(*) from cards c
+      where ${embed(ofType)} (c.lifecycle <> '{}') is not true and ${embed(cards)}`;
+    return ['{"items":[\n', items, `\n],"undated":${undated}}`];
   },
   isPaged: true,
   long: 'items',
@@ -84,7 +89,7 @@ export const roadmapReport = defineReport({
       Iterator.from(items).map(withPhases),
     ),
   ],
-  chart: ({ items }, params, context) => roadmapChart(items, params, context),
+  chart: (result, params, context) => roadmapChart(result, params, context),
 });
 
 interface Drawn {
@@ -98,7 +103,7 @@ interface Drawn {
 
 /** One row of phases per card, by type; the cards of one type by the select field that groups them best. */
 function roadmapChart(
-  items: Iterable<Drawn>,
+  { items, undated }: { items: Iterable<Drawn>; undated: number },
   { type, group_by }: { type?: string; group_by?: string },
   context: ChartContext,
 ): Chart {
@@ -109,10 +114,10 @@ function roadmapChart(
     title:
       type === undefined
         ? reportText(context, 'roadmap.title')
-        : reportText(context, 'roadmap.ofType', { type: typeLabel(context, type) }),
+        : reportText(context, 'roadmap.ofType', typeNames(context, type)),
     note: grouping
-      ? reportText(context, 'roadmap.grouped', { count: cards.length, group: grouping.name })
-      : reportText(context, 'roadmap.note', { count: cards.length }),
+      ? reportText(context, 'roadmap.grouped', { count: cards.length, undated, group: grouping.name })
+      : reportText(context, 'roadmap.note', { count: cards.length, undated }),
     itemAxis: type === undefined ? reportText(context, 'axis.card') : typeLabel(context, type),
     phases: phaseLegend(context).slice(0, phaseKeys.length),
     today: context.today,
@@ -136,7 +141,7 @@ function byType(cards: Drawn[], context: ChartContext): Grouping {
   const keys = new Set(cards.map(({ type }) => type));
   const groups = [...context.metamodel.cardTypes.keys()]
     .filter((key) => keys.has(key))
-    .map((key) => ({ key, name: typeLabel(context, key), paint: typePaint(context, key) }));
+    .map((key) => ({ key, name: typePlural(context, key), paint: typePaint(context, key) }));
   return { name: reportText(context, 'roadmap.type'), of: ({ type }) => type, groups };
 }
 

@@ -87,11 +87,18 @@ export function layoutBars(chart: BarsChart, look: Look): Picture {
     };
   }
   const ends = items.flatMap((item) => endsOf(chart, item));
-  const write = numberWriter(ends, chart.unit, look.workspace);
-  const share = width - margin - (isNarrow(look) ? 0 : 96);
+  // the longest bar decides the unit of values and axis, not the sum of the rest, which has no bar
+  const bars = items.filter(({ isRest }) => !isRest).flatMap((item) => endsOf(chart, item));
+  const largest = Math.max(...bars.map((value) => Math.abs(value ?? 0)));
+  const write = numberWriter(bars, chart.unit, look.workspace);
+  const runningRoom = Math.max(96, textWidth(chartText(look.workspace, 'bars.running'), LABEL) + 24);
+  const share = width - margin - (isNarrow(look) ? 0 : runningRoom);
   const columns = chart.shares ? { share, running: isNarrow(look) ? undefined : width - margin } : undefined;
   const valueRoom = Math.max(...ends.map((value) => textWidth(value === null ? '–' : write(value), LABEL)));
-  const names = Math.min(width * (isNarrow(look) ? 0.36 : 0.27), Math.max(60, ...items.map(nameWidth)));
+  const names = Math.min(
+    width * (isNarrow(look) ? (chart.parts ? 0.46 : 0.36) : 0.27),
+    Math.max(60, ...items.map(nameWidth)),
+  );
   const right = (columns ? columns.share - 48 : width - margin) - valueRoom - 10;
   const lanes = chart.beside && several ? chart.series.length : 1;
   const frame: Frame = {
@@ -112,7 +119,13 @@ export function layoutBars(chart: BarsChart, look: Look): Picture {
   const axis =
     chart.parts || isExact
       ? []
-      : valueAxisBelow(look, frame.scale, chart.unit, { left: frame.left, right, top: frame.top, bottom });
+      : valueAxisBelow(
+          look,
+          frame.scale,
+          chart.unit,
+          { left: frame.left, right, top: frame.top, bottom },
+          largest,
+        );
   const meaning = axisTitle(chart.valueAxis, chart.unit, look.workspace);
   const isLong = textWidth(plain(meaning), LABEL) > width - margin - frame.left;
   const title = chart.parts
@@ -224,7 +237,14 @@ function rowsOf(frame: Frame): Mark[] {
         : [];
     // the sum of many has no bar, which would make all others short
     const bars = item.isRest
-      ? [labelAt(look, xOf(0) + 6, y, frame.write(sum ?? 0))]
+      ? [
+          labelAt(
+            look,
+            xOf(0) + 6,
+            y,
+            chartText(look.workspace, 'bars.noBar', { value: frame.write(sum ?? 0) }),
+          ),
+        ]
       : chart.beside && chart.series.length > 1
         ? lanesOf(frame, item, y, xOf)
         : stackOf(frame, item, y, xOf);

@@ -9,9 +9,9 @@ import { type BoxFrame, type Drawn, scaleSteps, stepOf, tile, writtenValue } fro
 import { radius, type, weight } from './charts.tokens.ts';
 import {
   countTo,
-  itemsOf,
   meanOfItems,
   type Node,
+  ownItems,
   paintKey,
   restOf,
   sumOfItems,
@@ -35,11 +35,13 @@ const HEADER = { root: 34, inner: 28 };
 export function layoutBoxes(chart: BoxesChart, look: Look): Picture {
   const { width, margin } = look;
   const roots = treesOf(chart);
-  const levels = levelsFor(roots);
-  const isTrimmed = roots.length > MOST_GROUPS;
+  const most = Math.min(MOST, chart.most ?? MOST);
+  const groups = Math.min(MOST_GROUPS, most);
+  const levels = levelsFor(roots, most);
+  const isTrimmed = roots.length > groups;
   const all = levels === 1 ? largestFirst(roots) : lastOnes(roots);
-  const shown = isTrimmed ? all.slice(0, MOST_GROUPS) : all;
-  const rest = isTrimmed ? [restOf(all.slice(MOST_GROUPS), look.workspace, chart)] : [];
+  const shown = isTrimmed ? all.slice(0, groups) : all;
+  const rest = isTrimmed ? [restOf(all.slice(groups), look.workspace, chart)] : [];
   const hasItems = roots.some(({ items }) => items.size > 0);
   const values = valuesOf(roots);
   const frame: BoxFrame = {
@@ -95,9 +97,9 @@ const valuesOf = (nodes: Node[]): (number | undefined)[] =>
   nodes.flatMap(({ value, children }) => [value, ...valuesOf(children)]);
 
 /** How many levels fit; the first one always does. */
-function levelsFor(roots: Node[]): number {
+function levelsFor(roots: Node[], most: number): number {
   if (roots.length > MOST_GROUPS) return 1;
-  for (let levels = LEVELS; levels > 1; levels -= 1) if (countTo(roots, levels) <= MOST) return levels;
+  for (let levels = LEVELS; levels > 1; levels -= 1) if (countTo(roots, levels) <= most) return levels;
   return 1;
 }
 
@@ -246,12 +248,11 @@ function boxOf(frame: BoxFrame, node: Node, width: number, level: number, levels
   return { marks: [ground, ...headerOf(frame, node, width, pad, header, isRoot), ...marks], height: y };
 }
 
-/** What a parent has itself, as one of its leaves; what is rolled up stands in the boxes below only. */
+/** What a parent has itself, as one of its leaves. */
 function ownOf(node: Node, { chart: { rolledUp, mean }, look }: BoxFrame): Node[] {
-  const isBelow = (key: string) => node.children.some((child) => child.items.has(key));
-  const own = [...itemsOf(node.box.items)].filter(([key]) => !rolledUp || !isBelow(key));
-  if (own.length === 0) return [];
-  const items = own.map(([, item]) => item);
+  const own = ownItems(node, rolledUp);
+  if (own.size === 0) return [];
+  const items = [...own.values()];
   const name = chartText(look.workspace, 'boxes.itself', { name: node.box.name });
   return [
     {
@@ -260,7 +261,7 @@ function ownOf(node: Node, { chart: { rolledUp, mean }, look }: BoxFrame): Node[
       below: 0,
       gaps: 0,
       value: mean ? meanOfItems(items) : rolledUp ? sumOfItems(items) : node.box.value,
-      items: new Map(own),
+      items: own,
       // the first of rolled up ones decides, as it does for the box
       box: { ...node.box, name, items, ...(rolledUp && node.box.paint && { paint: items[0]!.paint }) },
     },

@@ -1,6 +1,6 @@
 import { layoutCells } from './charts.cells.ts';
 import { circleMark, NAME_WIDTH, nameMark, radiusOf } from './charts.circles.ts';
-import { isNarrow } from './charts.look.ts';
+import { areaHeight, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
 import { placeNames } from './charts.names.ts';
 import { axisTitle, formatCount, formatValue, numberWriter, tickWriter } from './charts.numbers.ts';
@@ -108,7 +108,10 @@ function layoutScatter(chart: BubblesChart, look: Look, note: string | undefined
   ];
   const left = margin + Math.max(...y.ticks.map(({ text }) => textWidth(text, LABEL))) + 12;
   const top = head.bottom + 20;
-  const plot = { width: width - left - margin - 12, height: isNarrow(look) ? 380 : 520 };
+  const plot = {
+    width: width - left - margin - 12,
+    height: areaHeight(look, top, 38 + margin, isNarrow(look) ? 380 : 520),
+  };
   const bottom = top + plot.height;
   const xOf = (value: number) => left + x.share(value) * plot.width;
   const yOf = (value: number) => bottom - y.share(value) * plot.height;

@@ -1,6 +1,6 @@
 import { circleMark, NAME_WIDTH, nameMark, type PlacedCircle, paintOf, radiusOf } from './charts.circles.ts';
 import { mix, textOn } from './charts.colours.ts';
-import { fillOf, isNarrow } from './charts.look.ts';
+import { areaHeight, fillOf, isNarrow } from './charts.look.ts';
 import type { Look, Mark, Picture } from './charts.marks.ts';
 import { formatCount } from './charts.numbers.ts';
 import { type Heading, LABEL, label, labelAt, paragraph } from './charts.parts.ts';
@@ -12,6 +12,10 @@ import { textWidth } from './charts.widths.ts';
 
 /** Maximum number of circles in a cell; more are one circle with their number. */
 const MOST = 60;
+/** The area that a circle needs, in square pixels. */
+const ROOM = 400;
+/** Height of a cell from which its corner is named, and several items are a circle beside their spread. */
+const NAMED_HEIGHT = 60;
 const GAP = 4;
 /** Padding of a cell, and height of a line of the name of a corner. */
 const PAD = 8;
@@ -33,8 +37,8 @@ interface Cell {
 export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Picture {
   const { scheme, margin, width } = look;
   const [xs, ys] = [chart.x.steps!, chart.y.steps!];
-  // in little room, the names of rows stand above their cells
-  const above = isNarrow(look) ? 22 : 0;
+  // in little room, the names of rows stand above their cells, unless these are low
+  const above = isNarrow(look) && look.height === undefined ? 22 : 0;
   const nameRoom = Math.min(
     150,
     Math.max(50, ...ys.map((name) => textWidth(plain(name), LABEL, weight.regular))),
@@ -42,7 +46,8 @@ export function layoutCells(chart: BubblesChart, look: Look, head: Heading): Pic
   const left = margin + (above ? 0 : nameRoom + 10);
   const top = head.bottom + 20;
   const wide = (width - margin - left) / xs.length;
-  const high = isNarrow(look) ? 116 + above : Math.min(176, Math.max(120, 660 / ys.length));
+  const usual = isNarrow(look) ? 116 + above : Math.min(176, Math.max(120, 660 / ys.length));
+  const high = areaHeight(look, top, 50 + margin, usual * ys.length) / ys.length;
   const bottom = top + high * ys.length;
   const cells = ys.flatMap((_, y) =>
     xs.map(
@@ -155,7 +160,7 @@ const cornerLines = (name: string, { width }: Cell): number =>
 
 /** The name of the outermost cells. */
 function nameOfCorner(chart: BubblesChart, cell: Cell): string | undefined {
-  if (!chart.corners) return undefined;
+  if (!chart.corners || cell.height < NAMED_HEIGHT) return undefined;
   const { x, y } = cell;
   const corner = cornerOf(chart, cell);
   if (corner > 0 && x === chart.x.steps!.length - 1 && y === chart.y.steps!.length - 1)
@@ -166,8 +171,9 @@ function nameOfCorner(chart: BubblesChart, cell: Cell): string | undefined {
 /** The radius of the largest circle with which every cell has room for its circles. */
 function largestRadius(chart: BubblesChart, cells: Cell[], largest: number): number {
   let most = 28;
-  for (const { items, width, height } of cells) {
-    if (items.length === 0 || items.length > MOST) continue;
+  for (const cell of cells) {
+    const { items, width, height } = cell;
+    if (items.length === 0 || isCrowd(cell)) continue;
     const weights = items.map(({ size }) =>
       chart.size ? Math.max(0.02, (size ?? 0) / (largest || 1)) : 0.2,
     );
@@ -181,7 +187,7 @@ function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number,
   const { items } = cell;
   if (items.length === 0) return [];
   const area = inside(chart, cell);
-  if (items.length > MOST) return crowd(chart, look, cell, area);
+  if (isCrowd(cell)) return crowd(chart, look, cell, area);
   const radii = items.map(({ size }) => (chart.size ? radiusOf(size, largest, most) : Math.min(7, most)));
   const named = packNamed(
     radii,
@@ -198,6 +204,10 @@ function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number,
     ),
   ];
 }
+
+/** Whether there is no room for a circle of each item. */
+const isCrowd = ({ items, width, height }: Cell): boolean =>
+  items.length > Math.min(MOST, (width * height) / ROOM);
 
 const nameWidth = (name: string): number => textWidth(shorten(plain(name), NAME_WIDTH, LABEL), LABEL);
 
@@ -223,7 +233,15 @@ function inside(chart: BubblesChart, cell: Cell): Area {
 }
 
 /** One circle for all items of a cell, with their number and the share of each group. */
-function crowd(chart: BubblesChart, look: Look, { items }: Cell, { left, top, width, height }: Area): Mark[] {
+function crowd(chart: BubblesChart, look: Look, cell: Cell, { left, top, width, height }: Area): Mark[] {
+  const { items } = cell;
+  if (cell.height < NAMED_HEIGHT)
+    return [
+      labelAt(look, left + width / 2, top + height / 2, formatCount(items.length, look.workspace), {
+        anchor: 'middle',
+        weight: weight.title,
+      }),
+    ];
   const [x, y] = [left + width / 2, top + height / 2 - 6];
   const size = Math.min(height * 0.36, width * 0.3, 20 + Math.sqrt(items.length));
   const counts = [...Map.groupBy(items, ({ group }) => group)].sort(([, a], [, b]) => b.length - a.length);

@@ -1,6 +1,6 @@
 import { textOn } from './charts.colours.ts';
-import { fillOf } from './charts.look.ts';
-import { type Look, line, type Mark, type Picture } from './charts.marks.ts';
+import { areaHeight, fillOf } from './charts.look.ts';
+import { type Look, line, type Mark, type Picture, type TextMark } from './charts.marks.ts';
 import { axisTitle, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, scaleOf, ticksOf } from './charts.parts.ts';
 import { chartText } from './charts.texts.ts';
@@ -11,6 +11,8 @@ import { textWidth } from './charts.widths.ts';
 const PLOT = 280;
 /** Gap before and after columns that stand beside the axis. */
 const APART = 28;
+/** The room at the top of a column that is cut, in which its break is drawn. */
+const BREAK = 28;
 
 /** Stacked columns from left to right; those apart are separated by a gap. */
 export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
@@ -39,32 +41,39 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
   const ticks = ticksOf(scale);
   const writeTick = tickWriter(ticks, chart.unit, workspace);
   const left = margin + Math.max(...ticks.map((tick) => textWidth(writeTick(tick), LABEL))) + 10;
-  const top = head.bottom + 22;
-  const bottom = top + PLOT;
+  const lefts = leftsOf(chart, left + 6, width - margin - 6);
+  // sums stand upright where columns are narrower than their numbers
+  const isUpright = totals.some((total) => total > 0 && textWidth(write(total), LABEL) + 2 >= lefts.step);
+  const top = head.bottom + (isUpright ? 40 : 22);
+  const plot = areaHeight(look, top, 50 + margin, PLOT);
+  const bottom = top + plot;
   const yOf = (value: number) =>
-    bottom - ((Math.min(value, scale.max) - scale.min) / (scale.max - scale.min)) * PLOT;
+    bottom - ((Math.min(value, scale.max) - scale.min) / (scale.max - scale.min)) * plot;
   const grid = ticks.flatMap((tick): Mark[] => [
     line([left, yOf(tick)], [width - margin, yOf(tick)], tick === 0 ? scheme.border : scheme.hairline),
     labelAt(look, left - 8, yOf(tick), writeTick(tick), { anchor: 'end', fill: scheme.text2 }),
   ]);
-  const lefts = leftsOf(chart, left + 6, width - margin - 6);
   const inset = Math.min(lefts.step * 0.15, 10);
   const stacks = chart.items.flatMap((item, at) =>
     stackOf(chart, look, item, lefts.at[at]! + inset, lefts.step - 2 * inset, yOf, scale.max),
   );
   const sums = chart.items.flatMap((_, at) =>
-    totals[at]! > 0 && lefts.step > textWidth(write(totals[at]!), LABEL) + 2
+    totals[at]! > 0
       ? [
-          label(look, lefts.at[at]! + lefts.step / 2, yOf(totals[at]!) - 5, write(totals[at]!), {
-            anchor: 'middle',
-            weight: weight.emphasis,
-          }),
+          label(
+            look,
+            lefts.at[at]! + lefts.step / 2 + (isUpright ? LABEL / 3 : 0),
+            yOf(totals[at]!) - 5,
+            write(totals[at]!),
+            { weight: weight.emphasis, ...(isUpright ? { turned: true } : { anchor: 'middle' }) },
+          ),
         ]
       : [],
   );
+  const below = names(chart, look, lefts, bottom);
   return {
     width,
-    height: bottom + 44 + margin - 8,
+    height: Math.max(bottom + 34, ...below.map(({ y }) => y)) + margin + 2,
     marks: [
       ...head.marks,
       label(look, margin, top - 10, axisTitle(chart.valueAxis, chart.unit, workspace), {
@@ -85,7 +94,7 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
             ]
           : [],
       ),
-      ...names(chart, look, lefts, bottom),
+      ...below,
       ...today(chart, look, lefts, top, bottom),
     ],
     description: chartText(workspace, 'columns.description', {
@@ -147,8 +156,13 @@ function stackOf(
       fill,
       title: `${name}, ${series}: ${write(value)}`,
     };
+    // a number would lie under the mark of the break
+    const isAtBreak = share < 1 && yOf(sum) + height / 2 < yOf(most) + BREAK;
     const isShown =
-      values.filter((one) => one > 0).length > 1 && height > 18 && width > textWidth(write(value), 11) + 4;
+      values.filter((one) => one > 0).length > 1 &&
+      height > 18 &&
+      !isAtBreak &&
+      width > textWidth(write(value), 11) + 4;
     return isShown
       ? [
           rect,
@@ -163,28 +177,25 @@ function stackOf(
 }
 
 /** Names below the columns: `Q1 2027` as quarter and year; where there is no room, only some. */
-function names({ items }: ColumnsChart, look: Look, { at, step }: Places, bottom: number): Mark[] {
+function names({ items }: ColumnsChart, look: Look, { at, step }: Places, bottom: number): TextMark[] {
   const fill = look.scheme.text2;
   let year = '';
   const free = { name: -Infinity, year: -Infinity };
   return items.flatMap(({ name }, index) => {
     const center = at[index]! + step / 2;
     const quarter = /^(Q\d) (\d{4})$/.exec(name);
-    const marks: Mark[] = [];
+    const marks: TextMark[] = [];
     const upper = quarter ? quarter[1]! : name;
     const half = textWidth(upper, LABEL) / 2;
     if (center - half > free.name) {
       marks.push(label(look, center, bottom + 17, upper, { anchor: 'middle', fill }));
       free.name = center + half + 4;
-    } else if (!quarter && center - half > free.year) {
-      // where years stand below quarters, names have room as well
-      marks.push(
-        label(look, Math.min(center, look.width - look.margin - half), bottom + 34, upper, {
-          anchor: 'middle',
-          fill,
-        }),
-      );
-      free.year = center + half + 4;
+    } else if (!quarter) {
+      // where years stand below quarters, names have room as well, else below the years
+      const x = Math.min(center, look.width - look.margin - half);
+      const isFree = x - half > free.year;
+      marks.push(label(look, x, bottom + (isFree ? 34 : 51), upper, { anchor: 'middle', fill }));
+      if (isFree) free.year = x + half + 4;
     }
     if (quarter && quarter[2] !== year && center - 16 > free.year) {
       year = quarter[2]!;
@@ -196,15 +207,15 @@ function names({ items }: ColumnsChart, look: Look, { at, step }: Places, bottom
 }
 
 function today(
-  { items, today: name }: ColumnsChart,
+  { items, today: now }: ColumnsChart,
   look: Look,
-  { at }: Places,
+  { at, step }: Places,
   top: number,
   bottom: number,
 ): Mark[] {
-  const index = items.findIndex((item) => item.name === name);
+  const index = items.findIndex((item) => item.name === now?.name);
   if (index < 0) return [];
-  const x = at[index]! - 1;
+  const x = at[index]! - 1 + now!.passed * step;
   return [
     line([x, top - 6], [x, bottom], look.scheme.accent, { dashed: true }),
     label(look, x + 4, top - 8, chartText(look.workspace, 'today'), { fill: look.scheme.accent, size: 11 }),

@@ -4,17 +4,21 @@ import {
   fieldLabel,
   noValue,
   optionLegend,
-  typeLabel,
+  typePlural,
 } from './charts.labels.ts';
 import { chartText } from './charts.texts.ts';
 import type { BarsChart, Paint } from './charts.types.ts';
 
-/** Bars of the cards of a type by the options of a field, in their order and colours; other values come last. */
+/**
+ * Bars of the cards of a type by the options of a field, in their order and colours; other values come last.
+ * @param without names the cards without a value, counted as `unknown`.
+ */
 export function countedBars(
   context: ChartContext,
   type: string,
   key: string,
   counts: Record<string, number>,
+  without: string = noValue(context),
 ): BarsChart {
   const options = optionLegend(context, type, key);
   const place = (value: string) => {
@@ -27,7 +31,7 @@ export function countedBars(
   return {
     kind: 'bars',
     title: chartText(context, 'counted.title', {
-      type: typeLabel(context, type),
+      types: typePlural(context, type),
       field: decapitalised(label, context),
     }),
     itemAxis: label,
@@ -37,9 +41,7 @@ export function countedBars(
     items: Object.entries(counts)
       .sort(([one], [other]) => place(one) - place(other))
       .map(([value, count]) => ({
-        name:
-          options.find((option) => option.key === value)?.name ??
-          (value === 'unknown' ? noValue(context) : value),
+        name: options.find((option) => option.key === value)?.name ?? (value === 'unknown' ? without : value),
         values: [count],
         paint: paintOf(value),
       })),

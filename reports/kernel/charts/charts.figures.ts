@@ -36,7 +36,10 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
   const hints = chart.items.map(({ hint }) =>
     hint === undefined ? [] : wrap(hint, room, LABEL, 2, weight.regular, workspace),
   );
-  const height = 76 + Math.max(...hints.map(({ length }) => (length === 0 ? 0 : 2 + length * 16)));
+  const names = chart.items.map(({ name }) => wrap(name, room, LABEL, 2, weight.regular, workspace).length);
+  // figures of a row are aligned below the longest name
+  const below = (Math.max(...names) - 1) * 16;
+  const height = 76 + below + Math.max(...hints.map(({ length }) => (length === 0 ? 0 : 2 + length * 16)));
   const marks = chart.items.flatMap(({ name, value, unit, text, hint, tone }, at): Mark[] => {
     const x = margin + (at % inRow) * (width + GAP);
     const y = head.bottom + 4 + Math.floor(at / inRow) * (height + GAP);
@@ -54,8 +57,8 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
         fill: scheme.panel,
         stroke: scheme.hairlineStrong,
       },
-      label(look, x + PAD, y + 24, name, { fill: scheme.text2, room }),
-      label(look, x + PAD, y + 56, written, {
+      ...paragraph(look, x + PAD, y + 24, name, { fill: scheme.text2, room, most: 2 }),
+      label(look, x + PAD, y + 56 + below, written, {
         size: type.greeting.size,
         weight: weight.title,
         room,
@@ -67,7 +70,7 @@ export function layoutFigures(chart: FiguresChart, look: Look): Picture {
       }),
       ...(hint === undefined
         ? []
-        : paragraph(look, x + PAD, y + 78, hint, { fill: scheme.text2, room, most: 2 })),
+        : paragraph(look, x + PAD, y + 78 + below, hint, { fill: scheme.text2, room, most: 2 })),
     ];
   });
   const rows = Math.ceil(chart.items.length / inRow);

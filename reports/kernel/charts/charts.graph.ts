@@ -1,35 +1,35 @@
 import { typeColours } from './charts.colours.ts';
-import { bundleNote, type LayerEdge, type LayerNode, layersOf } from './charts.layers.ts';
-import { fillOf, isNarrow } from './charts.look.ts';
+import {
+  areStacked,
+  between,
+  EDGE,
+  inColumns,
+  inRows,
+  LINE,
+  type Placed,
+  roomIn,
+} from './charts.graph-places.ts';
+import { bundleNote, type LayerEdge, layersOf } from './charts.layers.ts';
+import { fillOf } from './charts.look.ts';
 import { type Look, type Mark, type Picture, px, standingFor } from './charts.marks.ts';
 import { formatCount } from './charts.numbers.ts';
-import { heading, LABEL, type LegendEntry, label, nothing, withNote } from './charts.parts.ts';
-import { plain, wrap } from './charts.text.ts';
+import { heading, type LegendEntry, label, nothing, withNote } from './charts.parts.ts';
+import { plain } from './charts.text.ts';
 import { chartText } from './charts.texts.ts';
 import { radius, weight } from './charts.tokens.ts';
 import type { GraphChart, Paint } from './charts.types.ts';
 
-const GAP = 8;
-const LINE = 15;
-/** Space between columns for lines. */
-const BETWEEN = { wide: 76, narrow: 22 };
-const NODE = { most: 230, pad: 9 };
-/** In little room: less padding, smaller text, a line more. */
-const SMALL = { below: 130, pad: 5, size: 11, lines: 3 };
-const EDGE = 3;
+/** Number of nodes of a group above which they are bundled: beside each other, and below each other. */
+const BUNDLED = { columns: 12, rows: 4 };
 
-interface Placed extends LayerNode {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-  lines: string[];
-}
-
-/** Boxes in layers from left to right, joined by lines; many nodes of one group are one box. */
+/**
+ * Boxes in layers, joined by lines: from left to right, in little room from top to bottom. Many nodes of one group are one box.
+ */
 export function layoutGraph(chart: GraphChart, look: Look): Picture {
-  const { width, margin, scheme } = look;
-  const { names, columns, edges, bundled } = layersOf(chart);
+  const { width, margin } = look;
+  const isStacked = areStacked(look, layersOf(chart, BUNDLED.columns).columns.length);
+  const most = isStacked ? BUNDLED.rows : BUNDLED.columns;
+  const layers = layersOf(chart, most);
   const all = chart.total ?? chart.nodes.length;
   const counts = new Map<string, number>();
   for (const { group } of chart.nodes) counts.set(group, (counts.get(group) ?? 0) + 1);
@@ -43,12 +43,12 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
     chart.nodes.length < all
       ? chartText(look.workspace, 'graph.most', { shown: chart.nodes.length, total: all })
       : undefined,
-    bundled > 0 ? chartText(look.workspace, 'graph.bundled') : undefined,
+    layers.bundled > 0 ? chartText(look.workspace, 'graph.bundled', { most }) : undefined,
   ].reduce(withNote, undefined);
   const head = heading(look, { title: chart.title, note }, legend.length > 1 ? legend : []);
   const description = chartText(look.workspace, 'graph.description', {
     cards: chart.nodes.length,
-    layers: columns.length,
+    layers: layers.columns.length,
     relations: chart.edges.length,
   });
   if (chart.nodes.length === 0) {
@@ -59,44 +59,22 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
       description,
     };
   }
-  const between = isNarrow(look) ? BETWEEN.narrow : BETWEEN.wide;
-  const room = width - 2 * margin;
-  const wide = Math.min(NODE.most, (room - (columns.length - 1) * between) / columns.length);
-  const step = columns.length > 1 ? (room - wide) / (columns.length - 1) : 0;
-  const top = head.bottom + 30;
-  const placed = columns.map((column, at) => columnOf(look, column, margin + at * step, wide));
-  const height = Math.max(...placed.map((column) => column.at(-1)!.y + column.at(-1)!.height));
-  const nodes = placed.flatMap((column) => {
-    const free = height - (column.at(-1)!.y + column.at(-1)!.height);
-    // spread evenly, so that lines are short
-    const extra = column.length > 1 ? Math.min(free / (column.length + 1), 26) : free / 2;
-    const shift = column.length > 1 ? (free - extra * (column.length - 1)) / 2 : extra;
-    return column.map((node, at) => ({
-      ...node,
-      y: node.y + top + shift + (column.length > 1 ? at * extra : 0),
-    }));
-  });
+  const { nodes, titles, bottom } = isStacked
+    ? inRows(look, layers, head.bottom)
+    : inColumns(look, layers, head.bottom);
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const centre = nodes.find(({ isCentre }) => isCentre)?.id;
-  const titles = names.map((name, at) =>
-    at > 0 && at === names.length - 1
-      ? label(look, width - margin, top - 12, name, { fill: scheme.text2, anchor: 'end', room: step - 8 })
-      : label(look, margin + at * step, top - 12, name, {
-          fill: scheme.text2,
-          room: at === names.length - 2 ? Math.min(wide, step - 8) : Math.max(wide, step - 8),
-        }),
-  );
   // the lines of the centre lie above the others
-  const lines = edges.toSorted((a, b) => Number(isAt(a, centre)) - Number(isAt(b, centre)));
-  const drawn = lines.map((edge) => edgeMarks(look, edge, byId, isAt(edge, centre), between));
+  const lines = layers.edges.toSorted((a, b) => Number(isAt(a, centre)) - Number(isAt(b, centre)));
+  const drawn = lines.map((edge) => edgeMarks(look, edge, byId, isAt(edge, centre), isStacked));
   return {
     width,
-    height: top + height + margin,
+    height: bottom + margin,
     marks: [
       ...head.marks,
-      ...titles,
       ...drawn.map(({ line }) => line),
       ...drawn.flatMap(({ arrows }) => arrows),
+      ...titles,
       ...nodes.flatMap((node) => standingFor(node.names ? undefined : node.id, nodeMarks(look, node))),
     ],
     description,
@@ -105,24 +83,6 @@ export function layoutGraph(chart: GraphChart, look: Look): Picture {
 
 const isAt = ({ source, target }: LayerEdge, id: string | undefined): boolean =>
   id !== undefined && (source === id || target === id);
-
-/** How a name fits in a box. */
-const roomIn = (width: number) => (width < SMALL.below ? SMALL : { pad: NODE.pad, size: LABEL, lines: 2 });
-
-/** The nodes of a layer from top to bottom, from 0 on. */
-function columnOf(look: Look, column: LayerNode[], x: number, width: number): Placed[] {
-  let y = 0;
-  return column.map((node, at) => {
-    if (at > 0 && column[at - 1]!.group !== node.group) y += GAP;
-    const { pad, size, lines: most } = roomIn(width);
-    const lines = wrap(plain(node.name), width - 2 * pad - EDGE, size, most, weight.emphasis, look.workspace);
-    const listed = node.names ? node.names.length + (node.count > node.names.length ? 1 : 0) : 0;
-    const height = lines.length * LINE + listed * LINE + 13;
-    const placed = { ...node, x, y, width, height, lines };
-    y += height + GAP;
-    return placed;
-  });
-}
 
 function nodeMarks(look: Look, node: Placed): Mark[] {
   const { scheme } = look;
@@ -169,8 +129,7 @@ function nodeMarks(look: Look, node: Placed): Mark[] {
   const fill = isCentre ? scheme.panel : scheme.text;
   const whole = plain(node.name);
   for (const [at, text] of lines.entries()) {
-    const words = names && at === 0 ? `${formatCount(count, look.workspace)} × ${text}` : text;
-    const mark = label(look, left, y + 18 + at * LINE, words, { size, weight: weight.emphasis, fill, room });
+    const mark = label(look, left, y + 18 + at * LINE, text, { size, weight: weight.emphasis, fill, room });
     marks.push(at === lines.length - 1 && !whole.endsWith(text) ? { ...mark, whole } : mark);
   }
   for (const [at, name] of (names ?? []).entries()) {
@@ -199,31 +158,20 @@ const storedColour = (paint: Paint): string | undefined =>
 
 type Point = [x: number, y: number];
 
-/** A curve between the facing sides, within a layer beside it, with arrows to where data flows. */
+/** A curve between two boxes, with arrows to where data flows. */
 function edgeMarks(
   look: Look,
   { source, target, count, toTarget, toSource }: LayerEdge,
   nodes: Map<string, Placed>,
   isStrong: boolean,
-  between: number,
+  isStacked: boolean,
 ): { line: Mark; arrows: Mark[] } {
   const { scheme } = look;
   const [from, to] = [nodes.get(source)!, nodes.get(target)!];
   const stroke = isStrong ? scheme.border : scheme.hairlineStrong;
   const width = Math.min(4, 1 + Math.log2(count) * 0.6);
-  const middleOf = ({ y, height }: Placed) => y + height / 2;
   const title = `${from.name} – ${to.name}${count > 1 ? `: ${formatCount(count, look.workspace)}` : ''}`;
-  const [y1, y2] = [middleOf(from), middleOf(to)];
-  const right = ({ x, width: wide }: Placed) => x + wide;
-  const [x1, x2] =
-    from.x === to.x ? [right(from), right(to)] : from.x < to.x ? [right(from), to.x] : [from.x, right(to)];
-  const bend = from.x === to.x ? Math.min(between * 0.8, 14 + Math.abs(y1 - y2) / 12) : (x2 - x1) / 2;
-  const curve: Curve = [
-    [x1, y1],
-    [x1 + bend, y1],
-    [from.x === to.x ? x2 + bend : x2 - bend, y2],
-    [x2, y2],
-  ];
+  const curve = isStacked ? downwards(from, to) : sideways(from, to, look);
   const [start, ...others] = curve.map(([x, y]) => `${px(x)} ${px(y)}`);
   return {
     line: { kind: 'path', d: `M${start}C${others.join(' ')}`, stroke, width, title },
@@ -232,6 +180,54 @@ function edgeMarks(
       ...(toSource ? [arrow(curve, 0.2, -1, stroke)] : []),
     ],
   };
+}
+
+/** Between the facing sides; within a layer beside it, where there is room. */
+function sideways(from: Placed, to: Placed, look: Look): Curve {
+  const [y1, y2] = [from, to].map(({ y, height }) => y + height / 2) as [number, number];
+  const right = ({ x, width }: Placed) => x + width;
+  if (from.x === to.x) {
+    const bend = Math.min(between(look) * 0.8, 14 + Math.abs(y1 - y2) / 12);
+    const isAtEdge = right(from) + bend > look.width - look.margin;
+    const [x, aside] = isAtEdge ? [from.x, -bend] : [right(from), bend];
+    return [
+      [x, y1],
+      [x + aside, y1],
+      [x + aside, y2],
+      [x, y2],
+    ];
+  }
+  const [x1, x2] = from.x < to.x ? [right(from), to.x] : [from.x, right(to)];
+  const middle = (x1 + x2) / 2;
+  return [
+    [x1, y1],
+    [middle, y1],
+    [middle, y2],
+    [x2, y2],
+  ];
+}
+
+/** From the bottom of the upper box to the top of the lower one; within a row between the facing sides. */
+function downwards(from: Placed, to: Placed): Curve {
+  if (from.y === to.y) {
+    const [x1, x2] = from.x < to.x ? [from.x + from.width, to.x] : [from.x, to.x + to.width];
+    const y = from.y + from.height / 2;
+    return [
+      [x1, y],
+      [x1, y],
+      [x2, y],
+      [x2, y],
+    ];
+  }
+  const [x1, x2] = [from, to].map(({ x, width }) => x + width / 2) as [number, number];
+  const [y1, y2] = from.y < to.y ? [from.y + from.height, to.y] : [from.y, to.y + to.height];
+  const middle = (y1 + y2) / 2;
+  return [
+    [x1, y1],
+    [x1, middle],
+    [x2, middle],
+    [x2, y2],
+  ];
 }
 
 /** The ends of a cubic curve with its two control points between them. */

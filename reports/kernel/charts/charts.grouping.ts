@@ -29,12 +29,12 @@ export function groupLines(
     };
   const deepest = Math.max(0, ...used.map((at) => lines[at]!.above?.length ?? 0));
   for (let level = 1; level <= deepest; level += 1) {
-    const groups = groupsAt(lines, used, level);
+    const groups = groupsAt(lines, used, deepest - level);
     if (groups.length <= most) return { groups, level };
   }
   const groups =
     deepest > 0
-      ? groupsAt(lines, used, deepest)
+      ? groupsAt(lines, used, 0)
       : used.map((at) => ({ name: lines[at]!.name, above: undefined, members: [at] }));
   const size = ({ members }: Group) => members.reduce((sum, at) => sum + counts[at]!, 0);
   const ranked = groups.toSorted((a, b) => size(b) - size(a));
@@ -48,12 +48,12 @@ export function groupLines(
   return { groups: [...ranked.slice(0, most - 1), others], level: deepest };
 }
 
-/** Groups by the ancestor that many levels up; lines with fewer ancestors by their topmost one. */
-function groupsAt(lines: readonly MatrixLine[], used: number[], level: number): Group[] {
+/** Groups by the ancestor at a depth, which is 0 for those without one above; lines that are not below it stand for themselves. */
+function groupsAt(lines: readonly MatrixLine[], used: number[], depth: number): Group[] {
   const groups = new Map<string, Group>();
   for (const at of used) {
     const { key: ownKey, name, above = [] } = lines[at]!;
-    const place = Math.min(level, above.length) - 1;
+    const place = Math.max(above.length - depth, 0) - 1;
     const own = above[place];
     const key = own?.key ?? ownKey ?? `line ${at}`;
     const group = groups.get(key) ?? { name: own?.name ?? name, above: above[place + 1], members: [] };

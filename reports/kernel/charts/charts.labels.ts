@@ -16,6 +16,8 @@ interface ChartField {
 /** A card type, as far as charts need it. */
 interface ChartType {
   label: string;
+  /** The label of several cards. */
+  plural: string;
   color: string;
   /** Tells the layers of the landscape apart. */
   category: string | null;
@@ -38,14 +40,13 @@ export const phaseKeys: readonly PhaseKey[] = ['plan', 'phaseIn', 'active', 'pha
 
 const isPhase = (key: string): key is PhaseKey => (phaseKeys as readonly string[]).includes(key);
 
-/** The label of a phase; an unknown key is returned unchanged. */
+/** The label of a phase, or of `none`; an unknown key is returned unchanged. */
 export const phaseLabel = (key: string, language: InLanguage = {}): string =>
-  isPhase(key) ? chartText(language, `phase.${key}`) : key;
+  isPhase(key) || key === 'none' ? chartText(language, `phase.${key}`) : key;
 
-/** Names and paints of the phases, and of cards before the first one and without any. */
+/** Names and paints of the phases, and of cards without any. */
 export const phaseLegend = (language: InLanguage): { name: string; paint: Paint }[] => [
   ...phaseKeys.map((phase) => ({ name: phaseLabel(phase, language), paint: { phase } })),
-  { name: chartText(language, 'phase.notStarted'), paint: 'others' },
   { name: chartText(language, 'phase.none'), paint: 'none' },
 ];
 
@@ -54,16 +55,17 @@ type Lifecycle = Partial<Record<string, string>> | null;
 /** The paint of a lifecycle on the day of the chart. */
 export function phasePaint(lifecycle: Lifecycle, { today }: Pick<ChartContext, 'today'>): Paint {
   const phase = currentPhase(lifecycle, today);
-  return phase === 'notStarted' ? 'others' : phase === 'none' ? 'none' : { phase };
+  return phase === 'none' ? 'none' : { phase };
 }
 
 /** The label of a lifecycle's phase on the day of the chart. */
 export const phaseOn = (lifecycle: Lifecycle, context: Pick<ChartContext, 'today' | 'language'>): string =>
   chartText(context, `phase.${currentPhase(lifecycle, context.today)}`);
 
-function currentPhase(lifecycle: Lifecycle, today: string): PhaseKey | 'notStarted' | 'none' {
+/** The last phase that has begun; `plan` if all begin later, as in lists; `none` without any. */
+function currentPhase(lifecycle: Lifecycle, today: string): PhaseKey | 'none' {
   const current = phaseKeys.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= today);
-  return current ?? (phaseKeys.some((phase) => lifecycle?.[phase]) ? 'notStarted' : 'none');
+  return current ?? (phaseKeys.some((phase) => lifecycle?.[phase]) ? 'plan' : 'none');
 }
 
 /** A label within a sentence: in English in lower case, but for abbreviations. */
@@ -73,6 +75,17 @@ export const decapitalised = (label: string, { language = 'en' }: InLanguage = {
 /** The label of a card type, its key if it is unknown. */
 export const typeLabel = ({ metamodel }: ChartContext, key: string): string =>
   metamodel.cardTypes.get(key)?.label ?? key;
+
+/** The label of several cards of a type. */
+export const typePlural = ({ metamodel }: ChartContext, key: string): string =>
+  metamodel.cardTypes.get(key)?.plural ?? key;
+
+/** The names of a type in texts about its cards: its label, that of several, and that within a sentence. */
+export const typeNames = (context: ChartContext, key: string) => ({
+  type: typeLabel(context, key),
+  types: typePlural(context, key),
+  ofTypes: decapitalised(typePlural(context, key), context),
+});
 
 /** The label of a field of a card type. */
 export const fieldLabel = ({ metamodel }: ChartContext, type: string, key: string): string =>
@@ -117,16 +130,18 @@ export const WELL_FILLED = 0.3;
 /** The name for cards without a value. */
 export const noValue = (language: InLanguage): string => chartText(language, 'noValue');
 
+/** What the colours of the first and the last option of a field say. */
+function judgedEnds({ optionLabels, optionColors }: ChartField): [number, number] {
+  const keys = [...optionLabels.keys()];
+  return [judgement(optionColors.get(keys[0] ?? '')), judgement(optionColors.get(keys.at(-1) ?? ''))];
+}
+
 /**
  * Whether the options of a field are listed from the better or higher one to the worse or lower one, by their colours, and
  * whether they judge.
  */
 function orderOf(field: ChartField): { reversed: boolean; judged: boolean } {
-  const keys = [...field.optionLabels.keys()];
-  const [first, last] = [
-    judgement(field.optionColors.get(keys[0] ?? '')),
-    judgement(field.optionColors.get(keys.at(-1) ?? '')),
-  ];
+  const [first, last] = judgedEnds(field);
   const reversed = (first > 0 && last <= 0) || (first < 0 && last === 0);
   return { reversed, judged: first * last < 0 };
 }
@@ -167,15 +182,20 @@ export function worstOption(
   key: string,
   options: readonly unknown[],
 ): string | undefined {
-  return optionOrder(context, type, key).find((option) => options.includes(option));
+  return worstFirst(context, type, key).find((option) => options.includes(option));
+}
+
+/** The options of a field, the worst first, by the colours of the first and the last one; without, as {@link optionOrder}. */
+export function worstFirst(context: Pick<ChartContext, 'metamodel'>, type: string, key: string): string[] {
+  const field = context.metamodel.cardTypes.get(type)?.fields.get(key);
+  const keys = [...(field?.optionLabels.keys() ?? [])];
+  const [first, last] = field ? judgedEnds(field) : [0, 0];
+  if (first === last) return optionOrder(context, type, key);
+  return first > last ? keys.toReversed() : keys;
 }
 
 /** The options of a field, those that are worse or lower first. */
-export function optionOrder(
-  { metamodel }: Pick<ChartContext, 'metamodel'>,
-  type: string,
-  key: string,
-): string[] {
+function optionOrder({ metamodel }: Pick<ChartContext, 'metamodel'>, type: string, key: string): string[] {
   const field = metamodel.cardTypes.get(type)?.fields.get(key);
   const keys = [...(field?.optionLabels.keys() ?? [])];
   return field && orderOf(field).reversed ? keys.toReversed() : keys;

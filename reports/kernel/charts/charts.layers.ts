@@ -1,8 +1,6 @@
 import { chartText, type InLanguage } from './charts.texts.ts';
 import type { GraphChart, Paint } from './charts.types.ts';
 
-/** Number of nodes of a group above which they are bundled. */
-const BUNDLED = 12;
 /** Names listed in a bundle. */
 const LISTED = 6;
 
@@ -39,8 +37,11 @@ export interface Layers {
   bundled: number;
 }
 
-/** Nodes by layer; groups of many nodes are bundled, and nodes are ordered so that few lines cross. */
-export function layersOf(chart: GraphChart): Layers {
+/**
+ * Nodes by layer, ordered so that few lines cross.
+ * @param most nodes of a group that are single; of more, they are bundled.
+ */
+export function layersOf(chart: GraphChart, most: number): Layers {
   const degrees = new Map<string, number>();
   for (const { source, target } of chart.edges) {
     for (const id of [source, target]) degrees.set(id, (degrees.get(id) ?? 0) + 1);
@@ -51,7 +52,7 @@ export function layersOf(chart: GraphChart): Layers {
   const nodes = chart.groups.flatMap(({ key, name, paint, layer }): LayerNode[] => {
     const members = byGroup.get(key) ?? [];
     const of = { group: name, paint, layer: layerKeys.indexOf(layer) };
-    const single = members.filter(({ centre }) => centre || members.length <= BUNDLED);
+    const single = members.filter(({ centre }) => centre || members.length <= most);
     const rest = members
       .filter((node) => !single.includes(node))
       .sort((a, b) => (degrees.get(b.id) ?? 0) - (degrees.get(a.id) ?? 0));

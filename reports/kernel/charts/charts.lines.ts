@@ -1,5 +1,5 @@
 import { mix } from './charts.colours.ts';
-import { fillOf, isNarrow } from './charts.look.ts';
+import { areaHeight, fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, px } from './charts.marks.ts';
 import { axisTitle, formatDate, formatMonth, numberWriter, tickWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, scaleOf, seriesPaint, ticksOf } from './charts.parts.ts';
@@ -47,7 +47,7 @@ export function layoutLines(chart: LinesChart, look: Look): Picture {
   const ends = isDirect ? chart.series.map((series) => endOf(series, write)) : [];
   const right = width - look.margin - (isDirect ? Math.max(0, ...ends.map(({ wide }) => wide)) + 10 : 8);
   const top = head.bottom + 22;
-  const bottom = top + (isNarrow(look) ? 200 : 260);
+  const bottom = top + areaHeight(look, top, 30 + look.margin, isNarrow(look) ? 200 : 260);
   const [first, last] = [times[0]!, times.at(-1)!];
   const xOf = (time: number) =>
     last > first ? left + ((time - first) / (last - first)) * (right - left) : (left + right) / 2;

@@ -9,6 +9,9 @@ const DEFAULT_WIDTH = 1_200;
 /** Below this width there is one column, and names are shorter. */
 const NARROW = 800;
 
+/** In a lower drawing area nothing can be told apart. */
+const LEAST_AREA = 140;
+
 /** How a chart is drawn for some options. */
 export const lookOf = (workspace: ChartWorkspace, { theme, width }: ChartOptions = {}): Look => ({
   scheme: schemes[theme ?? 'light'],
@@ -19,6 +22,10 @@ export const lookOf = (workspace: ChartWorkspace, { theme, width }: ChartOptions
 
 /** Whether there is little room. */
 export const isNarrow = ({ width }: Look): boolean => width < NARROW;
+
+/** The height of a drawing area: its usual one, or what the height of the picture leaves. @param below what lies below it. */
+export const areaHeight = ({ height }: Look, top: number, below: number, usual: number): number =>
+  height === undefined ? usual : Math.min(usual, Math.max(LEAST_AREA, height - top - below));
 
 /** The fill of a mark. */
 export function fillOf(paint: Paint, { scheme }: Look): string {

@@ -81,6 +81,8 @@ export interface Look {
   margin: number;
   /** Whether it is a part of a larger picture, with a smaller title. */
   isPanel?: boolean;
+  /** The height that drawing areas keep to, in pixels; default: each has its usual one. */
+  height?: number;
   workspace: ChartWorkspace;
 }
 

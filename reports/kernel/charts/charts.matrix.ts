@@ -47,7 +47,12 @@ export function layoutMatrix(chart: MatrixChart, look: Look): Picture {
     Math.min(MOST_GROUPS, Math.floor((width - 2 * margin - names - 12) / COLUMN.least)),
   );
   const grouped = {
-    rows: groupLines(chart.rows, counts.rows, MOST_GROUPS, look.workspace),
+    rows: groupLines(
+      chart.rows,
+      counts.rows,
+      Math.min(MOST_GROUPS, chart.most ?? MOST_GROUPS),
+      look.workspace,
+    ),
     columns: groupLines(chart.columns, counts.columns, most, look.workspace),
   };
   const cells = sumCells(chart, grouped.rows.groups, grouped.columns.groups);

@@ -1,3 +1,4 @@
+import { lazily } from './charts.lazily.ts';
 import { plain } from './charts.text.ts';
 import type { ChartLanguage, InLanguage } from './charts.texts.ts';
 import type { ChartUnit, ChartWorkspace } from './charts.types.ts';
@@ -40,13 +41,14 @@ const wholeDigits = (value: number): number => (value < 1 ? 0 : Math.floor(Math.
 /**
  * Formats the numbers of one axis or column alike: the largest one decides the abbreviation and the decimals, so that it has
  * three significant digits.
- * @param fewer number of decimals to leave out.
+ * @param fewer number of decimals to leave out. @param largest decides the abbreviation, if others do so elsewhere in the picture.
  */
 export function numberWriter(
   values: Iterable<number | null | undefined>,
   unit: ChartUnit,
   { currency, language = 'en' }: ChartWorkspace,
   fewer = 0,
+  largest?: number,
 ): (value: number) => string {
   let most = 0;
   let whole = true;
@@ -58,7 +60,7 @@ export function numberWriter(
   const scale =
     unit === 'percent'
       ? undefined
-      : scales.find(({ from, count }) => most >= (unit === 'currency' ? from : (count ?? from)));
+      : scales.find(({ from, count }) => (largest ?? most) >= (unit === 'currency' ? from : (count ?? from)));
   const factor = scale?.factor ?? 1;
   const digits = Math.max(0, decimalsOf(most / factor, unit, scale !== undefined, whole) - fewer);
   const format = numberFormat(digits, unit === 'currency' ? currency : undefined, digits > 0, language);
@@ -94,14 +96,15 @@ const DECIMALS = {
   comma: { any: /,\d/, needed: /,\d*[1-9]\D*$|</ },
 };
 
-/** The ticks of an axis with as few decimals as they need. */
+/** The ticks of an axis with as few decimals as they need. @param largest see {@link numberWriter}. */
 export function tickWriter(
   ticks: readonly number[],
   unit: ChartUnit,
   workspace: ChartWorkspace,
+  largest?: number,
 ): (value: number) => string {
   const decimals = workspace.language === 'de' ? DECIMALS.comma : DECIMALS.point;
-  let write = numberWriter(ticks, unit, workspace);
+  let write = numberWriter(ticks, unit, workspace, 0, largest);
   for (let fewer = 1; fewer <= 6; fewer += 1) {
     const written = ticks.map(write);
     if (
@@ -110,7 +113,7 @@ export function tickWriter(
     ) {
       return write;
     }
-    write = numberWriter(ticks, unit, workspace, fewer);
+    write = numberWriter(ticks, unit, workspace, fewer, largest);
   }
   return write;
 }
@@ -130,14 +133,19 @@ export function axisTitle(name: string, unit: ChartUnit, { currency }: ChartWork
   return unit === 'percent' ? `${written} (%)` : written;
 }
 
-const monthName = (language: ChartLanguage) =>
-  new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
-const monthFormats = { en: monthName('en'), de: monthName('de') };
+const longMonth = (language: ChartLanguage) =>
+  lazily(() => new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' }));
+const longMonths = { en: longMonth('en'), de: longMonth('de') };
 /** Short names of months as German writes them within dates: `Jan.`, `März`, `Sept.`. */
-const germanMonth = new Intl.DateTimeFormat('de', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const germanMonth = lazily(
+  () => new Intl.DateTimeFormat('de', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
 const shortMonths = {
-  en: (date: Date) => monthFormats.en.format(date).slice(0, 3),
-  de: (date: Date) => germanMonth.formatToParts(date).find(({ type }) => type === 'month')!.value,
+  en: (date: Date) => longMonths.en().format(date).slice(0, 3),
+  de: (date: Date) =>
+    germanMonth()
+      .formatToParts(date)
+      .find(({ type }) => type === 'month')!.value,
 };
 
 /** A format with named months in the order and with the point of German: `D. MMM YYYY`. */
@@ -155,7 +163,7 @@ export function formatDate(time: number, { dateFormat, language = 'en' }: ChartW
     if (part[0] === 'D') return part === 'D' ? String(day) : String(day).padStart(2, '0');
     if (part[0] === 'Y') return part === 'YY' ? year.slice(-2) : year;
     if (part === 'MMM') return shortMonths[language](date);
-    if (part === 'MMMM') return monthFormats[language].format(date);
+    if (part === 'MMMM') return longMonths[language]().format(date);
     return part === 'M' ? String(month + 1) : String(month + 1).padStart(2, '0');
   });
 }

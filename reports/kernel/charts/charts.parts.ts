@@ -93,7 +93,7 @@ export function heading(
       size: type.base.size,
       fill: scheme.text2,
       room,
-      most: 4,
+      most: look.height === undefined ? 4 : 1,
     });
     marks.push(...notes);
     y += 22 + (notes.length - 1) * lineOf(type.base.size);
@@ -245,10 +245,11 @@ export function valueAxisBelow(
   scale: Scale,
   unit: ChartUnit,
   area: { left: number; right: number; top: number; bottom: number },
+  largest?: number,
 ): Mark[] {
   const { scheme } = look;
   const ticks = ticksOf(scale);
-  const write = tickWriter(ticks, unit, look.workspace);
+  const write = tickWriter(ticks, unit, look.workspace, largest);
   let last = -Infinity;
   return ticks.flatMap((tick) => {
     const x = area.left + ((tick - scale.min) / (scale.max - scale.min)) * (area.right - area.left);

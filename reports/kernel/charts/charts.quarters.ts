@@ -5,7 +5,7 @@ import { formatCount } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, swatch, withNote } from './charts.parts.ts';
 import { plain } from './charts.text.ts';
 import { chartText } from './charts.texts.ts';
-import { spanAfter } from './charts.time.ts';
+import { passedPart, spanAfter } from './charts.time.ts';
 import { weight } from './charts.tokens.ts';
 import type { RoadmapChart } from './charts.types.ts';
 import { textWidth } from './charts.widths.ts';
@@ -45,7 +45,13 @@ export function layoutRoadmapCounts(
     quarters.push(time);
   const end = spanAfter(quarters.at(-1)!, 'quarter', 1);
   const rows = rowsOf(chart, look, quarters, end);
-  const note = withNote(chart.note, chartText(look.workspace, 'quarters.note'));
+  const outside = chart.items
+    .flatMap(({ dates }) => dates)
+    .filter((date) => date && (Date.parse(date) < start || Date.parse(date) >= end)).length;
+  const note = withNote(
+    withNote(chart.note, chartText(look.workspace, 'quarters.note')),
+    outside > 0 ? chartText(look.workspace, 'quarters.outside', { count: outside }) : undefined,
+  );
   const head = heading(look, { title: chart.title, note });
   const names = Math.min(
     width * 0.3,
@@ -99,7 +105,7 @@ export function layoutRoadmapCounts(
   }
   const bottom = top + rows.length * ROW;
   const now = quarters.findIndex((time) => spanAfter(time, 'quarter', 1) > period.today);
-  const x = left + now * wide;
+  const x = left + (now + passedPart(period.today, quarters[now]!, 'quarter')) * wide;
   return {
     width,
     height: bottom + margin + 14,
@@ -157,8 +163,8 @@ function rowsOf(chart: RoadmapChart, { workspace }: Look, quarters: number[], en
         const date = dates[phase];
         if (!date) continue;
         const time = Date.parse(date);
-        total += 1;
         if (time < quarters[0]! || time >= end) continue;
+        total += 1;
         counts[quarters.findLastIndex((from) => from <= time)]! += 1;
       }
     }
@@ -171,11 +177,12 @@ function rowsOf(chart: RoadmapChart, { workspace }: Look, quarters: number[], en
       return { items, row: { name, paint, isGroup: true, ...count(items, all) } };
     })
     .filter(({ items }) => items.length > 0);
-  if (rows.length > BY_PHASE)
+  const most = Math.min(MOST, chart.most ?? MOST);
+  if (rows.length * (1 + all.length) > Math.min(most, BY_PHASE * (1 + all.length)))
     return rows
       .map(({ row }) => row)
       .sort((a, b) => b.total - a.total)
-      .slice(0, MOST);
+      .slice(0, most);
   return rows.flatMap(({ items, row }) => [
     row,
     ...all

@@ -3,7 +3,17 @@ import { MOST_GROUPS } from './charts.grouping.ts';
 import { fillOf, isNarrow } from './charts.look.ts';
 import { type Look, line, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { formatCount, formatDate } from './charts.numbers.ts';
-import { diamond, heading, LABEL, type LegendEntry, label, labelAt, nothing } from './charts.parts.ts';
+import {
+  diamond,
+  heading,
+  LABEL,
+  type LegendEntry,
+  label,
+  labelAt,
+  nothing,
+  omittedNote,
+  withNote,
+} from './charts.parts.ts';
 import { layoutRoadmapCounts } from './charts.quarters.ts';
 import { plain } from './charts.text.ts';
 import { chartText, lowered } from './charts.texts.ts';
@@ -40,6 +50,8 @@ interface Frame extends Period {
 /** One row per item with one bar per phase, up to the next phase, in groups; many items are counted instead. */
 export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
   if (chart.items.length > MOST) return layoutRoadmapCounts(chart, look, periodOf(chart));
+  const { most = chart.items.length } = chart;
+  if (chart.items.length > most) return layoutRoadmap(soonest(chart, most, look), look);
   const { width, margin } = look;
   const counts = chart.phases.map(
     (_, phase) => chart.items.filter(({ dates }) => phaseOf(dates, chart.today) === phase).length,
@@ -58,7 +70,13 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
           : {}),
     }),
   );
-  const head = heading(look, chart, chart.items.length > 0 ? legend : []);
+  const period = periodOf(chart);
+  const outside = chart.items.filter(({ dates }) => isOutside(dates, period)).length;
+  const note =
+    outside > 0
+      ? withNote(chart.note, chartText(look.workspace, 'roadmap.outside', { count: outside }))
+      : chart.note;
+  const head = heading(look, { title: chart.title, note }, chart.items.length > 0 ? legend : []);
   const description = chartText(look.workspace, 'roadmap.description', { count: chart.items.length });
   if (chart.items.length === 0) {
     return {
@@ -74,7 +92,7 @@ export function layoutRoadmap(chart: RoadmapChart, look: Look): Picture {
     Math.max(isLong ? 116 : 80, ...chart.items.map(({ name }) => textWidth(plain(name), LABEL))),
   );
   const frame: Frame = {
-    ...periodOf(chart),
+    ...period,
     look,
     chart,
     left: margin + names + 14,
@@ -132,6 +150,13 @@ function periodOf({ items, today }: RoadmapChart): Period {
   return { from, to, today: now };
 }
 
+/** Whether the last phase begins before a period, or the first one after it. */
+const isOutside = (dates: readonly (string | null)[], { from, to }: Period): boolean => {
+  const last = dates.at(-1);
+  const first = dates.find((date) => date !== null);
+  return (last && Date.parse(last) < from) || (first && Date.parse(first) > to) || false;
+};
+
 /** The next date after a day. */
 const nextOf = (dates: readonly (string | null)[], today: string): string | undefined =>
   dates.find((date): date is string => date !== null && date > today);
@@ -153,15 +178,29 @@ function settledMarks({ look, chart, left, right }: Frame, items: Item[], names:
   ];
 }
 
-/** The groups in order, their items by next change; without groups one of all items. */
-function groupsOf({ groups, items, today }: RoadmapChart) {
+/** The items by next change. */
+function sortedItems({ items, today }: RoadmapChart): Item[] {
   const next = ({ dates }: Item) => nextOf(dates, today) ?? '9999';
   const last = ({ dates }: Item) => dates.findLast((date) => date !== null) ?? '';
-  const sorted = items.toSorted((a, b) => {
+  return items.toSorted((a, b) => {
     const [one, other] = [next(a), next(b)];
     if (one !== other) return one < other ? -1 : 1;
     return last(a) > last(b) ? -1 : 1;
   });
+}
+
+/** Only the items that change next, without groups. */
+function soonest(chart: RoadmapChart, most: number, look: Look): RoadmapChart {
+  const { groups: _groups, groupAxis: _axis, most: _most, ...ungrouped } = chart;
+  const items = sortedItems(chart).slice(0, most);
+  const note = withNote(omittedNote(look, items.length, chart.items.length), chart.note);
+  return { ...ungrouped, items, ...(note && { note }) };
+}
+
+/** The groups in order, their items by next change; without groups one of all items. */
+function groupsOf(chart: RoadmapChart) {
+  const { groups } = chart;
+  const sorted = sortedItems(chart);
   if (!groups) return [{ name: undefined, paint: undefined, items: sorted }];
   return groups
     .map(({ key, name, paint }) => ({ name, paint, items: sorted.filter(({ group }) => group === key) }))

@@ -1,3 +1,4 @@
+import { lazily } from './charts.lazily.ts';
 import type { InLanguage } from './charts.texts.ts';
 import { textWidth } from './charts.widths.ts';
 
@@ -8,13 +9,13 @@ const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\
 /** Cleans a user's text for a chart: one line without invalid characters. */
 export const plain = (text: string): string => text.toWellFormed().replace(UNFIT, ' ').trim();
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const segmenter = lazily(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 /** Truncates a text to a width in pixels, with an ellipsis. */
 export function shorten(text: string, width: number, size: number, weight = 400): string {
   if (textWidth(text, size, weight) <= width) return text;
   let result = '';
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segmenter().segment(text)) {
     if (textWidth(`${result}${segment}…`, size, weight) > width) break;
     result += segment;
   }

@@ -104,7 +104,7 @@ export function tile(frame: BoxFrame, node: Node, width: number, folded: boolean
   const nameRoom = room - (figure ? textWidth(figure, LABEL) + 8 : 0);
   const name = plain(node.box.name);
   const names = wrap(name, nameRoom, LABEL, NAME_LINES, weight.emphasis, look.workspace).length;
-  const lines = contentLines(frame, node, isFolded, isGap);
+  const lines = contentLines(frame, node, isFolded, isGap, room);
   const own =
     PAD + names * LINE + lines.length * LINE + (isFolded && node.spread.size > 0 ? 10 : 0) + PAD - 2;
   const high = height ?? own;
@@ -172,6 +172,7 @@ function contentLines(
   node: Node,
   isFolded: boolean,
   isGap: boolean,
+  room: number,
 ): Line[] {
   const [one, several] = chart.member;
   if (isFolded) {
@@ -184,7 +185,7 @@ function contentLines(
         : '',
       marksGaps && node.gaps > 0 ? chartText(workspace, 'boxes.gaps', { count: node.gaps }) : '',
     ].filter(Boolean);
-    return parts.length > 0 ? [{ text: parts.join(' · ') }] : [];
+    return joined(parts, room).map((text) => ({ text }));
   }
   if (isGap) return [{ text: chartText(workspace, 'boxes.none', { name: one }) }];
   const items = [...node.items.values()];
@@ -196,6 +197,17 @@ function contentLines(
     paint: paint ?? (chart.legend ? 'others' : undefined),
     ...(rest > 0 && at === shown.length - 1 ? { extra: `+${formatCount(rest, workspace)}` } : {}),
   }));
+}
+
+/** Parts in as few lines as they fit in. */
+function joined(parts: readonly string[], room: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const longer = `${lines.at(-1)} · ${part}`;
+    if (lines.length > 0 && textWidth(longer, 11) <= room) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
 }
 
 interface TileStyle {

@@ -12,6 +12,10 @@ export function spanAfter(time: number, step: TimeStep, count: number): number {
   return start.getTime();
 }
 
+/** The part of a span that is over at a time: 0 at its start, 1 at its end. */
+export const passedPart = (time: number, start: number, step: TimeStep): number =>
+  (time - start) / (spanAfter(start, step, 1) - start);
+
 /** Evenly spaced span starts between the first and the last time, up to a maximum number. */
 export function spanStarts(
   first: number | undefined,

@@ -52,8 +52,9 @@ export function treesOf({ boxes, legend, rolledUp, mean }: BoxesChart): Node[] {
     if (rolledUp) node.value = box.value;
     if (mean) node.value = meanOfItems(node.items.values());
     if (node.children.length === 0 && node.items.size === 0) node.gaps += 1;
-    if (box.paint !== undefined && (node.children.length === 0 || node.items.size > 0)) {
-      const key = paintKey(box.paint);
+    const paint = node.children.length === 0 ? box.paint : box.paint && ownPaint(node, rolledUp);
+    if (paint !== undefined) {
+      const key = paintKey(paint);
       if (rank.size === 0 || rank.has(key)) node.spread.set(key, (node.spread.get(key) ?? 0) + 1);
     }
   };
@@ -61,8 +62,20 @@ export function treesOf({ boxes, legend, rolledUp, mean }: BoxesChart): Node[] {
   return roots;
 }
 
+/** The items of a parent itself; what is rolled up stands in the boxes below only. */
+export function ownItems({ box, children }: Node, rolledUp: boolean | undefined): Map<string, BoxItem> {
+  const own = [...itemsOf(box.items)];
+  return new Map(rolledUp ? own.filter(([key]) => !children.some(({ items }) => items.has(key))) : own);
+}
+
+/** The paint of a parent's own items; undefined without any. Of rolled up ones the first decides, as it does for the box. */
+function ownPaint(node: Node, rolledUp: boolean | undefined): Paint | undefined {
+  const [first] = ownItems(node, rolledUp).values();
+  return first && (rolledUp ? first.paint : node.box.paint);
+}
+
 /** Items by what tells them apart. */
-export const itemsOf = (items: readonly BoxItem[] = []): Map<string, BoxItem> =>
+const itemsOf = (items: readonly BoxItem[] = []): Map<string, BoxItem> =>
   new Map(items.map((item) => [item.id ?? item.name, item]));
 
 /** The sum of the values of items; undefined if none has one. */

@@ -1,5 +1,5 @@
 import { mix, textOn } from './charts.colours.ts';
-import { isNarrow } from './charts.look.ts';
+import { areaHeight, isNarrow } from './charts.look.ts';
 import { type Look, type Mark, type Picture, standingFor } from './charts.marks.ts';
 import { axisTitle, formatShare, numberWriter } from './charts.numbers.ts';
 import { heading, LABEL, label, labelAt, nothing, withNote } from './charts.parts.ts';
@@ -64,7 +64,8 @@ export function layoutTreemap(chart: TreemapChart, look: Look): Picture {
     };
   const room = width - 2 * margin;
   const drawn = groups.reduce((sum, { tiles }) => sum + tiles.length, 0);
-  const height = Math.min(isNarrow(look) ? 900 : 1_000, Math.max(480, drawn * (isNarrow(look) ? 12 : 8)));
+  const usual = Math.min(isNarrow(look) ? 900 : 1_000, Math.max(480, drawn * (isNarrow(look) ? 12 : 8)));
+  const height = areaHeight(look, head.bottom, margin, usual);
   const space = { x: margin, y: head.bottom, width: room, height };
   const largest = Math.max(...groups.flatMap(({ tiles }) => tiles.map(({ value }) => value)));
   const marks: Mark[] = [];

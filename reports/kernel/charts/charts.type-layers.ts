@@ -1,4 +1,4 @@
-import { type ChartContext, typeLabel, typePaint } from './charts.labels.ts';
+import { type ChartContext, typeNames, typePaint, typePlural } from './charts.labels.ts';
 import { chartText } from './charts.texts.ts';
 import type { GraphChart } from './charts.types.ts';
 
@@ -30,15 +30,14 @@ export function layersOfTypes(
   }
   const first = center && categoryOf(center.type) === SPLIT ? center.type : 'Application';
   const isFar = ({ id, type }: DrawnNode) => center !== undefined && type === first && !near.has(id);
-  const label = typeLabel(context, first);
-  const connected = chartText(context, 'layer.connected', { type: label });
+  const connected = chartText(context, 'layer.connected', typeNames(context, first));
   const nameOf = (category: string) =>
     types.find(([, type]) => type.category === category)?.[1].category_label ?? category;
   const categories = [...new Set(types.map(([, { category }]) => category ?? ''))];
   const layers = categories.flatMap((category) =>
     category === SPLIT
       ? [
-          { key: 'own', name: label },
+          { key: 'own', name: typePlural(context, first) },
           { key: SPLIT, name: chartText(context, 'layer.data') },
           { key: 'far', name: connected },
         ]
@@ -47,7 +46,7 @@ export function layersOfTypes(
   const layerOf = (type: string) => (type === first && categoryOf(type) === SPLIT ? 'own' : categoryOf(type));
   const groups = types.map(([key]) => ({
     key,
-    name: typeLabel(context, key),
+    name: typePlural(context, key),
     paint: typePaint(context, key),
     layer: layerOf(key),
   }));

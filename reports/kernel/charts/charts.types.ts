@@ -88,8 +88,8 @@ export interface ColumnsChart extends Head {
   series: { name: string; paint: Paint }[];
   /** In order; `apart` ones stand beside the axis, such as unknown dates. */
   items: { name: string; values: number[]; apart?: boolean }[];
-  /** Name before which today lies. */
-  today?: string;
+  /** The column in which today lies, and the part of it that is over. */
+  today?: { name: string; passed: number };
 }
 
 /** A box in boxes: a capability with what supports it, a group with its members. */
@@ -139,6 +139,8 @@ export interface BoxesChart extends Head {
   mean?: boolean;
   /** Whether boxes without items in their subtree are marked as gaps. */
   gaps?: boolean;
+  /** Largest number of boxes; of more, lower levels are folded and the smallest ones combined. Default 300. */
+  most?: number;
 }
 
 /** Areas within areas. */
@@ -177,6 +179,8 @@ export interface MatrixChart extends Head {
   unit: ChartUnit;
   rows: MatrixLine[];
   columns: MatrixLine[];
+  /** Largest number of rows; more are grouped. Default 60. */
+  most?: number;
   /** Whether the order has a meaning; else lines with the most cells come first. */
   ordered?: boolean;
   /** Row index, column index, value; other cells are empty. */
@@ -225,6 +229,8 @@ export interface RoadmapChart extends Head {
   groupAxis?: string;
   /** The date of the line for today, `YYYY-MM-DD`. */
   today: string;
+  /** Largest number of rows; of more, those that change next are drawn. Default: all. */
+  most?: number;
 }
 
 /** Nodes in layers, joined by lines. */

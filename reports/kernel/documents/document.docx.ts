@@ -46,7 +46,8 @@ const ALIGNMENTS = {
 const LEVELS = 9;
 
 /** Writes a document as DOCX (Office Open XML). */
-export async function writeDocx(paper: PrintDocument): Promise<Buffer> {
+export async function writeDocx(given: PrintDocument): Promise<Buffer> {
+  const paper = withPrintableTexts(given);
   const lists = numbering();
   const paragraph = { spacing: { before: 180, after: 60 }, keepNext: true };
   const deepest = { run: { size: 22, bold: true, color: COLOR.head }, paragraph };
@@ -110,6 +111,15 @@ export async function writeDocx(paper: PrintDocument): Promise<Buffer> {
   });
   return await Packer.toBuffer(document);
 }
+
+/** A document whose own texts can be written; those of its blocks are cleaned with their lines. */
+const withPrintableTexts = ({ kind, title, notice, footer, ...paper }: PrintDocument): PrintDocument => ({
+  ...paper,
+  kind: printable(kind),
+  title: printable(title),
+  notice: notice && printable(notice),
+  footer: printable(footer),
+});
 
 function footer({ footer: text }: PrintDocument): Footer {
   return new Footer({

@@ -34,8 +34,8 @@ export interface RenderedReport {
   table?: string | undefined;
   /** For charts. */
   look?: RenderContext | undefined;
-  /** The parameters, for slides. */
-  line: string;
+  /** The parameters with filter and scope, for slides. */
+  said: Record<string, unknown>;
 }
 
 /** A rendering in a worker thread. */

@@ -8,7 +8,9 @@ import { drawChart } from '../charts/charts.draw.ts';
 import type { Chart } from '../charts/charts.types.ts';
 import type { DocumentFormat, PrintDocument } from '../documents/document.types.ts';
 import { rowsTable, tablesOf, writeTables } from '../report.formats.ts';
+import { labelledTable } from '../report.labels.ts';
 import { parseReport } from '../report.lines.ts';
+import { paramsLine } from '../report.rendering.ts';
 import type { ReportTable } from '../report.ts';
 import type { Rendering, RenderResult } from './rendering.types.ts';
 
@@ -22,7 +24,7 @@ const MOST_BYTES = 128 * 1024 * 1024;
 async function makeRendering(rendering: Rendering): Promise<Buffer> {
   if ('paper' in rendering) return await renderDocument(rendering.make, rendering.paper);
   if ('chart' in rendering) return await draw(rendering.chart, rendering);
-  const { params, format, table, look, line } = rendering;
+  const { params, format, table, look, said } = rendering;
   const report = reportNamed(rendering.report);
   const body = Buffer.from(rendering.body.buffer, rendering.body.byteOffset, rendering.body.byteLength);
   const isWhole = isPicture(format) || report.long === undefined;
@@ -33,8 +35,11 @@ async function makeRendering(rendering: Rendering): Promise<Buffer> {
     const result = JSON.parse(body.toString());
     const { context, ...how } = look!;
     const chart = report.chart!(result, params, context);
-    const notes = { line, day: context.today };
-    return await draw(chart, { ...how, format, notes }, () => report.tables(result, params)[0]);
+    const notes = { line: paramsLine(said, context), day: context.today };
+    return await draw(chart, { ...how, format, notes }, () => {
+      const [first] = report.tables(result, params);
+      return first && labelledTable(first, params, context);
+    });
   }
   const tables = tablesOf(format, report.tables(parseReport(report, body), params), table);
   return await collect((out) => writeTables(format, tables.map(rowsTable), out));

@@ -3,7 +3,7 @@ import { LEVEL_FIELD } from '../../../domain/inventory/cards/rules/capability.ts
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { decapitalised, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { decapitalised, typeLabel, typePlural } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
@@ -89,7 +89,7 @@ export const bpmCapabilityHeatmapReport = defineReport({
   chart: ({ items }, { metric, roll_up }, context) => ({
     kind: 'boxes',
     title: reportText(context, 'title.by', {
-      what: typeLabel(context, CAPABILITY),
+      what: typePlural(context, CAPABILITY),
       field: decapitalised(reportText(context, `bpm.${metric}`), context),
     }),
     note: reportText(context, 'bpm.capabilities', { count: items.length }),

@@ -3,7 +3,7 @@ import { arrayOf, Count, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, query } from '../../../platform/database.ts';
 import { countedBars } from '../../kernel/charts/charts.counted.ts';
-import { type ChartContext, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typePlural } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportTable, resultTable } from '../../kernel/report.formats.ts';
 import { reportText } from '../../kernel/report.texts.ts';
@@ -111,7 +111,7 @@ function bpmDashboardChart(result: Result, context: ChartContext): Chart {
     panels: [
       {
         kind: 'figures',
-        title: typeLabel(context, PROCESS),
+        title: typePlural(context, PROCESS),
         items: [
           {
             name: reportText(context, 'axis.processes'),

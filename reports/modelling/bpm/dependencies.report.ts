@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, noValue, typeLabel, typePaint } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, typeNames, typePaint, typePlural } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -74,14 +74,14 @@ function processDependenciesChart(result: Result, context: ChartContext): Chart 
   const alone = result.nodes.length - nodes.length;
   const levels = levelsOf(nodes, result.edges);
   const subtypes = context.metamodel.cardTypes.get(PROCESS)?.subtypes ?? [];
+  const hasSubtypes = nodes.some(({ subtype }) => subtypes.some(({ key }) => key === subtype));
   const names = new Map<string, string>([
     ...subtypes.map(({ key, label }): [string, string] => [key, label]),
-    ['', noValue(context)],
+    ['', hasSubtypes ? reportText(context, 'bpm.noSubtype') : typePlural(context, PROCESS)],
   ]);
-  const label = typeLabel(context, PROCESS);
   return {
     kind: 'graph',
-    title: reportText(context, 'bpm.dependencies', { type: label }),
+    title: reportText(context, 'bpm.dependencies', typeNames(context, PROCESS)),
     note: [
       reportText(context, 'bpm.dependencies.note'),
       ...(alone > 0 ? [reportText(context, 'bpm.dependencies.alone', { count: alone })] : []),

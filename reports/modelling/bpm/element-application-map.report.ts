@@ -3,7 +3,7 @@ import { arrayOf, Nullable, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { elementId } from '../../../domain/modelling/bpm/elements.list.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { typeLabel, typeNames } from '../../kernel/charts/charts.labels.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
 import { jsonLines } from '../../kernel/report.sql.ts';
@@ -68,7 +68,7 @@ export const elementApplicationMapReport = defineReport({
   },
   chart: ({ items }, _params, context) => ({
     kind: 'bars',
-    title: reportText(context, 'bpm.elements.title', { type: typeLabel(context, APPLICATION) }),
+    title: reportText(context, 'bpm.elements.title', typeNames(context, APPLICATION)),
     note: reportText(context, 'bpm.elements.note'),
     most: 60,
     itemAxis: typeLabel(context, APPLICATION),

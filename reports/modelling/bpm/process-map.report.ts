@@ -5,7 +5,7 @@ import { may } from '../../../domain/kernel/permissions/policy.ts';
 import { arrayOf, Count, Nullable, OpenObject, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import { BPM_TOPIC, PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { phaseLegend, phasePaint, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { phaseLegend, phasePaint, typeLabel, typeNames } from '../../kernel/charts/charts.labels.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { cardsOfPage } from '../../kernel/report.rows.ts';
@@ -108,7 +108,7 @@ export const processMapReport = defineReport({
   },
   chart: ({ items }, _params, context) => ({
     kind: 'boxes',
-    title: reportText(context, 'bpm.map', { type: typeLabel(context, PROCESS) }),
+    title: reportText(context, 'bpm.map', typeNames(context, PROCESS)),
     note: reportText(context, 'bpm.map.note', { count: items.length }),
     itemAxis: typeLabel(context, PROCESS),
     boxes: items.map(({ id, name, parent_id, apps }) => ({

@@ -4,7 +4,7 @@ import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Nullable, OpenObject, Uuid } from '../../../domain/kernel/shapes.ts';
 import { PROCESS } from '../../../domain/modelling/bpm/bpm.model.ts';
 import { embed, fragment, query } from '../../../platform/database.ts';
-import { type ChartContext, noValue, typeLabel } from '../../kernel/charts/charts.labels.ts';
+import { type ChartContext, noValue, typeLabel, typeNames } from '../../kernel/charts/charts.labels.ts';
 import type { MatrixChart } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
@@ -149,7 +149,7 @@ function valueStreamChart(result: Result, context: ChartContext): MatrixChart {
   const left = result.unassigned.length;
   return {
     kind: 'matrix',
-    title: reportText(context, 'bpm.streams', { type: typeLabel(context, PROCESS) }),
+    title: reportText(context, 'bpm.streams', typeNames(context, PROCESS)),
     note: reportText(context, left > 0 ? 'bpm.streams.left' : 'bpm.streams.note', { count: left }),
     ordered: true,
     rowAxis: typeLabel(context, 'Organization'),

@@ -120,11 +120,12 @@ export const ppmDashboardReport = defineReport({
     return JSON.stringify({ ...counted, ...costs });
   },
   tables: (result) => {
-    const { total_initiatives, total_budget, total_actual, by_subtype, by_status } = result;
+    const { total_initiatives, total_budget, total_actual, by_subtype } = result;
     const { health_schedule, health_cost, health_scope } = result;
     const portfolio = { total_initiatives, total_budget, total_actual };
     const health = { health_schedule, health_cost, health_scope };
-    return [groupedFiguresTable({ portfolio, by_subtype, by_status, ...health }), yearsTable(result)];
+    const figures = { portfolio, by_subtype, by_status: statusCounts(result), ...health };
+    return [groupedFiguresTable(figures), yearsTable(result)];
   },
   chart: (result, _params, context) => ppmDashboardChart(result, context),
 });
@@ -135,6 +136,12 @@ const yearsTable = ({ by_fiscal_year }: Result): ReportTable =>
     { fiscal_year: 'number', budget: 'money', planned: 'money', actual: 'money' },
     by_fiscal_year ?? [],
   );
+
+/** Initiatives by status; `unknown` are those without one. */
+function statusCounts({ total_initiatives, by_status }: Result): Record<string, number> {
+  const rest = total_initiatives - Object.values(by_status).reduce((sum, count) => sum + count, 0);
+  return rest > 0 ? { ...by_status, unknown: rest } : by_status;
+}
 
 /** Status and health of the initiatives and, if costs are visible, the amounts of each year. */
 function ppmDashboardChart(result: Result, context: ChartContext): Chart {
@@ -178,7 +185,13 @@ function ppmDashboardChart(result: Result, context: ChartContext): Chart {
           ...money,
         ],
       },
-      countedBars(context, INITIATIVE, 'initiativeStatus', result.by_status),
+      countedBars(
+        context,
+        INITIATIVE,
+        'initiativeStatus',
+        statusCounts(result),
+        reportText(context, 'ppm.noStatus'),
+      ),
       healthBars(result, context),
       ...(result.by_fiscal_year?.length ? [yearBars(result.by_fiscal_year, context)] : []),
     ],

@@ -13,6 +13,7 @@ import {
   noValue,
   optionLegend,
   typeLabel,
+  typeNames,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart } from '../../kernel/charts/charts.types.ts';
 import { relatedPairs } from '../../kernel/report.ends.ts';
@@ -254,20 +255,20 @@ const peopleTable = (items: Item[]): ReportTable =>
 function ppmGanttChart(items: Item[], group_by: string | undefined, context: ChartContext): Chart {
   const dated = items.filter(({ start_date, end_date }) => start_date ?? end_date);
   const left = items.length - dated.length;
-  const label = typeLabel(context, INITIATIVE);
   const options = optionLegend(context, INITIATIVE, 'initiativeStatus');
   const groupOf = ({ group_id, status }: Item) =>
     group_by === undefined ? (status ?? '') : (group_id ?? '');
   const named = new Map(dated.map((item) => [groupOf(item), item.group_name ?? noValue(context)]));
+  const noStatus = reportText(context, 'ppm.noStatus');
   const groups =
     group_by === undefined
-      ? [...options, { key: '', name: noValue(context), paint: 'others' as const }]
+      ? [...options, { key: '', name: noStatus, paint: 'others' as const }]
       : [...named].map(([key, name]) => ({ key, name }));
   return {
     kind: 'roadmap',
-    title: reportText(context, 'ppm.plan', { type: label }),
+    title: reportText(context, 'ppm.plan', typeNames(context, INITIATIVE)),
     note: reportText(context, left > 0 ? 'ppm.datedLeft' : 'ppm.dated', { count: dated.length, left }),
-    itemAxis: label,
+    itemAxis: typeLabel(context, INITIATIVE),
     phases: [
       { name: reportText(context, 'ppm.span'), paint: 'accent' },
       { name: reportText(context, 'ppm.end'), paint: 'accent' },

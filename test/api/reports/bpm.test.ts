@@ -169,18 +169,18 @@ it('value-stream-matrix', async () => {
 
 it('are drawn, each with its texts', async () => {
   const drawn: [name: string, ...texts: string[]][] = [
-    ['dashboard', 'Covered by diagrams', '33 %', 'Business Process by risk level', 'Critical', 'No value'],
-    ['capability-process-matrix', 'Business Process by Business Capability', 'Invoicing', 'Bill'],
-    ['process-application-matrix', 'Business Process by Application', 'CRM', 'ERP'],
+    ['dashboard', 'Covered by diagrams', '33 %', 'Business Processes by risk level', 'Critical', 'No value'],
+    ['capability-process-matrix', 'Business Processes by business capability', 'Invoicing', 'Bill'],
+    ['process-application-matrix', 'Business Processes by application', 'CRM', 'ERP'],
     [
       'process-dependencies',
-      'Dependencies of Business Process',
+      'Dependencies of business processes',
       'Collect',
       '1 card without dependencies left out',
     ],
     ['capability-heatmap?metric=high_risk_count', 'Processes of high or critical risk', 'Selling'],
-    ['element-application-map', 'Application in process diagrams', 'ERP'],
-    ['process-map', 'Business Process map', 'Rest'],
+    ['element-application-map', 'Applications in process diagrams', 'ERP'],
+    ['process-map', 'Map of business processes', 'Rest'],
     ['value-stream-matrix', 'Finance', 'Stream', 'No value', '1 process without an organization left out'],
   ];
   for (const [name, ...told] of drawn) {

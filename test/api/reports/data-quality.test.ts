@@ -29,6 +29,7 @@ it('counts by hand', async () => {
   expect(body).toEqual({
     overall_data_quality: 42,
     total_items: 5,
+    unrated: 0,
     with_lifecycle: 1,
     orphaned: 2,
     stale: 1,
@@ -123,4 +124,24 @@ it('refuses unknown parameters and tables, and those without the permission', as
   await expectProblem(viewer.get(`${url}?table=none`, { accept: 'text/csv' }), 422);
   await expectProblem(viewer.get(`${url}?table=by_type`), 422);
   await expectProblem((await t.holding()).get(url), 403, 'reports.ea_dashboard');
+});
+
+it('counts cards for whose quality nothing counts apart, not as the worst', async () => {
+  const provider = '/api/v1/metamodel/types/Provider';
+  const { fields_schema, section_config } = await ok(admin.get(provider));
+  const nothing = { description: 0, lifecycle: 0, relations: 0, tags: 0, stakeholders: 0 };
+  const changed = await admin.patch(provider, {
+    fields_schema: fields_schema.map((section: { fields: object[] }) => ({
+      ...section,
+      fields: section.fields.map((field) => ({ ...field, weight: 0 })),
+    })),
+    section_config: { ...section_config, __dataQuality: nothing },
+  });
+  expect(changed.status).toBe(200);
+  const body = await ok(viewer.get(url));
+  expect([body.total_items, body.unrated]).toEqual([5, 1]);
+  expect(body.by_type.map((one: { type: string }) => one.type)).toEqual(['Application', 'ITComponent']);
+  expect(body.worst_items.map((one: { name: string }) => one.name)).not.toContain('f');
+  const chart = await ok(viewer.get(url, { accept: 'application/vnd.estate.chart+json' }));
+  expect(JSON.stringify(chart)).toContain('nothing counts for 1 card');
 });

@@ -126,9 +126,9 @@ describe('capability heatmap', () => {
   it('colours and groups pictures by fields with options', async () => {
     const svg = { accept: 'image/svg+xml' };
     const drawn = async (path: string) => (await admin.get(at(path), svg)).text;
-    expect(await drawn('capability-heatmap')).toContain('Business Capability by business criticality');
+    expect(await drawn('capability-heatmap')).toContain('Business Capabilities by business criticality');
     const coloured = await drawn('capability-heatmap?color_field=timeModel');
-    expect(coloured).toContain('Business Capability by TIME model');
+    expect(coloured).toContain('Business Capabilities by TIME model');
     expect(await drawn('landscape?color_field=businessCriticality')).toContain('>Mission Critical</text>');
     expect(await drawn('roadmap?type=Application&group_by=businessCriticality')).toContain(
       'grouped by Business Criticality',

@@ -92,7 +92,7 @@ it('is drawn: figures, health, money of those who may see it, and initiatives ov
     return texts.map(({ text, title }) => title ?? text).join('\n');
   };
   const dashboard = await textsOf('dashboard');
-  for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'Costs by fiscal year', '2027'])
+  for (const text of ['Budget', '$500', 'At Risk', 'Off track', 'No status', 'Costs by fiscal year', '2027'])
     expect(dashboard).toContain(text);
   const seen = await textsOf('dashboard', viewer);
   for (const text of ['Budget', '$500', 'Money']) expect(seen).not.toContain(text);

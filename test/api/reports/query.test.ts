@@ -217,3 +217,13 @@ it('names every fault by its path', async () => {
   ])
     await expectProblem(member.post(url, bad), 422);
 });
+
+it('draws cards that are told apart by their id with their names', async () => {
+  const query = {
+    from: ['Application'],
+    dimensions: [{ field: 'id' }],
+    measures: [{ fn: 'sum', field: 'attributes.costTotalAnnual' }],
+  };
+  const { body } = await member.post(url, query, { accept: 'application/vnd.estate.chart+json' });
+  expect(pluck(body.items, 'name').toSorted()).toEqual(['=Two', 'One', 'Three']);
+});

@@ -53,8 +53,23 @@ it('colours pictures by the rule', async () => {
   expect(mean).toContain('Shade: Mean, weighted by cost');
   expect(mean).toContain('>3.25</text>');
   expect(await drawn('share')).toContain('>67 %</text>');
-  expect(await drawn('sum')).toContain('Business Capability by applications');
+  expect(await drawn('sum')).toContain('Business Capabilities by applications');
   await expectProblem(admin.get(`${path}&rule=best`), 422);
+});
+
+it('takes the most critical one of the criticality for the worst', async () => {
+  const field = 'businessCriticality';
+  const { id } = await admin.create('/api/v1/cards', { type: 'BusinessCapability', name: 'Zeta' });
+  for (const value of ['administrativeService', 'missionCritical', 'businessCritical']) {
+    const app = await admin.create('/api/v1/cards', {
+      type: 'Application',
+      name: value,
+      attributes: { [field]: value },
+    });
+    await admin.create('/api/v1/relations', { type: 'relAppToBC', source_id: app.id, target_id: id });
+  }
+  const { items } = await ok(admin.get(`/api/v1/reports/capability-heatmap?color_field=${field}`));
+  expect(items.at(-1)).toMatchObject({ name: 'Zeta', worst: 'missionCritical', share: 66.67 });
 });
 
 it('has no mean by cost without costs.view', async () => {

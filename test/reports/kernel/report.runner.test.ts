@@ -21,7 +21,7 @@ it('an answer too large to be kept is computed once for all processes that ask f
       return JSON.stringify({ text: 'x'.repeat(33 * MIB) });
     },
   } as unknown as Report;
-  const question = { report, params: {}, line: '', cards: all, visible: all, filtered: false };
+  const question = { report, params: {}, said: {}, cards: all, visible: all, filtered: false };
   const ctx = await t.ctx();
   const processes = [1, 2, 3].map(() => new ReportRunner(cache, true));
   const answers = await Promise.all(
@@ -42,7 +42,7 @@ it('more questions at once than there are connections are all answered', async (
   const runner = new ReportRunner(cache, true);
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, n) => {
-      const question = { report, params: { n }, line: '', cards: all, visible: all, filtered: false };
+      const question = { report, params: { n }, said: {}, cards: all, visible: all, filtered: false };
       return runner.run(ctx, runner.keyFor(ctx, new Map(), question), question);
     }),
   );

@@ -211,7 +211,7 @@ describe('pictures', () => {
       ['Ungrouped', 2],
       ['Unserved', 1],
       ['Alone', 1],
-      ['No Application', 2],
+      ['No application', 2],
     ] as const)
       expect([text, written.filter((one) => one === text).length]).toEqual([text, times]);
   });

@@ -221,7 +221,7 @@ export function samples(
       valueAxis: 'Cards',
       unit: 'count',
       series: groups.slice(0, 3).map((name, at) => ({ name, paint: { category: at } })),
-      today: 'Q3 2021',
+      today: { name: 'Q3 2021', passed: 0.5 },
       items: all.slice(0, 40).map((_, index) => ({
         name: `Q${(index % 4) + 1} ${2021 + Math.floor(index / 4)}`,
         values: [value(index), value(index + 3) % 17, 0],

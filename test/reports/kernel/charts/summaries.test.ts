@@ -1,7 +1,8 @@
-import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
+import { drawChart, pictureOf } from '../../../../reports/kernel/charts/charts.draw.ts';
 import { clustered, groupLines } from '../../../../reports/kernel/charts/charts.grouping.ts';
 import { decapitalised } from '../../../../reports/kernel/charts/charts.labels.ts';
 import { layersOf } from '../../../../reports/kernel/charts/charts.layers.ts';
+import { lookOf } from '../../../../reports/kernel/charts/charts.look.ts';
 import { formatMonth } from '../../../../reports/kernel/charts/charts.numbers.ts';
 import { restOf, treesOf } from '../../../../reports/kernel/charts/charts.tree.ts';
 import type { BoxesChart, Chart, GraphChart } from '../../../../reports/kernel/charts/charts.types.ts';
@@ -105,7 +106,7 @@ it('layers do not cross lines that can be parallel, and have one legend entry fo
       { source: 'c', target: 'e' },
     ],
   };
-  const [first, second] = layersOf(chart).columns.map((column) => column.map(({ id }) => id));
+  const [first, second] = layersOf(chart, 12).columns.map((column) => column.map(({ id }) => id));
   expect(first!.indexOf('a') < first!.indexOf('b')).toBe(second!.indexOf('d') < second!.indexOf('c'));
   expect(textsOf(chart)).not.toContain('Process');
   const kinds = {
@@ -113,6 +114,47 @@ it('layers do not cross lines that can be parallel, and have one legend entry fo
     groups: chart.groups.map((group, at) => ({ ...group, name: at > 0 ? 'Core' : 'Other' })),
   };
   expect(textsOf(kinds).filter((text) => text === 'Core')).toHaveLength(1);
+});
+
+it('a roadmap of many cards adds up the drawn quarters, with today within its quarter', () => {
+  const chart: Chart = {
+    kind: 'roadmap',
+    title: 'Roadmap',
+    itemAxis: 'Card',
+    phases: [{ name: 'Active', paint: { phase: 'active' } }],
+    today: '2026-11-30',
+    groups: [{ key: 'a', name: 'All' }],
+    items: Array.from({ length: 300 }, (_, n) => ({
+      id: String(n),
+      name: `Card ${n}`,
+      group: 'a',
+      dates: [n < 290 ? '2001-02-03' : '2026-10-02'],
+    })),
+  };
+  const { texts } = readPicture(drawChart(chart, workspace));
+  // drawn and summed, of the group and of its phase
+  expect(texts.filter(({ text }) => text === '10').length).toBe(4);
+  expect(texts.map(({ text }) => text)).not.toContain('300');
+  expect(texts.map(({ text }) => text).join(' ')).toContain('290 changes lie outside of the drawn quarters');
+  const centres = (name: string) =>
+    texts.filter(({ text }) => text === name).map(({ x, width }) => x + width / 2);
+  // two thirds of the quarter are over; its number stands in its middle
+  expect(centres('Today')[0]).toBeGreaterThan(Math.min(...centres('10')));
+});
+
+it('columns show today within its quarter', () => {
+  const today = (passed: number) => {
+    const chart: Chart = {
+      ...{ kind: 'columns', title: 'Ends', valueAxis: 'Cards', unit: 'count' },
+      series: [{ name: 'Applications', paint: 'accent' }],
+      items: ['Q1', 'Q2', 'Q3'].map((name) => ({ name, values: [1] })),
+      today: { name: 'Q2', passed },
+    };
+    const { texts } = readPicture(drawChart(chart, workspace));
+    return texts.find(({ text }) => text === 'Today')!.x;
+  };
+  expect(today(0.25) - today(0)).toBeCloseTo((today(1) - today(0)) / 4);
+  expect(today(1)).toBeGreaterThan(today(0) + 50);
 });
 
 it('a long roadmap combines what has no further date', () => {
@@ -134,6 +176,28 @@ it('a long roadmap combines what has no further date', () => {
   expect(texts.filter((text) => text.startsWith('Card '))).toHaveLength(5);
   expect(texts).toContain('75 without change');
   expect(texts).toContain('72 active, 3 end of life');
+  const next = textsOf({ ...chart, most: 5 });
+  expect(next.filter((text) => text.startsWith('Card '))).toHaveLength(5);
+  expect(next).toContain('The first 5 of 80 are drawn; all are in the tables');
+});
+
+it('a roadmap says how many cards lie outside of its axis', () => {
+  const chart: Chart = {
+    kind: 'roadmap',
+    title: 'Roadmap',
+    itemAxis: 'Card',
+    phases: [
+      { name: 'Active', paint: { phase: 'active' } },
+      { name: 'End of life', paint: { phase: 'endOfLife' } },
+    ],
+    items: [
+      { name: 'Gone', dates: ['2001-01-01', '2010-01-01'] },
+      { name: 'Far', dates: ['2050-01-01', null] },
+      { name: 'Old and active', dates: ['2001-01-01', null] },
+    ],
+    today: '2026-06-30',
+  };
+  expect(textsOf(chart)).toContain('2 cards lie outside of the drawn years');
 });
 
 it('a matrix groups a line with those below it, and puts empty lines last', () => {
@@ -152,6 +216,26 @@ it('a matrix groups a line with those below it, and puts empty lines last', () =
       [2, 0, 1],
     ]).rows,
   ).toEqual([1, 2, 0]);
+});
+
+it('a matrix groups lines by one level, so that what belongs to a drawn line is not counted above it', () => {
+  const [top, area] = [
+    { key: 'top', name: 'Top' },
+    { key: 'area', name: 'Area' },
+  ];
+  const lines = [
+    { ...top },
+    { ...area, above: [top] },
+    { key: 'one', name: 'One', above: [area, top] },
+    { key: 'two', name: 'Two', above: [area, top] },
+    { key: 'other', name: 'Other', above: [top] },
+  ];
+  const { groups } = groupLines(lines, [1, 1, 1, 1, 1], 3);
+  expect(groups.map(({ name, members }) => [name, members])).toEqual([
+    ['Top', [0]],
+    ['Area', [1, 2, 3]],
+    ['Other', [4]],
+  ]);
 });
 
 it('a list in little room has two lines for each row', () => {
@@ -217,4 +301,57 @@ it('boxes by a mean count each item once by its weight, and leave out those with
   expect(top!.value).toBe(3.25);
   expect(top!.children.map(({ value }) => value)).toEqual([3.25, undefined]);
   expect(restOf([top!, top!], {}, chart).value).toBe(3.25);
+});
+
+it('bars and their axis have one unit, whatever is above and beside them', () => {
+  const bars = (values: number[], most: number): Chart => ({
+    ...{ kind: 'bars', title: 'Cost', itemAxis: 'Application', valueAxis: 'Cost', unit: 'currency' },
+    ...{ series: ['Cost'], shares: true, most },
+    items: values.map((value, at) => ({ name: `App ${at}`, values: [value] })),
+  });
+  // the axis ends at a million, and what is left out is several
+  for (const chart of [bars([980_000, 200_000], 21), bars(Array(60).fill(200_000), 21)]) {
+    const svg = drawChart(chart, { ...workspace, language: 'de' });
+    const texts = readPicture(svg).texts.map(({ text }) => text);
+    expect(texts.filter((text) => /Tsd\./.test(text)).length).toBeGreaterThan(4);
+    expect(texts.filter((text) => /Mio\./.test(text))).toEqual([]);
+  }
+});
+
+describe('a graph of layers', () => {
+  const kinds = ['Application', 'Interface', 'Component', 'Provider', 'Process'];
+  const nodes = kinds.flatMap((kind, layer) =>
+    Array.from({ length: layer === 0 ? 6 : 2 }, (_, n) => ({
+      id: `${kind}${n}`,
+      name: `${kind} of the north ${n}`,
+      group: kind,
+    })),
+  );
+  const chart: GraphChart = {
+    kind: 'graph',
+    title: 'Dependencies',
+    layers: kinds.map((key) => ({ key, name: key })),
+    groups: kinds.map((key) => ({ key, name: `${key}s`, paint: 'accent', layer: key })),
+    nodes,
+    edges: [
+      { source: 'Application0', target: 'Interface1' },
+      { source: 'Process0', target: 'Process1' },
+    ],
+  };
+
+  it('keeps lines within the picture, also those of the last layer', () => {
+    const picture = pictureOf(chart, lookOf(workspace));
+    const xs = picture.marks.flatMap((mark) =>
+      mark.kind === 'path' ? [...mark.d.matchAll(/(-?[\d.]+) -?[\d.]+/g)].map(([, x]) => Number(x)) : [],
+    );
+    expect(Math.max(...xs)).toBeLessThanOrEqual(picture.width);
+  });
+
+  it('stands below each other where columns have no room for names, with whole names and few boxes', () => {
+    const picture = pictureOf(chart, lookOf(workspace, { width: 390 }));
+    const texts = picture.marks.flatMap((mark) => (mark.kind === 'text' ? [mark.text] : []));
+    expect(texts.filter((text) => text.endsWith('…'))).toEqual([]);
+    expect(texts).toEqual(expect.arrayContaining([...kinds, expect.stringMatching(/^6 × Application/)]));
+    expect(texts.join(' ')).toContain('More than 4 of a kind are one box');
+  });
 });

@@ -1,9 +1,11 @@
+import { labelledMetamodel } from '../../../../domain/kernel/metamodel/metamodel.labels.ts';
 import { readXml } from '../../../../platform/xml.ts';
 import { drawChart } from '../../../../reports/kernel/charts/charts.draw.ts';
 import type { Chart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { render } from '../../../../reports/kernel/rendering/rendering.queue.ts';
 import type { Rendering } from '../../../../reports/kernel/rendering/rendering.types.ts';
 import { createShared } from '../../../../reports/kernel/report.shared.ts';
+import { seededMetamodel } from '../../../domain/inventory/cards/seeded-metamodel.ts';
 import { unpack } from '../../../support/archives.ts';
 import { readWorkbook } from '../../../support/workbook.ts';
 import { samples } from '../charts/samples.ts';
@@ -21,7 +23,7 @@ const costs = (count: number) => {
   return {
     report: 'cost',
     params: { type: 'Application', cost_field: 'costTotalAnnual' },
-    line: 'type: Application',
+    said: { type: 'Application' },
     body: Buffer.from(`{"items":[\n${items.join(',\n')}\n],"total":1,"position":"1"}`),
   };
 };
@@ -103,6 +105,48 @@ it('writes slides: one for each picture, then the first rows as a table, in plai
   }
 });
 
+it('writes slides for people: labels in their language, and pictures that fill the slides', async () => {
+  const { cardTypes } = labelledMetamodel(
+    seededMetamodel({ cardTypes: { Application: { translations: { de: 'Anwendung' } } } }),
+    'de',
+  );
+  const look = {
+    context: { metamodel: { cardTypes }, today: '2026-11-30', language: 'de' },
+    workspace: { ...workspace, language: 'de' },
+    options: { language: 'de' },
+  } as const;
+  const lifecycle = { plan: '2024-01-31', endOfLife: '2030-12-31' };
+  const items = Array.from({ length: 30 }, (_, index) => ({
+    ...{ id: String(index), name: `App ${index}`, type: 'Application', subtype: 'businessApplication' },
+    ...{ lifecycle, attributes: {} },
+  }));
+  const body = Buffer.from(`{"items":${JSON.stringify(items)},"position":"1"}`);
+  const report = {
+    format: 'pptx',
+    report: 'roadmap',
+    params: {},
+    said: { days: 180, status: 'eol,approaching', type: 'Application' },
+    body,
+    look,
+  } as const;
+  const [drawn, table] = await slidesOf(await render(report));
+  for (const text of ['Name', 'Typ', 'Untertyp', 'Lebensende', 'Anwendung', '31.01.2024'])
+    expect(table).toContain(`<a:t>${text}</a:t>`);
+  expect(table).not.toMatch(/<a:t>(endOfLife|Application|businessApplication)</);
+  expect(drawn! + table).not.toContain('lang="en"');
+  expect(drawn).toContain('lang="de"');
+  // the title says the type
+  expect(drawn).toContain('<a:t>Tage voraus: 180 · Status: Abgelaufen, Endet bald</a:t>');
+  const [, wide, high] = /<p:pic>.*?<a:ext cx="(\d+)" cy="(\d+)"\/>/.exec(drawn!)!;
+  const filled = (Number(wide) * Number(high)) / (11_277_600 * 5_029_200);
+  const fixed = { ...look, options: { ...look.options, width: 600 } };
+  const [narrow] = await slidesOf(await render({ ...report, look: fixed }));
+  expect(filled).toBeGreaterThan(0.5);
+  expect(Number(wide)).toBeGreaterThan(
+    2 * Number(/<p:pic>.*?<a:ext cx="(\d+)" cy="\d+"\/>/.exec(narrow!)![1]),
+  );
+});
+
 it('survives what fails, and hands refusals on as they are', async () => {
   await expect(render({ ...picture, chart: { kind: 'bars' } as never })).rejects.toThrow('rendering failed');
   await expect(render({ format: 'csv', ...costs(1), table: 'nothing' })).rejects.toMatchObject({
@@ -113,7 +157,7 @@ it('survives what fails, and hands refusals on as they are', async () => {
   const { report, params } = costs(1);
   const context = { metamodel: { cardTypes: new Map() }, today: '2026-01-01' };
   await expect(
-    render({ format: 'svg', report, params, line: '', body, look: { context, workspace, options: {} } }),
+    render({ format: 'svg', report, params, said: {}, body, look: { context, workspace, options: {} } }),
   ).rejects.toMatchObject({ code: 'query_too_heavy' });
   expect((await render(picture)).toString()).toContain('<svg');
 });
@@ -157,6 +201,21 @@ it('refuses a document that takes too long, while others are made', async () => 
   }
   expect(await hostile).toMatchObject({ code: 'query_too_heavy', status: 422 });
   expect(order).toEqual(['short', 'short', 'short', 'hostile']);
+});
+
+it('writes DOCX without characters that XML cannot hold', async () => {
+  const hostile = 'T\ufffe\uffffitle';
+  const paper = {
+    ...{ kind: hostile, title: hostile, notice: hostile, footer: hostile },
+    ...{ facts: [[hostile, hostile]], written: '2026-01-01T00:00:00.000Z', signatures: [] },
+    parts: [{ kind: 'markdown', text: hostile, level: 2 }],
+  };
+  const parts = await unpack(await render({ make: 'docx', paper: paper as never }));
+  for (const [name, content] of parts) {
+    if (/\.(xml|rels)$/.test(name))
+      expect([name, /[\ufffe\uffff]/.test(content.toString())]).toEqual([name, false]);
+  }
+  expect(parts.get('word/document.xml')!.toString()).toContain('Title');
 });
 
 it('takes the renderings of those who ask in turn', async () => {
