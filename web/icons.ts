@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** Icons of the pages and of the built-in metamodel. */
@@ -15,7 +15,7 @@ tune function unfold_more person_add alternate_email reply attach_money cloud_sy
   .split(/\s+/)
   .filter(Boolean);
 
-/** Writes the icons that pages bundle, and a file of all that is loaded when a type of a workspace has another one. */
+/** Writes the icons that pages bundle, and all in small files, one of which is loaded for an icon that only a type has. */
 export function writeIcons(): void {
   const folder = path.resolve(import.meta.dirname, '../node_modules/@material-symbols/svg-400/rounded');
   const pathOf = (file: string) => / d="([^"]+)"/.exec(readFileSync(path.join(folder, file), 'utf8'))?.[1];
@@ -37,5 +37,10 @@ export function writeIcons(): void {
     path.join(target, 'icons.ts'),
     `// Material Symbols, rounded, weight 400 (Apache-2.0), written by web/icons.ts\nexport const icons = {\n${lines.join('\n')}\n} as const;\n`,
   );
-  writeFileSync(path.join(target, 'icons.all.json'), JSON.stringify(all));
+  const files = path.join(target, 'icons');
+  rmSync(files, { recursive: true, force: true });
+  mkdirSync(files);
+  const byPrefix = Object.groupBy(Object.entries(all), ([name]) => name.slice(0, 2));
+  for (const [prefix, own] of Object.entries(byPrefix))
+    writeFileSync(path.join(files, `${prefix}.json`), JSON.stringify(Object.fromEntries(own!)));
 }

@@ -67,7 +67,11 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // what most pages share is one file, not one for each set of pages that share something
-          groups: [{ name: 'shared', test: /node_modules/, minShareCount: 6 }],
+          groups: [
+            { name: 'entry', test: /preload-helper/, priority: 1 },
+            { name: 'shared', test: /node_modules/, minShareCount: 9 },
+            { name: 'kit', test: /web\/src\/(kit|messages)\//, minShareCount: 9 },
+          ],
         },
       },
       // else the build succeeds, and the page that needs the package fails in the browser

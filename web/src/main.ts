@@ -3,18 +3,14 @@ import './generated/mantine.css';
 import '@mantine/notifications/styles.css';
 import './kit/base.css';
 import './shell/trusted.ts';
-import { configure } from '#client';
-import { styleNonce } from './kit/nonce.ts';
 import { askFirst } from './shell/first.ts';
 
-// labels come as they are stored, and pages translate them
-configure({
-  headers: { 'X-Estate-Client': 'web', 'X-Request-Origin': 'web', 'Accept-Language': 'en' },
-});
-
-// a library of dialogs writes a style element of its own
-Object.assign(window, { __webpack_nonce__: styleNonce() });
-
 // the service answers while the browser compiles the pages
-askFirst(window.location.pathname);
-void import('./app.tsx');
+const { pathname } = window.location;
+askFirst(pathname);
+// whether it fails is seen when it is shown
+if (pathname === '/') import('./features/home/HomePage.tsx').catch(() => undefined);
+import('./app.tsx').catch(() => {
+  // no text of the messages is there either
+  Object.assign(document.getElementById('failed')!, { hidden: false, role: 'alert' });
+});

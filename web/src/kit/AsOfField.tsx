@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
 import { useFormat } from './format.ts';
+import { useOldestDay } from './history.ts';
 import { Icon } from './Icon.tsx';
 import { today } from './lifecycle.ts';
 import { useTexts } from './messages.tsx';
@@ -14,6 +15,7 @@ interface AsOfFieldProps {
 export function AsOfField({ value, onChange }: AsOfFieldProps) {
   const t = useTexts();
   const { date } = useFormat();
+  const oldest = useOldestDay();
   return (
     <Popover position="bottom-end" shadow="md" trapFocus>
       <Popover.Target>
@@ -29,11 +31,13 @@ export function AsOfField({ value, onChange }: AsOfFieldProps) {
         <TextInput
           type="date"
           label={t('asOf.label')}
+          min={oldest}
           max={today()}
           value={value ?? today()}
           onChange={(event) => {
             const day = event.target.value;
-            if (/^\d{4}-\d\d-\d\d$/.test(day) && day <= today()) onChange(day === today() ? undefined : day);
+            if (/^\d{4}-\d\d-\d\d$/.test(day) && day >= (oldest ?? '') && day <= today())
+              onChange(day === today() ? undefined : day);
           }}
           rightSection={
             value && (

@@ -9,6 +9,8 @@ import { useTexts } from './messages.tsx';
 interface ChartPictureProps {
   chart: Chart;
   width: number;
+  /** The height that drawing areas keep to; default: each has its usual one. */
+  height?: number | undefined;
   /** Where things stood before: dashed, with an arrow to where they stand now. */
   before?: Chart | undefined;
   /** Opens what a mark stands for; undefined if there is nothing behind it. */
@@ -39,10 +41,10 @@ function saidBy(mark: Mark): string | undefined {
 }
 
 /** A chart as SVG that answers to pointer and keyboard: what each mark says, and what is behind it. */
-export function ChartPicture({ chart, width, before, onOpen, onLegend }: ChartPictureProps) {
+export function ChartPicture({ chart, width, height, before, onOpen, onLegend }: ChartPictureProps) {
   const t = useTexts();
   const id = useId();
-  const look = useLook(width);
+  const look = useLook(width, height);
   const picture = useMemo(() => pictureOf(chart, look), [chart, look]);
   const moves = useMemo(
     () => (before ? movesOf(pictureOf(before, look), picture) : []),

@@ -19,12 +19,12 @@ export function Icon({ name, size = 16 }: IconProps) {
 /** An icon that only types of a workspace use. */
 function OtherIcon({ name, size }: Required<IconProps>) {
   const { data } = useQuery({
-    queryKey: ['icons'],
-    queryFn: async (): Promise<Record<string, string>> =>
-      (await import('../generated/icons.all.json')).default,
+    queryKey: ['icons', name],
+    queryFn: async () => (await (await import('./otherIcons.ts')).readIcon(name)) ?? icons.circle,
     staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
   });
-  return <Picture path={data?.[name] ?? icons.circle} size={size} />;
+  return <Picture path={data ?? icons.circle} size={size} />;
 }
 
 function Picture({ path, size }: { path: string; size: number }) {

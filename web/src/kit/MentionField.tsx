@@ -1,6 +1,6 @@
 import { Combobox, Textarea, useCombobox } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { call, listUsers } from '#client';
 import { Avatar } from './marks.tsx';
 import type { Mentioned } from './mentions.ts';
@@ -42,10 +42,8 @@ export function MentionField(props: MentionFieldProps) {
   const look = (text: string, caret: number) => {
     const found = /(?:^|\s)@([\p{L}\p{N}.'-]{0,30}(?: [\p{L}\p{N}.'-]{0,30})?)$/u.exec(text.slice(0, caret));
     setSearch(found?.[1]);
-    if (found) {
-      combobox.openDropdown();
-      combobox.selectFirstOption();
-    } else combobox.closeDropdown();
+    if (found) combobox.openDropdown();
+    else combobox.closeDropdown();
   };
   const pick = (id: string) => {
     const person = people.find((one) => one.id === id);
@@ -66,6 +64,11 @@ export function MentionField(props: MentionFieldProps) {
     }
   };
   const isOpen = combobox.dropdownOpened && people.length > 0;
+  const first = isOpen ? people[0]!.id : undefined;
+  // Enter takes the first person; people come after the letter that was typed
+  useEffect(() => {
+    if (first) combobox.selectFirstOption();
+  }, [first, combobox.selectFirstOption]);
   return (
     <Combobox store={combobox} onOptionSubmit={pick} shadow="md" position="bottom-start">
       <Combobox.Target withKeyboardNavigation={isOpen} withAriaAttributes={isOpen}>

@@ -8,10 +8,10 @@ import { type Language, useLanguage } from './messages.tsx';
 import { useMetamodel } from './metamodel.tsx';
 
 /** How charts are drawn in the colours of the page, with the settings of the workspace. */
-export function useLook(width?: number): Look {
+export function useLook(width?: number, height?: number): Look {
   const { currency, dateFormat, theme } = useDisplay();
   const { language } = useLanguage();
-  return lookFor(currency, dateFormat, language, theme, width);
+  return lookFor(currency, dateFormat, language, theme, width, height);
 }
 
 const lookFor = remembered(
@@ -21,12 +21,16 @@ const lookFor = remembered(
     language: Language,
     theme: 'light' | 'dark',
     width: number | undefined,
-  ) => lookOf({ currency, dateFormat, language }, { theme, width }),
+    height: number | undefined,
+  ): Look => ({
+    ...lookOf({ currency, dateFormat, language }, { theme, width }),
+    ...(height !== undefined && { height }),
+  }),
 );
 
 /** Names and colours of the metamodel for charts, in the language of the user. */
 export function useChartContext(day = today()): ChartContext {
-  const { types, sections, label } = useMetamodel();
+  const { types, sections, label, plural } = useMetamodel();
   const { language } = useLanguage();
   return useMemo(() => {
     const cardTypes = types.map((type) => {
@@ -47,6 +51,7 @@ export function useChartContext(day = today()): ChartContext {
         key,
         {
           label: label(type),
+          plural: plural(type),
           color,
           category,
           category_label: label({ label: category ?? '', translations: type.translations }, 'category'),
@@ -57,5 +62,5 @@ export function useChartContext(day = today()): ChartContext {
       ] as const;
     });
     return { metamodel: { cardTypes: new Map(cardTypes) }, today: day, language };
-  }, [types, sections, label, day, language]);
+  }, [types, sections, label, plural, day, language]);
 }

@@ -1,3 +1,4 @@
+import { lazily } from '../../../reports/kernel/charts/charts.lazily.ts';
 import { formatDate, formatShare } from '../../../reports/kernel/charts/charts.numbers.ts';
 import { remembered, useDisplay } from './display.tsx';
 import { type Language, useLanguage } from './messages.tsx';
@@ -13,15 +14,6 @@ export function useFormat() {
 const formatOf = remembered(createFormat);
 
 const minus = (text: string) => text.replace('-', '\u2212');
-
-/** Makes something when it is first needed. */
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
 
 function createFormat(language: Language, currency: string, dateFormat: string) {
   const moneyBy = (options: Intl.NumberFormatOptions) =>

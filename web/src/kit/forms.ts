@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { ApiError } from '#client';
-import { useReason } from './reasons.ts';
+import { useFieldReason, useReason } from './reasons.ts';
 
 /**
  * Runs what a form does. While it runs, `isBusy`; errors of the service stand at their fields (`errorOf`), the others in
@@ -8,6 +8,7 @@ import { useReason } from './reasons.ts';
  */
 export function useSubmit<T>(run: () => Promise<T>, onDone: (result: T) => void) {
   const reasonOf = useReason();
+  const fieldReasonOf = useFieldReason();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | Error>();
   const known = error instanceof ApiError ? error : undefined;
@@ -16,7 +17,7 @@ export function useSubmit<T>(run: () => Promise<T>, onDone: (result: T) => void)
     error: known,
     errorOf(field: string) {
       const found = known?.errors.find((one) => one.field === field);
-      return found && reasonOf(new ApiError(known!.status, { ...known!.problem, errors: [found] }));
+      return found && fieldReasonOf(found);
     },
     failure: error && !known?.errors.length ? reasonOf(error) : undefined,
     reason: error && reasonOf(error),

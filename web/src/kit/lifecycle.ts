@@ -3,12 +3,10 @@ export const phases = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'] as 
 export type Phase = (typeof phases)[number];
 export type Lifecycle = Partial<Record<Phase, string>>;
 
-/** The phase on a day (`YYYY-MM-DD`): the last one that has begun; undefined before the first. */
+/** The phase on a day (`YYYY-MM-DD`): the last one that has begun, or the plan before it; undefined without any. */
 export function phaseOn(lifecycle: Lifecycle | null, day: string): Phase | undefined {
-  return phases.findLast((phase) => {
-    const begin = lifecycle?.[phase];
-    return begin !== undefined && begin <= day;
-  });
+  const begun = phases.findLast((phase) => (lifecycle?.[phase] ?? '9999') <= day);
+  return begun ?? (phases.some((phase) => lifecycle?.[phase]) ? 'plan' : undefined);
 }
 
 export const today = (): string => new Date().toISOString().slice(0, 10);

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { english } from '../messages/en.ts';
@@ -25,6 +26,19 @@ const loaders: Record<Language, () => Promise<Messages>> = {
   en: async () => english,
   de: async () => (await import('../messages/de.ts')).german,
 };
+
+/** A text in every language, as far as its messages are loaded: the others follow in a moment. */
+export function useAllTexts(): (key: MessageKey, values?: Values) => string[] {
+  const { data = { en: english } } = useQuery({
+    queryKey: ['messages'],
+    queryFn: async () => ({ en: english, de: await loaders.de() }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return useMemo(() => {
+    const all = Object.entries(data).map(([language, texts]) => createTranslate(language as Language, texts));
+    return (key, values) => all.map((translate) => translate(key, values));
+  }, [data]);
+}
 
 /** The languages of pages by the name that they have for themselves. */
 export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' };

@@ -67,8 +67,10 @@ interface Metamodel {
   /** A field of this key of any type. */
   anyField(fieldKey: string): Field | undefined;
   label(of: Translated, member?: string): string;
-  /** The label of a type for some cards: its plural, but for one. */
-  plural(of: Translated, count?: number): string;
+  /** The label of a type, or the key of one that is not there. */
+  typeLabel(key: string): string;
+  /** The label of a type, or of the one with a key, for some cards: its plural, but for one. */
+  plural(type: string | { key: string }, count?: number): string;
   /** What a relation says, read from its source (`outgoing`) or its target. */
   verb(relationType: RelationType, direction: Direction): string;
 }
@@ -84,6 +86,7 @@ export function MetamodelProvider({ children }: { children: ReactNode }) {
     const byKey = new Map(types.map((type) => [type.key, type]));
     const relationsByKey = new Map(relationTypes.map((type) => [type.key, type]));
     const sections = (key: string) => (byKey.get(key)?.fields_schema ?? []) as unknown as Section[];
+    const typeLabel = (key: string) => labelOf(byKey.get(key) ?? { label: key }, language);
     return {
       types: [...types].sort((a, b) => a.sort_order - b.sort_order),
       relationTypes,
@@ -99,10 +102,12 @@ export function MetamodelProvider({ children }: { children: ReactNode }) {
           .flatMap(({ key }) => sections(key).flatMap(({ fields }) => fields))
           .find(({ key }) => key === fieldKey),
       label: (of, member) => labelOf(of, language, member),
-      plural: ({ label, translations }, count) =>
-        count === 1
-          ? labelOf({ label, translations }, language)
-          : labelOf({ label: labelOf({ label, translations }, language), translations }, language, 'plural'),
+      typeLabel,
+      plural(type, count) {
+        const key = typeof type === 'string' ? type : type.key;
+        if (count === 1) return typeLabel(key);
+        return labelOf({ ...byKey.get(key), label: typeLabel(key) }, language, 'plural');
+      },
       verb: ({ label, reverse_label, translations }, direction) =>
         direction === 'outgoing'
           ? labelOf({ label, translations }, language)

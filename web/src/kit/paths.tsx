@@ -9,6 +9,7 @@ import { type Field, useMetamodel } from './metamodel.tsx';
 /** Fields of cards that are no attributes. */
 const names: Record<string, MessageKey> = {
   name: 'field.name',
+  number: 'field.number',
   description: 'field.description',
   subtype: 'field.subtype',
   approval_status: 'field.approval',
@@ -55,6 +56,7 @@ export function usePaths(
       if (known) return <FieldValue field={known} value={value} />;
       if (path.startsWith('lifecycle.')) return format.date(String(value));
       if (path === 'parent_id') return <CardName id={String(value)} />;
+      if (path === 'status') return t(`status.${String(value).toLowerCase()}` as MessageKey);
       if (path === 'approval_status') return t(`approval.${String(value).toLowerCase()}` as MessageKey);
       const subtype =
         path === 'subtype' ? type(typeKey)?.subtypes.find(({ key }) => key === value) : undefined;

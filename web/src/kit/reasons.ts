@@ -1,16 +1,7 @@
-import { ApiError } from '#client';
+import { ApiError, type FieldError } from '#client';
 import { english } from '../messages/en.ts';
 import { type MessageKey, useLanguage } from './messages.tsx';
 import { useKnownMetamodel } from './metamodel.tsx';
-
-/** What the service says of a member of a body. */
-interface FieldError {
-  field: string;
-  code: string;
-  message: string;
-  value?: string;
-  nearest?: string;
-}
 
 /** Options that a reason names at most. */
 const NAMED = 12;
@@ -43,9 +34,9 @@ export function useReason(): (failed: unknown) => string {
   const ofField = useFieldReason();
   return (failed) => {
     if (!(failed instanceof ApiError)) return failed instanceof Error ? failed.message : String(failed);
-    if (failed.code === 'network') return t('error.offline');
+    if (failed.status === 0) return t('error.offline');
     const [first] = failed.errors;
-    if (first) return ofField(first as FieldError);
+    if (first) return ofField(first);
     const key = keyOf(failed.code);
     return key && language !== 'en' ? t(key) : failed.message;
   };

@@ -3,6 +3,7 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { DisplayProvider } from '../kit/display.tsx';
+import { useIsDrawn } from '../kit/Later.tsx';
 import { nearestLanguage, useLanguage } from '../kit/messages.tsx';
 import { MetamodelProvider } from '../kit/metamodel.tsx';
 import { stopImpersonation } from './impersonation.ts';
@@ -13,6 +14,7 @@ import { PeekPanel } from './PeekPanel.tsx';
 import { useBootstrap, useMe } from './queries.ts';
 import { Shortcuts } from './Shortcuts.tsx';
 import { Sidebar } from './Sidebar.tsx';
+import { useSession } from './session.ts';
 
 /** The frame of every page behind the login: navigation at the left, the page beside it. */
 export function AppLayout() {
@@ -23,6 +25,8 @@ export function AppLayout() {
   const [isOpen, { close, toggle }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const palette = usePalette();
+  const isDrawn = useIsDrawn();
+  useSession();
   useLiveUpdates();
   useEffect(() => setLanguage(nearestLanguage(locale, languages)), [locale, languages, setLanguage]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when the page changes
@@ -66,8 +70,12 @@ export function AppLayout() {
           </div>
           <PeekPanel />
         </div>
-        <Palette isOpen={palette.isOpen} onClose={palette.close} />
-        <Shortcuts onSearch={palette.open} />
+        {isDrawn && (
+          <>
+            <Palette isOpen={palette.isOpen} onClose={palette.close} />
+            <Shortcuts onSearch={palette.open} />
+          </>
+        )}
       </MetamodelProvider>
     </DisplayProvider>
   );

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Drawer } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Icon } from '../kit/Icon.tsx';
 import { useTexts } from '../kit/messages.tsx';
@@ -11,10 +11,14 @@ const CardPanel = lazy(async () => {
   return { default: panel };
 });
 
+/** Pages that show the chosen card in a panel of their own. */
+const WITH_OWN = ['/map', '/explorer'];
+
 /** The card that the address names as `peek`, beside the list, which keeps its place. */
 export function PeekPanel() {
   const t = useTexts();
   const { peek } = useSearch({ strict: false }) as { peek?: string };
+  const { pathname } = useLocation();
   const navigate = useNavigate();
   const isNarrow = useMediaQuery('(max-width: 1199px)', window.innerWidth < 1200);
   const close = () =>
@@ -23,7 +27,7 @@ export function PeekPanel() {
       search: ((before: Record<string, unknown>) => ({ ...before, peek: undefined })) as never,
       replace: true,
     });
-  if (!peek) return null;
+  if (!peek || WITH_OWN.includes(pathname)) return null;
   const body = (
     <>
       <header className={styles.peekHead}>

@@ -2,13 +2,14 @@ import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { lazy, useState } from 'react';
-import { call, countBadges, logout } from '#client';
+import { call, countBadges } from '#client';
 import { Icon } from '../kit/Icon.tsx';
-import { Later } from '../kit/Later.tsx';
+import { Later, useIsDrawn } from '../kit/Later.tsx';
 import { Avatar } from '../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
 import styles from './layout.module.css';
 import { isAllowed, useBootstrap, useMe } from './queries.ts';
+import { leave } from './session.ts';
 
 const ViewAsRole = lazy(async () => ({ default: (await import('./ViewAsRole.tsx')).ViewAsRole }));
 
@@ -93,19 +94,17 @@ function PersonMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [isChoosing, setChoosing] = useState(false);
   const mayImpersonate = isAllowed(me.permissions, 'admin.impersonate') && !me.impersonated_role;
-  const leave = async () => {
-    await call(logout());
-    // nothing that was read stays in the page
-    window.location.assign('/login');
-  };
+  const isDrawn = useIsDrawn();
+  const target = (
+    <button type="button" className={styles.search} style={{ border: 0, background: 'none' }}>
+      <Avatar name={me.display_name} />
+      {me.display_name}
+    </button>
+  );
+  if (!isDrawn) return target;
   const button = (
     <Menu width={200} position="top-start">
-      <Menu.Target>
-        <button type="button" className={styles.search} style={{ border: 0, background: 'none' }}>
-          <Avatar name={me.display_name} />
-          {me.display_name}
-        </button>
-      </Menu.Target>
+      <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{me.email}</Menu.Label>
         <Menu.Item component={Link} to="/me" leftSection={<Icon name="person" />}>

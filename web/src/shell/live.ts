@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { followEvents } from '#client';
 import { queryClient, useMe } from './queries.ts';
+import { checkSession } from './session.ts';
 
 /** How long events are collected before what they change is read again, in milliseconds. */
 const COLLECT_MS = 250;
@@ -82,7 +83,10 @@ export function useLiveUpdates(): void {
         channel.postMessage(change);
       }
     };
-    navigator.locks.request('estate-live', { signal: stopped.signal }, hold).catch(() => undefined);
+    // the service refuses the stream of a session that has ended
+    navigator.locks
+      .request('estate-live', { signal: stopped.signal }, hold)
+      .catch(() => (stopped.signal.aborted ? undefined : checkSession()));
     return () => {
       stopped.abort();
       window.clearTimeout(timer);

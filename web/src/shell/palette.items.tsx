@@ -2,7 +2,6 @@ import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type NavigateOptions, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { call, logout } from '#client';
 import { Icon } from '../kit/Icon.tsx';
 import { TypeMark } from '../kit/marks.tsx';
 import { type MessageKey, useTexts } from '../kit/messages.tsx';
@@ -11,6 +10,7 @@ import { reports, titleOf } from '../kit/reportCatalogue.ts';
 import { type Found, useFound } from './palette.search.ts';
 import { isAllowed, useMe } from './queries.ts';
 import { useAreas } from './Sidebar.tsx';
+import { leave } from './session.ts';
 
 interface Item {
   id: string;
@@ -21,7 +21,7 @@ interface Item {
 }
 
 /** How long nothing is typed before the service is asked, in milliseconds. */
-const REST_MS = 50;
+const REST_MS = 30;
 /** Reports that are listed at once. */
 const REPORTS = 5;
 
@@ -154,10 +154,7 @@ function useCommands(): { key: string; icon: string; name: string; run(): unknow
       key: 'logout',
       icon: 'logout',
       name: t('session.logout'),
-      run: async () => {
-        await call(logout());
-        window.location.assign('/login');
-      },
+      run: leave,
     },
   ];
 }

@@ -155,7 +155,7 @@ function useReads(): Partial<Record<Found['kind'], Read>> {
   return Object.fromEntries(all.filter(([, isAsked]) => isAsked).map(([kind, , read]) => [kind, read]));
 }
 
-/** What a text finds: each kind is read on its own, so that one does not wait for the others. */
+/** What a text finds: cards first, then each other kind on its own, so that none waits for another. */
 export function useFound(search: string, isPeople: boolean): { cards: FoundCard[]; others: Found[] } {
   const reads = useReads();
   const kinds = (Object.keys(reads) as Found['kind'][]).filter((kind) => !isPeople || kind === 'person');
@@ -169,14 +169,15 @@ export function useFound(search: string, isPeople: boolean): { cards: FoundCard[
     ...common,
     enabled: search !== '' && !isPeople,
   };
+  const first = useQuery(cards);
   const others = kinds.map(
     (kind): UseQueryOptions<Found[]> => ({
       queryKey: ['palette', kind, search],
       queryFn: ({ signal }) => reads[kind]!(search, signal),
       ...common,
+      enabled: search !== '' && !first.isFetching,
     }),
   );
-  const first = useQuery(cards);
   const rest = useQueries({ queries: others });
   if (search === '') return { cards: [], others: [] };
   return {

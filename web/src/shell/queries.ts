@@ -13,7 +13,7 @@ export const queryClient = new QueryClient({
       gcTime: 10 * MINUTE,
       refetchOnWindowFocus: false,
       retry: (count, error) =>
-        count < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status === 503),
+        count < 2 && (!(error instanceof ApiError) || error.code === 'network' || error.status === 503),
     },
   },
 });
@@ -63,6 +63,14 @@ async function all<T>(read: (page: number) => Promise<{ items: T[]; total?: numb
     if (found.length < PAGE || items.length >= total) return items;
   }
 }
+
+/** Reads what every page behind the login needs. */
+export const readNeeded = () =>
+  Promise.all([
+    queryClient.ensureQueryData(bootstrapQuery),
+    queryClient.ensureQueryData(typesQuery),
+    queryClient.ensureQueryData(relationTypesQuery),
+  ]);
 
 /** Public settings, such as the currency and the modules. */
 export const useBootstrap = () => useSuspenseQuery(bootstrapQuery).data;

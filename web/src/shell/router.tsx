@@ -10,13 +10,13 @@ import { call, readCardByNumber } from '#client';
 import { readAccountSearch } from '../features/account/account.search.ts';
 import { readCardSearch } from '../features/card/card.search.ts';
 import { readExplorerSearch } from '../features/explore/explorer.search.ts';
+import { dashboardQuery, homeQuery } from '../features/home/home.queries.ts';
 import { readImportSearch } from '../features/import/import.search.ts';
 import { readInventorySearch } from '../features/inventory/inventory.search.ts';
 import { readMapSearch } from '../features/map/map.search.ts';
 import { readQuerySearch } from '../features/query/query.search.ts';
 import { AppLayout } from './AppLayout.tsx';
-import { readNeeded } from './first.ts';
-import { bootstrapQuery, meQuery, queryClient } from './queries.ts';
+import { bootstrapQuery, meQuery, queryClient, readNeeded } from './queries.ts';
 import { RouteError, RouteMissing, RoutePending } from './RouteStates.tsx';
 
 const root = createRootRoute({ component: Outlet });
@@ -116,6 +116,11 @@ const app = createRoute({
 const home = createRoute({
   getParentRoute: () => app,
   path: '/',
+  // not waited for: the page is there before its figures
+  loader: () => {
+    void queryClient.prefetchQuery(dashboardQuery);
+    void queryClient.prefetchQuery(homeQuery);
+  },
   component: lazyRouteComponent(() => import('../features/home/HomePage.tsx'), 'HomePage'),
 });
 

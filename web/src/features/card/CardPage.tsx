@@ -65,12 +65,11 @@ function ShownCard({ overview: data, asOf }: { overview: CardOverview; asOf?: st
 /** Where the card is: its type, and the cards above it. */
 function Place() {
   const { card, overview } = useCard();
-  const { type: typeOf, label } = useMetamodel();
-  const type = typeOf(card.type);
+  const { plural } = useMetamodel();
   return (
     <>
       <Link to="/inventory" search={{ type: card.type }} className="secondary">
-        {type ? label(type) : card.type}
+        {plural(card.type)}
       </Link>
       {overview.hierarchy?.ancestors.map((one) => (
         <span key={one.id} className={styles.ancestor}>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTexts } from '../../kit/messages.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { CardHeader } from './CardHeader.tsx';
 import { CardProvider } from './context.tsx';
 import { HierarchyPanel } from './HierarchyPanel.tsx';
@@ -13,11 +14,12 @@ import { People, Quality } from './SidePanel.tsx';
 /** A card beside a list or report: its header, fields, relations and people, to read and to edit as on its page. */
 export function CardPanel({ id }: { id: string }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { data, error } = useQuery(overviewQuery(id));
   if (error)
     return (
       <p className={styles.body} role="alert">
-        {error.message}
+        {reasonOf(error)}
       </p>
     );
   if (!data)

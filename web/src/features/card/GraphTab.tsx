@@ -6,6 +6,7 @@ import { call, type DependenciesReport, readDependenciesReport } from '#client';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { useCard } from './context.tsx';
 import styles from './graph.module.css';
 import { CELL, type GraphData, layoutOf } from './graph.ts';
@@ -16,6 +17,7 @@ const BUNDLE = 12;
 /** The cards around the card: a column for each type, in the order of the metamodel. */
 export function GraphTab() {
   const t = useTexts();
+  const reasonOf = useReason();
   const { card, asOf } = useCard();
   const [depth, setDepth] = useState('1');
   const { data, isPending, error } = useQuery({
@@ -50,7 +52,7 @@ export function GraphTab() {
         />
         {data && <span className="secondary">{t('graph.count', { count: data.nodes.length - 1 })}</span>}
       </div>
-      {error && <p role="alert">{error.message}</p>}
+      {error && <p role="alert">{reasonOf(error)}</p>}
       {data && data.nodes.length < 2 && <p className={styles.empty}>{t('card.noRelations')}</p>}
       {data && data.nodes.length > 1 && <Graph data={data as unknown as GraphData} />}
     </div>
@@ -85,8 +87,22 @@ function Graph({ data }: { data: GraphData }) {
     const found = typeOf(key);
     return found ? label(found) : key;
   };
+  const hasFlow = edges.some(({ start, end }) => start || end);
   return (
     <div className={styles.scroll} ref={scroll}>
+      {hasFlow && (
+        <p className={styles.legend}>
+          <svg width="34" height="10" aria-hidden="true">
+            <path d="M0 5H28" className={styles.edge} />
+            <path d="M26 1l8 4l-8 4z" className={styles.arrow} />
+          </svg>
+          {t('explorer.flow')}
+          <svg width="34" height="10" aria-hidden="true">
+            <path d="M0 5H34" className={styles.edge} />
+          </svg>
+          {t('explorer.relation')}
+        </p>
+      )}
       <div className={styles.graph} style={{ width, height }}>
         <svg width={width} height={height} aria-hidden="true">
           <defs>

@@ -1,8 +1,9 @@
 import { Button, Select } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { call, listCardCosts } from '#client';
 import { derivedFields, objectOf, useVerb } from '../../kit/Changes.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
@@ -96,9 +97,18 @@ export function HistoryTab() {
   );
 }
 
-/** What people may set themselves. */
-const isOwn = (path: string) =>
-  !derivedFields.has(path) && !['number', 'status', 'archived_at', 'costTotalAnnual'].includes(path);
+/** What people may set themselves; not the annual cost of a card that has costs by period, which computes it. */
+function useOwn(): (path: string) => boolean {
+  const { card, can } = useCard();
+  const { data } = useQuery({
+    queryKey: ['card', card.id, 'costs', 'number'],
+    queryFn: ({ signal }) => call(listCardCosts({ signal, path: { id: card.id }, query: { page_size: 1 } })),
+    enabled: can('view_costs'),
+  });
+  const computed = data?.total ? ['attributes.costTotalAnnual'] : [];
+  const others = ['number', 'status', 'archived_at', ...computed];
+  return (path) => !derivedFields.has(path) && !others.includes(path);
+}
 
 function HistoryItem({ event, later }: { event: CardEvent; later: readonly CardEvent[] }) {
   const t = useTexts();
@@ -115,6 +125,7 @@ function HistoryItem({ event, later }: { event: CardEvent; later: readonly CardE
   );
   const verbOf = useVerb();
   const [isRestoring, setRestoring] = useState(false);
+  const isOwn = useOwn();
   const isCard = event.event_type.startsWith('card.');
   const isCreated = event.event_type === 'card.created';
   const changes = Object.entries(event.data?.changes ?? {}).filter(
@@ -126,7 +137,7 @@ function HistoryItem({ event, later }: { event: CardEvent; later: readonly CardE
     try {
       await change(labelOf(path), patchOf(path, value ?? null), card);
     } catch (failed) {
-      notifications.show({ color: 'red', message: reasonOf(failed) });
+      notifications.show({ color: 'red', title: labelOf(path), message: reasonOf(failed) });
     }
   };
   return (

@@ -62,7 +62,7 @@ function Timeline({ lifecycle }: { lifecycle: Lifecycle }) {
   const step = Math.max(1, Math.ceil(years / (Math.max(width, 320) / 80)));
   const first = new Date(from).getUTCFullYear() + 1;
   const ticks = Array.from({ length: Math.ceil(years / step) }, (_, at) => first + at * step).filter(
-    (year) => Date.UTC(year) < to && x(Date.UTC(year)) >= TICK / 2,
+    (year) => x(Date.UTC(year)) >= TICK / 2 && x(Date.UTC(year)) <= width - TICK / 2,
   );
   const now = x(Date.parse(today()));
   const nameOf = (phase: string) => t(`phase.${phase}` as MessageKey);

@@ -2,14 +2,17 @@ import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useElementSize, useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ComponentProps, useMemo, useState } from 'react';
 import type { SavedReport } from '#client';
 import { ChartPicture } from '../../kit/ChartPicture.tsx';
+import { useLook } from '../../kit/charts.ts';
 import { without } from '../../kit/chartTable.ts';
+import { fitting } from '../../kit/fitting.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import type { InventoryQuery } from '../../kit/query.ts';
+import { useReason } from '../../kit/reasons.ts';
 import { reportUrl, useChart, useQueryChart } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
@@ -172,9 +175,21 @@ function TileMenu({ tiles, at, store }: TileMenuProps) {
   );
 }
 
+/** The height of a picture in a tile, and its least width. */
+const TILE = 420;
+const LEAST = 240;
+
+/** A picture without its title, which the tile has, and as far as there is room. */
+function TilePicture({ chart, ...props }: ComponentProps<typeof ChartPicture>) {
+  const look = useLook(props.width, TILE);
+  const shown = useMemo(() => fitting({ ...chart, title: '' }, look, TILE), [chart, look]);
+  return <ChartPicture chart={shown} height={TILE} {...props} />;
+}
+
 /** The chart of a tile, read when it comes into view; other pages are a link. */
 function TileContent({ tile: { path, search, title } }: { tile: Tile }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const navigate = useNavigate();
   const { ref: size, width } = useElementSize();
   const { ref: view, inViewport } = useInViewport<HTMLDivElement>();
@@ -187,16 +202,17 @@ function TileContent({ tile: { path, search, title } }: { tile: Tile }) {
   const query = useQueryChart(
     path === '/query' && inViewport ? (search.q as InventoryQuery | undefined) : undefined,
   );
-  const { data, error } = shown ? report : query;
+  const { data, error, isLoading } = shown ? report : query;
   const hidden = Array.isArray(hide) ? (hide as string[]) : [];
   return (
     <div ref={view} className={styles.content}>
       <div ref={size}>
-        {error && <p className="secondary">{error.message}</p>}
+        {error && <p className="secondary">{reasonOf(error)}</p>}
+        {isLoading && <RoutePending />}
         {data && width > 0 && (
-          <ChartPicture
+          <TilePicture
             chart={without(data, hidden)}
-            width={Math.max(320, Math.floor(width))}
+            width={Math.max(LEAST, Math.floor(width))}
             onOpen={(ref) => {
               if (/^[0-9a-f-]{36}$/.test(ref)) void navigate({ to: '/cards/$id', params: { id: ref } });
             }}

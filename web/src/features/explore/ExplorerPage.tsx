@@ -9,6 +9,7 @@ import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { RoutePending } from '../../shell/RouteStates.tsx';
@@ -142,6 +143,7 @@ function without(graph: Graph, hide: readonly string[], center: string): Graph {
 }
 
 function Around({ search, center, go, onCenter }: AroundProps) {
+  const reasonOf = useReason();
   const t = useTexts();
   const { type: typeOf, label } = useMetamodel();
   const { graph: all, error, isLoading } = useGraph(search);
@@ -196,7 +198,7 @@ function Around({ search, center, go, onCenter }: AroundProps) {
   if (error)
     return (
       <p role="alert" className={styles.empty}>
-        {error.message}
+        {reasonOf(error)}
       </p>
     );
   return (

@@ -69,7 +69,7 @@ const LISTED = 40;
 function CardTab({ graph, id, center, search, go, onCenter }: CardTabProps) {
   const t = useTexts();
   const verb = useVerb();
-  const { type: typeOf, plural } = useMetamodel();
+  const { plural } = useMetamodel();
   const node = graph.nodes.get(id);
   if (!node) return null;
   const own = graph.edges.filter(({ source, target }) => source === id || target === id);
@@ -120,7 +120,7 @@ function CardTab({ graph, id, center, search, go, onCenter }: CardTabProps) {
         .filter(({ card_id }) => card_id === id)
         .map(({ type, count }) => (
           <p key={type} className={styles.group}>
-            {typeOf(type) ? plural(typeOf(type)!, count) : type} <span className="muted">{count}</span>
+            {plural(type, count)} <span className="muted">{count}</span>
           </p>
         ))}
       {own.length === 0 && !graph.leftOut.some(({ card_id }) => card_id === id) && (

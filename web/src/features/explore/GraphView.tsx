@@ -1,5 +1,6 @@
 import { ActionIcon } from '@mantine/core';
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
+import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { type Lifecycle, phaseOn, today } from '../../kit/lifecycle.ts';
 import { TypeMark } from '../../kit/marks.tsx';
@@ -197,8 +198,8 @@ type BoxProps = Omit<GraphViewProps, 'layout'> & { item: Item; isFaded: boolean;
 
 function Box({ item, isFaded, isRaised, opened, onPeek, onOpen, onShow, onCenter }: BoxProps) {
   const t = useTexts();
-  const { type: typeOf, plural } = useMetamodel();
-  const type = typeOf(item.type);
+  const { number } = useFormat();
+  const { plural } = useMetamodel();
   const place = { left: item.x, top: item.y, width: ITEM.width, height: item.height };
   const look = { 'data-faded': isFaded, 'data-raised': isRaised, 'data-center': item.isCenter };
   if (!item.isBundle) {
@@ -245,7 +246,7 @@ function Box({ item, isFaded, isRaised, opened, onPeek, onOpen, onShow, onCenter
         <TypeMark type={item.type} size={26} />
         <span>
           <strong>
-            {count} {type ? plural(type, count) : item.type}
+            {number(count)} {plural(item.type, count)}
           </strong>
           <span className={styles.note}>{item.nodes.map(({ name }) => name).join(', ')}</span>
         </span>
@@ -272,9 +273,8 @@ function Box({ item, isFaded, isRaised, opened, onPeek, onOpen, onShow, onCenter
 /** The lifecycle of a card today, or its type. */
 function Note({ node: { lifecycle, type } }: { node: GraphNode }) {
   const t = useTexts();
-  const { type: typeOf, label } = useMetamodel();
+  const { typeLabel } = useMetamodel();
   const phase = phaseOn((lifecycle ?? null) as Lifecycle | null, today());
-  const found = typeOf(type);
-  const text = phase ? t(`phase.${phase}` as MessageKey) : found ? label(found) : type;
+  const text = phase ? t(`phase.${phase}` as MessageKey) : typeLabel(type);
   return <span className={styles.note}>{text}</span>;
 }

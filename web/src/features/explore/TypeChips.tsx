@@ -1,3 +1,4 @@
+import { useFormat } from '../../kit/format.ts';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
@@ -13,7 +14,8 @@ interface TypeChipsProps {
 /** The types of the shown cards with their numbers; a click leaves a type out. */
 export function TypeChips({ nodes, leftOut = [], hide, onToggle }: TypeChipsProps) {
   const t = useTexts();
-  const { types, label } = useMetamodel();
+  const { number } = useFormat();
+  const { types, plural } = useMetamodel();
   const counts = new Map<string, number>();
   for (const { type } of nodes) counts.set(type, (counts.get(type) ?? 0) + 1);
   for (const { type, count } of leftOut) counts.set(type, (counts.get(type) ?? 0) + count);
@@ -29,8 +31,8 @@ export function TypeChips({ nodes, leftOut = [], hide, onToggle }: TypeChipsProp
             onClick={() => onToggle(type.key)}
           >
             <TypeMark type={type.key} size={18} />
-            {label(type)}
-            <span className="muted">{counts.get(type.key)}</span>
+            {plural(type, counts.get(type.key))}
+            <span className="muted">{number(counts.get(type.key)!)}</span>
           </button>
         ) : null,
       )}

@@ -10,6 +10,7 @@ import { useFormat } from '../../kit/format.ts';
 import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { RoutePending } from '../../shell/RouteStates.tsx';
 import { type Graph, type GraphNode, useWholeGraph } from './explorer.data.ts';
 import styles from './explorer.module.css';
@@ -26,6 +27,7 @@ interface WholeProps {
 /** All cards and relations, drawn by the graphics card; as a table without it. */
 export function WholeGraph({ search, go, onCenter }: WholeProps) {
   const t = useTexts();
+  const reasonOf = useReason();
   const { number } = useFormat();
   const { data: graph, error } = useWholeGraph(search.as_of, true);
   const [isTable, setTable] = useState(() => !hasWebGl());
@@ -33,11 +35,13 @@ export function WholeGraph({ search, go, onCenter }: WholeProps) {
   if (error)
     return (
       <p role="alert" className={styles.empty}>
-        {error.message}
+        {reasonOf(error)}
       </p>
     );
   if (!graph) return <RoutePending />;
-  const chosen = search.peek ? graph.nodes.get(search.peek) : undefined;
+  // the card that was in the middle stays marked
+  const chosenId = search.peek ?? search.center;
+  const chosen = chosenId ? graph.nodes.get(chosenId) : undefined;
   return (
     <>
       <TypeChips
@@ -49,7 +53,7 @@ export function WholeGraph({ search, go, onCenter }: WholeProps) {
         {isTable ? (
           <NodeTable graph={graph} hide={hide} />
         ) : (
-          <Drawing graph={graph} hide={hide} peek={search.peek} onPeek={(peek) => go({ peek })} />
+          <Drawing graph={graph} hide={hide} peek={chosenId} onPeek={(peek) => go({ peek })} />
         )}
         <aside className={styles.panel} aria-label={t('explorer.panel')}>
           <p className="secondary">
@@ -121,6 +125,9 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
       labelSize: 11,
       labelFont: 'Inter Variable, sans-serif',
       labelRenderedSizeThreshold: 7 * share,
+      // wider than most names, so that they do not cover each other
+      labelGridCellSize: 180,
+      labelDensity: 0.6,
       defaultEdgeColor: scheme.hairlineStrong,
       hideEdgesOnMove: drawn.size > 20_000,
       allowInvalidContainer: true,
@@ -172,15 +179,12 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
 
 function NodeTable({ graph, hide }: { graph: Graph; hide: readonly string[] }) {
   const t = useTexts();
-  const { type: typeOf, label } = useMetamodel();
+  const { typeLabel } = useMetamodel();
   const [sort, setSort] = useState('-relations');
   const degrees = new Map<string, number>();
   for (const { source, target } of graph.edges)
     for (const end of [source, target]) degrees.set(end, (degrees.get(end) ?? 0) + 1);
-  const nameOf = ({ type }: GraphNode) => {
-    const found = typeOf(type);
-    return found ? label(found) : type;
-  };
+  const nameOf = ({ type }: GraphNode) => typeLabel(type);
   const columns: DataColumn<GraphNode>[] = [
     {
       key: 'name',

@@ -8,7 +8,9 @@ export type ShownActivity = ShownEvent & {
   id: string;
   card_id: string | null;
   card_name: string | null;
-  data: { type?: string } | null;
+  /** The job that wrote it. */
+  job_id?: string | null;
+  data: { type?: string; changes?: object } | null;
 };
 
 /** Cards named in one entry. */
@@ -17,6 +19,10 @@ const NAMED = 6;
 const LISTED = 3;
 
 const isUpdate = ({ event_type }: ShownActivity) => event_type === 'card.updated';
+
+/** Which tag or person an event names: entries are of one. */
+const namedBy = ({ event_type, data }: ShownActivity): string =>
+  /^(tag|stakeholder)\./.test(event_type) ? JSON.stringify(data?.changes) : '';
 
 interface EventListProps {
   title: string;
@@ -51,7 +57,7 @@ export function EventList({ title, events, length, empty }: EventListProps) {
                       <span className="secondary">{t('home.more', { count: cards.length - NAMED })}</span>
                     )}
                   </div>
-                  {(isUpdate(event) ? entry.slice(0, LISTED) : [event]).map((one) => (
+                  {shownOf(entry).map((one) => (
                     <Changes key={one.id} event={one} typeKey={one.data?.type ?? ''} />
                   ))}
                 </div>
@@ -64,6 +70,14 @@ export function EventList({ title, events, length, empty }: EventListProps) {
   );
 }
 
+/** The events of an entry whose values are shown; what a job did to several cards is named only. */
+function shownOf(entry: [ShownActivity, ...ShownActivity[]]): ShownActivity[] {
+  const [event] = entry;
+  if (!isUpdate(event)) return [event];
+  const isOne = entry.every(({ card_id }) => card_id === event.card_id);
+  return isOne ? entry.slice(0, LISTED) : [{ ...event, data: { ...event.data, changes: {} } }];
+}
+
 function CardName({ event: { card_id, card_name, data } }: { event: ShownActivity }) {
   if (!card_id) return null;
   return (
@@ -73,15 +87,31 @@ function CardName({ event: { card_id, card_name, data } }: { event: ShownActivit
   );
 }
 
-/** Successive events of the same kind by the same person as one entry; those with values to show, if of one card. */
+/**
+ * Successive events of the same kind by the same person as one entry; those with values to show, if of one card. All events of
+ * a kind of one job are one entry, since a job writes several kinds in turn.
+ */
 function fold(events: ShownActivity[]): [ShownActivity, ...ShownActivity[]][] {
   const entries: [ShownActivity, ...ShownActivity[]][] = [];
   for (const event of events) {
+    const ofJob =
+      event.job_id &&
+      entries.find(
+        ([one]) =>
+          one.job_id === event.job_id &&
+          one.event_type === event.event_type &&
+          namedBy(one) === namedBy(event),
+      );
+    if (ofJob) {
+      ofJob.push(event);
+      continue;
+    }
     const last = entries.at(-1);
     const isSame =
       last &&
       (!isUpdate(event) || last[0].card_id === event.card_id) &&
       last[0].event_type === event.event_type &&
+      namedBy(last[0]) === namedBy(event) &&
       last[0].user_display_name === event.user_display_name;
     if (isSame) last.push(event);
     else entries.push([event]);

@@ -9,7 +9,7 @@ import type { InventorySearch } from '../inventory/inventory.search.ts';
 import styles from './home.module.css';
 import { dashboardQuery } from './home.queries.ts';
 
-export const useDashboard = () => useQuery(dashboardQuery).data;
+export const useDashboard = () => useQuery(dashboardQuery);
 
 type Trend = Dashboard['trends']['total_cards'];
 
@@ -25,7 +25,7 @@ interface Figure {
 export function Figures() {
   const t = useTexts();
   const { number, percent } = useFormat();
-  const data = useDashboard();
+  const { data } = useDashboard();
   const shown = (value: number | undefined, format = number) => data && format(value ?? 0);
   // nothing before there is a snapshot of a month ago
   const changeOf = ({ delta_abs }: Trend): string | undefined => {
@@ -77,7 +77,7 @@ export function Figures() {
         <Link key={title} to="/inventory" search={search} className={styles.figure}>
           <span className="secondary">{title}</span>
           <strong>{value ?? '\u00a0'}</strong>
-          <span className={styles.note}>{(trend && changeOf(trend)) ?? note}</span>
+          <span className={styles.note}>{data ? ((trend && changeOf(trend)) ?? note) : '\u00a0'}</span>
         </Link>
       ))}
     </div>
@@ -89,7 +89,7 @@ export function Types() {
   const t = useTexts();
   const { number } = useFormat();
   const { types, plural } = useMetamodel();
-  const counts = useDashboard()?.by_type ?? {};
+  const counts = useDashboard().data?.by_type ?? {};
   const most = Math.max(1, ...Object.values(counts));
   return (
     <section>

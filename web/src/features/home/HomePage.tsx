@@ -1,4 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
+import { Failure } from '../../kit/Failure.tsx';
+import { useIsDrawn } from '../../kit/Later.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { useMe } from '../../shell/queries.ts';
@@ -15,8 +17,12 @@ import { countWaiting, Waiting } from './Waiting.tsx';
 export function HomePage() {
   const t = useTexts();
   const me = useMe();
-  const { data: home } = useQuery(homeQuery);
-  const dashboard = useDashboard();
+  const waiting = useQuery(homeQuery);
+  const home = waiting.data;
+  const figures = useDashboard();
+  const dashboard = figures.data;
+  // the key figures are shown before the lists
+  const isDrawn = useIsDrawn();
   const hour = new Date().getHours();
   const greeting = hour < 12 ? 'home.morning' : hour < 18 ? 'home.day' : 'home.evening';
   const followed = (home?.changes?.items ?? []) as ShownActivity[];
@@ -26,31 +32,35 @@ export function HomePage() {
       <div className={styles.page}>
         <p className={styles.greeting}>{t(greeting, { name: me.display_name.split(' ')[0] })}</p>
         <p className={styles.summary}>{home ? t('home.waiting', { count: countWaiting(home) }) : '\u00a0'}</p>
+        {waiting.error && <Failure error={waiting.error} onRetry={waiting.refetch} />}
+        {figures.error && <Failure error={figures.error} onRetry={figures.refetch} />}
         {dashboard?.total_cards === 0 ? (
           <FirstSteps />
         ) : (
           <>
             <Figures />
-            <div className={styles.columns}>
-              <div className={styles.column}>
-                {home && <Waiting home={home} />}
-                <Shares />
-                {followed.length > 0 && (
-                  <EventList title={t('home.followed')} events={followed} length={LENGTH} />
-                )}
-                <EventList
-                  title={t('home.changed')}
-                  events={lately}
-                  length={LENGTH}
-                  empty={dashboard && t('home.nothingChanged')}
-                />
+            {isDrawn && (
+              <div className={styles.columns}>
+                <div className={styles.column}>
+                  {home && <Waiting home={home} />}
+                  <Shares />
+                  {followed.length > 0 && (
+                    <EventList title={t('home.followed')} events={followed} length={LENGTH} />
+                  )}
+                  <EventList
+                    title={t('home.changed')}
+                    events={lately}
+                    length={LENGTH}
+                    empty={dashboard && t('home.nothingChanged')}
+                  />
+                </div>
+                <div className={styles.column}>
+                  <CardList title={t('home.favorites')} cards={home?.favorites?.items} />
+                  <CardList title={t('home.recent')} cards={home?.recent?.items} />
+                  <Types />
+                </div>
               </div>
-              <div className={styles.column}>
-                <CardList title={t('home.favorites')} cards={home?.favorites?.items} />
-                <CardList title={t('home.recent')} cards={home?.recent?.items} />
-                <Types />
-              </div>
-            </div>
+            )}
           </>
         )}
       </div>

@@ -16,7 +16,7 @@ interface Part {
 /** How the cards are distributed: by phase of today, by data quality, by state of approval. */
 export function Shares() {
   const t = useTexts();
-  const data = useDashboard();
+  const { data } = useDashboard();
   if (!data) return null;
   const {
     lifecycle_distribution: phase,
@@ -57,7 +57,7 @@ export function Shares() {
             inPhase('active', t('phase.active')),
             inPhase('phaseOut', t('phase.phaseOut')),
             inPhase('endOfLife', t('phase.endOfLife')),
-            inPhase('none', t('home.noPhase')),
+            inPhase('none', t('phase.none')),
           ]}
         />
         <Share

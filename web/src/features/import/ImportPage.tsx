@@ -16,6 +16,8 @@ import { ResultStep } from './ResultStep.tsx';
 import { type ImportOptions, runImport } from './run.ts';
 import { matching, type Target, useTargets } from './targets.ts';
 import { cellOf, type Fix } from './values.ts';
+import { WorkbookStep } from './WorkbookStep.tsx';
+import { isForEditing } from './workbook.ts';
 
 /** The kinds of rows that the person may import. */
 function useKinds(): Kind[] {
@@ -49,13 +51,14 @@ export function ImportPage() {
   const targets = useTargets(kind, type);
   const columns = useMemo(() => columnsOf(file?.table, targets, chosen), [file, targets, chosen]);
   const written = useWritten(file?.table, columns, kind, type, fixes);
+  const book = file?.table.book && isForEditing(file.table.book) ? file.table.book : undefined;
   const go = (search: { kind?: Kind; type?: string }) => {
     void navigate({ search, replace: true });
     setChosen(new Map());
     setFixes([]);
   };
-  const restart = () => {
-    setFile(undefined);
+  const open = (next: typeof file) => {
+    setFile(next);
     setDone(undefined);
     setFixes([]);
     setChosen(new Map());
@@ -65,7 +68,7 @@ export function ImportPage() {
       title={<h1>{t('import.title')}</h1>}
       actions={
         file && (
-          <Button variant="default" leftSection={<Icon name="upload_file" />} onClick={restart}>
+          <Button variant="default" leftSection={<Icon name="upload_file" />} onClick={() => open(undefined)}>
             {t('import.another')}
           </Button>
         )
@@ -74,10 +77,24 @@ export function ImportPage() {
       <div className={styles.page}>
         {allowed.length === 0 && <p className="secondary">{t('import.notAllowed')}</p>}
         {!file && allowed.length > 0 && (
-          <FileStep kinds={allowed} kind={kind} onKind={(next) => go({ kind: next })} onFile={setFile} />
+          <FileStep kinds={allowed} kind={kind} onKind={(next) => go({ kind: next })} onFile={open} />
+        )}
+        {book && (
+          <WorkbookStep
+            file={book.file}
+            kinds={allowed}
+            targets={targets}
+            options={{ kind, ...options, atomic: false, empty: 'leave' }}
+            isDone={done !== undefined}
+            onKind={(next) => {
+              go({ kind: next });
+              setDone(undefined);
+            }}
+            onDone={setDone}
+          />
         )}
         {file && done && <ResultStep job={done} kind={kind} type={type} />}
-        {file && !done && (
+        {file && !book && !done && (
           <>
             <MappingStep
               name={file.name}
@@ -87,6 +104,7 @@ export function ImportPage() {
               targets={targets}
               columns={columns}
               options={options}
+              onTable={(table) => open({ name: file.name, table })}
               onType={(next) => go({ kind, ...(next && { type: next }) })}
               onOptions={setOptions}
               onChoose={(at, column) => setChosen(new Map(chosen).set(at, column))}
@@ -151,11 +169,13 @@ function useWritten(
     const rows = table.rows.map((row) => [
       ...constant,
       ...used.map(({ target, at }) => {
-        const text = cellOf(row[at] ?? '', target, language);
+        const isWritten = table.header[at] === target.column;
+        const text = cellOf(row[at] ?? '', target, language, table.book !== undefined, isWritten);
         return fixed.get(`${target.column} ${text}`) ?? text;
       }),
     ]);
     const header = [...(constant.length > 0 ? ['type'] : []), ...used.map(({ target }) => target.column)];
-    return { header, rows, ...writeCsv(header, rows) };
+    const { text, lines } = writeCsv(header, rows);
+    return { header, rows, text, lines, shown: table.book?.lines };
   }, [table, columns, targets, kind, type, fixes, language]);
 }

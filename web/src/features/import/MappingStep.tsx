@@ -1,13 +1,16 @@
 import { Select, Switch } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { ControlSelect } from '../../kit/ControlSelect.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { isAllowed, useMe } from '../../shell/queries.ts';
-import type { FileTable } from './csv.ts';
+import type { Book, FileTable } from './csv.ts';
 import styles from './import.module.css';
 import type { Kind } from './import.search.ts';
 import type { ImportOptions } from './run.ts';
 import type { Target } from './targets.ts';
+import { readSheet } from './workbook.ts';
 
 /** Values of a column that are shown. */
 const EXAMPLES = 3;
@@ -23,6 +26,8 @@ interface MappingProps {
   targets: readonly Target[];
   columns: readonly (string | null)[];
   options: Options;
+  /** Another sheet of the workbook is chosen. */
+  onTable(table: FileTable): void;
   onType(type: string | undefined): void;
   onOptions(options: Options): void;
   onChoose(at: number, column: string | null): void;
@@ -30,7 +35,7 @@ interface MappingProps {
 
 /** What the columns of the file mean, and what rows do to what exists. */
 export function MappingStep(props: MappingProps) {
-  const { name, table, kind, type, targets, columns, options, onType, onOptions, onChoose } = props;
+  const { name, table, kind, type, targets, columns, options, onTable, onType, onOptions, onChoose } = props;
   const t = useTexts();
   const { types, label } = useMetamodel();
   const mayEdit = isAllowed(useMe().permissions, 'inventory.edit');
@@ -46,6 +51,7 @@ export function MappingStep(props: MappingProps) {
         </span>
       </h2>
       <div className={styles.options}>
+        {table.book && <Sheet book={table.book} kind={kind} onTable={onTable} />}
         {kind === 'cards' && (
           <ControlSelect
             label={t('import.type')}
@@ -127,5 +133,36 @@ export function MappingStep(props: MappingProps) {
           <p className={styles.failure}>{t('import.needsType')}</p>
         )}
     </section>
+  );
+}
+
+/** The choice of the sheet of a workbook, and what cannot be read of it. */
+function Sheet({ book, kind, onTable }: { book: Book } & Pick<MappingProps, 'kind' | 'onTable'>) {
+  const t = useTexts();
+  const reasonOf = useReason();
+  const { error, isPending, variables, mutate } = useMutation({
+    mutationFn: (sheet: string) => readSheet(book.file, kind, sheet),
+    onSuccess: onTable,
+  });
+  return (
+    <>
+      {book.sheets.length > 1 && (
+        <ControlSelect
+          label={t('import.sheet')}
+          width={190}
+          value={isPending ? variables : book.sheet}
+          data={book.sheets.map((value) => ({ value, label: value }))}
+          onChange={(value) => value && mutate(value)}
+        />
+      )}
+      {error && (
+        <p role="alert" className={styles.failure}>
+          {reasonOf(error)}
+        </p>
+      )}
+      {book.uncalculated > 0 && (
+        <p className={styles.failure}>{t('import.uncalculated', { count: book.uncalculated })}</p>
+      )}
+    </>
   );
 }

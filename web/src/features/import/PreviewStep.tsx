@@ -1,10 +1,11 @@
 import { Button, Progress, SegmentedControl } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ImportRow, Job } from '#client';
+import type { FieldError, ImportRow, Job } from '#client';
 import { FieldValue } from '../../kit/FieldValue.tsx';
 import { useFormat } from '../../kit/format.ts';
-import { useTexts } from '../../kit/messages.tsx';
+import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { useMetamodel } from '../../kit/metamodel.tsx';
 import { useFieldReason, useReason } from '../../kit/reasons.ts';
 import styles from './import.module.css';
 import { type ImportOptions, type Outcome, readRows, runImport } from './run.ts';
@@ -15,19 +16,27 @@ interface PreviewProps {
   header: readonly string[];
   rows: readonly string[][];
   /** The file as it is sent, and the line at which each row begins. */
-  text: string;
+  text: string | File;
   lines: readonly number[];
+  /** The number of each row in the sheet of a workbook. */
+  shown: readonly number[] | undefined;
   options: ImportOptions;
   targets: readonly Target[];
-  onFix(fix: Fix): void;
+  /** Absent: values are mended in the file. */
+  onFix?: (fix: Fix) => void;
   run(onProgress: (progress: number) => void): Promise<Job>;
   onDone(job: Job): void;
 }
+
+/** What tells a file from others in the cache. */
+const keyOf = (text: string | File) =>
+  typeof text === 'string' ? text : [text.name, text.size, text.lastModified];
 
 /** What the import would do, row by row, and the button that does it. */
 export function PreviewStep({ text, options, run, onDone, ...props }: PreviewProps) {
   const t = useTexts();
   const reasonOf = useReason();
+  const { number } = useFormat();
   const [outcome, setOutcome] = useState<Outcome>();
   const [progress, setProgress] = useState<number>();
   const [failure, setFailure] = useState<string>();
@@ -36,7 +45,7 @@ export function PreviewStep({ text, options, run, onDone, ...props }: PreviewPro
     error,
     isFetching,
   } = useQuery({
-    queryKey: ['import', 'preview', options, text],
+    queryKey: ['import', 'preview', options, keyOf(text)],
     queryFn: () => runImport(text, options, true, () => {}),
     gcTime: 0,
     retry: false,
@@ -76,7 +85,7 @@ export function PreviewStep({ text, options, run, onDone, ...props }: PreviewPro
               value={shown}
               data={outcomes.map((value) => ({
                 value,
-                label: `${t(`import.outcome.${value}`)} ${counts[value]}`,
+                label: `${t(`import.outcome.${value}`)} ${number(counts[value]!)}`,
               }))}
               onChange={(value) => setOutcome(value as Outcome)}
             />
@@ -108,7 +117,7 @@ export function PreviewStep({ text, options, run, onDone, ...props }: PreviewPro
   );
 }
 
-type RowsProps = Pick<PreviewProps, 'header' | 'rows' | 'lines' | 'targets' | 'onFix'> & {
+type RowsProps = Pick<PreviewProps, 'header' | 'rows' | 'lines' | 'shown' | 'targets' | 'onFix'> & {
   job: string;
   outcome: Outcome;
 };
@@ -125,8 +134,9 @@ const naming = [
 ];
 
 /** The rows of an outcome: what changes in each, or why it is refused. */
-function Rows({ job, outcome, header, rows, lines, targets, onFix }: RowsProps) {
+function Rows({ job, outcome, header, rows, lines, shown, targets, onFix }: RowsProps) {
   const t = useTexts();
+  const { number } = useFormat();
   const { data, hasNextPage, fetchNextPage, isFetching } = useInfiniteQuery({
     queryKey: ['import', 'rows', job, outcome],
     queryFn: ({ signal, pageParam }) => readRows(job, outcome, pageParam, signal),
@@ -135,12 +145,16 @@ function Rows({ job, outcome, header, rows, lines, targets, onFix }: RowsProps) 
   });
   const found = data?.pages.flatMap(({ items }) => items) ?? [];
   const at = new Map(lines.map((line, index) => [line, index]));
+  const numberOf = (line: number) => {
+    const index = at.get(line) ?? line - 2;
+    return shown?.[index] ?? index + 2;
+  };
   const nameColumn = naming.map((one) => header.indexOf(one)).find((index) => index >= 0);
   const nameOf = ({ line, external_id }: ImportRow) =>
     (nameColumn === undefined ? undefined : rows[at.get(line) ?? -1]?.[nameColumn]) || external_id || '–';
   return (
     <div className={styles.rows}>
-      {outcome === 'failed' && <Problems rows={found} targets={targets} onFix={onFix} />}
+      {outcome === 'failed' && onFix && <Problems rows={found} targets={targets} onFix={onFix} />}
       <table>
         <thead>
           <tr>
@@ -154,17 +168,19 @@ function Rows({ job, outcome, header, rows, lines, targets, onFix }: RowsProps) 
         <tbody>
           {found.map((row) => (
             <tr key={row.line}>
-              <td className={styles.line}>{(at.get(row.line) ?? row.line - 2) + 2}</td>
-              <th scope="row">{nameOf(row)}</th>
+              <td className={styles.line}>{number(numberOf(row.line))}</td>
+              <th scope="row">
+                {nameOf(row)} {row.sheet && <span className="secondary">{row.sheet}</span>}
+              </th>
               <td>
                 {row.errors.map((error) => (
                   <Refused
                     key={JSON.stringify(error)}
-                    error={error as unknown as RowError}
+                    error={error as unknown as FieldError}
                     targets={targets}
                   />
                 ))}
-                {Object.entries(row.changes ?? {}).map(([column, change]) => (
+                {changesOf(row, outcome).map(([column, change]) => (
                   <Change key={column} column={column} {...change} targets={targets} />
                 ))}
               </td>
@@ -182,15 +198,6 @@ function Rows({ job, outcome, header, rows, lines, targets, onFix }: RowsProps) 
   );
 }
 
-interface RowError {
-  field: string;
-  code: string;
-  message: string;
-  value?: string;
-  allowed?: string[];
-  nearest?: string;
-}
-
 const labelOf = (column: string, targets: readonly Target[]) =>
   targets.find((one) => one.column === column)?.label ?? column;
 
@@ -202,9 +209,13 @@ const optionOf = (target: Target | undefined, key: string) =>
   target?.field?.options?.find((option) => option.key === key)?.label ?? key;
 
 /** Problems with a value that was probably meant otherwise, once for all rows that have it. */
-function Problems({ rows, targets, onFix }: Pick<RowsProps, 'targets' | 'onFix'> & { rows: ImportRow[] }) {
+function Problems({
+  rows,
+  targets,
+  onFix,
+}: Pick<RowsProps, 'targets'> & { rows: ImportRow[]; onFix(fix: Fix): void }) {
   const t = useTexts();
-  const errors = rows.flatMap((row) => row.errors as unknown as RowError[]);
+  const errors = rows.flatMap((row) => row.errors as unknown as FieldError[]);
   const fixable = Map.groupBy(
     errors.filter(({ value, nearest }) => value !== undefined && nearest !== undefined),
     ({ field, value }) => `${field} ${value}`,
@@ -235,7 +246,7 @@ function Problems({ rows, targets, onFix }: Pick<RowsProps, 'targets' | 'onFix'>
   );
 }
 
-function Refused({ error, targets }: { error: RowError; targets: readonly Target[] }) {
+function Refused({ error, targets }: { error: FieldError; targets: readonly Target[] }) {
   const t = useTexts();
   const reasonOf = useFieldReason();
   const target = targets.find(({ column }) => column === error.field);
@@ -251,6 +262,12 @@ function Refused({ error, targets }: { error: RowError; targets: readonly Target
   );
 }
 
+/** What changes with others, and is no column of imports. */
+const derived: Record<string, MessageKey> = {
+  data_quality: 'field.quality',
+  approval_status: 'field.approval',
+};
+
 interface ChangeProps {
   column: string;
   old?: unknown;
@@ -258,20 +275,39 @@ interface ChangeProps {
   targets: readonly Target[];
 }
 
+/** What a row changes; of new cards not what each has, such as its name, which stands beside it. */
+const changesOf = ({ changes }: ImportRow, outcome: Outcome) =>
+  Object.entries(changes ?? {}).filter(
+    ([column]) => outcome !== 'created' || !(column in derived || column === 'name' || column === 'status'),
+  );
+
 /** The old value of a field, struck through, and the new one. */
 function Change({ column, old, new: next, targets }: ChangeProps) {
-  const { date } = useFormat();
+  const t = useTexts();
+  const { date, number, percent } = useFormat();
+  const { types, label } = useMetamodel();
   const target = targets.find((one) => one.column === column);
-  const isEmpty = (value: unknown) => value === null || value === undefined || value === '';
+  const isEmpty = (value: unknown) =>
+    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+  const subtypeOf = (key: string) => {
+    const subtype = types.flatMap(({ subtypes }) => subtypes).find((one) => one.key === key);
+    return subtype ? label(subtype as { label: string }) : key;
+  };
   const shown = (value: unknown) => {
     if (isEmpty(value)) return <span className="muted">–</span>;
     if (target?.field) return <FieldValue field={target.field} value={value} />;
     if (column.startsWith('lifecycle.')) return date(String(value));
+    if (column === 'data_quality') return percent(Number(value));
+    if (column === 'approval_status') return t(`approval.${String(value).toLowerCase()}` as MessageKey);
+    if (column === 'status') return t(`status.${String(value).toLowerCase()}` as MessageKey);
+    if (column === 'subtype') return subtypeOf(String(value));
+    if (typeof value === 'number') return number(value);
+    if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
     return typeof value === 'object' ? JSON.stringify(value) : String(value);
   };
   return (
     <div className={styles.change}>
-      <span className="secondary">{labelOf(column, targets)}</span>
+      <span className="secondary">{column in derived ? t(derived[column]!) : labelOf(column, targets)}</span>
       {!isEmpty(old) && <s>{shown(old)}</s>}
       <span>{shown(next)}</span>
     </div>

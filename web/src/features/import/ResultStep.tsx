@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { call, type Job, rollBackMutationBatch, waitForJob } from '#client';
+import { call, createImportTicket, type Job, rollBackMutationBatch, waitForJob } from '#client';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
@@ -23,6 +23,15 @@ export function ResultStep({ job, kind, type }: { job: Job; kind: Kind; type: st
     },
     onSettled: () => client.invalidateQueries(),
   });
+  // the rows as they were sent, with the reasons, to be corrected and imported again
+  const report = useMutation({
+    mutationFn: async () => {
+      const { ticket } = await call(createImportTicket({ path: { id: job.id } }));
+      const query = new URLSearchParams({ format: 'xlsx', ticket });
+      window.location.assign(`/api/v1/imports/${job.id}/report?${query}`);
+    },
+  });
+  const failure = undo.error ?? report.error;
   const counts = (['created', 'updated', 'unchanged', 'failed'] as const).filter((one) => job.counts[one]);
   return (
     <section className={styles.step} role="status">
@@ -35,16 +44,21 @@ export function ResultStep({ job, kind, type }: { job: Job; kind: Kind; type: st
           </div>
         ))}
       </dl>
-      {undo.error && (
+      {failure && (
         <p role="alert" className={styles.failure}>
-          {reasonOf(undo.error)}
+          {reasonOf(failure)}
         </p>
       )}
       <div className={styles.apply}>
         {(job.counts.failed ?? 0) > 0 && (
-          <a href={`/api/v1/jobs/${job.id}/result`} download className={styles.link}>
+          <Button
+            variant="default"
+            leftSection={<Icon name="download" />}
+            loading={report.isPending}
+            onClick={() => report.mutate()}
+          >
             {t('import.report')}
-          </a>
+          </Button>
         )}
         {!undo.isSuccess && (
           <Button

@@ -4,6 +4,19 @@ import { cellsOf } from '../../kit/delimited.ts';
 export interface FileTable {
   header: string[];
   rows: string[][];
+  book?: Book;
+}
+
+/** The workbook that a table comes from. */
+export interface Book {
+  file: File;
+  sheets: string[];
+  /** The sheet that is shown. */
+  sheet: string;
+  /** The number of each row in the sheet. */
+  lines: number[];
+  /** How many formulas have no result. */
+  uncalculated: number;
 }
 
 const SEPARATORS = [',', ';', '\t'] as const;

@@ -8,24 +8,32 @@ export interface ImportOptions {
   atomic: boolean;
 }
 
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
 /** Rows of one page of a report. */
 const PAGE = 100;
 
 /**
- * Imports a text of CSV, or tries it.
+ * Imports a text of CSV, or a workbook as it is, or tries it.
  * @param onProgress gets 0 to 1.
  * @throws ApiError if it is refused or has failed, but for a file of which every row was refused.
  */
 export async function runImport(
-  text: string,
+  content: string | File,
   options: ImportOptions,
   isDry: boolean,
   onProgress: (progress: number) => void,
 ): Promise<Job> {
   const { job_id } = await call(
     startImport({
-      query: { ...options, dry_run: isDry, report: 'changes', separator: 'comma' },
-      body: text,
+      query: {
+        ...options,
+        ...{ dry_run: isDry, report: 'changes' },
+        ...(typeof content === 'string' && { separator: 'comma' }),
+      },
+      // the generated client knows texts alone
+      body: content as string,
+      ...(typeof content !== 'string' && { bodySerializer: null, headers: { 'Content-Type': XLSX } }),
     }),
   );
   try {

@@ -1,5 +1,5 @@
 import { phases } from '../../kit/lifecycle.ts';
-import { type MessageKey, useTexts } from '../../kit/messages.tsx';
+import { type MessageKey, useAllTexts, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import type { Kind } from './import.search.ts';
 
@@ -8,76 +8,90 @@ export interface Target {
   /** As imports name it, such as `attributes.timeModel`. */
   column: string;
   label: string;
+  /** What a header may call it, in any language. */
+  names: readonly string[];
   /** Of an attribute. */
   field?: Field;
 }
 
-/** The columns of cards, with the texts that name them. */
-const ofCards: Record<string, MessageKey> = {
-  name: 'field.name',
-  external_id: 'field.externalId',
-  number: 'field.number',
-  id: 'import.column.id',
-  type: 'field.type',
-  subtype: 'field.subtype',
-  alias: 'field.alias',
-  description: 'field.description',
-  parent_path: 'import.column.parentPath',
-  parent_external_id: 'import.column.parentExternalId',
-  parent_number: 'import.column.parentNumber',
-  status: 'field.status',
-  tags: 'field.tags',
-  stakeholders: 'field.people',
+/** The columns of the kinds, as imports name them, with the texts that name them for people. */
+const columnsOf: Record<Kind, Record<string, MessageKey>> = {
+  cards: {
+    name: 'field.name',
+    external_id: 'field.externalId',
+    number: 'field.number',
+    id: 'import.column.id',
+    type: 'field.type',
+    subtype: 'field.subtype',
+    alias: 'field.alias',
+    description: 'field.description',
+    parent_path: 'import.column.parentPath',
+    parent_external_id: 'import.column.parentExternalId',
+    parent_number: 'import.column.parentNumber',
+    status: 'field.status',
+    tags: 'field.tags',
+    stakeholders: 'field.people',
+  },
+  relations: {
+    type: 'import.column.relationType',
+    source_external_id: 'import.column.sourceExternalId',
+    target_external_id: 'import.column.targetExternalId',
+    source_number: 'import.column.sourceNumber',
+    target_number: 'import.column.targetNumber',
+    source_id: 'import.column.sourceId',
+    target_id: 'import.column.targetId',
+    description: 'field.description',
+    id: 'import.column.id',
+  },
+  costs: {
+    external_id: 'field.externalId',
+    card_number: 'import.column.cardNumber',
+    card_external_id: 'import.column.cardExternalId',
+    card_name: 'import.column.cardName',
+    card_type: 'import.column.cardType',
+    card_id: 'import.column.cardId',
+    relation_id: 'import.column.relationId',
+    kind: 'import.column.kind',
+    period_start: 'import.column.periodStart',
+    period_end: 'import.column.periodEnd',
+    amount: 'import.column.amount',
+    currency: 'import.column.currency',
+    description: 'field.description',
+    id: 'import.column.id',
+  },
+  data_flows: {
+    external_id: 'field.externalId',
+    source_external_id: 'import.column.sourceExternalId',
+    target_external_id: 'import.column.targetExternalId',
+    source_number: 'import.column.sourceNumber',
+    target_number: 'import.column.targetNumber',
+    source_type: 'import.column.sourceType',
+    target_type: 'import.column.targetType',
+    interface_external_id: 'import.column.interfaceExternalId',
+    interface_number: 'import.column.interfaceNumber',
+    direction: 'import.column.direction',
+    frequency: 'import.column.frequency',
+    description: 'field.description',
+    id: 'import.column.id',
+  },
 };
 
-/** Names of the columns of the other kinds, as exports write them. */
-const ofOthers: Record<Exclude<Kind, 'cards'>, string[]> = {
-  relations: [
-    'type',
-    'source_external_id',
-    'target_external_id',
-    'source_number',
-    'target_number',
-    'source_id',
-    'target_id',
-    'description',
-    'id',
-  ],
-  costs: [
-    'external_id',
-    'card_number',
-    'card_external_id',
-    'card_type',
-    'card_id',
-    'relation_id',
-    'kind',
-    'period_start',
-    'period_end',
-    'amount',
-    'currency',
-    'description',
-    'id',
-  ],
-  data_flows: [
-    'external_id',
-    'source_external_id',
-    'target_external_id',
-    'source_number',
-    'target_number',
-    'source_type',
-    'target_type',
-    'interface_external_id',
-    'interface_number',
-    'direction',
-    'frequency',
-    'description',
-    'id',
-  ],
+/** What else headers of cost files call a column, in texts with | between them. */
+const alsoOf: Partial<Record<string, MessageKey>> = {
+  card_name: 'import.names.cardName',
+  card_type: 'import.names.cardType',
+  card_number: 'import.names.cardNumber',
+  kind: 'import.names.kind',
+  period_start: 'import.names.periodStart',
+  period_end: 'import.names.periodEnd',
+  amount: 'import.names.amount',
+  currency: 'import.names.currency',
 };
 
 /** The columns that an import of a kind reads; of cards with the fields of a type, or of all. */
 export function useTargets(kind: Kind, type: string | undefined): Target[] {
   const t = useTexts();
+  const all = useAllTexts();
   const { types, relationTypes, sections, label } = useMetamodel();
   const attributes = (fields: readonly Field[]): Target[] => [
     ...new Map(
@@ -85,30 +99,40 @@ export function useTargets(kind: Kind, type: string | undefined): Target[] {
         .filter(({ readonly }) => !readonly)
         .map((field): [string, Target] => {
           const column = `attributes.${field.key}`;
-          return [column, { column, label: label(field), field }];
+          const names = [column, field.key, field.label, ...textsOf(field.translations)];
+          return [column, { column, label: label(field), names, field }];
         }),
     ).values(),
   ];
+  const own = Object.entries(columnsOf[kind]).map(([column, text]) => {
+    const also = kind === 'costs' ? alsoOf[column] : undefined;
+    const others = also ? all(also).flatMap((names) => names.split(' | ')) : [];
+    return { column, label: t(text), names: [column, ...all(text), ...others] };
+  });
   if (kind === 'cards') {
     const keys = type ? [type] : types.filter((one) => !one.is_hidden).map(({ key }) => key);
     return [
-      ...Object.entries(ofCards).map(([column, text]) => ({ column, label: t(text) })),
-      ...phases.map((phase) => ({
-        column: `lifecycle.${phase}`,
-        label: t('filter.phaseDate', { phase: t(`phase.${phase}` as MessageKey) }),
-      })),
+      ...own,
+      ...phases.map((phase) => {
+        const column = `lifecycle.${phase}`;
+        const names = all(`phase.${phase}` as MessageKey);
+        const dates = names.flatMap((name) => all('filter.phaseDate', { phase: name }));
+        return {
+          column,
+          label: t('filter.phaseDate', { phase: t(`phase.${phase}` as MessageKey) }),
+          names: [column, phase, ...names, ...dates],
+        };
+      }),
       ...attributes(keys.flatMap((key) => sections(key).flatMap(({ fields }) => fields))),
     ];
   }
   return [
-    ...ofOthers[kind].map((column) => ({ column, label: words(column) })),
+    ...own,
     ...(kind === 'relations'
       ? attributes(relationTypes.flatMap((one) => one.attributes_schema as unknown as Field[]))
       : []),
   ];
 }
-
-const words = (column: string) => column.charAt(0).toUpperCase() + column.slice(1).replaceAll('_', ' ');
 
 const plain = (text: string) =>
   text
@@ -116,15 +140,10 @@ const plain = (text: string) =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
 
-/** The column that a name of a file means: by its name for imports, its key, or its label in any language. */
+/** The column that a name of a file means: by its name for imports, its key, or its label. */
 export function matching(name: string, targets: readonly Target[]): string | undefined {
   const own = plain(name);
-  const names = ({ column, label, field }: Target) => [
-    column,
-    label,
-    ...(field ? [field.key, field.label, ...textsOf(field.translations)] : []),
-  ];
-  return targets.find((target) => names(target).some((one) => plain(one) === own))?.column;
+  return targets.find(({ names }) => names.some((one) => plain(one) === own))?.column;
 }
 
 /** All texts of translations. */

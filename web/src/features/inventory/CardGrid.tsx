@@ -132,7 +132,7 @@ function GridLines(props: CardGridProps & { scroll: HTMLDivElement | null }) {
     count: lines,
     getScrollElement: () => scroll,
     estimateSize: () => rowHeight,
-    overscan: 10,
+    overscan: 4,
     // the line with the focus stays, so that keys are not lost
     rangeExtractor: (visible) => {
       const shown = defaultRangeExtractor(visible);

@@ -33,7 +33,7 @@ export function CardLines({ columns, lines, card: cardOf, onRange, onPeek, ...pr
     count: lines,
     getScrollElement: () => scroll,
     estimateSize: () => HEIGHT,
-    overscan: 10,
+    overscan: 4,
     onChange: ({ range }) => range && onRange(range.startIndex, range.endIndex),
   });
   const values = columns.filter(({ key }) => key !== 'name').slice(0, SHOWN);

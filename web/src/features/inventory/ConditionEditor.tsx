@@ -109,7 +109,11 @@ function ListInput({ field, values, onChange }: ListInputProps) {
       searchable
       comboboxProps={{ withinPortal: false }}
       limit={100}
-      data={[...options, ...others, { value: NONE, label: t('facets.without') }]}
+      data={[
+        ...options,
+        ...others,
+        { value: NONE, label: t(field.path === 'phase' ? 'phase.none' : 'facets.without') },
+      ]}
       renderOption={({ option }) =>
         field.field && option.value !== NONE ? optionMark(field.field, option.value) : option.label
       }

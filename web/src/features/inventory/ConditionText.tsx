@@ -36,7 +36,7 @@ export function ConditionText({
   const isPerson = field?.kind === 'person';
   const { data: people } = useQuery({ ...peopleQuery, enabled: isPerson });
   const textOf = (value: string | null): string => {
-    if (value === null) return t('facets.without');
+    if (value === null) return t(condition.field === 'phase' ? 'phase.none' : 'facets.without');
     if (isPerson) return value === 'me' ? t('filter.me') : (people?.get(value) ?? value);
     if (field?.kind === 'boolean') return t(value === 'true' ? 'value.yes' : 'value.no');
     if (field?.kind === 'date' && /^\d{4}-\d\d-\d\d$/.test(value)) return date(value);

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
-import { useTexts } from '../../kit/messages.tsx';
+import { useLanguage, useTexts } from '../../kit/messages.tsx';
 import { isAllowed, useMe } from '../../shell/queries.ts';
 import { type ExportFormat, exportCards, TooManyFound } from './exporting.ts';
 import type { InventorySearch } from './inventory.search.ts';
@@ -24,6 +24,7 @@ interface ExportMenuProps {
 /** What the table shows as a file. */
 export function ExportMenu({ search, columns }: ExportMenuProps) {
   const t = useTexts();
+  const { language } = useLanguage();
   const { percent } = useFormat();
   const mayImport = isAllowed(useMe().permissions, 'inventory.create');
   const [progress, setProgress] = useState<number>();
@@ -31,7 +32,7 @@ export function ExportMenu({ search, columns }: ExportMenuProps) {
     setProgress(0);
     try {
       const link = document.createElement('a');
-      link.href = await exportCards(search, columns, format, setProgress);
+      link.href = await exportCards(search, columns, format, language, setProgress);
       link.download = '';
       link.click();
     } catch (error) {
@@ -42,7 +43,7 @@ export function ExportMenu({ search, columns }: ExportMenuProps) {
     }
   };
   return (
-    <Menu position="bottom-end" width={200}>
+    <Menu position="bottom-end" width={260}>
       <Menu.Target>
         <Button variant="default" leftSection={<Icon name="download" />} disabled={progress !== undefined}>
           {progress === undefined ? t('export.title') : percent(progress * 100)}
@@ -57,6 +58,9 @@ export function ExportMenu({ search, columns }: ExportMenuProps) {
         {mayImport && (
           <>
             <Menu.Divider />
+            <Menu.Item leftSection={<Icon name="edit" />} onClick={() => run('workbook')}>
+              {t('export.workbook')}
+            </Menu.Item>
             <Menu.Item
               leftSection={<Icon name="upload_file" />}
               renderRoot={(props) => (

@@ -1,7 +1,7 @@
-import { Checkbox, TextInput } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
-import { type CountCardFacetsResponse, call, countCardFacets } from '#client';
+import { TextInput } from '@mantine/core';
+import { type ReactNode, useDeferredValue, useState } from 'react';
+import type { CountCardFacetsResponse } from '#client';
+import { Failure } from '../../kit/Failure.tsx';
 import { optionMark } from '../../kit/FieldInput.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
@@ -9,6 +9,7 @@ import { type MessageKey, useTexts } from '../../kit/messages.tsx';
 import { type Field, useMetamodel } from '../../kit/metamodel.tsx';
 import { isAllowed, useMe } from '../../shell/queries.ts';
 import { useColumns } from './columns.tsx';
+import { useCounts } from './counts.ts';
 import styles from './facets.module.css';
 import { chosenOf, partsOf, toggled } from './filter.ts';
 import type { InventorySearch } from './inventory.search.ts';
@@ -77,15 +78,12 @@ function useFacetSources(type: string | undefined): FacetSource[] {
 }
 
 /** Counts of the values of the filtered cards: the service leaves out the conditions on a facet itself. */
-function useFacets(search: InventorySearch, facets: readonly string[]): Map<string, Facet> {
+function useFacets(search: InventorySearch, facets: readonly string[]) {
   const query = { facets: facets.join(','), ...selectionOf(search) };
-  const { data } = useQuery({
-    queryKey: ['facets', query],
-    queryFn: ({ signal }) => call(countCardFacets({ signal, query })),
-    placeholderData: keepPreviousData,
-    enabled: facets.length > 0,
-  });
-  return new Map(data?.facets.map((facet) => [facet.facet, facet]));
+  const { data, error, refetch } = useCounts(query, facets.length > 0);
+  // the rows of the table are drawn first
+  const shown = useDeferredValue(data);
+  return { found: new Map(shown?.facets.map((facet) => [facet.facet, facet])), error, refetch };
 }
 
 interface FacetsProps {
@@ -102,12 +100,14 @@ export function Facets({ search, onChange }: FacetsProps) {
     sources.filter(({ isLater }) => !isLater).map(({ facet }) => facet),
   );
   const flag = (member: 'mine' | 'archived', text: string) => (
-    <Checkbox
-      classNames={{ body: styles.value, label: styles.label }}
-      label={text}
-      checked={search[member] === true}
-      onChange={(event) => onChange({ ...search, [member]: event.target.checked || undefined })}
-    />
+    <label className={styles.value}>
+      <input
+        type="checkbox"
+        checked={search[member] === true}
+        onChange={(event) => onChange({ ...search, [member]: event.target.checked || undefined })}
+      />
+      {text}
+    </label>
   );
   return (
     <div className={styles.facets} role="group" aria-label={t('facets.title')}>
@@ -115,11 +115,12 @@ export function Facets({ search, onChange }: FacetsProps) {
         {flag('mine', t('facets.mine'))}
         {flag('archived', t('facets.archived'))}
       </section>
+      {facets.error && <Failure error={facets.error} onRetry={facets.refetch} />}
       {sources.map((source) => (
         <FacetGroup
           key={source.field}
           source={source}
-          counted={facets.get(source.facet)}
+          counted={facets.found.get(source.facet)}
           search={search}
           onChange={onChange}
         />
@@ -142,7 +143,7 @@ function FacetGroup({ source, counted, search, onChange }: FacetGroupProps) {
   const [isWhole, setWhole] = useState(false);
   const [text, setText] = useState('');
   const valueText = useValueText();
-  const own = useFacets(search, isLater && isOpen ? [source.facet] : []).get(source.facet);
+  const own = useFacets(search, isLater && isOpen ? [source.facet] : []).found.get(source.facet);
   const facet = isLater ? own : counted;
   if (!isLater && (!facet || (facet.values.length === 0 && !isUsed))) return null;
   const order = new Map(attribute?.options?.map((option, at) => [option.key, at]));
@@ -195,7 +196,7 @@ function FacetGroup({ source, counted, search, onChange }: FacetGroupProps) {
             {facet &&
               facet.without > 0 &&
               field !== 'type' &&
-              line(null, facet.without, <i>{t('facets.without')}</i>)}
+              line(null, facet.without, <i>{t(field === 'phase' ? 'phase.none' : 'facets.without')}</i>)}
           </div>
           {named.length > SHOWN && (
             <button
@@ -228,23 +229,21 @@ function FacetLine({ count, isChosen, isExcluded, onToggle, children }: FacetLin
   const t = useTexts();
   const { number } = useFormat();
   return (
-    <Checkbox
-      classNames={{ body: styles.value, labelWrapper: styles.label, label: styles.label }}
-      title={t('facets.excludeHelp')}
-      data-excluded={isExcluded}
-      checked={isChosen}
-      indeterminate={isExcluded}
-      onChange={({ nativeEvent }) =>
-        onToggle(isExcluded || (nativeEvent instanceof MouseEvent && nativeEvent.altKey))
-      }
-      label={
-        <span className={styles.line} data-excluded={isExcluded}>
-          <span className={styles.text}>{children}</span>
-          {isExcluded && <span className="visually-hidden">{t('facets.excluded')}</span>}
-          <span className={styles.count}>{number(count)}</span>
-        </span>
-      }
-    />
+    <label className={styles.value} title={t('facets.excludeHelp')} data-excluded={isExcluded}>
+      <input
+        type="checkbox"
+        ref={(box) => {
+          if (box) box.indeterminate = isExcluded;
+        }}
+        checked={isChosen}
+        onChange={({ nativeEvent }) =>
+          onToggle(isExcluded || (nativeEvent instanceof MouseEvent && nativeEvent.altKey))
+        }
+      />
+      <span className={styles.text}>{children}</span>
+      {isExcluded && <span className="visually-hidden">{t('facets.excluded')}</span>}
+      <span className={styles.count}>{number(count)}</span>
+    </label>
   );
 }
 

@@ -14,14 +14,17 @@ const FilterEditor = lazy(async () => ({ default: (await import('./FilterEditor.
 
 interface FilterBarProps {
   search: InventorySearch;
+  /** Whether the service does not understand the filter. */
+  isRefused: boolean;
   onChange(search: InventorySearch): void;
 }
 
 /** The filter as chips, one for each condition, or as the text that they stand for. */
-export function FilterBar({ search, onChange }: FilterBarProps) {
+export function FilterBar({ search, isRefused, onChange }: FilterBarProps) {
   const t = useTexts();
   const fields = useFilterFields(search.type);
-  const [isText, setText] = useState(false);
+  const [isOpen, setText] = useState(false);
+  const isText = isOpen || isRefused;
   const [draft, setDraft] = useState<Condition>();
   const parts = partsOf(search.filter);
   const change = (next: readonly Part[]) => onChange({ ...search, filter: filterText(next) });

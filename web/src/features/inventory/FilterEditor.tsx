@@ -24,6 +24,7 @@ import { useFormat } from '../../kit/format.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import { styleNonce } from '../../kit/nonce.ts';
 import { peopleQuery } from '../../kit/people.ts';
+import { useReason } from '../../kit/reasons.ts';
 import styles from './filter.module.css';
 import { type FilterField, operatorsOf } from './filterFields.ts';
 import type { InventorySearch } from './inventory.search.ts';
@@ -39,6 +40,7 @@ interface FilterEditorProps {
 export function FilterEditor({ search, fields, onChange }: FilterEditorProps) {
   const t = useTexts();
   const { number } = useFormat();
+  const reasonOf = useReason();
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
   const [text, setText] = useState(search.filter ?? '');
@@ -105,7 +107,7 @@ export function FilterEditor({ search, fields, onChange }: FilterEditorProps) {
     <div className={styles.editor}>
       <div className={styles.code} ref={place} />
       <span className={styles.state} data-bad={error !== null} role="status">
-        {error ? (known?.errors[0]?.message ?? error.message) : null}
+        {error ? reasonOf(error) : null}
         {!error && data && t('filter.matches', { count: data.total ?? 0, shown: number(data.total ?? 0) })}
       </span>
     </div>

@@ -1,7 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { call, countCardFacets } from '#client';
 import { useFormat } from '../../kit/format.ts';
 import { useTexts } from '../../kit/messages.tsx';
+import { useCounts } from './counts.ts';
 import type { InventorySearch } from './inventory.search.ts';
 import type { ShownColumn } from './layout.ts';
 import { selectionOf } from './rows.ts';
@@ -11,12 +10,7 @@ import styles from './table.module.css';
 function useTotals(search: InventorySearch, columns: readonly ShownColumn[]) {
   const fields = columns.filter(({ total }) => total).map(({ key }) => key);
   const query = { ...selectionOf(search), facets: 'status', numbers: fields.join(',') };
-  const { data } = useQuery({
-    queryKey: ['facets', query],
-    queryFn: ({ signal }) => call(countCardFacets({ signal, query })),
-    placeholderData: keepPreviousData,
-    enabled: fields.length > 0,
-  });
+  const { data } = useCounts(query, fields.length > 0);
   return new Map(data?.numbers?.map((one) => [one.field, one]));
 }
 

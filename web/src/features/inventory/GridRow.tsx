@@ -70,7 +70,6 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
           // one of Mantine would take most of the time of a row
           <input
             type="checkbox"
-            className={styles.check}
             aria-label={t('table.selectCard', { name: card.name })}
             checked={isSelected}
             tabIndex={-1}

@@ -70,15 +70,13 @@ export function GroupLine({ group, by, start, columns, activeColumn, onToggle }:
 /** The value that the cards of a group have. */
 export function GroupValue({ by, value }: { by: Column; value: string | null }) {
   const t = useTexts();
-  const { types, type: typeOf, label } = useMetamodel();
-  if (value === null) return t('facets.without');
+  const { types, plural, label } = useMetamodel();
+  if (value === null) return t(by.groupBy === 'phase' ? 'phase.none' : 'facets.without');
   if (by.field?.options) return optionMark(by.field, value);
   if (by.field?.type === 'boolean') return t(value === 'true' ? 'value.yes' : 'value.no');
   if (by.groupBy === 'phase') return t(`phase.${value}` as MessageKey);
   if (by.groupBy === 'approval_status') return t(`approval.${value.toLowerCase()}` as MessageKey);
-  const found =
-    by.groupBy === 'type'
-      ? typeOf(value)
-      : types.flatMap(({ subtypes }) => subtypes).find(({ key }) => key === value);
+  if (by.groupBy === 'type') return plural(value);
+  const found = types.flatMap(({ subtypes }) => subtypes).find(({ key }) => key === value);
   return found ? label(found as { label: string }) : value;
 }

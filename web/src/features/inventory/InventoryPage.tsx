@@ -22,11 +22,10 @@ import { InventoryTable } from './InventoryTable.tsx';
 import styles from './inventory.module.css';
 import type { InventorySearch } from './inventory.search.ts';
 import { colsOf, type ShownColumn, shownColumns } from './layout.ts';
-import { SelectionBar } from './SelectionBar.tsx';
-import { MOST_SELECTED, useSelection } from './selection.ts';
+import { useSelection } from './selection.ts';
 import type { Column } from './types.ts';
 import { ViewMenu } from './ViewMenu.tsx';
-import { isBare, isEdited, searchOfView, useViews } from './views.ts';
+import { isBare, isEdited, searchOfView, useView } from './views.ts';
 
 /** Whether the person has a permission. */
 function useMay() {
@@ -39,17 +38,17 @@ export function InventoryPage() {
   const t = useTexts();
   const search = useSearch({ from: '/app/inventory' });
   const navigate = useNavigate({ from: '/inventory' });
-  const { types, type: typeOf, label } = useMetamodel();
+  const { types, type: typeOf, label, plural } = useMetamodel();
   const selection = useSelection();
-  const [total, setTotal] = useState(0);
+  const [refused, setRefused] = useState<string>();
   const all = useColumns(search.type);
   const columns = useMemo(() => shownColumns(all, search.cols), [all, search.cols]);
   const go = (next: InventorySearch) => void navigate({ search: next, replace: true });
   const type = search.type ? typeOf(search.type) : undefined;
   const may = useMay();
   const isNarrow = useMediaQuery('(max-width: 899px)', window.innerWidth < 900);
-  const title = type ? label(type) : t('nav.inventory');
-  const view = useViews().find(({ id }) => id === search.view);
+  const title = search.type ? plural(search.type) : t('nav.inventory');
+  const view = useView(search.view);
   // a link may name a view alone
   useEffect(() => {
     if (view && isBare(search) && isEdited(search, view)) go({ ...searchOfView(view), peek: search.peek });
@@ -91,7 +90,11 @@ export function InventoryPage() {
           onChange={(text) => go({ ...search, search: text || undefined })}
         />
         {isNarrow && <FacetsDrawer search={search} onChange={go} />}
-        <FilterBar search={search} onChange={go} />
+        <FilterBar
+          search={search}
+          isRefused={search.filter !== undefined && search.filter === refused}
+          onChange={go}
+        />
         {isFiltered && (
           <Button
             variant="subtle"
@@ -119,18 +122,10 @@ export function InventoryPage() {
           <InventoryTable
             search={search}
             onChange={go}
+            onRefused={() => setRefused(search.filter)}
             all={all}
             columns={columns}
-            selected={selection.ids}
-            onSelect={selection.select}
-            onTotal={setTotal}
-          />
-          <SelectionBar
-            cards={selection.cards}
-            isArchived={search.archived === true}
-            others={Math.min(total, MOST_SELECTED) - selection.cards.length}
-            onSelectAll={() => selection.selectAll(search)}
-            onClear={selection.clear}
+            selection={selection}
           />
         </div>
       </div>

@@ -17,6 +17,9 @@ import { colsOf, type ShownColumn } from './layout.ts';
 import { Nothing } from './Nothing.tsx';
 import { useOthers } from './others.ts';
 import { fieldsOf, listQueryOf, useRelated, useRows, useTotal } from './rows.ts';
+import { SelectionBar } from './SelectionBar.tsx';
+import { MOST_SELECTED, type useSelection } from './selection.ts';
+import { TableFailure } from './TableFailure.tsx';
 import styles from './table.module.css';
 import type { CardListItem, Column } from './types.ts';
 import { useVisibleLines } from './visible.ts';
@@ -27,29 +30,27 @@ const PEEK_MS = 120;
 interface InventoryTableProps {
   search: InventorySearch;
   onChange(search: InventorySearch): void;
+  /** The service refuses the filter. */
+  onRefused(): void;
   all: readonly Column[];
   columns: readonly ShownColumn[];
-  selected: ReadonlySet<string>;
-  onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
-  onTotal(total: number): void;
+  selection: ReturnType<typeof useSelection>;
 }
 
 /** The table of the cards of an address. */
 export function InventoryTable(props: InventoryTableProps) {
-  const { search, onChange, all, columns, selected, onSelect, onTotal } = props;
+  const { search, onChange, onRefused, all, columns, selection } = props;
+  const { ids: selected, select: onSelect } = selection;
   const t = useTexts();
   const [density] = useDensity();
   const cursor = useGridCursor();
   const { lines: visible, onRange } = useVisibleLines();
-  const { type, search: words, filter, sort, tree, archived, mine } = search;
-  const query = useMemo(
-    () => listQueryOf({ type, search: words, filter, sort, tree, archived, mine }),
-    [type, words, filter, sort, tree, archived, mine],
-  );
+  const { type, tree, archived } = search;
+  const query = useListQuery(search);
   const fields = fieldsOf(columns, tree);
   const list = useTotal(query, fields, true);
   const total = list.total ?? 0;
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
+  const { collapsed, toggle } = useCollapsed();
   const by = tree ? undefined : all.find(({ key, groupBy }) => key === search.group && groupBy);
   const grouped = useGroups(search, by, columns, collapsed);
   const plain = useMemo(() => [{ query, start: 0, count: total }], [query, total]);
@@ -59,14 +60,7 @@ export function InventoryTable(props: InventoryTableProps) {
   const related = useRelated(rows.pages, columns);
   const isPhone = useMediaQuery('(max-width: 599px)', window.innerWidth < 600);
   const others = useOthers(query, fields);
-  useEffect(() => onTotal(total), [onTotal, total]);
-  // the panel follows the cell with the focus
-  const peeked = search.peek && rows.row(cursor.active.line)?.id;
-  const showPeeked = useDebouncedCallback((peek: string) => onChange({ ...search, peek }), PEEK_MS);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only moves of the focus change the card
-  useEffect(() => {
-    if (peeked && cursor.hasMoved) showPeeked(peeked);
-  }, [cursor.active]);
+  usePeeked(search.peek && rows.row(cursor.active.line)?.id, cursor, (peek) => onChange({ ...search, peek }));
   const { permissions } = useMe();
   const mayCreate = isAllowed(permissions, 'inventory.create') && !archived;
   const newType = mayCreate && !by ? type : undefined;
@@ -76,26 +70,45 @@ export function InventoryTable(props: InventoryTableProps) {
   );
   const head = useHead(search, query, all, columns, onChange);
   const error = list.error ?? rows.error;
-  if (error) throw error;
-  const shown = rows.pages.flat();
-  const areAllSelected = shown.length > 0 && shown.every(({ id }) => selected.has(id));
-  if (list.total === 0) return <Nothing search={search} onChange={onChange} />;
+  if (error)
+    return (
+      <TableFailure {...{ error, onRefused }} onClear={() => onChange({ ...search, filter: undefined })} />
+    );
+  const bar = (
+    <SelectionBar
+      cards={selection.cards}
+      isArchived={archived === true}
+      others={Math.min(total, MOST_SELECTED) - selection.cards.length}
+      onSelectAll={() => selection.selectAll(search)}
+      onClear={selection.clear}
+    />
+  );
+  if (list.total === 0)
+    return (
+      <>
+        <Nothing search={search} onChange={onChange} />
+        {bar}
+      </>
+    );
   if (isPhone)
     return (
-      <CardLines
-        columns={columns}
-        lines={lines}
-        card={rows.row}
-        related={related}
-        onRange={onRange}
-        onPeek={(id) => onChange({ ...search, peek: id })}
-        head={(line) => {
-          const group = grouped?.groups.find((one) => one.line === line);
-          return group && { text: <GroupValue by={by!} value={group.value} /> };
-        }}
-        foot={<LinesFoot search={search} columns={columns} total={total} />}
-        isStale={list.isStale}
-      />
+      <>
+        <CardLines
+          columns={columns}
+          lines={lines}
+          card={rows.row}
+          related={related}
+          onRange={onRange}
+          onPeek={(id) => onChange({ ...search, peek: id })}
+          head={(line) => {
+            const group = grouped?.groups.find((one) => one.line === line);
+            return group && { text: <GroupValue by={by!} value={group.value} /> };
+          }}
+          foot={<LinesFoot search={search} columns={columns} total={total} />}
+          isStale={list.isStale}
+        />
+        {bar}
+      </>
     );
   return (
     <>
@@ -119,15 +132,7 @@ export function InventoryTable(props: InventoryTableProps) {
         head={head}
         selected={selected}
         onSelect={onSelect}
-        selectAll={
-          <Checkbox
-            aria-label={t('table.selectAll')}
-            checked={areAllSelected}
-            indeterminate={!areAllSelected && selected.size > 0}
-            tabIndex={-1}
-            onChange={(event) => onSelect(shown, event.target.checked)}
-          />
-        }
+        selectAll={<SelectAll shown={rows.pages.flat()} selected={selected} onSelect={onSelect} />}
         peek={search.peek}
         onPeek={(id) => onChange({ ...search, peek: id === search.peek ? undefined : id })}
         otherLine={(line, start) => {
@@ -141,11 +146,7 @@ export function InventoryTable(props: InventoryTableProps) {
                 start={start}
                 columns={columns}
                 activeColumn={cursor.active.line === line ? cursor.active.column : -1}
-                onToggle={(value) => {
-                  const next = new Set(collapsed);
-                  if (!next.delete(value)) next.add(value);
-                  setCollapsed(next);
-                }}
+                onToggle={toggle}
               />
             )
           );
@@ -153,6 +154,7 @@ export function InventoryTable(props: InventoryTableProps) {
         foot={<GridFoot search={search} columns={columns} total={total} line={lines + 2} />}
         isStale={list.isStale}
       />
+      {bar}
     </>
   );
 }
@@ -193,4 +195,57 @@ function moved(columns: readonly ShownColumn[], key: string, before: string | nu
           others.findIndex((one) => one.key === before),
         );
   return column ? others.toSpliced(at, 0, column) : [...columns];
+}
+
+/** The parameters of the list; the same object as long as these are the same. */
+function useListQuery({ type, search, filter, sort, tree, archived, mine }: InventorySearch) {
+  return useMemo(
+    () => listQueryOf({ type, search, filter, sort, tree, archived, mine }),
+    [type, search, filter, sort, tree, archived, mine],
+  );
+}
+
+/** Lets the panel follow the cell with the focus. */
+function usePeeked(
+  peeked: string | undefined,
+  { active, hasMoved }: ReturnType<typeof useGridCursor>,
+  onPeek: (id: string) => void,
+): void {
+  const show = useDebouncedCallback(onPeek, PEEK_MS);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only moves of the focus change the card
+  useEffect(() => {
+    if (peeked && hasMoved) show(peeked);
+  }, [active]);
+}
+
+/** The groups whose rows are not shown. */
+function useCollapsed() {
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string | null>>(new Set());
+  const toggle = (value: string | null) =>
+    setCollapsed((before) => {
+      const next = new Set(before);
+      if (!next.delete(value)) next.add(value);
+      return next;
+    });
+  return { collapsed, toggle };
+}
+
+interface SelectAllProps {
+  shown: readonly CardListItem[];
+  selected: ReadonlySet<string>;
+  onSelect(cards: readonly CardListItem[], isSelected: boolean): void;
+}
+
+function SelectAll({ shown, selected, onSelect }: SelectAllProps) {
+  const t = useTexts();
+  const isAll = shown.length > 0 && shown.every(({ id }) => selected.has(id));
+  return (
+    <Checkbox
+      aria-label={t('table.selectAll')}
+      checked={isAll}
+      indeterminate={!isAll && selected.size > 0}
+      tabIndex={-1}
+      onChange={(event) => onSelect(shown, event.target.checked)}
+    />
+  );
 }

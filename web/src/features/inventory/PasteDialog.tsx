@@ -86,13 +86,12 @@ function useNewCards(type: string, given: readonly NewCard[]) {
  */
 export function PasteDialog({ pasted, onClose }: { pasted: Pasted; onClose(): void }) {
   const t = useTexts();
-  const { type: typeOf, plural } = useMetamodel();
+  const { plural } = useMetamodel();
   const added = useNewCards(pasted.type, pasted.cards);
   const preview = useChanges(pasted.changes);
   const count = added.created ?? added.allowed.length;
   const changed = preview.data?.changed ?? 0;
-  const type = typeOf(pasted.type);
-  const create = t('paste.create', { count, type: type ? plural(type, count) : pasted.type });
+  const create = t('paste.create', { count, type: plural(pasted.type, count) });
   return (
     <BulkDialog
       title={t('paste.new', { count: added.cards.length })}

@@ -12,7 +12,7 @@ type ValueText = (field: Field, value: unknown) => string;
 /** Texts of cells for the clipboard. */
 export function useCellText() {
   const { t, language } = useLanguage();
-  const { label, type: typeOf } = useMetamodel();
+  const { label, type: typeOf, typeLabel } = useMetamodel();
   return useMemo(() => {
     const valueText: ValueText = (field, value) => {
       if (value === undefined || value === null) return '';
@@ -31,7 +31,7 @@ export function useCellText() {
       const [root, role] = key.split('.');
       switch (root) {
         case 'type':
-          return type ? label(type) : card.type;
+          return typeLabel(card.type);
         case 'subtype': {
           const found = type?.subtypes.find((one) => one.key === card.subtype) as
             | { label: string }
@@ -59,7 +59,7 @@ export function useCellText() {
       }
     };
     return { cellText, valueText };
-  }, [t, language, label, typeOf]);
+  }, [t, language, label, typeOf, typeLabel]);
 }
 
 /** A line of cells for the clipboard; tabs and line breaks in a cell become blanks. */

@@ -4,7 +4,8 @@ import type { InventorySearch } from './inventory.search.ts';
 import type { ShownColumn } from './layout.ts';
 import { listQueryOf, PAGE, selectionOf } from './rows.ts';
 
-export type ExportFormat = 'xlsx' | 'csv' | 'parquet';
+/** `workbook`: an Excel file to edit and to import again. */
+export type ExportFormat = 'xlsx' | 'csv' | 'parquet' | 'workbook';
 
 const lifecycle = ['plan', 'phaseIn', 'active', 'phaseOut', 'endOfLife'].map((phase) => `lifecycle.${phase}`);
 
@@ -46,17 +47,24 @@ export async function exportCards(
   search: InventorySearch,
   columns: readonly ShownColumn[],
   format: ExportFormat,
+  language: string,
   onProgress: (progress: number) => void,
 ): Promise<string> {
   const { sort_by, sort_dir } = listQueryOf(search);
   const hasRelations = columns.some(({ relation }) => relation);
+  const forEditing = format === 'workbook';
   const body = {
-    format,
+    format: forEditing ? ('xlsx' as const) : format,
     types: search.type ? [search.type] : [],
     filter: await exportFilter(search),
-    columns: [...new Set(['id', 'type', ...columns.flatMap(fileColumns)])],
+    // all that can be edited, or what is shown
+    ...(forEditing
+      ? { layout: 'sheet_per_type' as const, headers: 'labels' as const, language }
+      : { columns: [...new Set(['id', 'type', ...columns.flatMap(fileColumns)])] }),
     // the relevance is an order of matches alone
     ...(sort_by !== 'relevance' && { sort_by, sort_dir }),
+    // a person opens it with a spreadsheet program
+    ...(format === 'csv' && { bom: true }),
     ...(format === 'xlsx' && hasRelations && { include: ['relations' as const] }),
   };
   const { job_id: id } = await call(startExport({ body }));

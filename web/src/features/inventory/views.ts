@@ -33,6 +33,10 @@ const viewsQuery = queryOptions({
 /** The saved views that the person sees. */
 export const useViews = () => useQuery(viewsQuery).data ?? [];
 
+/** One of them; others that change render nothing. */
+export const useView = (id: string | undefined) =>
+  useQuery({ ...viewsQuery, select: (views) => views.find((view) => view.id === id) }).data;
+
 /** Conditions of views that other clients saved by member instead of as an expression. */
 function conditionsOf(filters: Filters): Condition[] {
   const { subtypes, approvalStatuses, lifecyclePhases, dataQualityMin, attributes = {} } = filters;

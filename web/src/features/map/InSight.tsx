@@ -5,7 +5,7 @@ type Watch = (element: Element, onChange: (entry: IntersectionObserverEntry) => 
 const Context = createContext<Watch | undefined>(undefined);
 
 /** How far beyond the visible part boxes are drawn, in pixels. */
-const MARGIN = 800;
+const MARGIN = 400;
 
 /** Watches what of a scrolling element is in sight. */
 export function SightProvider({ root, children }: { root: Element | null; children: ReactNode }) {

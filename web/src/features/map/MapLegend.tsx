@@ -20,8 +20,7 @@ interface LegendProps {
 /** What the colours mean, with the number of boxes of each; a click raises them. */
 export function MapLegend({ leaves, colouring, measure, inside, only, onOnly }: LegendProps) {
   const t = useTexts();
-  const { type: typeOf, label } = useMetamodel();
-  const insideType = typeOf(inside);
+  const { typeLabel } = useMetamodel();
   const look = useLook();
   const counts = new Map<string, number>();
   const dots = new Set<string>();
@@ -61,7 +60,7 @@ export function MapLegend({ leaves, colouring, measure, inside, only, onOnly }: 
       {dots.size > 0 && (
         <span className={styles.keyNote}>
           <i className={styles.dot} />
-          {t('map.dot', { type: insideType ? label(insideType) : inside })}
+          {t('map.dot', { type: typeLabel(inside) })}
         </span>
       )}
     </div>

@@ -11,6 +11,7 @@ import { TypeMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { useMetamodel } from '../../kit/metamodel.tsx';
 import { Page } from '../../kit/Page.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { MapBoxes } from './MapBoxes.tsx';
@@ -72,6 +73,7 @@ interface MapViewProps {
 
 function MapView({ search, types, boxes, inside }: MapViewProps) {
   const t = useTexts();
+  const reasonOf = useReason();
   const navigate = useNavigate({ from: '/map' });
   const { sections } = useMetamodel();
   const measures = useMeasures(boxes, inside);
@@ -112,7 +114,7 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
         rule,
         context,
         leaves,
-        noValue: t('facets.without'),
+        noValue: t(measure.field === 'phase' ? 'phase.none' : 'facets.without'),
         writeRange,
       }),
     [measure, rule, context, leaves, t],
@@ -151,7 +153,7 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
       <div className={styles.body} aria-busy={isLoading} data-stale={isLoading}>
         {error && (
           <p role="alert" className={styles.nothing}>
-            {error.message}
+            {reasonOf(error)}
           </p>
         )}
         {!error && tree && roots.length === 0 && <p className={styles.nothing}>{t('map.empty')}</p>}

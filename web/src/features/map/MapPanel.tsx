@@ -42,7 +42,7 @@ function filterOf(box: MapBox, ways: readonly Way[]): string | undefined {
 export function MapPanel({ box, boxes, inside, ways, colouring, measure, onClose, onOpen }: PanelProps) {
   const t = useTexts();
   const { shortMoney, number } = useFormat();
-  const { type: typeOf, plural } = useMetamodel();
+  const { plural } = useMetamodel();
   const look = useLook();
   const write = useWriteValue(measure);
   const members = [...box.all.values()].toSorted(colouring.compare);
@@ -53,7 +53,6 @@ export function MapPanel({ box, boxes, inside, ways, colouring, measure, onClose
     if (typeof value === 'number') return write(value);
     return colouring.legend.find(({ key }) => key === colouring.keyOf(value))?.name;
   };
-  const insideType = typeOf(inside);
   return (
     <Aside label={box.name} onClose={onClose}>
       <div>
@@ -67,7 +66,7 @@ export function MapPanel({ box, boxes, inside, ways, colouring, measure, onClose
       </div>
       <dl className={styles.numbers}>
         <div>
-          <dt>{insideType ? plural(insideType, members.length) : inside}</dt>
+          <dt>{plural(inside, members.length)}</dt>
           <dd>{number(members.length)}</dd>
         </div>
         {cost !== null && (

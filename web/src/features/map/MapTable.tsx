@@ -22,10 +22,9 @@ interface TableProps {
 export function MapTable({ roots, colouring, measure, inside, sort, onSort, onPeek }: TableProps) {
   const t = useTexts();
   const { number, shortMoney } = useFormat();
-  const { type: typeOf, plural } = useMetamodel();
+  const { plural } = useMetamodel();
   const write = useWriteValue(measure);
   const rows = [...subtree(roots)];
-  const insideType = typeOf(inside);
   const readValue = (box: MapBox) => {
     const value = colouring.readValue(box);
     if (value === null || typeof value === 'number') return value;
@@ -55,7 +54,7 @@ export function MapTable({ roots, colouring, measure, inside, sort, onSort, onPe
     },
     {
       key: 'count',
-      title: insideType ? plural(insideType) : inside,
+      title: plural(inside),
       width: 120,
       isNumber: true,
       value: ({ all }) => all.size,

@@ -1,9 +1,9 @@
 import type { ChartContext } from '../../../../reports/kernel/charts/charts.labels.ts';
 import {
   optionLegend,
-  optionOrder,
   phaseLegend,
   worseOptions,
+  worstFirst,
 } from '../../../../reports/kernel/charts/charts.labels.ts';
 import type { Paint } from '../../../../reports/kernel/charts/charts.types.ts';
 import type { Rule } from './map.search.ts';
@@ -81,7 +81,7 @@ function entriesOf({ measure, context }: ColouringInput): LegendKey[] {
       )
       .toReversed();
   const entries = new Map(optionLegend(context, measure.type, measure.field).map((one) => [one.key, one]));
-  return optionOrder(context, measure.type, measure.field).map((key) => entries.get(key)!);
+  return worstFirst(context, measure.type, measure.field).map((key) => entries.get(key)!);
 }
 
 /** A value for each box, found once. */

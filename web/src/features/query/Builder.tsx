@@ -19,6 +19,7 @@ const functions = ['count', 'sum', 'avg', 'min', 'max', 'distinct'] as const;
 const buckets = ['year', 'quarter', 'month', 'day'] as const;
 /** The most dimensions and measures of a query. */
 const MOST = { dimensions: 8, measures: 20 };
+const limits = [5, 10, 20, 50, 100];
 
 /** A field that the lists lack, such as one over several relations, stands under its path. */
 const withPath = (fields: readonly FieldGroup[], path: string | undefined): FieldGroup[] =>
@@ -116,7 +117,40 @@ export function Builder({ query, onChange }: BuilderProps) {
           </Button>
         )}
       </div>
+      {dimensions.length > 0 && (
+        <div className={styles.row}>
+          <span className={styles.label}>{t('query.shown')}</span>
+          <LimitControl
+            value={query.page_size}
+            onChange={(size) => onChange({ ...query, page_size: size })}
+          />
+        </div>
+      )}
     </div>
+  );
+}
+
+interface LimitProps {
+  value: number | undefined;
+  onChange(limit: number | undefined): void;
+}
+
+/** How many of the first groups are shown. */
+function LimitControl({ value, onChange }: LimitProps) {
+  const t = useTexts();
+  const known =
+    value === undefined || limits.includes(value) ? limits : [...limits, value].sort((a, b) => a - b);
+  return (
+    <ControlSelect
+      label={t('query.limit')}
+      width={130}
+      value={String(value ?? '')}
+      data={[
+        { value: '', label: t('query.all') },
+        ...known.map((limit) => ({ value: String(limit), label: t('query.firstOnes', { limit }) })),
+      ]}
+      onChange={(limit) => onChange(limit ? Number(limit) : undefined)}
+    />
   );
 }
 

@@ -11,21 +11,30 @@ import { Icon } from '../../kit/Icon.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import type { InventoryQuery, QueryRow } from '../../kit/query.ts';
+import { useReason } from '../../kit/reasons.ts';
 import { useQueryChart } from '../../kit/reports.ts';
 import { SaveView } from '../../kit/SaveView.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
+import { RoutePending } from '../../shell/RouteStates.tsx';
 import { Builder } from './Builder.tsx';
 import styles from './query.module.css';
 import type { QuerySearch } from './query.search.ts';
 
 const first: InventoryQuery = { from: ['Application'], dimensions: [], measures: [{ fn: 'count' }] };
 
+/** A query whose groups are single cards, with their names. */
+function withNames(query: InventoryQuery): InventoryQuery {
+  const { dimensions = [] } = query;
+  const names = (field: string) => dimensions.some((dimension) => dimension.field === field);
+  return names('id') && !names('name') ? { ...query, dimensions: [{ field: 'name' }, ...dimensions] } : query;
+}
+
 /** Asks the inventory: in words, or by what to count and group. */
 export function QueryPage() {
   const t = useTexts();
   const search = useSearch({ from: '/app/query' });
   const navigate = useNavigate({ from: '/query' });
-  const query = search.q ?? first;
+  const query = withNames(search.q ?? first);
   const go = (change: Partial<QuerySearch>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const isTable = search.view === 'table';
@@ -83,15 +92,16 @@ function Question({ asked, onAnswer }: QuestionProps) {
     setBusy(true);
     setError(undefined);
     try {
-      const { query } = await call(askQuestion({ body: { question, run: false } }));
+      const { query, limit } = await call(askQuestion({ body: { question, run: false } }));
       const { page: _page, page_size: _size, ...own } = query;
-      onAnswer(own as InventoryQuery, question);
+      onAnswer({ ...(own as InventoryQuery), ...(limit !== null && { page_size: limit }) }, question);
     } catch (failed) {
       setError(failed as Error);
     } finally {
       setBusy(false);
     }
   };
+  const refusalOf = useRefusal();
   const suggestion = error instanceof ApiError ? error.problem.suggestion : undefined;
   return (
     <form
@@ -117,7 +127,7 @@ function Question({ asked, onAnswer }: QuestionProps) {
       </div>
       {error && (
         <Text c="red" size="sm" role="alert">
-          {error.message}{' '}
+          {refusalOf(error)}{' '}
           {typeof suggestion === 'string' && (
             <button type="button" className={styles.suggestion} onClick={() => ask(suggestion)}>
               {t('query.instead', { suggestion })}
@@ -128,6 +138,39 @@ function Question({ asked, onAnswer }: QuestionProps) {
     </form>
   );
 }
+
+/** Says why a question has no answer: which words are not understood, or can mean several things. */
+function useRefusal(): (error: Error) => string {
+  const t = useTexts();
+  const reasonOf = useReason();
+  return (error) => {
+    const { unknown, ambiguous } = (error instanceof ApiError ? error.problem : {}) as {
+      unknown?: string[];
+      ambiguous?: { text: string; meanings: string[] }[];
+    };
+    if (!unknown || !ambiguous) return reasonOf(error);
+    if (unknown.length + ambiguous.length === 0) return t('query.notAsked');
+    return [
+      ...(unknown.length > 0
+        ? [t('query.unknown', { count: unknown.length, words: unknown.slice(0, NAMED).join(', ') })]
+        : []),
+      ...ambiguous
+        .slice(0, NAMED)
+        .map(({ text, meanings }) =>
+          t('query.ambiguous', { text, meanings: labelsOf(meanings).join(' / ') }),
+        ),
+    ].join(' ');
+  };
+}
+
+/** Meanings by their labels alone, unless only their paths tell them apart. */
+function labelsOf(meanings: readonly string[]): readonly string[] {
+  const labels = meanings.map((meaning) => meaning.replace(/ \([\w.]+\)$/, ''));
+  return new Set(labels).size === labels.length ? labels : meanings;
+}
+
+/** Words that a refusal names. */
+const NAMED = 10;
 
 interface ResultProps {
   query: InventoryQuery;
@@ -142,16 +185,18 @@ const SHOWN = 5_000;
 function Result({ query, isTable, sort, onSort }: ResultProps) {
   const t = useTexts();
   const { number, money, percent, date } = useFormat();
+  const reasonOf = useReason();
   const { ref, width } = useElementSize();
+  const navigate = useNavigate();
   const chart = useQueryChart(isTable ? undefined : query);
   const table = useQuery({
     queryKey: ['reports', 'query', 'page', query],
     queryFn: async ({ signal }) =>
-      (await call(queryInventory({ signal, body: { ...query, page_size: SHOWN } }))) as QueryResult,
+      (await call(queryInventory({ signal, body: { page_size: SHOWN, ...query } }))) as QueryResult,
     enabled: isTable,
     retry: false,
   });
-  const { error } = isTable ? table : chart;
+  const { error, isPending } = isTable ? table : chart;
   const columns = (table.data?.columns ?? []).map(
     ({ name, type, unit }, at): DataColumn<QueryRow> => ({
       key: String(at),
@@ -179,17 +224,26 @@ function Result({ query, isTable, sort, onSort }: ResultProps) {
   );
   return (
     <div className={styles.result} ref={ref} aria-busy={isTable ? table.isFetching : chart.isFetching}>
+      {isPending && !error && <RoutePending />}
       {error && (
         <p role="alert" className={styles.error}>
-          {error.message}
+          {reasonOf(error)}
         </p>
       )}
       {!error && !isTable && chart.data && width > 0 && (
-        <ChartPicture chart={chart.data} width={Math.max(320, Math.floor(width))} />
+        <ChartPicture
+          chart={chart.data}
+          width={Math.max(320, Math.floor(width))}
+          onOpen={(id) => void navigate({ to: '/cards/$id', params: { id } })}
+        />
       )}
       {!error && isTable && table.data && (
         <div className={styles.table}>
-          <p className="secondary">{t('query.groups', { count: table.data.total_groups })}</p>
+          <p className="secondary">
+            {table.data.has_more
+              ? t('query.first', { shown: table.data.rows.length, count: table.data.total_groups })
+              : t('query.groups', { count: table.data.total_groups })}
+          </p>
           <DataTable
             label={t('query.title')}
             columns={columns}

@@ -26,6 +26,7 @@ export function useQueryFields(from: readonly string[]): {
     const chosen = from.length > 0 ? from : types.map(({ key }) => key);
     const own: Choice[] = [
       { value: 'name', label: t('field.name') },
+      { value: 'id', label: t('query.each') },
       { value: 'type', label: t('field.type') },
       { value: 'subtype', label: t('field.subtype') },
       { value: 'phase', label: t('field.phase') },

@@ -7,16 +7,19 @@ import type { Chart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { ChartPicture } from '../../kit/ChartPicture.tsx';
 import { without } from '../../kit/chartTable.ts';
 import { useFormat } from '../../kit/format.ts';
+import { useOldestDay } from '../../kit/history.ts';
 import { Icon } from '../../kit/Icon.tsx';
+import { today } from '../../kit/lifecycle.ts';
 import { useTexts } from '../../kit/messages.tsx';
 import { Page } from '../../kit/Page.tsx';
 import { PinMenu } from '../../kit/PinMenu.tsx';
+import { useReason } from '../../kit/reasons.ts';
 import { type Report, reportOf, titleOf } from '../../kit/reportCatalogue.ts';
 import { type Params, reportUrl, useChart } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { savedReportQuery, savedTypeOf } from '../../kit/saved.ts';
-import { RouteMissing } from '../../shell/RouteStates.tsx';
+import { RouteMissing, RoutePending } from '../../shell/RouteStates.tsx';
 import { useDownload } from './download.ts';
 import { useDrill } from './drill.ts';
 import { ReportControls } from './ReportControls.tsx';
@@ -40,6 +43,7 @@ const chartUrl = (report: Report, params: Params, day: string | undefined) =>
 
 function ReportView({ report }: { report: Report }) {
   const t = useTexts();
+  const reasonOf = useReason();
   const search = readReportSearch(useSearch({ from: '/app/reports/$' }));
   const navigate = useNavigate({ from: '/reports/$' });
   const { ref: frame, toggle: toggleFullscreen } = useFullscreenElement();
@@ -47,6 +51,8 @@ function ReportView({ report }: { report: Report }) {
   const go = (change: Params) =>
     void navigate({ search: (before) => ({ ...before, ...change }) as never, replace: true });
   const isTable = search.view === 'table';
+  const isTimed = report.takesAsOf && Boolean(search.time || search.as_of || search.compare);
+  const oldest = useOldestDay(isTimed);
   useHotkeys([['t', () => go({ view: isTable ? undefined : 'table' })]]);
   const chart = useChart(chartUrl(report, params, search.as_of));
   const before = useChart(search.compare ? chartUrl(report, params, search.compare) : undefined);
@@ -104,9 +110,10 @@ function ReportView({ report }: { report: Report }) {
       <div className={styles.body} ref={frame} aria-busy={isBusy} data-stale={isBusy && !chart.error}>
         {chart.error && (
           <p role="alert" className={styles.nothing}>
-            {chart.error.message}
+            {reasonOf(chart.error)}
           </p>
         )}
+        {chart.isPending && <RoutePending />}
         {chart.data && !chart.error && (
           <Shown
             report={report}
@@ -121,13 +128,16 @@ function ReportView({ report }: { report: Report }) {
       </div>
       {before.error && (
         <p role="alert" className={styles.note}>
-          {before.error.message}
+          {reasonOf(before.error)}
         </p>
       )}
-      {report.takesAsOf && (search.time || search.as_of || search.compare) && (
+      {isTimed && (
         <div className={styles.timeRow}>
-          {!search.compare && (
-            <Button variant="default" onClick={() => go({ compare: monthsAgo(6) })}>
+          {!search.compare && oldest !== today() && (
+            <Button
+              variant="default"
+              onClick={() => go({ compare: [monthsAgo(6), oldest ?? ''].sort().at(-1) })}
+            >
               {t('reports.compare')}
             </Button>
           )}

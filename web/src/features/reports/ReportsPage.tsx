@@ -88,6 +88,7 @@ function Preview({ report }: { report: Report }) {
     <Link ref={ref} to="/reports/$" params={{ _splat: report.name }} search={{}} className={styles.preview}>
       <span className={styles.picture}>
         {src && <img src={src} alt="" />}
+        {!src && !error && <span className={styles.waiting}>{t('state.loading')}</span>}
         {error && <span className="secondary">{t('reports.notAvailable')}</span>}
       </span>
       <strong>{titleOf(t, report.name)}</strong>

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { SavedReport } from '#client';
+import { Failure } from '../../kit/Failure.tsx';
 import { useFormat } from '../../kit/format.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { ToneMark } from '../../kit/marks.tsx';
@@ -12,6 +13,7 @@ import { useTexts } from '../../kit/messages.tsx';
 import type { Params } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
 import { savedReportsQuery, useSavedReports, viewOf } from '../../kit/saved.ts';
+import { RoutePending } from '../../shell/RouteStates.tsx';
 import { useReportPicture } from './picture.ts';
 import styles from './reports.module.css';
 
@@ -25,19 +27,17 @@ const filters = { saved: 'my', shared: 'shared', public: 'public', dashboards: '
 export function SavedGallery({ tab }: GalleryProps) {
   const t = useTexts();
   const isBoards = tab === 'dashboards';
-  const { data, error } = useQuery(savedReportsQuery(filters[tab], isBoards ? 'dashboard' : undefined));
+  const { data, error, refetch } = useQuery(
+    savedReportsQuery(filters[tab], isBoards ? 'dashboard' : undefined),
+  );
   const shown = data?.filter(({ report_type }) => isBoards || report_type !== 'dashboard');
-  if (error)
-    return (
-      <p role="alert" className={styles.nothing}>
-        {error.message}
-      </p>
-    );
-  if (shown?.length === 0)
+  if (error) return <Failure error={error} onRetry={refetch} />;
+  if (!shown) return <RoutePending />;
+  if (shown.length === 0)
     return <p className={styles.nothing}>{t(isBoards ? 'reports.noDashboards' : 'reports.noSaved')}</p>;
   return (
     <div className={styles.gallery}>
-      {shown?.map((saved) => (
+      {shown.map((saved) => (
         <SavedItem key={saved.id} saved={saved} />
       ))}
     </div>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { Chart } from '../../../../reports/kernel/charts/charts.types.ts';
 import { cardsOf } from '../../kit/chartTable.ts';
 import { useFormat } from '../../kit/format.ts';
+import { useOldestDay } from '../../kit/history.ts';
 import { Icon } from '../../kit/Icon.tsx';
 import { today } from '../../kit/lifecycle.ts';
 import { ToneMark } from '../../kit/marks.tsx';
@@ -10,12 +11,21 @@ import { type Translate, useTexts } from '../../kit/messages.tsx';
 import type { Params } from '../../kit/reports.ts';
 import styles from './reports.module.css';
 
-/** Weeks before today that the slider reaches. */
-const WEEKS = 104;
-const WEEK = 7 * 86_400_000;
+/** Days before today that the slider reaches; its values count from there. */
+const DAYS = 728;
+const DAY = 86_400_000;
+/** A longer history is shown by weeks. */
+const MOST_SINGLE = 182;
 
-const dayAt = (week: number) => new Date(Date.now() - (WEEKS - week) * WEEK).toISOString().slice(0, 10);
-const weekOf = (day: string) => WEEKS - Math.round((Date.parse(today()) - Date.parse(day)) / WEEK);
+const dayAt = (value: number) => new Date(Date.now() - (DAYS - value) * DAY).toISOString().slice(0, 10);
+const placeOf = (day: string) => DAYS - Math.round((Date.parse(today()) - Date.parse(day)) / DAY);
+
+/** The values of the slider: from the oldest day with a history until today. */
+function rangeOf(oldest: string | undefined): { min: number; step: number } {
+  const days = DAYS - Math.max(0, oldest === undefined ? 0 : placeOf(oldest));
+  const step = days > MOST_SINGLE ? 7 : 1;
+  return { min: DAYS - Math.floor(days / step) * step, step };
+}
 
 interface TimeBarProps {
   asOf: string | undefined;
@@ -29,44 +39,52 @@ interface TimeBarProps {
 export function TimeBar({ asOf, compare, before, now, onChange }: TimeBarProps) {
   const t = useTexts();
   const { date } = useFormat();
-  const end = asOf === undefined ? WEEKS : weekOf(asOf);
-  const start = compare === undefined ? 0 : weekOf(compare);
+  const { min, step } = rangeOf(useOldestDay());
+  const end = asOf === undefined ? DAYS : placeOf(asOf);
+  const start = compare === undefined ? min : placeOf(compare);
   const [dragged, setDragged] = useState<[number, number]>();
   const [from, to] = dragged ?? [start, end];
-  const asOfAt = (week: number) => (week >= WEEKS ? undefined : dayAt(week));
-  const nameAt = (week: number) => (week >= WEEKS ? t('asOf.today') : date(dayAt(week)));
-  const settle = (week: number, other?: number) => {
+  const asOfAt = (value: number) => (value >= DAYS ? undefined : dayAt(value));
+  const nameAt = (value: number) => (value >= DAYS ? t('asOf.today') : date(dayAt(value)));
+  const settle = (value: number, other?: number) => {
     setDragged(undefined);
-    onChange({ as_of: asOfAt(other ?? week), compare: other === undefined ? undefined : dayAt(week) });
+    onChange({ as_of: asOfAt(other ?? value), compare: other === undefined ? undefined : dayAt(value) });
   };
   const changes = before && now ? differencesOf(before, now, t) : undefined;
-  const marks = [0, 26, 52, 78].map((value) => ({ value, label: date(dayAt(value)) }));
+  const markAt = (share: number) => min + Math.round((share * (DAYS - min)) / step) * step;
+  const marks = [...new Set([0, 0.25, 0.5, 0.75].map(markAt))].map((value) => ({
+    value,
+    label: date(dayAt(value)),
+  }));
+  const range = {
+    min,
+    max: DAYS,
+    step,
+    size: 'sm',
+    label: nameAt,
+    marks,
+    className: styles.slider!,
+  } as const;
   return (
     <div className={styles.time}>
       <strong className={styles.days}>
         {compare === undefined ? nameAt(to) : t('reports.fromTo', { from: nameAt(from), to: nameAt(to) })}
       </strong>
-      {compare === undefined ? (
+      {min === DAYS && <span className="secondary">{t('reports.noPast')}</span>}
+      {min < DAYS && compare === undefined && (
         <Slider
-          className={styles.slider!}
-          size="sm"
-          max={WEEKS}
+          {...range}
           value={to}
-          label={nameAt}
-          marks={marks}
           thumbLabel={t('asOf.label')}
-          onChange={(week) => setDragged([start, week])}
-          onChangeEnd={(week) => settle(week)}
+          onChange={(value) => setDragged([start, value])}
+          onChangeEnd={(value) => settle(value)}
         />
-      ) : (
+      )}
+      {min < DAYS && compare !== undefined && (
         <RangeSlider
-          className={styles.slider!}
-          size="sm"
-          max={WEEKS}
-          minRange={1}
+          {...range}
+          minRange={step}
           value={[from, to]}
-          label={nameAt}
-          marks={marks}
           thumbFromLabel={t('reports.compareWith')}
           thumbToLabel={t('asOf.label')}
           onChange={setDragged}
