@@ -117,6 +117,16 @@ export const foreignRows: ForeignRow[] = [
     onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId, false, 'import')),
   ),
   foreign(
+    'GET /api/v1/imports/{id}/report',
+    '? +',
+    onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId, false, 'import')),
+  ),
+  foreign(
+    'POST /api/v1/imports/{id}/ticket',
+    '? +',
+    onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId, false, 'import')),
+  ),
+  foreign(
     'POST /api/v1/jobs/{id}/ticket',
     '? +',
     onNew('id', async (w, role) => await w.finishedJob((await w.client(role)).userId)),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { password, person } from '../support/accounts.ts';
 import { storeSession } from '../support/browser.ts';
+import { workbook, XLSX } from '../support/workbook.ts';
 import { groups } from './groups.ts';
 import { csv, numberOf, onCard, onNew, type Row, row } from './matrix.row.ts';
 import { openStream } from './stream.ts';
@@ -123,6 +124,9 @@ const firstRows: Row[] = [
     query: 'kind=relations',
     ...csv('type,source_external_id,target_external_id\nrelAppToITC,A,B\n'),
   })),
+  row('POST /imports/sheets', '+ + + - - - 0', async () => ({
+    raw: { mediaType: XLSX, text: await workbook({ Cards: [['type', 'name']] }) },
+  })),
   row('POST /exports', '+ + + + - - 0', () => ({ body: { format: 'csv', kind: 'cards' } })),
   row('GET /cards/export/csv', '+ + + + - - 0'),
   row('GET /cards/export/json', '+ + + + - - 0', () => ({ query: 'types=Application' })),
@@ -147,6 +151,16 @@ const firstRows: Row[] = [
   ),
   row(
     'GET /imports/{id}/rows',
+    '+ ? ? ? ? ? 0',
+    onNew('id', (w) => w.finishedJob(undefined, false, 'import')),
+  ),
+  row(
+    'GET /imports/{id}/report',
+    '+ ? ? ? ? ? 0',
+    onNew('id', (w) => w.finishedJob(undefined, false, 'import')),
+  ),
+  row(
+    'POST /imports/{id}/ticket',
     '+ ? ? ? ? ? 0',
     onNew('id', (w) => w.finishedJob(undefined, false, 'import')),
   ),

@@ -22,7 +22,7 @@ import * as writes from './scenarios/writes.ts';
 const scenarios: Scenario[] = [
   ...[writes.importAll, writes.landscape],
   ...[reads.list, reads.card, reads.search, reads.filter],
-  ...[exports.exportCsv, exports.exportXlsx, reads.odata, exports.extracts],
+  ...[exports.exportCsv, exports.exportXlsx, exports.exportWorkbook, reads.odata, exports.extracts],
   ...[reports.dashboardComputed, reports.dashboardCached, reports.reports, reports.landscapeReports],
   ...[stream, writes.bulkUpdate, writes.rollback, writes.recalculate],
   ...[reports.past, analyses.portfolioAnalysis, reports.reportGraphs, analyses.architect, reports.eol],

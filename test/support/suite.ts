@@ -27,16 +27,17 @@ export const redisTests = 'test/**/*.redis.test.ts';
  * and whole synchronisations take long. `npm run test:processes` runs them, with the tests of programs that only development uses.
  */
 export const processTests = [
-  'test/access/{scopes,single}.test.ts',
+  'test/access/{own-card,scopes,single}.test.ts',
   'test/api/itsm/*.test.ts',
   'test/domain/app/workspace/*.test.ts',
-  'test/integrations/analysis/matching/classes.test.ts',
+  'test/integrations/analysis/matching/{classes,kinds}.test.ts',
   'test/integrations/exchange/itsm/{failures,histories,histories.stored,relations.gone}.test.ts',
-  'test/checks/{bench-harness,contributing,openapi*}.test.ts',
+  'test/checks/{bench-harness,bench-landscape,contributing,openapi*}.test.ts',
   'test/api/{events/stream.bounds,mcp/mcp}.test.ts',
   'test/api/requests/{bodies,protocol,uploads}.test.ts',
   'test/**/*.{property,fuzz,replay}.test.ts',
-  'test/domain/exchange/imports/dry-run.test.ts',
+  'test/api/metamodel/consumers.random.test.ts',
+  'test/domain/exchange/imports/{dry-run,round-trip.bytes,workbook,workbook.libreoffice}.test.ts',
   'test/integrations/analysis/matching/parts-of-lists.test.ts',
   'test/integrations/collaboration/mail/mail.test.ts',
   'test/reports/kernel/rendering/rendering.test.ts',

@@ -56,7 +56,7 @@ test('the same graph is a list, another card comes to the middle, and types are 
   await page.getByRole('heading', { level: 2, name: 'Policy desk' }).first().waitFor();
   await page.getByRole('listitem').getByRole('link', { name: 'Billing' }).waitFor();
   expect(await accessibility()).toEqual([]);
-  await page.getByRole('button', { name: /IT Component 13$/ }).click();
+  await page.getByRole('button', { name: /IT Components 13$/ }).click();
   expect(page.url()).toContain('hide=');
   await page.getByRole('button', { name: 'Centre here: Billing' }).click();
   await page.getByRole('heading', { level: 2, name: 'Billing' }).first().waitFor();

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { startWorkers } from '../../workers/runtime.ts';
+import { person } from '../support/accounts.ts';
 import { closeAfterAll } from '../support/harness.ts';
+import { readWorkbook, workbook, XLSX } from '../support/workbook.ts';
 import { eventually, openInventory } from './inventory.ts';
 
 const { t, admin, open } = await openInventory();
@@ -37,6 +40,91 @@ test.each([
   await page.getByRole('button', { name: 'Undo the import' }).click();
   await page.getByRole('heading', { name: 'The import is undone' }).waitFor();
   await eventually(() => namesOf('Payroll')).toEqual([]);
+  expect(await accessibility()).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a sheet of a workbook is chosen, matched by headers in German, and imported', async () => {
+  const { page, problems, accessibility } = await open('/import?type=Application');
+  const buffer = await workbook({
+    Overview: [['Our landscape'], ['made in spring']],
+    Applications: [
+      ['Name', 'Externe ID', 'Aktiv', 'Anzahl Nutzende', 'Hosting Type'],
+      ['Tax register', 'X-1', new Date('2024-02-29T00:00Z'), 1234.5, 'On-Premise'],
+      [],
+      ['Badge office', 'X-2', null, 12, 'Cloud (SaS)'],
+      ['Gate', 'X-3', 'soon', 1, 'On-Premise'],
+    ],
+  });
+  await page.locator('input[type=file]').setInputFiles({ name: 'ours.xlsx', mimeType: XLSX, buffer });
+  await page.getByText('0 of 1 column').waitFor();
+  await page.getByRole('combobox', { name: 'Sheet' }).click();
+  await page.getByRole('option', { name: 'Applications' }).click();
+  await page.getByText('5 of 5 columns matched').waitFor();
+  expect(await accessibility()).toEqual([]);
+
+  // rows have the numbers of the sheet
+  await page.getByRole('row', { name: /^4 Badge office/ }).waitFor();
+  await page.getByRole('button', { name: 'Use “Cloud (SaaS)”' }).click();
+  await page.getByRole('button', { name: 'Apply 2 of 3 rows' }).click();
+  await page.getByRole('heading', { name: 'The file is imported' }).waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Report of the refused rows' }).click();
+  const refused = await readWorkbook(await readFile(await (await download).path()));
+  expect(refused.worksheets[0]!.getRow(2).values).toContain('Gate');
+  const fields = 'external_id,lifecycle,attributes';
+  const { items } = (await admin.get(`/api/v1/cards?type=Application&search=Tax&fields=${fields}`)).body;
+  expect(items).toContainEqual(
+    expect.objectContaining({
+      external_id: 'X-1',
+      lifecycle: expect.objectContaining({ active: '2024-02-29' }),
+      attributes: expect.objectContaining({ numberOfUsers: 1234.5, hostingType: 'onPremise' }),
+    }),
+  );
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('numbers of an export keep their decimal point on a German page', async () => {
+  const { email } = await person(t, { role: 'admin', display_name: 'Nina German' });
+  const { page, problems } = await open('/import?type=Application', { locale: 'de-DE' }, email);
+  const text = 'external_id,name,attributes.numberOfUsers\nP-1,Point,1.234\n';
+  await page.locator('input[type=file]').setInputFiles(file(text));
+  await page.getByRole('row', { name: /Point.*1,23/ }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('what is no workbook says why', async () => {
+  const { page, problems } = await open('/import');
+  const buffer = Buffer.from('no archive');
+  await page.locator('input[type=file]').setInputFiles({ name: 'ours.xlsx', mimeType: XLSX, buffer });
+  await page.getByRole('alert').filter({ hasText: 'it is no workbook' }).waitFor();
+  expect(problems).toEqual([expect.stringContaining('422')]);
+  await page.context().close();
+});
+
+test('a workbook is exported, edited and imported as it is, cards and relations', async () => {
+  const { page, problems, accessibility } = await open('/inventory?type=Application');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'Excel to edit and import' }).click();
+  const book = await readWorkbook(await readFile(await (await download).path()));
+  const sheet = book.getWorksheet('Application')!;
+  const names = sheet.getRow(1).values as string[];
+  sheet.getRow(2).getCell(names.indexOf('Alias')).value = 'edited';
+  const buffer = Buffer.from(await book.xlsx.writeBuffer());
+
+  await page.goto(new URL('/import', page.url()).href);
+  await page.locator('input[type=file]').setInputFiles({ name: 'edited.xlsx', mimeType: XLSX, buffer });
+  await page.getByText('what was edited in its sheets').waitFor();
+  await page.getByRole('row', { name: /Application.*Alias.*edited/ }).waitFor();
+  expect(await accessibility()).toEqual([]);
+  await page.getByRole('button', { name: /^Apply 1 of / }).click();
+  await page.getByRole('heading', { name: 'The file is imported' }).waitFor();
+  await page.getByText('Relations', { exact: true }).last().click();
+  await page.getByRole('button', { name: /^Apply 0 of / }).waitFor();
   expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();

@@ -6,7 +6,7 @@ import { eventually, names, openInventory, parameter } from './inventory.ts';
 // pages of a busy machine are slow
 vi.setConfig({ testTimeout: 180_000 });
 
-const { t, create, open } = await openInventory();
+const { t, admin, create, open } = await openInventory();
 const startWorker = survivingWorker(() => t.services);
 
 const heads = async (page: Page) =>
@@ -234,8 +234,36 @@ test('rows are grouped, shown as a tree, and written into a file', async () => {
   await page.getByRole('menuitem', { name: 'CSV' }).click();
   const { readFile } = await import('node:fs/promises');
   const file = await readFile(await (await download).path(), 'utf8');
-  expect(file.split(/\r?\n/)[0]).toBe('id,type,name,attributes.numberOfUsers');
+  expect(file.split(/\r?\n/)[0]).toBe('\uFEFFid,type,name,attributes.numberOfUsers');
   expect(file).toContain('Shape below,3');
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a filter that the service refuses is mended where it stands', async () => {
+  const { page, problems, accessibility } = await open('/inventory?type=Application&filter=users+%3D+%3D+3');
+  await page.getByRole('heading', { name: 'The filter is not understood' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'expected a value but found "="' }).waitFor();
+  expect(await accessibility()).toEqual([]);
+  expect(problems.splice(0).every((problem) => problem.includes('422'))).toBe(true);
+  const editor = page.getByRole('textbox', { name: 'Text', exact: true });
+  await editor.fill('attributes.numberOfUsers > 300');
+  await editor.press('Enter');
+  await eventually(() => names(page)).toEqual(['Ledger']);
+  await page.context().close();
+});
+
+test('the title names the cards of a type, whose rare icon is read from a small file', async () => {
+  await admin.patch('/api/v1/metamodel/types/Application', { icon: 'skateboarding' });
+  const { page, problems } = await open('/');
+  const sizes: number[] = [];
+  page.on('response', async (response) => {
+    if (/\/assets\/sk-/.test(response.url())) sizes.push((await response.body()).length);
+  });
+  await page.goto('/inventory?type=Application');
+  await page.getByRole('heading', { level: 1, name: 'Applications' }).waitFor();
+  await eventually(() => sizes.length).toBe(1);
+  expect(sizes[0]).toBeLessThan(100_000);
   expect(problems).toEqual([]);
   await page.context().close();
 });

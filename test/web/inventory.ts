@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { password, person } from '../support/accounts.ts';
+import { person } from '../support/accounts.ts';
 import { answered, openApp } from '../support/harness.ts';
-import { listen, startBrowser, visit } from './browser.ts';
+import { listen, logIn, startBrowser, visit } from './browser.ts';
 
 /** Pages of a busy machine are slow. */
 const PAGE_MS = 30_000;
@@ -30,10 +30,7 @@ export async function openInventory() {
   /** Opens a page of a person who is logged in. */
   const open = async (path: string, options: Parameters<typeof visit>[2] = {}, email = owner.email) => {
     const visited = await visit(browser, origin, options);
-    await visited.page.goto(`/login?next=${encodeURIComponent(path)}`);
-    await visited.page.getByLabel('E-mail address').fill(email);
-    await visited.page.getByLabel('Password', { exact: true }).fill(password);
-    await visited.page.getByRole('button', { name: 'Log in' }).click();
+    await logIn(visited.page, email, path);
     await visited.page.getByRole('heading', { level: 1 }).waitFor();
     return visited;
   };

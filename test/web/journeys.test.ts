@@ -40,10 +40,15 @@ test.each([
   await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
   expect(await accessibility()).toEqual([]);
 
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
   await page.goto('/');
   await page.getByText('Ada').first().waitFor();
   await page.getByRole('link', { name: /Cards 3/ }).waitFor();
   expect(await accessibility()).toEqual([]);
+  // what is asked for before the pages are compiled is not asked for again
+  const read = asked.filter((url) => url.includes('/api/v1/'));
+  expect(read).toEqual([...new Set(read)]);
 
   await page.goto('/inventory?type=Application&sort=-attributes.numberOfUsers');
   await page.getByRole('link', { name: 'Claims desk' }).waitFor();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Tests the pages: `npm run test:web`. With `--all` in every combination of role, language, look and landscape. */
+/** Tests the pages: `npm run test:web`. With `--all` every page in all combinations of role, language, look, width and landscape. */
 const args = process.argv.slice(2);
 const { status } = spawnSync(
   'vitest',

@@ -52,6 +52,8 @@ test.each([
   const panel = page.getByLabel('Damage').filter({ hasText: 'Annual cost' });
   await panel.getByRole('link', { name: 'Claims desk' }).waitFor();
   expect(page.url()).toContain(`peek=${damage}`);
+  // no second panel with the card
+  expect(await page.getByRole('link', { name: 'Open card' }).count()).toBe(0);
   expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();

@@ -43,7 +43,7 @@ function pairwise(): Combination[] {
   return chosen;
 }
 
-/** What is shown of a landscape: pairs of values, or with `npm run test:web -- --all` everything. */
+/** What is shown of a landscape: its part of the pairs, or with `npm run test:web -- --all` everything. */
 const combinationsOf = (landscape: Landscape) =>
   (process.env.WEB_TEST_ALL ? allCombinations : pairwise()).filter((one) => one.landscape === landscape);
 
@@ -82,7 +82,7 @@ const places: Record<string, Place[]> = {
     { address: '/inventory', content: rows, empty: 'main h2' },
     { address: '/inventory?type=Application&group=attributes.timeModel', content: rows, empty: 'main h2' },
   ],
-  '/cards/$id': [{ address: '/cards/CARD', content: 'main [role=tablist]', empty: null }],
+  '/cards/$id': [{ address: '/cards/CARD', content: 'main nav [aria-current=page]', empty: null }],
   '/map': [{ address: '/map', content: 'main section[aria-label]', empty: 'main p' }],
   '/explorer': [
     { address: '/explorer', content: 'main h2' },

@@ -50,6 +50,10 @@ test('a report is saved, pinned and found again, and a question becomes a query'
   const { page, problems, accessibility } = await visit(browser, origin);
   await logIn(page, owner.email, '/reports/cost?type=Application');
   await page.getByRole('listbox').waitFor();
+  // a new workspace has no earlier days to show
+  await page.getByRole('button', { name: 'As of today' }).click();
+  await page.getByText('The history of this workspace begins today.').waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Save and download' }).click();
   await page.getByRole('menuitem', { name: 'Save as' }).click();
   await page.getByLabel('Name').fill('What we pay');
@@ -78,11 +82,26 @@ test('a report is saved, pinned and found again, and a question becomes a query'
   expect(await accessibility()).toEqual([]);
 
   await page.goto('/query');
+  await page.getByLabel('Ask').first().fill('How many flowers?');
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await page.getByRole('alert').filter({ hasText: 'This word is not understood: flowers.' }).waitFor();
+  await page.getByRole('button', { name: /^Ask instead/ }).waitFor();
+  expect(problems.splice(0)).toEqual([expect.stringContaining('409')]);
   await page.getByLabel('Ask').first().fill('How many applications by TIME model?');
-  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
   await page.getByRole('listbox', { name: /3 rows|of 3/ }).waitFor();
   await page.locator('body').press('t');
   await page.getByText('3 groups').waitFor();
+
+  await page.getByLabel('Ask').first().fill('Top 2 applications by total annual cost');
+  await page.getByRole('button', { name: 'Ask' }).click();
+  await page.getByText('The first 2 of 3 groups').waitFor();
+  await page.locator('body').press('t');
+  const largest = page.getByRole('option', { name: /^Claims desk: / });
+  await largest.waitFor({ state: 'attached' });
+  expect(await page.getByRole('option', { name: /[0-9a-f]{8}-/ }).count()).toBe(0);
+  expect(await page.getByRole('option', { name: /^Shop: / }).count()).toBe(0);
+  expect(await page.getByRole('combobox', { name: 'Limit' }).inputValue()).toBe('First 2');
   expect(await accessibility()).toEqual([]);
   expect(problems).toEqual([]);
   await page.context().close();

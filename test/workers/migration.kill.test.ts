@@ -1,11 +1,11 @@
 // @redis
 import { upload } from '../api/migration/migration.fixture.ts';
-import { workbook } from '../domain/exchange/migration/workbook.ts';
 import type { Child } from '../support/child.ts';
 import { openApp } from '../support/harness.ts';
 import type { JobRow } from '../support/jobs.ts';
 import { jobRow, killableWorkers, killWorker, survivingWorker, untilStatus } from '../support/jobs.ts';
 import { until } from '../support/until.ts';
+import { workbook } from '../support/workbook.ts';
 import { processors } from './fixtures/small-migrations.processors.ts';
 
 const ROWS = 600;

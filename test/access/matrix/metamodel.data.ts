@@ -43,6 +43,11 @@ export const metamodelRows: Row[] = [
   row('POST /metamodel/types', '+ - - - - - 0', () => ({ body: { key: key(), label: 'Made' } })),
   row('PATCH /metamodel/types/{key}', '+ - - - - - 0', onType, { label: 'Changed' }),
   row('DELETE /metamodel/types/{key}', '+ - - - - - 0', onType),
+  row('GET /metamodel/types/{key}/usage', '+ - - - - - 0', () => ({
+    path: { key: 'Application' },
+    query: 'field_key=businessCriticality&option_key=missionCritical',
+  })),
+  row('GET /metamodel/relation-types/{key}/usage', '+ - - - - - 0', onRelationType),
   row('GET /metamodel/types/{key}/field-usage', '+ - - - - - 0', () => ({
     path: { key: 'Application' },
     query: 'field_key=businessCriticality',

@@ -25,6 +25,7 @@ describe('by rules', () => {
         translated_by: 'rules',
         model: null,
         reading: ['cards: Application', 'by Hosting Type'],
+        limit: null,
         answer: {
           rows: [
             ['onPremise', 2],
@@ -35,6 +36,16 @@ describe('by rules', () => {
     });
     expect((await viewer.post('/api/v1/reports/query', body.query)).body.rows).toEqual(body.answer.rows);
     expect(await events()).toBe(before);
+    const german = await viewer.post(
+      url,
+      { question: 'top 1 applications by number of users', run: false },
+      { 'accept-language': 'de' },
+    );
+    expect(german.headers['content-language']).toBe('de');
+    expect(german.body).toMatchObject({
+      limit: 1,
+      reading: ['Karten: Anwendung', 'die erste', 'Summe: Anzahl Nutzende'],
+    });
   });
 
   it('lists, and takes the first so many', async () => {
@@ -120,10 +131,14 @@ describe('by rules', () => {
         code: 'ai_not_configured',
         unknown: ['Atlantis'],
         ambiguous: [],
-        suggestion: 'How many applications in?',
+        suggestion: 'How many applications?',
         missing: expect.arrayContaining(['enabled', 'model']),
       },
     });
+    const detailFor = async (client: TestClient) =>
+      (await ask(client, 'How many applications in Atlantis?')).body.detail;
+    expect(await detailFor(viewer)).toMatch(/There is no language model to ask\.$/);
+    expect(await detailFor(admin)).toContain('PATCH /api/v1/settings/ai');
     expect(await ask(viewer, 'unreasonable applications', { use_model: false })).toMatchObject({
       status: 422,
       body: { code: 'question_not_understood', ambiguous: [{ text: 'unreasonable' }] },

@@ -24,6 +24,17 @@ test('the first login takes the language of the browser, later ones leave it', a
   expect(events.map(({ data }) => data.changes)).toEqual([{ locale: { old: 'en', new: 'de' } }]);
 });
 
+test('a script that names no language does not fix it', async () => {
+  const who = await person(t, { role: 'member' });
+  await answered(t.anonymous.post('/api/v1/auth/login', { email: who.email, password }));
+  // what Node's fetch sends
+  expect(await localeAfter(who, '*')).toBe('en');
+  expect(await localeAfter(who, 'de')).toBe('de');
+  const english = await person(t, { role: 'member' });
+  expect(await localeAfter(english, 'en')).toBe('en');
+  expect(await localeAfter(english, 'de')).toBe('en');
+});
+
 test('a language that nobody prefers, was chosen before, or is not offered, stays', async () => {
   expect(await localeAfter(await person(t, { role: 'member' }), 'fr,en')).toBe('en');
   const chosen = await person(t, { role: 'member' });

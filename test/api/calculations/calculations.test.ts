@@ -280,7 +280,7 @@ describe('values', () => {
     await reshape(...fields);
     expect((await set(one, { a: 4 })).body.attributes).toEqual({ a: 4, b: 5 });
     await ok(admin.delete(`/api/v1/cards/${one}`));
-    expect((await admin.delete(`${types}/${type}`)).body.status).toBe('deleted');
+    expect((await admin.delete(`${types}/${type}?force=true`)).body.status).toBe('deleted');
     expect((await admin.get(`${url}/${target}`)).body.broken_reason).toBe(`there is no card type "${type}"`);
   });
 

@@ -64,6 +64,13 @@ describe('filters', () => {
 });
 
 describe('order', () => {
+  it('names all fields that cards can be sorted by, if it is by none', async () => {
+    const { body } = await list('sort_by=colour');
+    expect(body.errors[0].message).toMatch(
+      /^is none of name, .*subtype, .*attributes\.<key>, phase, .*relevance$/,
+    );
+  });
+
   it.each(orders as [string, string, string[]][])('%s %s', async (sort, dir, expected) => {
     expect(names((await list(`sort_by=${sort}&sort_dir=${dir}`)).body)).toEqual(expected);
     const paged: string[] = [];
@@ -82,6 +89,16 @@ describe('order', () => {
       cursor = body.next_cursor;
     }
     expect(walked).toEqual(expected);
+  });
+
+  it('of subtypes is that of the metamodel', async () => {
+    const before = await ok(admin.get('/api/v1/metamodel/types/Application'));
+    const subtypes = before.subtypes.toReversed();
+    await ok(admin.patch('/api/v1/metamodel/types/Application', { subtypes }));
+    const order = async () => names((await list('sort_by=subtype&type=Application')).body);
+    expect((await order()).slice(-2)).toEqual(['Álpha', 'Gamma']);
+    await ok(admin.patch('/api/v1/metamodel/types/Application', { subtypes: before.subtypes }));
+    expect((await order()).slice(-2)).toEqual(['Gamma', 'Álpha']);
   });
 
   it('by a cost needs costs.view, and so does asking about one', async () => {

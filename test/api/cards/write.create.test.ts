@@ -139,11 +139,19 @@ it('takes texts of every script and refuses what PostgreSQL cannot hold', async 
   await expectInvalid(create(member, { attributes: { productName: '\udc00' } }), 'attributes.productName');
 });
 
-it('refuses a sibling of the same name, whatever its case and blanks, and names it', async () => {
+it('refuses a sibling of the same name, whatever its case, blanks and Unicode form, and names it', async () => {
   const first = await member.card({ name: 'Straße A' });
   await expectRefused(create(member, { name: ' STRAßE a ' }), 409, 'sibling_name_taken', {
     existing_id: first.id,
   });
+  const decomposed = await member.card({ name: 'Mu\u0308nchen', alias: 'Zu\u0308rich' });
+  expect(decomposed).toMatchObject({ name: 'M\u00fcnchen', alias: 'Z\u00fcrich' });
+  await expectRefused(create(member, { name: 'M\u00dcNCHEN' }), 409, 'sibling_name_taken', {
+    existing_id: decomposed.id,
+  });
+  const filter = encodeURIComponent('name = "Mu\u0308nchen" and alias = "Zu\u0308rich"');
+  const { items } = (await member.get(`/api/v1/cards?filter=${filter}`)).body;
+  expect(items).toMatchObject([{ id: decomposed.id }]);
   await member.card({ name: 'Straße A', parent_id: first.id });
   await member.card({ name: 'Straße A', type: 'ITComponent' });
 });

@@ -15,6 +15,20 @@ const read = async (id: string) => (await ok(admin.get(`${url}/${id}`))) as Reco
 const archive = (id: string) => ok(admin.post(`/api/v1/cards/${id}/archive`, {}));
 
 describe('a data flow', () => {
+  it('is sorted by the frequencies in the order of their setting', async () => {
+    const [source_id, target_id] = [await card('Application'), await card('Application')];
+    for (const frequency of ['weekly', 'batch', 'daily'])
+      await ok(member.post(url, { source_id, target_id, frequency }), 201);
+    const sorted = async () =>
+      pluck((await ok(viewer.get(`${url}?sort_by=frequency&source_id=${source_id}`))).items, 'frequency');
+    expect(await sorted()).toEqual(['daily', 'weekly', 'batch']);
+    const setting = '/api/v1/settings/flow-frequencies';
+    const { frequencies } = await ok(admin.get(setting));
+    await ok(admin.patch(setting, { frequencies: frequencies.toReversed() }));
+    expect(await sorted()).toEqual(['batch', 'weekly', 'daily']);
+    await ok(admin.patch(setting, { frequencies }));
+  });
+
   it('is created, read, listed, changed and deleted, with an event for each', async () => {
     const [crm, erp] = [
       await card('Application', { name: 'Crm' }),

@@ -120,6 +120,23 @@ describe('changes', () => {
     await db('settings').where({ key: 'events.purged_through' }).delete();
   });
 
+  it('sends long pages in chunks, cut at every number of events', async () => {
+    const start = await viewer.position();
+    const name = 'ä'.repeat(20_000);
+    await emit(...Array.from({ length: 9 }, () => draft({ data: { id: card, name, changes: {} } })));
+    const whole = await viewer.get(`/api/v1/changes?after=${start}`);
+    expect([whole.body.items.length, whole.body.has_more]).toEqual([9, false]);
+    expect(whole.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)));
+    for (let limit = 1; limit <= 9; limit += 1) {
+      const { body } = await viewer.get(`/api/v1/changes?after=${start}&limit=${limit}`);
+      expect(body.items).toEqual(whole.body.items.slice(0, limit));
+      expect([body.next, body.has_more]).toEqual([body.items.at(-1).position, limit < 9]);
+    }
+    const { etag } = whole.headers;
+    const again = await viewer.get(`/api/v1/changes?after=${start}`, { 'if-none-match': String(etag) });
+    expect(again.status).toBe(304);
+  });
+
   it('never skips an event whose transaction commits late, and waits for none', async () => {
     const start = await viewer.position();
     // a transaction that has written and stays open meanwhile

@@ -91,6 +91,13 @@ describe('GET /cards/export/csv', () => {
     await expectProblem(viewer.get('/api/v1/cards/export/csv?type=Nothing'), 422);
   });
 
+  it('begins with a byte order mark if asked', async () => {
+    const query = 'type=Application&profile=roundtrip';
+    const plain = await answered(member.get(`/api/v1/cards/export/csv?${query}`));
+    const marked = await answered(member.get(`/api/v1/cards/export/csv?${query}&bom=true`));
+    expect(marked.raw).toEqual(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.raw]));
+  });
+
   it('starts the same as a job where that is preferred', async () => {
     const url = '/api/v1/cards/export/csv?type=Application&profile=roundtrip';
     const answer = await member.get(url, { prefer: 'wait=10, Respond-Async; now' });

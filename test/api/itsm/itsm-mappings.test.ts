@@ -293,10 +293,10 @@ describe('a change', () => {
     });
     const made = await create({ card_type_key: 'Machine', ...field('attributes.size') });
     expect(made.broken).toBeNull();
-    await admin.patch('/api/v1/metamodel/types/Machine', { fields_schema: [] });
+    await admin.patch('/api/v1/metamodel/types/Machine?force=true', { fields_schema: [] });
     const { body } = await admin.get(`${base}/${made.id}`);
     expect(body.broken).toBe('field_mappings.1.card_field is not a field of Machine.');
-    await admin.delete('/api/v1/metamodel/types/Machine');
+    await admin.delete('/api/v1/metamodel/types/Machine?force=true');
     expect((await admin.get(`${base}/${made.id}`)).body.broken).toContain('card_type_key');
   });
 });

@@ -80,6 +80,8 @@ describe('reading jobs', () => {
     expect((await list('kind=bogus')).body.errors).toEqual([
       expect.objectContaining({ field: 'kind', code: 'unknown_option' }),
     ]);
+    await db('jobs').where({ id: exported }).update({ status: 'cancelled' });
+    expect(await ids('sort_by=status')).toEqual([snapshot, exported]);
     await expectProblem(list('status=done'), 422);
     await expectProblem(list('sort_by=payload'), 422);
   });

@@ -1,8 +1,9 @@
-import { fullSnapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
+import { fullSnapshot } from '../../domain/exchange/migration/workbook.ts';
 import { ok, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
 import { tellAll } from '../../support/notifications.ts';
 import { until } from '../../support/until.ts';
+import { workbook } from '../../support/workbook.ts';
 import expectedComments from './migration.attached.comments.json' with { type: 'json' };
 import sheets from './migration.attached.sheets.json' with { type: 'json' };
 import { openMigrations, recordsAs, url } from './migration.fixture.ts';

@@ -1,6 +1,6 @@
-import { workbook } from '../../domain/exchange/migration/workbook.ts';
 import { expectInvalid, expectProblem, ok, pluck } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
+import { workbook } from '../../support/workbook.ts';
 import { openMigrations, url } from './migration.fixture.ts';
 
 const { t, admin, actions, applied, counts, errorsOf, mapped, records, staged, upload } =

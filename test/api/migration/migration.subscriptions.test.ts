@@ -1,4 +1,4 @@
-import { workbook } from '../../domain/exchange/migration/workbook.ts';
+import { workbook } from '../../support/workbook.ts';
 import { openMigrations } from './migration.fixture.ts';
 import sheets from './migration.subscriptions.sheets.json' with { type: 'json' };
 

@@ -1,6 +1,7 @@
 import { query } from '../../../platform/database.ts';
-import { snapshot, workbook } from '../../domain/exchange/migration/workbook.ts';
+import { snapshot } from '../../domain/exchange/migration/workbook.ts';
 import { expectProblem, ok, pluck, type TestResponse } from '../../support/harness.ts';
+import { workbook } from '../../support/workbook.ts';
 import { openMigrations, recordsAs, url } from './migration.fixture.ts';
 
 const { t, admin, actions, applied, counts, errorsOf, records, settled, staged, upload } =

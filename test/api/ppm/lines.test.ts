@@ -93,6 +93,8 @@ it('a project risk has a score of probability times impact, and an owner who is 
     status: 'closed',
     owner_id: null,
   });
+  const byStatus = (await viewer.get(`${url(id, 'risks')}?sort_by=status&fields=status`)).body.items;
+  expect(byStatus).toEqual([{ status: 'open' }, { status: 'closed' }]);
   expect(patched.body).toMatchObject({ risk_score: 4, status: 'closed', owner_name: null });
   expect(await faults(admin.post(url(id, 'risks'), { title: ' ' }))).toContain('title required');
   expect(await faults(admin.post(url(id, 'risks'), { title: 'R', owner_id: randomUUID() }))).toContain(

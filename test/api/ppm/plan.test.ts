@@ -70,6 +70,8 @@ describe('a task', () => {
       pluck((await viewer.get(`${p.url(id, 'tasks')}?${query}`)).body.items, 'id');
     expect(await listed('')).toEqual([first, second]);
     expect(await listed('sort_by=priority')).toEqual([second, first]);
+    // to do, in progress, done, blocked
+    expect(await listed('sort_by=status')).toEqual([first, second]);
     expect(await listed('status=blocked')).toEqual([second]);
     expect(await listed(`wbs_id=${top}`)).toEqual([first]);
     expect(await listed(`assignee_id=${member.userId}`)).toEqual([]);

@@ -116,8 +116,8 @@ export async function drain({ body }: Response): Promise<Downloaded> {
 export async function exportByJob(
   api: Api,
   format: 'csv' | 'xlsx' | 'ndjson' | 'parquet',
-  narrowed: { types?: string[] } = {},
+  more: { types?: string[]; kind?: 'relations'; profile?: 'roundtrip'; layout?: 'sheet_per_type' } = {},
 ): Promise<Downloaded> {
-  const { started } = await runJob(api, '/exports', { format, kind: 'cards', ...narrowed });
+  const { started } = await runJob(api, '/exports', { format, kind: 'cards', ...more });
   return await drain(await api.fetch(`/jobs/${started.job_id}/result`));
 }

@@ -58,16 +58,24 @@ const XLSX_ROUNDS = 3;
 /** So many processes each, since what a garbage collector leaves differs from process to process. */
 const WORKERS = 3;
 
-/** The median growth of workers that have exported a few cards while they export all of so many, in megabytes. */
-async function workerGrowth(context: Context, cards: number): Promise<number> {
+/**
+ * The median growth of workers that have exported a few cards while they export all of so many, in megabytes. Of fewer
+ * cards more often, until as many rows are written: a process also grows by what it has done.
+ */
+async function workerGrowth(
+  context: Context,
+  cards: number,
+  more: { layout?: 'sheet_per_type' } = {},
+): Promise<number> {
+  const rounds = Math.round((XLSX_ROUNDS * context.args.cards) / cards);
   await using service = await startLoaded(context, cards);
   const each: number[] = [];
   for (let n = 0; n < WORKERS; n += 1) {
     const worker = await service.join('worker');
     // it has begun when this is there
     await exportByJob(service.api, 'xlsx', { types: ['Platform'] });
-    const { growth } = await measureWork(worker.pid, XLSX_ROUNDS, async () => {
-      await exportByJob(service.api, 'xlsx');
+    const { growth } = await measureWork(worker.pid, rounds, async () => {
+      await exportByJob(service.api, 'xlsx', more);
     });
     each.push(growth);
     await worker.stop();
@@ -94,6 +102,34 @@ export const exportXlsx: Scenario = {
     return [
       under('XLSX of all', median(times), 'ms', 1.5, median(baselines)),
       under('XLSX of all, memory growth beside a fifth of the cards', growth, 'MB', 1.2, small),
+    ];
+  },
+};
+
+/** A workbook for editing of all cards and relations, beside both as CSV with the same columns. */
+export const exportWorkbook: Scenario = {
+  name: 'export-workbook',
+  async run(context) {
+    const { api } = context;
+    const layout = 'sheet_per_type' as const;
+    const profile = 'roundtrip' as const;
+    const csv: number[] = [];
+    const times = await timesOf(
+      XLSX_ROUNDS,
+      () => exportByJob(api, 'xlsx', { layout }),
+      async () => {
+        csv.push(
+          await timed(async () => {
+            await exportByJob(api, 'csv', { profile });
+            await exportByJob(api, 'csv', { profile, kind: 'relations' });
+          }),
+        );
+      },
+    );
+    const growth = await workerGrowth(context, context.args.cards, { layout });
+    return [
+      under('workbook for editing of all', median(times), 'ms', 2, median(csv)),
+      under('workbook for editing of all, memory growth', growth, 'MB', 128),
     ];
   },
 };

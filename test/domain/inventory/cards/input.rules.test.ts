@@ -59,6 +59,7 @@ describe('card input', () => {
     ['Application', { name: 'two\nlines' }, ['name: bad_text']],
     ['Application', { name: 'two\u0085lines' }, ['name: bad_text']],
     ['Application', { name: '\u200b\u00ad \u2060' }, ['name: bad_text']],
+    ['Application', { name: '\u3164\u2800\u115f' }, ['name: bad_text']],
     ['Application', { name: 'nul\0' }, ['name: bad_text']],
     ['Application', { description: 'half \ud83d' }, ['description: bad_text']],
     ['Application', { description: 'x'.repeat(100_001) }, ['description: too_long']],

@@ -59,6 +59,7 @@ export const sampleRows = {
       has_hierarchy: true,
       has_successors: false,
       has_data_flows: false,
+      allow_same_name: false,
       subtypes,
       fields_schema: [{ section: 'All', fields }],
       section_config: {},

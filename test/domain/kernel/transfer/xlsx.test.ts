@@ -11,7 +11,7 @@ import {
 } from '../../../../domain/kernel/transfer/xlsx.read.ts';
 import { closeAfterAll, createTestServices } from '../../../support/harness.ts';
 import { forAll } from '../../../support/property.ts';
-import { workbook } from '../../exchange/migration/workbook.ts';
+import { workbook } from '../../../support/workbook.ts';
 
 const t = closeAfterAll(await createTestServices());
 
@@ -67,7 +67,7 @@ describe('a workbook', () => {
     expect(sheets).toEqual({
       First: [
         { row: 1, cells: ['text', '1.5', 'true', '2024-02-29', '2024-02-29T12:30:00Z', '', 'last'] },
-        { row: 2, cells: ['2', 'shown', '', 'rich', 'a link'], uncalculated: [2] },
+        { row: 2, cells: ['2', 'shown', '', 'rich', 'a link'], uncalculated: [2], failed: [5] },
         { row: 4, cells: ['ä €\u{1f600} <&>'] },
       ],
       Second: [{ row: 1, cells: ['x'] }],
@@ -111,6 +111,12 @@ describe('a workbook', () => {
     expect(await fault(await archive(parts(entity)))).toBe('it declares a document type');
     expect(await fault(await archive(parts('<worksheet><sheetData><row>')))).toMatch(/unclosed/);
     expect(await fault(await archive(parts(`${'<a>'.repeat(70)}${'</a>'.repeat(70)}`)))).toMatch(/64 deep/);
+    for (const place of ['0', '-1', 'x', '']) {
+      const shared = sheetOf(`<row><c t="s"><v>${place || ' '}</v></c></row>`);
+      expect(await fault(await archive(parts(shared)))).toMatch(
+        /^row 1 of the sheet One names the shared text/,
+      );
+    }
     const endless = sheetOf(`<row><c><v>${'A'.repeat(9_000_000)}</v></c></row>`);
     expect(await fault(await archive(parts(endless)))).toBe('it has a text that is too long');
     const wide = sheetOf('<row><c r="ZZZ1"><v>1</v></c></row>');

@@ -97,3 +97,52 @@ it('a record that an undo creates again keeps the difference of a field that it 
   expect(others).toEqual([]);
   expect(card!.fields['attributes.end'] ?? null).toBeNull();
 });
+
+it('the undo of a run keeps a value that was cleared and agreed on after it', async () => {
+  const run: RunStep = { do: 'run', complete: false, between: null, disruptions: [] };
+  const setting: Setting = {
+    ...usualSetting,
+    rules: ['remote_leads', 'remote_leads', 'remote_leads', 'remote_leads'],
+  };
+  const edit = (side: 'local' | 'remote', clear: boolean): Step => ({
+    do: 'edit',
+    side,
+    at: 0,
+    field: 2,
+    clear,
+  });
+  const steps: Step[] = [
+    { do: 'create', side: 'local', twin: false },
+    ...[run, edit('local', true), run],
+    // both sides change the empty field, and the remote leads
+    ...[edit('local', false), edit('remote', false), run],
+    ...[edit('local', true), run],
+    { do: 'undo', at: 1, disruptions: [] },
+  ];
+  const landscape = createMemory(setting);
+  await expectConvergence({ setting, steps }, landscape);
+  const [card] = await landscape.objects('local');
+  expect(card!.fields['attributes.note'] ?? null).toBeNull();
+});
+
+it.each([0, 1])(
+  'interrupted after call %d, an undo of an undo does not make its own value the former one',
+  async (call) => {
+    const run: RunStep = { do: 'run', complete: false, between: null, disruptions: [] };
+    const setting: Setting = {
+      ...usualSetting,
+      rules: ['remote_leads', 'remote_leads', 'remote_leads', 'remote_leads'],
+      hasCorrelationIds: false,
+      hasLookups: false,
+    };
+    const undo = { do: 'undo', at: 0 } as const;
+    const interrupted: Step = { ...undo, disruptions: [{ kind: 'kill', call, after: true }] };
+    const steps: Step[] = [
+      { do: 'create', side: 'local', twin: false },
+      ...[run, { do: 'edit', side: 'local', at: 0, field: 1 } as const, run],
+      ...[{ ...undo, disruptions: [] }, interrupted],
+      ...[{ do: 'edit', side: 'remote', at: 0, field: 1 } as const, run],
+    ];
+    await expectConvergence({ setting, steps }, createMemory(setting));
+  },
+);

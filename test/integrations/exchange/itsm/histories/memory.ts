@@ -20,9 +20,9 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
   const sides: Sides = createSides(mapping, setting);
   const syncState = emptySyncState();
   const resolutions: Resolution[] = [];
-  let pending: { plan: Plan; journal: Journal; isUndo: boolean } | null = null;
+  let pending: { plan: Plan; journal: Journal; writesOlder: boolean } | null = null;
   /** Ended runs that were not undone. */
-  const ended: { plan: Plan; outcomes: Map<number, Outcome> }[] = [];
+  const ended: { plan: Plan; outcomes: Map<number, Outcome>; writesOlder: boolean }[] = [];
   let newest: Plan | null = null;
   let plans = 0;
 
@@ -80,14 +80,14 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     act: (act: UserAction) => Promise<void>,
   ): Promise<boolean> => {
     if (!pending) return true;
-    const { plan, journal, isUndo } = pending;
+    const { plan, journal, writesOlder } = pending;
     const chunk = setting.batch;
     const port = memoryPort(
       { plan, chunk, sides, syncState, commit, setting, mutant, mapping, disruptions, act },
       journal,
     );
     try {
-      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk, isUndo });
+      const applied = await applyPlan(mapping, plan, port, { remoteBatch: chunk, writesOlder });
       if (applied.status === 'lost') return false;
       if (applied.status === 'done') await port.close();
       else throw new Error(`stopped: ${applied.message}`);
@@ -99,7 +99,8 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const outcomes = new Map(
       [...journal].flatMap(([no, one]) => (one === 'started' ? [] : [[no, one] as const])),
     );
-    if ([...outcomes.values()].some(({ progress }) => progress === 'applied')) ended.push({ plan, outcomes });
+    if ([...outcomes.values()].some(({ progress }) => progress === 'applied'))
+      ended.push({ plan, outcomes, writesOlder });
     return true;
   };
   const disruptionsOf = ({ disruptions }: { disruptions: Disruption[] }): Disruption[] =>
@@ -118,7 +119,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
     const remoteIds = planned.rows.flatMap(({ remoteId }) => remoteId ?? []);
     const again = [...new Set([...planned.closing.again, ...remoteIds])].sort();
     const plan = { ...planned, closing: { ...planned.closing, again } };
-    pending = { plan, journal: new Map(), isUndo: true };
+    pending = { plan, journal: new Map(), writesOlder: !one.writesOlder };
     const { journal } = pending;
     const isDone = await apply(disruptions, act);
     const outcomes = isDone ? new Map([...journal].map(([no, end]) => [no, end as Outcome])) : undefined;
@@ -160,7 +161,7 @@ export function createMemory(setting: Setting, mutant?: Mutant): Landscape {
       if (!(await apply(disruptions, act))) return null;
       const made = await plan(step, act);
       newest = made;
-      pending = { plan: made, journal: new Map(), isUndo: false };
+      pending = { plan: made, journal: new Map(), writesOlder: false };
       await apply(disruptions, act);
       return made;
     },
