@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { acceptedLanguages, chooseLanguage } from '../domain/kernel/metamodel/languages.ts';
+import { acceptedLanguages, chooseLanguage, DEFAULT_LANGUAGE } from '../domain/kernel/metamodel/languages.ts';
 
 /**
  * The language of labels: the first of `Accept-Language` with a translation. Sets `Content-Language`; the ETag depends on
@@ -10,7 +10,8 @@ export function negotiateLanguage(
   reply: FastifyReply,
   translated: ReadonlySet<string>,
 ): string {
-  const language = chooseLanguage(acceptedLanguages(request.headers['accept-language']), translated);
+  const accepted = acceptedLanguages(request.headers['accept-language'], DEFAULT_LANGUAGE);
+  const language = chooseLanguage(accepted, translated);
   const vary = reply.getHeader('vary');
   reply
     .header('content-language', language)

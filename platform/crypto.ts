@@ -5,9 +5,9 @@ export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** A random secret of 256 bits, safe in addresses and headers. */
-export function randomSecret(): string {
-  return randomBytes(32).toString('base64url');
+/** A random secret of 256 bits, by default safe in addresses and headers. */
+export function randomSecret(encoding: 'base64' | 'base64url' = 'base64url'): string {
+  return randomBytes(32).toString(encoding);
 }
 
 /** The short public name of a key, stored beside what it signed or encrypted. */

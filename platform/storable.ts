@@ -1,5 +1,8 @@
 import type { FieldError } from './errors.ts';
 
+/** A name as it is stored and compared: in one Unicode form (NFC), without blanks around it. */
+export const cleanName = (text: string): string => text.normalize('NFC').trim();
+
 export const BAD_TEXT = 'bad_text';
 /** The maximum depth of JSON values; recursive code relies on it. */
 const MAX_DEPTH = 50;

@@ -4,7 +4,7 @@ import { EstateError } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { readSetting } from '../kernel/settings/settings.read.ts';
-import { recordLogin } from './access.entry.ts';
+import { named, recordLogin } from './access.entry.ts';
 import { byAddress, throttle } from './access.throttle.ts';
 import { lockTwoFactor, useCode } from './two-factor.store.ts';
 
@@ -123,7 +123,7 @@ export async function login(ctx: Ctx, secrets: SecretBox, input: LoginInput): Pr
       await sql('two_factor').where({ user_id: user.id }).update({ failed_codes: 0, locked_until: null });
     }
     await recordLogin(work, { ...now, id: user.id }, input.languages);
-    emit({ event_type: 'auth.login', user_id: user.id, data: account });
+    emit({ event_type: 'auth.login', user_id: user.id, data: { ...account, ...named(input.languages) } });
     const subject = { userId: user.id, role: now.role, tokenVersion: now.token_version };
     return factor?.secret ? subject : await limited(sql, subject);
   });

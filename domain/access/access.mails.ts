@@ -7,9 +7,10 @@ interface Addressee {
   display_name: string;
 }
 
-/** The address of the page on which an invited user chooses a password; without a base URL only its path. */
-export async function invitationLink(sql: Sql, token: string): Promise<string> {
-  return pageLink((await readWorkspace(sql)).base, 'set-password', token);
+/** The address by token of the page on which an invited user chooses a password; without a base URL only its path. */
+export async function invitationLinks(sql: Sql): Promise<(token: string) => string> {
+  const { base } = await readWorkspace(sql);
+  return (token) => pageLink(base, 'set-password', token);
 }
 
 const pageLink = (base: string, page: string, token: string): string => `${base}/${page}?token=${token}`;

@@ -11,7 +11,7 @@ import { limited, refuseWithSso, type TokenSubject } from './access.login.ts';
 import { passwordResetMail } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
 import { byAddress, throttle } from './access.throttle.ts';
-import { issueMailedToken, type MailedPurpose, readTokenUser, unknownToken } from './one-time-tokens.ts';
+import { issueMailedTokens, type MailedPurpose, readTokenUser, unknownToken } from './one-time-tokens.ts';
 import { storePassword } from './passwords.store.ts';
 import { User, type UserRow } from './users.model.ts';
 
@@ -57,8 +57,8 @@ export async function sendPasswordReset(job: RunningJob<{ email: string }>): Pro
       .forUpdate()
       .first('id', 'email', 'display_name');
     if (user) {
-      const token = await issueMailedToken(work.sql, 'password-reset', user.id);
-      await enqueueMail(work.sql, job.ctx, await passwordResetMail(work.sql, user, token));
+      const [token] = await issueMailedTokens(work.sql, 'password-reset', [user.id]);
+      await enqueueMail(work.sql, job.ctx, await passwordResetMail(work.sql, user, token!));
     }
     await job.finish(work, { result: null });
   });
@@ -71,7 +71,7 @@ export async function validateMailedToken(
   input: { token: string; address: string },
 ): Promise<{ valid: true; email: string; display_name: string }> {
   await throttle(ctx.db, 'setup', [byAddress(input.address)]);
-  const { email, display_name } = await readTokenUser(ctx.db, purpose, input.token);
+  const { email, display_name } = await readTokenUser(ctx, ctx.db, purpose, input.token);
   return { valid: true, email, display_name };
 }
 
@@ -109,14 +109,14 @@ async function useMailedToken<T>(
 ): Promise<T> {
   await throttle(ctx.db, 'setup', [byAddress(input.address)]);
   await refuseWithSso(ctx.db);
-  const holder = await readTokenUser(ctx.db, purpose, input.token);
+  const holder = await readTokenUser(ctx, ctx.db, purpose, input.token);
   requireGoodPassword(input.password, holder.email);
   const hash = await ctx.passwords.hash(input.password);
   return await command(ctx, async (work) => {
     const user = await lockRow(work.sql, User, { id: holder.id });
     if (!user?.is_active || user.kind !== 'person' || user.auth_provider !== 'local') throw unknownToken();
     // A concurrent request with the token waits for the lock, then finds it used.
-    await readTokenUser(work.sql, purpose, input.token);
+    await readTokenUser(ctx, work.sql, purpose, input.token);
     await storePassword(work, user, hash, purpose);
     return await after(work.sql, user);
   });

@@ -1,22 +1,23 @@
 import { query, type Sql } from '../../platform/database.ts';
 import { EstateError, invalidField, notFound, requireText } from '../../platform/errors.ts';
 import { command } from '../kernel/command.ts';
-import type { Ctx, Work } from '../kernel/context.ts';
+import type { Caller, Ctx, Work } from '../kernel/context.ts';
 import { readOne } from '../kernel/lists/lists.define.ts';
 import type { JsonText } from '../kernel/lists/lists.types.ts';
 import { enqueueMails, mailConfigured, requireMailAddresses } from '../kernel/mail/mail.enqueue.ts';
 import {
   INVITABLE_ROLES,
   permissionsOfRole,
+  refusalOf,
   requireControlOf,
   requireGrantable,
   requireSession,
 } from '../kernel/permissions/grants.ts';
 import { may, requirePermission } from '../kernel/permissions/policy.ts';
 import { requireRow } from '../kernel/resources/rows.ts';
-import { invitationLink, invitationMails } from './access.mails.ts';
+import { invitationLinks, invitationMails } from './access.mails.ts';
 import { requireGoodPassword } from './access.passwords.ts';
-import { issueMailedToken, issueMailedTokens } from './one-time-tokens.ts';
+import { issueMailedTokens } from './one-time-tokens.ts';
 import { deleteUserRows } from './users.delete.ts';
 import { User, type UserRow } from './users.model.ts';
 import { serviceAccountList, userList } from './users.queries.ts';
@@ -69,12 +70,25 @@ export async function createUser(ctx: Ctx, input: UserInput): Promise<{ text: Js
 }
 
 /** What a response says about an invitation. */
-interface Told {
+export interface Told {
   /** Of a requested mail: whether it is sent. */
   mail_configured?: boolean;
   setup_token?: string;
   setup_link?: string;
+  /** Of an invitation that was neither mailed nor handed over. */
+  setup_missing?: string;
 }
+
+/** Why an invitation reaches nobody, and what to do. @param reason why the caller gets no link. */
+export const setupMissing = (reason: string, isMailed: boolean): string =>
+  `${isMailed ? 'No mail was sent, since no mail server is configured' : 'No mail was asked for'}, and you do not get the link to set the password: ${reason} ${
+    isMailed
+      ? 'Set up mail (PATCH /api/v1/settings/email)'
+      : 'Mail it (POST /api/v1/users/invitations/{id}/resend)'
+  }, or let a user who has all rights of the account resend the invitation and hand over its link.`;
+
+/** Why API tokens get no links. */
+export const LINK_NEEDS_LOGIN = 'API tokens get none.';
 
 /**
  * Mails an invitation. If none was requested, or no mail server is configured, the caller gets the token to hand over, if
@@ -83,22 +97,27 @@ interface Told {
 async function invite(work: Work, ctx: Ctx, user: UserRow, isMailed: boolean): Promise<Told> {
   const { sql } = work;
   const told: Told = isMailed ? { mail_configured: await mailConfigured(sql) } : {};
-  if (told.mail_configured) await mailInvitations(work, ctx, [user]);
-  if (told.mail_configured || !(await controls(ctx, sql, user))) return told;
-  const setup_token = await issueMailedToken(sql, 'invitation', user.id);
-  return { ...told, setup_token, setup_link: await invitationLink(sql, setup_token) };
+  if (told.mail_configured) {
+    await mailInvitations(work, ctx, [user]);
+    return told;
+  }
+  // the caller, to whom the token is shown, could act as the user anyway
+  const refusal = ctx.caller.apiTokenId
+    ? LINK_NEEDS_LOGIN
+    : await refusalOf(() => requireControlOf(ctx, sql, user));
+  if (refusal) return { ...told, setup_missing: setupMissing(refusal, isMailed) };
+  const [shown] = await showInvitations(sql, ctx.caller, [user.id]);
+  return { ...told, ...shown };
 }
 
-/** Whether the caller, with whom the token is shown, could act as the user anyway. */
-async function controls(ctx: Ctx, sql: Sql, user: UserRow): Promise<boolean> {
-  if (ctx.caller.apiTokenId !== undefined) return false;
-  try {
-    await requireControlOf(ctx, sql, user);
-    return true;
-  } catch (error) {
-    if (error instanceof EstateError && error.code === 'forbidden') return false;
-    throw error;
-  }
+/**
+ * Creates the tokens of invitations for a caller who hands them over.
+ * @returns them with their links, in the order of the users.
+ */
+export async function showInvitations(sql: Sql, caller: Caller, userIds: readonly string[]): Promise<Told[]> {
+  const tokens = await issueMailedTokens(sql, 'invitation', userIds, caller);
+  const link = await invitationLinks(sql);
+  return tokens.map((setup_token) => ({ setup_token, setup_link: link(setup_token) }));
 }
 
 /** Mails invitations to users. @throws EstateError `validation_failed` for an address to which no mail can be sent. */
@@ -121,8 +140,8 @@ export async function resendInvitation(ctx: Ctx, id: string): Promise<Told> {
   requirePermission(ctx.caller, 'admin.users');
   return await command(ctx, async (work) => {
     const told = await invite(work, ctx, await lockInvited(work, id), true);
-    if (told.mail_configured || told.setup_token)
-      work.emit({ event_type: 'user.invitation_sent', data: { id } });
+    // an invitation that reaches nobody was not sent
+    if (!told.setup_missing) work.emit({ event_type: 'user.invitation_sent', data: { id } });
     return told;
   });
 }

@@ -43,3 +43,11 @@ export const shownColumns = columnsOf(
   'ui_preferences',
   'created_at',
 );
+
+// RFC 5321 without quoted names and literal addresses, as in the API's own schemas.
+const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
+const address = new RegExp(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, 'i');
+
+/** Whether a text is an e-mail address. */
+export const isAddress = (text: string): boolean => address.test(text);

@@ -154,10 +154,30 @@ export interface CardReference {
   beforeMerge?(work: Work, cardIds: readonly string[]): Promise<number>;
 }
 
+/**
+ * What a stored object needs of the metamodel: one of several parts, by their paths (`field:Application.costTotalAnnual`) with
+ * the card types or relation types that have it.
+ */
+export type Reference = readonly string[];
+
+/** A kind of stored objects that refer to the metamodel by keys: consumers, such as saved views. */
+export interface ConsumerKind {
+  /** The tables whose rows are read; a test finds tables that no kind reads. */
+  tables: readonly string[];
+  /**
+   * A query of the objects with the columns `id`, `kind`, `name`, `owner_id`, `last_used_at`, `link`, `is_visible` (whether
+   * the caller may read it) and `content` (jsonb: all that refers to the metamodel).
+   */
+  rows(ctx: Ctx): { sql: string; bindings: unknown[] };
+  /** What the content of an object refers to. */
+  references(content: unknown, metamodel: Metamodel): Iterable<Reference>;
+}
+
 /** All extensions in the order in which they are called. */
 export interface Extensions {
   jobs: readonly JobDefinition[];
   cardReferences: readonly CardReference[];
+  consumers: readonly ConsumerKind[];
   deleteWithCards(work: Work, cards: readonly DeletedCard[]): Promise<void>;
   deleteWithUsers(work: Work, ctx: Ctx, users: readonly DeletedUser[]): Promise<void>;
   userRightsChanged(work: Work, ctx: Ctx, userIds: readonly string[]): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/database.ts';
-import type { Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
+import type { ConsumerKind, Ctx, DeletedCard, DeletedUser, Extensions, Work } from './context.ts';
 import type { JobDefinition } from './jobs/jobs.define.ts';
 import { cardReferencesOf, type Resource, undoSpecOf } from './resources/resource.ts';
 import type { SettingValues } from './settings/settings.read.ts';
@@ -40,6 +40,8 @@ export interface Extension {
   /** The rights that undoing them needs, by event type or by its first part. */
   undoRights?: Readonly<Record<string, UndoRight>>;
   jobs?: readonly JobDefinition[];
+  /** Stored objects that refer to the metamodel by keys. */
+  consumers?: readonly ConsumerKind[];
 
   /** Clean-ups by the names under which the housekeeping job counts them. */
   cleanups?: Readonly<Record<string, Cleanup>>;
@@ -61,6 +63,7 @@ export function composeExtensions(list: readonly Extension[]): Extensions {
   return {
     jobs: list.flatMap(({ jobs }) => jobs ?? []),
     cardReferences: list.flatMap(({ resources = [] }) => resources.flatMap(cardReferencesOf)),
+    consumers: list.flatMap(({ consumers = [] }) => consumers),
     async deleteWithCards(work, cards) {
       for (const extension of list) await extension.deleteWithCards?.(work, cards);
     },

@@ -8,7 +8,12 @@ import {
   resendInvitation,
   withdrawInvitation,
 } from '../../../domain/access/users.create.ts';
-import { CreatedUsersSchema, createUsers, MailConfigured } from '../../../domain/access/users.create-many.ts';
+import {
+  CreatedUsersSchema,
+  createUsers,
+  Handover,
+  MailConfigured,
+} from '../../../domain/access/users.create-many.ts';
 import { deleteUser, deleteUsers } from '../../../domain/access/users.delete.ts';
 import { shownColumns, User } from '../../../domain/access/users.model.ts';
 import {
@@ -73,16 +78,8 @@ const ChangedUserSchema = component('ChangedUser', {
   two_factor_setup_required: token.two_factor_setup_required,
 });
 
-const told = {
-  mail_configured: MailConfigured,
-  setup_token: Type.Optional(Type.String({ description: 'Token to set the password; only returned here' })),
-  setup_link: Type.Optional(
-    Type.String({
-      description: 'Address of the page for it; without `app_base_url` in the settings of mail its path',
-      examples: ['https://estate.example/set-password?token=…'],
-    }),
-  ),
-};
+const told = { mail_configured: MailConfigured, ...Handover };
+
 const CreatedUserSchema = component('CreatedUser', { ...user, ...told });
 
 const ServiceAccountSchema = itemComponent(
@@ -192,7 +189,7 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   routes.post('createUser', '/api/v1/users', {
     summary: 'Create a user, or invite one',
     description:
-      'Without a password it is an invitation: with `send_email` its token is mailed. Otherwise, and if no mail server is configured (`mail_configured` is false), `setup_token` and `setup_link` are in the response, if the caller has all permissions of the role and no API token is used. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
+      'Without a password it is an invitation: with `send_email` its token is mailed. Otherwise, and if no mail server is configured (`mail_configured` is false), `setup_token` and `setup_link` are in the response, if the caller has all permissions of the role and no API token is used; else `setup_missing` says why not and what to do. Roles other than member and viewer can only be assigned by callers who have all their permissions.',
     permission: ['admin.users', 'users.invite'],
     permissionNote: 'admin.users to assign roles other than member and viewer',
     secretResponse: true,
@@ -208,13 +205,19 @@ export function registerUserWriteRoutes(app: App, { secrets }: Services): void {
   routes.post('resendInvitation', '/api/v1/users/invitations/:id/resend', {
     summary: 'Mail an invitation again and invalidate the former one',
     description:
-      'If no mail server is configured, the response has `setup_token` and `setup_link` as that of `POST /users`.',
+      'If no mail server is configured, the response has `setup_token` and `setup_link` as that of `POST /users`; for a caller who may not get them, `ok` is false, and `setup_missing` says what to do.',
     secretResponse: true,
-    responses: ok('On its way, or to be handed over', object({ ok: Type.Literal(true), ...told })),
-    handler: async ({ ctx, params }) => ({
-      ok: true as const,
-      ...(await resendInvitation(ctx, plainId(params.id))),
-    }),
+    responses: ok(
+      'On its way, or to be handed over',
+      object({
+        ok: Type.Boolean({ description: 'Whether it is on its way or handed over' }),
+        ...told,
+      }),
+    ),
+    handler: async ({ ctx, params }) => {
+      const invited = await resendInvitation(ctx, plainId(params.id));
+      return { ok: invited.setup_missing === undefined, ...invited };
+    },
   });
 
   routes.delete('withdrawInvitation', '/api/v1/users/invitations/:id', {
@@ -284,9 +287,14 @@ function registerUserChangeRoutes(app: App, { secrets }: Pick<Services, 'secrets
   routes.post('createUsers', '/api/v1/users/bulk', {
     summary: 'Create or invite many users',
     description:
-      'Users who cannot be created are listed with the reason, and the others are created. They are invited as with `POST /users`; tokens are only mailed, with `send_email` now or later by `resend`, which also returns them if no mail server is configured.',
+      'Users who cannot be created are listed with the reason, and the others are created. They are invited as with `POST /users`, each with its `setup_token` and `setup_link`, or `setup_missing`, under the same conditions.',
+    secretResponse: true,
     body: object({
-      users: Type.Array(object(newUser), { minItems: 1, maxItems: 500 }),
+      // a malformed address only fails its row
+      users: Type.Array(object({ ...newUser, email: Type.String({ maxLength: 320 }) }), {
+        minItems: 1,
+        maxItems: 500,
+      }),
       send_email: SendEmail,
       dry_run: Flag('Return the same response without writing'),
     }),

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { ExportRequest, exportFormats } from '../../../domain/exchange/exports/export.job.ts';
 import { Card, Lifecycle } from '../../../domain/inventory/cards/cards.model.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { productLanguages } from '../../../domain/kernel/metamodel/languages.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
   Choice,
@@ -81,6 +82,8 @@ async function sendExport(
     : sendStream(reply, await streamExport(services, ctx, asked));
 }
 
+const { properties } = ExportRequest;
+
 /** Exports as jobs, and streamed downloads of cards. */
 export function registerExportRoutes(app: App, services: Services): void {
   const routes = routesOf(app, { tag: 'Imports and exports', permission: 'inventory.export' });
@@ -91,9 +94,10 @@ export function registerExportRoutes(app: App, services: Services): void {
       'The file contains one snapshot. The job’s `result` is its manifest; send its `position` as `after` to export the changes since then. Fetch the file at `GET /jobs/{id}/result`.',
     permissionNote: 'relations.view for relations; costs.view for costs; inventory.view for changes',
     errors: ['position_expired'],
+    languages: ({ metamodel }) => new Set([...metamodel.languages, ...productLanguages]),
     body: ExportRequest,
     responses: started,
-    handler: ({ ctx, body }) => startExport(ctx, body),
+    handler: ({ ctx, body, language }) => startExport(ctx, body, language),
   });
 
   routes.get('streamCardsCsv', '/api/v1/cards/export/csv', {
@@ -104,7 +108,8 @@ export function registerExportRoutes(app: App, services: Services): void {
       type: OptionalText(1000, 'Comma-separated card types; default: all'),
       filter: Type.String({ default: '', maxLength: 4000 }),
       profile: Choice(['report', 'roundtrip'], { default: 'report' }),
-      neutralise: Type.Boolean({ default: true }),
+      neutralise: properties.neutralise,
+      bom: properties.bom,
     }),
     responses: {
       200: { description: 'CSV', schema: Type.String(), mediaType: 'text/csv' },
@@ -132,7 +137,6 @@ export function registerExportRoutes(app: App, services: Services): void {
   });
 }
 
-const { properties } = ExportRequest;
 const mediaType = Object.values(mediaTypes).map((type) => type.replace(/;.*/, ''));
 
 const ExtractQuery = object({
@@ -146,6 +150,7 @@ const ExtractQuery = object({
   columns: OptionalText(8000, 'Comma-separated columns in order; default: all of the profile'),
   profile: properties.profile,
   neutralise: properties.neutralise,
+  bom: properties.bom,
   after: properties.after,
 });
 

@@ -1,10 +1,14 @@
 import type { Readable } from 'node:stream';
+import { create as contentDisposition } from 'content-disposition';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { readFailedRows } from '../../../domain/exchange/imports/imports.failed.ts';
 import { importOptions } from '../../../domain/exchange/imports/imports.job.ts';
 import { requireImportRights } from '../../../domain/exchange/imports/imports.rights.ts';
-import { readImportRows } from '../../../domain/exchange/imports/imports.rows.ts';
+import { importReport, openReport, readImportRows } from '../../../domain/exchange/imports/imports.rows.ts';
 import { type ImportOptions, startImport } from '../../../domain/exchange/imports/imports.run.ts';
+import { readImportSheet } from '../../../domain/exchange/imports/imports.sheet.ts';
+import { createTicket } from '../../../domain/kernel/events/tickets.ts';
 import type { StoredContent } from '../../../domain/kernel/files/files.store.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import {
@@ -19,14 +23,19 @@ import {
 import { XLSX } from '../../../domain/kernel/transfer/xlsx.read.ts';
 import type { BlobStore } from '../../../platform/blobs.ts';
 import { EstateError } from '../../../platform/errors.ts';
+import { downloadFailedRows } from '../../../reports/exchange/imports/failed-rows.download.ts';
 import { sendJson } from '../../json.ts';
+import { TicketParameter, TicketSchema } from '../../kernel/events/ticket.schemas.ts';
 import { started } from '../../kernel/jobs/jobs.schemas.ts';
 import { ok, routesOf } from '../../operation.ts';
+import { plainId } from '../../schemas.ts';
 import type { App } from '../../types.ts';
 import { FORM, receiveForm, registerUploads, storeUpload, useUpload } from '../../uploads.ts';
 
 /** Maximum size of a file, in bytes: 512 MiB. */
 const MAX_UPLOAD = 512 * 1024 * 1024;
+/** The same of a workbook whose cells are answered. */
+const MAX_WORKBOOK = 20_000_000;
 
 interface Upload {
   content: StoredContent;
@@ -135,10 +144,115 @@ function registerRowsRoute(app: App, blobs: BlobStore): void {
   });
 }
 
+const reportNote =
+  "admin.events and admin.export_workspace for others' imports; inventory.view for changed values; costs.view for changed costs, for columns with costs and for costs";
+
+/** The report of an import in a format of its own choice, and tickets for it. */
+function registerReportRoutes(app: App, blobs: BlobStore): void {
+  const routes = routesOf(app, {
+    tag: 'Imports and exports',
+    permission: 'login',
+    permissionNote: reportNote,
+  });
+
+  routes.post('createImportTicket', '/api/v1/imports/:id/ticket', {
+    summary: 'Get a single-use ticket that downloads the report of an import without a header',
+    secretResponse: true,
+    responses: { 201: { description: 'The ticket', schema: TicketSchema } },
+    errors: ['job_result_missing'],
+    handler: async ({ ctx, params, request }) => {
+      await importReport(ctx, params.id);
+      const path = `/api/v1/imports/${plainId(params.id)}/report`;
+      return await createTicket(ctx, request.credential!, 'download', path);
+    },
+  });
+
+  routes.get('downloadImportReport', '/api/v1/imports/:id/report', {
+    summary: 'Download the report of an import',
+    description:
+      'As NDJSON: the result of the job. As CSV or XLSX: the rows that failed, with the header and the cells that were sent and a last column `import_errors` with the reasons, ready to be corrected and imported again; imports ignore that column. Failed rows are stored for 30 days, after which only NDJSON remains. Without costs.view, columns with costs are left out.',
+    ticket: 'download',
+    query: partialObject({
+      format: Choice(['ndjson', 'csv', 'xlsx'], 'Several sheets with failed rows are only in XLSX', 'ndjson'),
+      ticket: TicketParameter,
+    }),
+    responses: {
+      200: {
+        description: 'The file',
+        schema: OpenObject,
+        otherMedia: ['application/x-ndjson', 'text/csv', XLSX],
+      },
+    },
+    errors: ['job_result_missing'],
+    handler: async ({ ctx, params, query: { format = 'ndjson' }, reply }) => {
+      const file =
+        format === 'ndjson'
+          ? await openReport(ctx, blobs, params.id)
+          : await downloadFailedRows(ctx, await readFailedRows(ctx, blobs, params.id), format);
+      return reply
+        .headers({
+          'content-type': file.mediaType,
+          'content-disposition': contentDisposition(file.name),
+          'cache-control': 'no-store',
+          'content-security-policy': "default-src 'none'; sandbox",
+        })
+        .send(file.body);
+    },
+  });
+}
+
+/** The cells of a workbook's sheet, so that its columns can be matched before it is imported. */
+function registerSheetRoute(uploads: App, blobs: BlobStore): void {
+  const { kind, sheet } = importOptions;
+  routesOf(uploads, { tag: 'Imports and exports' }).post('readImportSheet', '/api/v1/imports/sheets', {
+    summary: 'Read the cells of a sheet of a workbook',
+    description:
+      'To match its columns before an import; nothing is stored. Cells are read as by an import: dates as `YYYY-MM-DD`, formulas by their results. Empty rows are left out. The workbook has at most 20,000,000 bytes, the sheet 100,000 rows and 20,000,000 characters.',
+    permission: 'login',
+    permissionNote:
+      'inventory.create for cards; relations.manage for relations and data flows; costs.view and inventory.edit for costs',
+    query: partialObject({ kind, sheet }),
+    consumes: { [XLSX]: {} },
+    bodyLimit: MAX_WORKBOOK,
+    ownIdempotency: true,
+    responses: ok(
+      'The sheet',
+      object({
+        sheets: Type.Array(Type.String(), { description: 'The names of all sheets' }),
+        sheet: Type.String({ description: 'The name of the one that is read' }),
+        rows: Type.Array(
+          object({
+            row: IntegerFrom(1, 'In the sheet'),
+            cells: Type.Array(Type.String()),
+            uncalculated: Type.Optional(
+              Type.Array(IntegerFrom(0, 'A column, from 0'), {
+                description: 'The columns with a formula that has no result',
+              }),
+            ),
+          }),
+        ),
+      }),
+    ),
+    handler: async ({ ctx, query: { kind = 'cards', sheet }, request, reply }) => {
+      requireImportRights(ctx, { kind, mode: 'create', report: 'failed' });
+      const content = await storeUpload(blobs, request.body as Readable, MAX_WORKBOOK);
+      try {
+        return await useUpload(request, reply, { blobs, content }, async () =>
+          sendJson(reply, JSON.stringify(await readImportSheet(blobs, content, kind, sheet))),
+        );
+      } finally {
+        await blobs.remove(content.id);
+      }
+    },
+  });
+}
+
 /** The import of files as jobs. */
 export async function registerImportRoutes(app: App, { blobs }: Services): Promise<void> {
   registerRowsRoute(app, blobs);
+  registerReportRoutes(app, blobs);
   await registerUploads(app, [FORM, ...Object.keys(rawTypes)], (uploads) => {
+    registerSheetRoute(uploads, blobs);
     const routes = routesOf(uploads, { tag: 'Imports and exports' });
     routes.post('startImport', '/api/v1/imports', {
       summary: 'Import cards, relations, costs or data flows from a file, as a job',
@@ -146,7 +260,7 @@ export async function registerImportRoutes(app: App, { blobs }: Services): Promi
         'CSV, NDJSON or XLSX, of which the first row of each sheet names the columns. Invalid rows are skipped, unless `atomic` is true. The job’s `counts` are `total`, `created`, `updated`, `unchanged` and `failed`; its result file is the report as NDJSON with `line`, `sheet` of a workbook, `external_id`, `outcome` and `errors`.',
       permission: 'login',
       permissionNote:
-        'inventory.create for cards; inventory.edit for cards in the mode upsert; relations.manage for relations and data flows; costs.view and inventory.edit for costs',
+        'inventory.create for cards; inventory.edit for cards in the mode upsert; tags.manage for create_tags; relations.manage for relations and data flows; costs.view and inventory.edit for costs',
       query: ImportQuery,
       consumes: {
         'text/csv': { example: cards },

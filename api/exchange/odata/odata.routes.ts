@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { type Ctx, etagOf } from '../../../domain/kernel/context.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { type ErrorCode, EstateError } from '../../../platform/errors.ts';
 import {
   metadataDocument,
@@ -14,6 +13,7 @@ import { handleODataRequest } from '../../../reports/exchange/odata/odata.handle
 import type { MetadataLevel, Wire } from '../../../reports/exchange/odata/odata.wire.ts';
 import type { SentOptions } from '../../../reports/exchange/odata/query/query.options.ts';
 import { clientGone } from '../../gone.ts';
+import { sendJsonChunks } from '../../json.ts';
 import { ok, routesOf } from '../../operation.ts';
 import { checkBySchema } from '../../plugins/validation.ts';
 import type { App } from '../../types.ts';
@@ -339,17 +339,10 @@ async function send(
 
 function sendJson(reply: FastifyReply, wire: Wire, body: string | Buffer[]): FastifyReply {
   const exact = wire.exactNumbers ? '; IEEE754Compatible=true' : '';
-  reply
-    .header('odata-version', wire.version)
-    .header('vary', 'Accept, OData-MaxVersion, Prefer')
-    .header('content-type', `application/json; odata.metadata=${wire.metadata}${exact}; charset=utf-8`);
+  const mediaType = `application/json; odata.metadata=${wire.metadata}${exact}; charset=utf-8`;
+  reply.header('odata-version', wire.version).header('vary', 'Accept, OData-MaxVersion, Prefer');
   // the conditional plugin adds the ETag of text bodies
-  if (typeof body === 'string') return reply.send(body);
-  return reply
-    .header('etag', etagOf(body))
-    .header(
-      'content-length',
-      body.reduce((sum, { length }) => sum + length, 0),
-    )
-    .send(Readable.from(body, { objectMode: false }));
+  return typeof body === 'string'
+    ? reply.header('content-type', mediaType).send(body)
+    : sendJsonChunks(reply, body, mediaType);
 }

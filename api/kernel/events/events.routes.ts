@@ -28,6 +28,7 @@ import {
   Uuid,
 } from '../../../domain/kernel/shapes.ts';
 import { invalidField } from '../../../platform/errors.ts';
+import { sendJsonChunks } from '../../json.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 import { createStreams, type Streams } from './stream.open.ts';
@@ -183,7 +184,7 @@ export function registerEventRoutes(app: App, services: Services): void {
     query: object(changesParams),
     responses: ok('Changes', ChangesSchema),
     errors: ['position_expired'],
-    handler: ({ ctx, query }) => readChanges(ctx, query),
+    handler: async ({ ctx, query, reply }) => sendJsonChunks(reply, await readChanges(ctx, query)),
   });
 
   routes.get('summariseChanges', '/api/v1/changes/summary', {

@@ -6,7 +6,8 @@ export interface FieldError {
   field: string;
   code: string;
   message: string;
-  value?: unknown;
+  /** The refused value, if it had to be one of a list. */
+  value?: string;
   allowed?: string[];
   nearest?: string;
 }
@@ -14,7 +15,7 @@ export interface FieldError {
 /** A response that reports an error, as a problem document (RFC 9457). */
 export class ApiError extends Error {
   readonly status: number;
-  /** The machine-readable reason, such as `validation_failed`; `network` without a response. */
+  /** The machine-readable reason, such as `validation_failed`; `network` or `timeout` without a response. */
   readonly code: string;
   readonly requestId: string | undefined;
   readonly errors: readonly FieldError[];
@@ -57,7 +58,7 @@ interface Answer<T> {
   response?: Response;
 }
 
-/** The body of a response. @throws ApiError for a problem, and with the code `network` without a response. */
+/** The body of a response. @throws ApiError for a problem, and with the code `network` or `timeout` without a response. */
 export async function call<T>(request: Promise<Answer<T>>): Promise<T> {
   return (await answer(request)).data;
 }
@@ -67,7 +68,11 @@ export async function answer<T>(request: Promise<Answer<T>>): Promise<{ data: T;
   const { data, error, response } = await request;
   if (!response) {
     if (error instanceof Error && error.name === 'AbortError') throw error;
-    throw new ApiError(0, { detail: 'The service does not respond.' });
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    throw new ApiError(0, {
+      code: isLate ? 'timeout' : 'network',
+      detail: 'The service does not respond.',
+    });
   }
   if (!response.ok) throw new ApiError(response.status, Object(error));
   return { data: data as T, headers: response.headers };

@@ -49,4 +49,5 @@ export const personalRows: { table: string; column: string }[] = [
   { table: 'notifications', column: 'user_id' },
   { table: 'notification_mailings', column: 'user_id' },
   { table: 'survey_reminders', column: 'user_id' },
+  { table: 'odata_reads', column: 'user_id' },
 ];

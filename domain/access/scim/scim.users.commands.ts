@@ -14,11 +14,11 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { requireRow } from '../../kernel/resources/rows.ts';
 import { lockAdministrators, requireAnotherAdministrator } from '../administrators.ts';
 import { deleteUserRows, isAdministrator } from '../users.delete.ts';
-import { User, type UserRow } from '../users.model.ts';
+import { isAddress, User, type UserRow } from '../users.model.ts';
 import { identity, insertUser, updateUser } from '../users.store.ts';
 import { scimError } from './scim.errors.ts';
 import { checkVersion, oneResource, type ScimResource, users } from './scim.resources.ts';
-import { isAddress, type ScimUserValues, userOfPatch, userOfResource } from './scim.users.input.ts';
+import { type ScimUserValues, userOfPatch, userOfResource } from './scim.users.input.ts';
 
 /**
  * Creates an account for single sign-on, with the default role until its groups assign another.

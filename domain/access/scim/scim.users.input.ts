@@ -1,3 +1,4 @@
+import { isAddress } from '../users.model.ts';
 import { scimError } from './scim.errors.ts';
 import { attributesOf, matchesFilter, member, type PatchOperation, patchOperations } from './scim.patch.ts';
 import { USER_SCHEMA } from './scim.resources.ts';
@@ -47,14 +48,6 @@ const notStored = new Set([
   'entitlements',
   'x509certificates',
 ]);
-
-// RFC 5321 without quoted names and literal addresses, as in the API's own schemas.
-const atom = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+";
-const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
-const address = new RegExp(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, 'i');
-
-/** Whether a user name can be used as an e-mail address. */
-export const isAddress = (text: string): boolean => address.test(text);
 
 /** The current address, to which a path such as `emails[type eq "work"]` refers. */
 type Present = { email: string };

@@ -3,7 +3,7 @@ import { EstateError } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import { lockRow } from '../../kernel/resources/rows.ts';
-import { recordLogin } from '../access.entry.ts';
+import { named, recordLogin } from '../access.entry.ts';
 import type { TokenSubject } from '../access.login.ts';
 import { hasOtherAdministrator, lockAdministrators } from '../administrators.ts';
 import { isAdministrator } from '../users.delete.ts';
@@ -53,7 +53,8 @@ export async function loginByProvider(
     }
     const role = await followGroups(work, ctx, found, identity);
     await recordLogin(work, found, languages);
-    emit({ event_type: 'auth.login', user_id: found.id, data: { ...account, email: found.email } });
+    const data = { ...account, email: found.email, ...named(languages) };
+    emit({ event_type: 'auth.login', user_id: found.id, data });
     const tokenVersion = found.token_version + (role === found.role ? 0 : 1);
     return { userId: found.id, role, tokenVersion };
   });

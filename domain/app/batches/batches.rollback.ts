@@ -331,6 +331,8 @@ async function act(
     if (refusal) throw new Refused(refusal);
     return lefts;
   }
+  const standing = await kind.check?.(work, event);
+  if (standing) throw new Refused(standing);
   const one = await undoRow(work, kind, event, conflicted.has(key(event)));
   const refusal = await kind.settle?.(work, ctx, event);
   if (refusal) throw new Refused(refusal);

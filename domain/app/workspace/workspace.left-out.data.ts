@@ -28,6 +28,7 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   scim_identities: service(scim),
   throttles: service(working),
   survey_reminders: service(working),
+  odata_reads: service(working),
   idempotency_keys: service(working),
   topic_versions: service(working),
   list_snapshots: service(working),

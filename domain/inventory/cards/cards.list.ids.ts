@@ -104,7 +104,7 @@ export async function readPageIds(
   return fromEnd ? ids.toReversed() : ids;
 }
 
-/** The sort fields of the card list besides `attributes.<key>`; each has an index that can be walked. */
+/** The sort fields of the card list that have an index that can be walked; see also {@link typedSort}. */
 export const cardSorts: ListSpec['sorts'] = {
   name: { sql: 'c.name_key', type: 'text', filled: true },
   // The number and the type of a card never change.
@@ -161,13 +161,22 @@ const nameOf = (column: string) =>
 
 const PREFIX = 'attributes.';
 
+/** The sort fields of attributes, as messages name them. */
+export const attributeSorts = `${PREFIX}<key>`;
+
 /**
  * The sort field of an attribute of one of the given types: numbers by value, options in the order of the metamodel, all others
- * by folded text.
- * Undefined if the name is not `attributes.<key>`.
+ * by folded text; or that of the subtype of one type, without a subtype first. Subtypes of several types have no common order:
+ * they are walked along their index.
+ * Undefined for other names.
  * @throws EstateError for an attribute that no type has, `forbidden` for a cost attribute without `costs.view`, since an order reports values.
  */
-export function attributeSort(ctx: Ctx, sortBy: string, types: string[]): SortField | undefined {
+export function typedSort(ctx: Ctx, sortBy: string, types: string[]): SortField | undefined {
+  const [only] = types;
+  if (sortBy === 'subtype' && only !== undefined && types.length === 1) {
+    const keys = [...(ctx.metamodel.cardTypes.get(only)?.subtypeKeys ?? [])];
+    return { sql: `coalesce(${rankSql(keys, 'c.subtype')}, 0)`, type: 'bigint', filled: true };
+  }
   if (!sortBy.startsWith(PREFIX)) return undefined;
   const key = sortBy.slice(PREFIX.length);
   const declared = types.flatMap((type) => {

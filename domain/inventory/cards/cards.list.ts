@@ -16,7 +16,7 @@ import { requirePermission } from '../../kernel/permissions/policy.ts';
 import { prepareFilter } from '../filters/filters.prepare.ts';
 import { type CardFilter, cardFilter } from './cards.filter.ts';
 import {
-  attributeSort,
+  attributeSorts,
   cardSorts,
   combinedOrder,
   createIdCache,
@@ -32,6 +32,7 @@ import {
   readPageIds,
   readsAllIds,
   sliceIds,
+  typedSort,
 } from './cards.list.ids.ts';
 import { cardsText, listedMembers, visibleCards } from './cards.projection.ts';
 import { searchCards } from './cards.search.ts';
@@ -256,9 +257,10 @@ function fieldOrder(
     return { key, field: { sql: 'c.name_key', type: 'text', filled: true }, dir: sort_dir ?? 'desc' };
   }
   const derived = key !== undefined && Object.hasOwn(derivedSorts, key) ? derivedSorts[key]!(ctx) : undefined;
-  const sort = key === undefined ? undefined : (derived ?? attributeSort(ctx, key, types));
+  const sort = key === undefined ? undefined : (derived ?? typedSort(ctx, key, types));
   const asked = { ...(key !== undefined && { sort_by: key }), ...(sort_dir && { sort_dir }) };
-  return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, asked);
+  const others = [attributeSorts, ...Object.keys(derivedSorts), RELEVANCE];
+  return orderOf(sort ? { ...list, sorts: { [key!]: sort } } : list, asked, others);
 }
 
 /** A key of the current state of the requested rows: it changes with every write that may concern them. */

@@ -35,12 +35,14 @@ export class Card extends rowModel('cards', {
   archived_at: Nullable(Timestamp),
   // The id of the operation that archived it.
   archive_batch_id: Internal(Nullable(Uuid)),
+  // Its external id, if its type allows several cards of one name; PostgreSQL sets it.
+  sibling_key: Internal(Nullable(Type.String())),
   created_by: Nullable(Uuid),
   updated_by: Nullable(Uuid),
   created_at: Timestamp,
   updated_at: Timestamp,
 }) {}
-export type CardColumns = RowOf<typeof Card>;
+export type CardColumns = Omit<RowOf<typeof Card>, 'sibling_key'>;
 
 /** A merge of cards; an undo reads its events. */
 export class CardMerge extends rowModel('card_merges', {

@@ -37,3 +37,8 @@ export function spellingsOf(words: readonly string[], plain: readonly string[]):
   }
   return (word) => found.get(word) ?? [word];
 }
+
+/** A text in the spellings of its umlauts: as it is, with each pair such as `oe` as an umlaut, and without umlauts. */
+export function spellingsOfText(text: string): string[] {
+  return [...new Set([text, ...pairSpellings(text.toLowerCase()), withoutUmlauts(text)])];
+}

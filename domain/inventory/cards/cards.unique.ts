@@ -19,11 +19,20 @@ export const siblingOf = (type: string, parent: string, lowerName: string): stri
   `o.type = ${type} and o.status = 'ACTIVE' and coalesce(o.parent_id, ${ROOT}) = coalesce(${parent}, ${ROOT})
    and md5(lower(o.name)) = md5(${lowerName})`;
 
+/**
+ * SQL of whether the name of the card `o` excludes a sibling with the name: always, unless the type has `allow_same_name` and both
+ * have an external id.
+ */
+export const nameTaken = (type: string, parent: string, lowerName: string, externalId: string): string =>
+  `${siblingOf(type, parent, lowerName)} and (${externalId} is null or o.external_id is null
+    or not exists (select from card_types s where s.key = o.type and s.allow_same_name))`;
+
 const indexes = {
   cards_sibling_name: {
     code: 'sibling_name_taken',
-    matches: siblingOf('v.type', 'v.parent_id', 'lower(v.name)'),
-    detail: 'An active card of this type below the same parent has this name.',
+    matches: nameTaken('v.type', 'v.parent_id', 'lower(v.name)', 'v.external_id'),
+    detail:
+      'An active card of this type below the same parent has this name. In types with allow_same_name both can have it if each has an external id.',
   },
   cards_external_id: {
     code: 'external_id_taken',

@@ -4,8 +4,10 @@ import { notFound } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { defineList, listFor, readOne } from '../../kernel/lists/lists.define.ts';
 import { columnMembers, columnSorts, readItem } from '../../kernel/lists/lists.run.ts';
+import { textLiteral } from '../../kernel/lists/lists.sql.ts';
 import type { Condition, Fragment, JsonText } from '../../kernel/lists/lists.types.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
+import { settingDefaults, storedKey } from '../../kernel/settings/settings.read.ts';
 import { Choice, FilledText, Uuid } from '../../kernel/shapes.ts';
 import { invisibleCardError, visibleCards } from '../cards/cards.projection.ts';
 import { loadEnds } from '../relations/relations.load.ts';
@@ -35,13 +37,19 @@ export const flowMembers = {
     ),
 };
 
+/** The place of a flow's frequency in the setting, whose keys are read once. */
+const frequencyRank = `array_position(array(select o.value ->> 'key' from jsonb_array_elements(coalesce(
+  (select value from settings where key = '${storedKey('flow_frequencies')}'),
+  ${textLiteral(JSON.stringify(settingDefaults.flow_frequencies))}::jsonb)) with ordinality o (value, n) order by o.n), t.frequency)`;
+
 /** Flows with their cards; of interfaces and data objects those that are active and visible. */
 const base = {
   name: 'data-flows',
   from: 'data_flows t join cards s on s.id = t.source_id join cards d on d.id = t.target_id',
   id: 't.id',
   sorts: {
-    ...columnSorts('t', DataFlow, 'created_at', 'frequency'),
+    ...columnSorts('t', DataFlow, 'created_at'),
+    frequency: { sql: frequencyRank, type: 'bigint' as const },
     source: { sql: 's.name_key', type: 'text' as const, filled: true },
     target: { sql: 'd.name_key', type: 'text' as const, filled: true },
   },

@@ -198,6 +198,7 @@ const columnField = (column: FilterColumn, rule: ValueRule): CardField => ({
 });
 
 const text: ValueRule = { kind: 'text' };
+const nameText: ValueRule = { kind: 'text', isName: true };
 const moment: ValueRule = { kind: 'moment' };
 const keyOf = (what: string, keys: Iterable<string>): ValueRule => ({
   kind: 'key',
@@ -211,12 +212,12 @@ const columns: Record<
   [FilterColumn, ValueRule | ((scope: FilterScope, schema: FilterSchema) => ValueRule)]
 > = {
   number: ['number', text],
-  name: ['name', text],
+  name: ['name', nameText],
   type: ['type', (_, { types }) => keyOf('card type', types.keys())],
   subtype: ['subtype', ({ subtypes }) => keyOf('subtype', subtypes)],
-  alias: ['alias', text],
+  alias: ['alias', nameText],
   description: ['description', text],
-  external_id: ['external_id', text],
+  external_id: ['external_id', nameText],
   id: ['id', { kind: 'id' }],
   parent: ['parent_id', { kind: 'id' }],
   parent_id: ['parent_id', { kind: 'id' }],
@@ -250,7 +251,7 @@ function lifecycleField(root: FilterWord, [name, ...more]: FilterWord[]): CardFi
 }
 
 function tagField([name, ...more]: FilterWord[], groups: FilterSchema['tagGroups']): CardField {
-  const group = name && groups.get(name.text.toLowerCase());
+  const group = name && groups.get(name.text.normalize('NFC').toLowerCase());
   if (name && !group) {
     throw unknown(
       'tag group',

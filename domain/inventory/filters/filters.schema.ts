@@ -117,7 +117,9 @@ export type ValueKind = keyof FilterValues;
 
 /** How the values of a field are parsed. */
 export type ValueRule =
-  | { kind: Exclude<ValueKind, 'key' | 'keys' | 'tag'> }
+  | { kind: Exclude<ValueKind, 'key' | 'keys' | 'tag' | 'text'> }
+  /** The text of a name, which is stored in one Unicode form. */
+  | { kind: 'text'; isName?: boolean }
   | { kind: 'key' | 'keys'; what: string; keys: ReadonlySet<string> }
   | { kind: 'tag'; group?: FilterTagGroup; groups: ReadonlyMap<string, FilterTagGroup> };
 
@@ -167,7 +169,7 @@ function ruleOf(type: FieldType, options: ReadonlySet<string>): ValueRule {
 export function readValue(rule: ValueRule, word: FilterWord): FilterValues[ValueKind] | undefined {
   switch (rule.kind) {
     case 'text':
-      return word.text;
+      return rule.isName ? word.text.normalize('NFC') : word.text;
     case 'key':
     case 'keys':
       return rule.keys.has(word.text) ? word.text : undefined;
@@ -183,8 +185,10 @@ export function readValue(rule: ValueRule, word: FilterWord): FilterValues[Value
       return readId(word.text);
     case 'person':
       return readPerson(word);
-    case 'tag':
-      return rule.group ? { groupId: rule.group.id, name: word.text } : readTag(word.text, rule.groups);
+    case 'tag': {
+      const name = word.text.normalize('NFC');
+      return rule.group ? { groupId: rule.group.id, name } : readTag(name, rule.groups);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import { notFound } from '../../../platform/errors.ts';
+import { cleanName } from '../../../platform/storable.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
@@ -235,19 +236,21 @@ interface Query {
   path: string | null;
 }
 
+const nameOf = (text: string | null | undefined) => (text == null ? null : cleanName(text));
+
 function queryOf(n: number, ref: CardRef): Query {
   // A name that cannot be stored matches nothing, and cannot be sent to PostgreSQL.
   const texts = [ref.type, ref.external_id, ref.name, ...(ref.parent_path ?? [])];
   const kind = texts.every((text) => !text || isStorable(text)) ? kindOf(ref) : null;
   if (kind === null) return { n, kind, id: null, type: null, external_id: null, name: null, path: null };
-  const path = kind === 'name' && ref.parent_path ? ref.parent_path.map((step) => step.trim()) : null;
+  const path = kind === 'name' && ref.parent_path ? ref.parent_path.map(cleanName) : null;
   return {
     n,
     kind,
     id: kind === 'id' ? ref.id! : null,
     type: ref.type ?? null,
-    external_id: ref.external_id?.trim() ?? null,
-    name: ref.name?.trim() ?? null,
+    external_id: nameOf(ref.external_id),
+    name: nameOf(ref.name),
     path: path && JSON.stringify(path),
   };
 }

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { embed, query, queryRows, type Sql } from '../../../platform/database.ts';
 import { EstateError, invalidField } from '../../../platform/errors.ts';
-import type { Snapshot } from '../../../platform/snapshot.ts';
+import { type Snapshot, withSnapshot } from '../../../platform/snapshot.ts';
 import type { Ctx } from '../context.ts';
 import { CLEANUP_BATCH, type Retention } from '../extensions.ts';
-import type { JsonText } from '../lists/lists.types.ts';
+import type { Fragment, JsonText } from '../lists/lists.types.ts';
 import { optional, type StaticOf, TextUpTo, Uuid } from '../shapes.ts';
 import { eventTypesIn } from './events.catalogue.ts';
 import { visibleData, visibleEvents } from './events.visible.ts';
@@ -76,14 +76,44 @@ export const changesParams = {
   }),
 };
 
+/** The bytes after each item that the text of a page has not after its last one: a comma and a line feed. */
+const ITEM_END = 2;
+
 /**
- * The change feed after a position, in commit order: `{items, next, has_more}`. `next` also skips events that are not
- * visible to the caller or do not match the filters, so that polling always advances.
+ * The change feed after a position, in commit order: `{items, next, has_more}` as JSON in chunks, since as one string a long
+ * page would hold the event loop. `next` also skips events that are not visible to the caller or do not match the filters,
+ * so that polling always advances.
  */
-export async function readChanges(ctx: Ctx, params: StaticOf<typeof changesParams>): Promise<JsonText> {
-  const ends = await feedEnds(ctx.db);
-  if (params.after === 'now') return `{"items":[],"next":"${ends.newest}","has_more":false}`;
-  const after = params.after === undefined ? ends.purgedThrough : checkPosition(params.after, ends, 'after');
+export async function readChanges(ctx: Ctx, params: StaticOf<typeof changesParams>): Promise<Buffer[]> {
+  return await withSnapshot(ctx.db, async (snapshot) => {
+    const [ends] = await snapshot.query<FeedEnds>(FEED_ENDS);
+    const { newest, purgedThrough } = ends!;
+    const end = (next: unknown, more: boolean) => Buffer.from(`],"next":"${next}","has_more":${more}}`);
+    const chunks: Buffer[] = [Buffer.from('{"items":[')];
+    if (params.after === 'now') return [...chunks, end(newest, false)];
+    const after = params.after === undefined ? purgedThrough : checkPosition(params.after, ends!, 'after');
+    const { sql, bindings } = changesAfter(ctx, params, after, newest);
+    let rows = 0;
+    for await (const lines of snapshot.json(sql, bindings)) {
+      chunks.push(lines.bytes);
+      rows += lines.rows;
+    }
+    if (rows === 0) return [...chunks, end(newest, false)];
+    const more = rows > params.limit;
+    if (more) takeLastLine(chunks);
+    const next = more ? /^{"position" : "(\d+)"/.exec(lastLine(chunks.at(-1)!).toString())![1] : newest;
+    chunks.push(chunks.pop()!.subarray(0, -ITEM_END), end(next, more));
+    return chunks;
+  });
+}
+
+/** The events of a page as lines of JSON, and one more if there is one. */
+function changesAfter(
+  ctx: Ctx,
+  params: StaticOf<typeof changesParams>,
+  after: number,
+  newest: number,
+): Fragment {
   const visible = visibleEvents(ctx);
   const data = visibleData(ctx);
   const where = [visible.sql];
@@ -101,21 +131,25 @@ export async function readChanges(ctx: Ctx, params: StaticOf<typeof changesParam
     where.push('e.event_type = any(?::text[])');
     bindings.push(eventTypesIn(params.event_type));
   }
-  const { rows } = await ctx.db.raw(
-    `select json_build_object('position', e.position::text, 'event_type', e.event_type, 'card_id', e.card_id,
+  return {
+    sql: `select json_build_object('position', e.position::text, 'event_type', e.event_type, 'card_id', e.card_id,
               'peer_card_id', e.peer_card_id, 'relation_id', e.relation_id, 'at', utc(e.at),
               'actor', case when u.id is null then null
                        else json_build_object('id', u.id, 'display_name', u.display_name) end,
-              'data', ${data.sql})::text as item, e.position
+              'data', ${data.sql})::text || ',' as item
      from events e left join users u on u.id = e.user_id
      where e.position > ? and e.position <= ? and ${where.join(' and ')}
      order by e.position limit ?`,
-    [...data.bindings, after, ends.newest, ...bindings, params.limit + 1],
-  );
-  const more = rows.length > params.limit;
-  const page = rows.slice(0, params.limit) as { item: string; position: number }[];
-  const next = more ? page.at(-1)!.position : ends.newest;
-  return `{"items":[${page.map((row) => row.item).join(',')}],"next":"${next}","has_more":${more}}`;
+    bindings: [...data.bindings, after, newest, ...bindings, params.limit + 1],
+  };
+}
+
+const lastLine = (lines: Buffer): Buffer => lines.subarray(lines.lastIndexOf('\n', -2) + 1);
+
+function takeLastLine(chunks: Buffer[]): void {
+  const lines = chunks.pop()!;
+  const rest = lines.subarray(0, lines.length - lastLine(lines).length);
+  if (rest.length > 0) chunks.push(rest);
 }
 
 /** The latest events that a summary counts. */

@@ -39,7 +39,7 @@ export interface CalculationPlan {
 }
 
 /** Members of a card that `data` contains besides its fields. */
-const dataMembers = [
+export const dataMembers: readonly string[] = [
   'name',
   'alias',
   'description',
@@ -47,7 +47,7 @@ const dataMembers = [
   'external_id',
   'status',
   'lifecycle',
-] as const;
+];
 
 /**
  * Parses a formula for cards of a type and checks it against the metamodel.
@@ -59,7 +59,7 @@ export function readFormula(formula: string, type: string, types: PlanTypes): Re
   const fields = types.cardTypes.get(type)?.fields;
   if (!fields) throw new FormulaError(`There is no card type '${type}'.`);
   for (const key of reads.data) {
-    if (!fields.has(key) && !(dataMembers as readonly string[]).includes(key)) {
+    if (!fields.has(key) && !dataMembers.includes(key)) {
       throw new FormulaError(`The type '${type}' has no field '${key}'.`);
     }
   }

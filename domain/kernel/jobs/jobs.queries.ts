@@ -3,6 +3,7 @@ import { EstateError, invalidField, notFound } from '../../../platform/errors.ts
 import type { Ctx } from '../context.ts';
 import { readFile, type StoredFile } from '../files/files.store.ts';
 import { defineList } from '../lists/lists.define.ts';
+import { rankSql } from '../lists/lists.sql.ts';
 import type { Condition } from '../lists/lists.types.ts';
 import type { TokenScope } from '../permissions/permissions.data.ts';
 import { may } from '../permissions/policy.ts';
@@ -29,7 +30,7 @@ export const jobList = defineList({
     created_at: { sql: 'j.created_at', type: 'timestamptz', immutable: true },
     finished_at: { sql: 'j.finished_at', type: 'timestamptz' },
     kind: { sql: 'j.kind', type: 'text', immutable: true },
-    status: { sql: 'j.status', type: 'text' },
+    status: { sql: rankSql(jobStatuses, 'j.status'), type: 'bigint', filled: true },
   },
   defaultSort: 'created_at',
   defaultDir: 'desc',

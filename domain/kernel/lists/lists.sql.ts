@@ -2,12 +2,21 @@ import { fragment } from '../../../platform/database.ts';
 import { invalidField } from '../../../platform/errors.ts';
 import type { Condition, Fragment, ListParams, ListSpec, Order } from './lists.types.ts';
 
-/** The requested order. @throws EstateError naming `sort_by` if the list does not support it. */
-export function orderOf(spec: ListSpec, params: Pick<ListParams, 'sort_by' | 'sort_dir'>): Order {
+/**
+ * The requested order.
+ * @param others sort fields that the list has besides those of `spec`, for the error.
+ * @throws EstateError naming `sort_by` if the list does not support it.
+ */
+export function orderOf(
+  spec: ListSpec,
+  params: Pick<ListParams, 'sort_by' | 'sort_dir'>,
+  others: readonly string[] = [],
+): Order {
   const key = params.sort_by ?? spec.defaultSort;
   const field = Object.hasOwn(spec.sorts, key) ? spec.sorts[key] : undefined;
   if (!field) {
-    throw invalidField('sort_by', 'unknown_sort', `is none of ${Object.keys(spec.sorts).join(', ')}`);
+    const known = [...Object.keys(spec.sorts), ...others];
+    throw invalidField('sort_by', 'unknown_sort', `is none of ${known.join(', ')}`);
   }
   return { key, field, dir: params.sort_dir ?? ((key === spec.defaultSort && spec.defaultDir) || 'asc') };
 }

@@ -31,6 +31,21 @@ export function requireGrantable(caller: Caller, map: PermissionMap): void {
   if (missing) throw forbidden(missing);
 }
 
+/** Whether a check of permissions passes. */
+export const isPermitted = async (check: () => Promise<void>): Promise<boolean> =>
+  (await refusalOf(check)) === undefined;
+
+/** Why a check of permissions does not pass; undefined if it does. */
+export async function refusalOf(check: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof EstateError && error.code === 'forbidden') return error.message;
+    throw error;
+  }
+}
+
 /** The permission map of an active role. @throws EstateError `validation_failed` naming `role`. */
 export async function permissionsOfRole(sql: Sql, key: string): Promise<PermissionMap> {
   const row = await sql('roles').where({ key, is_archived: false }).first('permissions');

@@ -47,7 +47,7 @@ interface NoTransfer {
 }
 
 /** How writes of rows are undone, and the required rights. Rows are undone from their events, column by column. */
-export interface ResourceUndo extends Pick<UndoSpec, 'derived' | 'settle' | 'undo'> {
+export interface ResourceUndo extends Pick<UndoSpec, 'check' | 'derived' | 'settle' | 'undo'> {
   right: UndoRight;
   /** Event types whose undo needs other rights. */
   rights?: Partial<Record<EventType, UndoRight>>;
@@ -84,7 +84,7 @@ export interface Resource {
 /** How the writes of a resource are undone; undefined if they cannot be undone. */
 export function undoSpecOf({ model, name, events, topics, metamodel, undo }: Resource): UndoSpec | undefined {
   if ('refused' in undo || undo.inSets) return undefined;
-  const { derived, settle, undo: custom } = undo;
+  const { check, derived, settle, undo: custom } = undo;
   return {
     entity: name,
     model,
@@ -92,6 +92,7 @@ export function undoSpecOf({ model, name, events, topics, metamodel, undo }: Res
     ...(metamodel ? { changesMetamodel: true } : {}),
     ...(topics ? { topics: () => [...topics] } : {}),
     ...(derived ? { derived } : {}),
+    ...(check ? { check } : {}),
     ...(settle ? { settle } : {}),
     ...(custom ? { undo: custom } : {}),
   };

@@ -281,12 +281,22 @@ export const settingTable = {
         flag('Whether the connection must be encrypted: from the beginning on port 465, else by STARTTLS'),
         true,
       ),
+      smtp_auth: guarded(
+        Choice(
+          ['password', 'oauth2'],
+          'How `smtp_user` logs in: `smtp_password` is the password, or the secret of an OAuth 2.0 client (XOAUTH2)',
+        ),
+        'password',
+      ),
+      oauth_token_url: guarded(address, ''),
+      oauth_client_id: guarded(line(200), ''),
+      oauth_scope: guarded(line(500, 'Of the tokens; empty: none'), ''),
       app_base_url: guarded(line(500, 'The address of the application, for links in mails'), ''),
     },
     ['email', 'EmailSettings', 'the mail server'],
     {
       secret: 'smtp_password',
-      destination: ['smtp_host', 'smtp_port', 'smtp_tls'],
+      destination: ['smtp_host', 'smtp_port', 'smtp_tls', 'smtp_auth', 'oauth_token_url'],
       example: { smtp_host: 'mail.estate.example', smtp_user: 'estate', smtp_password: 'a secret' },
     },
   ),

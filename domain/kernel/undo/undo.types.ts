@@ -61,6 +61,8 @@ export interface UndoSpec {
   changesMetamodel?: boolean;
   /** Topics to raise after a row was restored, from the row in its event. */
   topics?(event: UndoneEvent): string[];
+  /** Checks a row before its generic undo: why it must stay, or null. */
+  check?(work: Work, event: UndoneEvent): Promise<UndoRefusal | null>;
   /**
    * Checks a row after its generic undo and applies the consequences; a refusal reverts the undo.
    */

@@ -2,6 +2,7 @@ import { type Db, embed, fragment } from '../../../platform/database.ts';
 import { loadCards, requireCard } from '../../inventory/cards/cards.load.ts';
 import { saveCards } from '../../inventory/cards/cards.save.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import { columnSorts } from '../../kernel/lists/lists.run.ts';
 import type { Fragment } from '../../kernel/lists/lists.types.ts';
 import { hasCostRole, may } from '../../kernel/permissions/policy.ts';
 import { blankErrors, dayErrors, refuse, requireAssignable } from './ppm.checks.ts';
@@ -55,7 +56,7 @@ export const projectRisks: PpmKind<ProjectRiskRow> = {
   eventMembers: ['title'],
   sorts: {
     risk_score: { sql: '(t.probability * t.impact)', type: 'bigint', filled: true },
-    status: { sql: 't.status', type: 'text', filled: true },
+    ...columnSorts('t', ProjectRisk, 'status'),
     title: { sql: 'fold(t.title)', type: 'text', filled: true },
   },
   search: `fold(t.title || ' ' || coalesce(t.description, '') || ' ' || coalesce(t.mitigation, ''))`,

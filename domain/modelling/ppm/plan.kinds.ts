@@ -6,7 +6,7 @@ import { closeSystemTodos, openSystemTodo } from '../../collaboration/todos/todo
 import { TASK_TOPIC } from '../../collaboration/todos/todos.topics.ts';
 import { command } from '../../kernel/command.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { rankSql } from '../../kernel/lists/lists.sql.ts';
+import { columnSorts } from '../../kernel/lists/lists.run.ts';
 import type { JsonText, ListParams } from '../../kernel/lists/lists.types.ts';
 import { findRows, lockRow } from '../../kernel/resources/rows.ts';
 import { Choice, object, Uuid } from '../../kernel/shapes.ts';
@@ -41,7 +41,6 @@ import {
   TaskComment,
   type TaskCommentRow,
   type TaskRow,
-  taskPriorities,
   taskStatuses,
   WbsItem,
   type WbsRow,
@@ -188,8 +187,7 @@ export const tasks: PpmKind<TaskRow> = {
     sort_order: { sql: 't.sort_order', type: 'bigint', filled: true },
     due_date: { sql: 't.due_date::text', type: 'text' },
     title: { sql: 'fold(t.title)', type: 'text', filled: true },
-    status: { sql: 't.status', type: 'text', filled: true },
-    priority: { sql: rankSql(taskPriorities, 't.priority'), type: 'bigint', filled: true },
+    ...columnSorts('t', Task, 'status', 'priority'),
   },
   defaultSort: 'sort_order',
   search: `fold(t.title || ' ' || coalesce(t.description, ''))`,

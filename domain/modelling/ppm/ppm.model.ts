@@ -12,7 +12,7 @@ const healths = ['onTrack', 'atRisk', 'offTrack'] as const;
 const spendings = ['capex', 'opex'] as const;
 const projectRiskStatuses = ['open', 'mitigating', 'mitigated', 'closed', 'accepted'] as const;
 export const taskStatuses = ['todo', 'in_progress', 'done', 'blocked'] as const;
-export const taskPriorities = ['critical', 'high', 'medium', 'low'] as const;
+const taskPriorities = ['critical', 'high', 'medium', 'low'] as const;
 
 /** What an end of a dependency is. */
 export const planKinds = ['task', 'wbs'] as const;

@@ -1,5 +1,6 @@
 import { embed, query, type Sql } from '../../../../platform/database.ts';
 import { EstateError, type FieldError, invalidField } from '../../../../platform/errors.ts';
+import { cleanName } from '../../../../platform/storable.ts';
 import { commandWith } from '../../../kernel/command.ts';
 import type { Ctx, Work } from '../../../kernel/context.ts';
 import type { CardType } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -51,7 +52,7 @@ export async function createCardsWithin(
     await lockHierarchy(work.sql, 'shared');
   }
   const ids = await newIds(work, rows.length);
-  const clean = rows.map((row) => ({ ...row, ...cleanCardInput(row), name: row.name.trim() }));
+  const clean = rows.map((row) => ({ ...row, ...cleanCardInput(row), name: cleanName(row.name) }));
   for (let attempt = 1; ; attempt += 1) {
     const around = await readContext(work.sql, ctx, clean);
     const made = createdCards();
@@ -94,7 +95,7 @@ function outcomeOf(
   try {
     const parent = findParent(numbered.row, around, made);
     const card = cardOf(work, ctx, numbered, parent);
-    refuseTaken(card, numbered.n, around, made);
+    refuseTaken(work, card, numbered.n, around, made);
     addCreated(made, card, parent, around);
     return { card };
   } catch (error) {
@@ -112,12 +113,30 @@ function cardOf(work: Work, ctx: Ctx, { row, id }: NumberedRow, parent: FoundPar
 }
 
 /** A name or external id that a stored card or an earlier row already uses. */
-function refuseTaken(card: StoredCard, n: number, around: Surroundings, made: CreatedCards): void {
+function refuseTaken(
+  work: Work,
+  card: StoredCard,
+  n: number,
+  around: Surroundings,
+  made: CreatedCards,
+): void {
   const stored = around.taken.get(n) ?? {};
-  const sibling = stored.sibling ?? made.below(card.type, card.parent_id, around.lower(card.name));
+  const sibling = stored.sibling ?? refusedBy(work, card, around, made);
   if (sibling) throw takenKeyError('cards_sibling_name', sibling);
   const holder = stored.external_id ?? (card.external_id && made.byExternalId(card.type, card.external_id));
   if (holder) throw takenKeyError('cards_external_id', holder);
+}
+
+/** The card of an earlier row that has the name and does not allow another one to have it. */
+function refusedBy(
+  { metamodel }: Work,
+  card: StoredCard,
+  around: Surroundings,
+  made: CreatedCards,
+): string | undefined {
+  const siblings = made.below(card.type, card.parent_id, around.lower(card.name));
+  if (!metamodel.cardTypes.get(card.type)?.allow_same_name) return siblings[0]?.id;
+  return siblings.find((other) => !card.external_id || !other.external_id)?.id;
 }
 
 /** Reads what is needed to check the rows. */
@@ -166,7 +185,7 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
   );
   return {
     lower,
-    childNamed: paths.childNamed,
+    childrenNamed: paths.childrenNamed,
     named(type, name) {
       const ref = found.get(keyOf(type, name));
       if (!ref) return [];
@@ -184,9 +203,11 @@ async function readContext(sql: Sql, ctx: Ctx, rows: BulkCreateRow[]): Promise<S
  */
 async function readPaths(sql: Sql, ctx: Ctx, rows: BulkCreateRow[], lower: (text: string) => string) {
   const visible = embed(visibleCards(ctx));
-  const children = new Map<string, string>();
+  const children = new Map<string, string[]>();
   const keyOf = (type: string, parent: string | null, name: string) => JSON.stringify([type, parent, name]);
-  const childNamed: Surroundings['childNamed'] = (...place) => children.get(keyOf(...place));
+  const childrenNamed: Surroundings['childrenNamed'] = (...place) => children.get(keyOf(...place)) ?? [];
+  // an ambiguous step is refused before its card is used
+  const childNamed = (...place: Parameters<typeof childrenNamed>) => childrenNamed(...place)[0];
   let walks = rows.map((row) => ({
     type: row.type,
     at: null as string | null,
@@ -202,15 +223,16 @@ async function readPaths(sql: Sql, ctx: Ctx, rows: BulkCreateRow[], lower: (text
         ${column(({ names }) => names[level]!)}::text[]) as v(type, at, name)
       join cards o on ${embed(siblingOf('v.type', 'v.at', 'v.name'))}
       where exists (select from cards c where c.id = o.id and (${visible}))`;
-    for (const { type, at, name, id } of found) children.set(keyOf(type, at, name), id);
+    for (const { type, at, name, id } of found)
+      children.set(keyOf(type, at, name), [...childrenNamed(type, at, name), id]);
     walks = walks.flatMap((walk) => {
       const at = childNamed(walk.type, walk.at, walk.names[level]!);
       return at === undefined ? [] : { ...walk, at };
     });
   }
   return {
-    ids: [...new Set(children.values())],
-    childNamed,
+    ids: [...new Set([...children.values()].flat())],
+    childrenNamed,
     endOf: (row: BulkCreateRow) =>
       pathOf(row).reduce<string | null | undefined>(
         (at, step) => (at === undefined ? undefined : childNamed(row.type, at, lower(step))),
@@ -237,8 +259,8 @@ interface FoundParent {
 /** The cards created by earlier rows. */
 interface CreatedCards {
   parents: Map<string, ParentCard>;
-  /** The card with the name below a parent. */
-  below(type: string, parent: string | null, lowerName: string): string | undefined;
+  /** The cards with the name below a parent: several only in types with `allow_same_name`. */
+  below(type: string, parent: string | null, lowerName: string): readonly StoredCard[];
   /** All cards with the name, below any parent. */
   named(type: string, lowerName: string): string[];
   byExternalId(type: string, externalId: string): string | undefined;
@@ -247,18 +269,19 @@ interface CreatedCards {
 
 function createdCards(): CreatedCards {
   const parents = new Map<string, ParentCard>();
-  const children = new Map<string, string>();
+  const children = new Map<string, StoredCard[]>();
   const names = new Map<string, string[]>();
   const keys = new Map<string, string>();
   const key = (...parts: (string | null)[]) => JSON.stringify(parts);
   return {
     parents,
-    below: (type, parent, name) => children.get(key(type, parent, name)),
+    below: (type, parent, name) => children.get(key(type, parent, name)) ?? [],
     named: (type, name) => names.get(key(type, name)) ?? [],
     byExternalId: (type, externalId) => keys.get(key(type, externalId)),
     add(card, name, parent) {
       parents.set(card.id, parent);
-      children.set(key(card.type, card.parent_id, name), card.id);
+      const place = key(card.type, card.parent_id, name);
+      children.set(place, [...(children.get(place) ?? []), card]);
       names.set(key(card.type, name), [...(names.get(key(card.type, name)) ?? []), card.id]);
       if (card.external_id) keys.set(key(card.type, card.external_id), card.id);
     },
@@ -304,12 +327,18 @@ function idOf(row: BulkCreateRow, around: Surroundings, made: CreatedCards): str
     : invalidField('parent_name', 'ambiguous_parent', 'several cards have this name; give their path');
 }
 
-/** Follows the path from its root. Stored cards take precedence, since no row can create a second card of the same name. */
+/** Follows the path from its root. */
 function walk(row: BulkCreateRow, around: Surroundings, made: CreatedCards): string | null {
   let at: string | null = null;
   for (const [index, step] of pathOf(row).entries()) {
     const name = around.lower(step);
-    at = around.childNamed(row.type, at, name) ?? made.below(row.type, at, name) ?? missing(index + 1);
+    const stored = around.childrenNamed(row.type, at, name);
+    const found: string[] = [...stored, ...made.below(row.type, at, name).map(({ id }) => id)];
+    if (found.length > 1) {
+      const message = `several cards have the name of step ${index + 1}; give the parent_id`;
+      throw invalidField('parent_path', 'ambiguous_path', message);
+    }
+    at = found[0] ?? missing(index + 1);
   }
   return at;
 }
@@ -338,8 +367,8 @@ function pathOf({ parent_path, parent_name }: BulkCreateRow): string[] {
 interface Surroundings {
   /** A text in lower case, as PostgreSQL computes it. */
   lower(text: string): string;
-  /** The stored card of a name in lower case below a parent, or among the roots. */
-  childNamed(type: string, parent: string | null, lowerName: string): string | undefined;
+  /** The stored cards of a name in lower case below a parent, or among the roots. */
+  childrenNamed(type: string, parent: string | null, lowerName: string): readonly string[];
   /** The stored cards with a name; two mean "more than one". */
   named(type: string, name: string): string[];
   /** Visible stored parents, by id. */

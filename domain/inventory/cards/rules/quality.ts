@@ -93,6 +93,10 @@ function qualityParts(type: CardType, card: QualityCard, facts: QualityFacts): Q
   return parts.filter(({ weight, slots }) => weight > 0 && slots > 0);
 }
 
+/** Whether anything counts for the data quality of a card of a type and subtype; if nothing does, it has none. */
+export const hasQuality = (type: CardType, subtype: string | null): boolean =>
+  qualityParts(type, { subtype, description: null, lifecycle: null, attributes: {} }, noFacts).length > 0;
+
 /** Something that a card lacks for a data quality of 100. */
 export interface QualityGap {
   kind: 'field' | 'description' | 'lifecycle' | 'relation' | 'tag_group' | 'stakeholder_role';

@@ -1,4 +1,5 @@
 import { EstateError, type FieldError, fieldError, invalidFields } from '../../../../platform/errors.ts';
+import { cleanName } from '../../../../platform/storable.ts';
 import { shortened, unknownChoice } from '../../../kernel/choices.ts';
 import { isDay } from '../../../kernel/dates.ts';
 import type { CardType, CompiledField, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
@@ -37,8 +38,11 @@ export function checkText(field: string, text: string, max: number): FieldError 
 }
 
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
-/** A text without visible characters: only formatting characters such as zero-width spaces and soft hyphens. */
-const INVISIBLE = /^[\p{Cf}\s]*\p{Cf}[\p{Cf}\s]*$/u;
+/**
+ * A text without visible characters: only blanks and what is drawn as nothing, such as zero-width spaces, soft hyphens, fillers of
+ * Hangul and the blank of Braille.
+ */
+const INVISIBLE = /^\s*(?:[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]\s*)+$/u;
 
 /** Checks a text on one line, such as a name. */
 export function checkLine(field: string, text: string, max: number): FieldError | undefined {
@@ -177,13 +181,13 @@ export function checkLifecycleOrder(lifecycle: Lifecycle | null): FieldError[] {
 }
 
 /**
- * The input in its stored form: names, aliases and external ids are trimmed, and empty texts are null.
+ * The input in its stored form: names, aliases and external ids are trimmed and in one Unicode form, and empty texts are null.
  */
 export function cleanCardInput(input: CardInput): CardInput {
   const clean: CardInput = { ...input };
-  if (typeof clean.name === 'string') clean.name = clean.name.trim();
-  if (typeof clean.alias === 'string') clean.alias = clean.alias.trim() || null;
-  if (typeof clean.external_id === 'string') clean.external_id = clean.external_id.trim() || null;
+  if (typeof clean.name === 'string') clean.name = cleanName(clean.name);
+  if (typeof clean.alias === 'string') clean.alias = cleanName(clean.alias) || null;
+  if (typeof clean.external_id === 'string') clean.external_id = cleanName(clean.external_id) || null;
   if (clean.description === '') clean.description = null;
   if (typeof clean.parent_id === 'string') clean.parent_id = clean.parent_id.toLowerCase();
   return clean;

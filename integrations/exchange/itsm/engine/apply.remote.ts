@@ -322,7 +322,9 @@ function findByState(
   if (entries.every(([path, { old }]) => holds(path, old))) return { kind: 'absent' };
   const base = Object.fromEntries(
     entries
-      .filter(([path, { old, new: value }]) => holds(path, value) || (options.isUndo && !holds(path, old)))
+      .filter(
+        ([path, { old, new: value }]) => holds(path, value) || (options.writesOlder && !holds(path, old)),
+      )
       .map(([path]) => [path, row.agreed[path]!] as const),
   );
   return {

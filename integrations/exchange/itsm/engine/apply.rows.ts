@@ -17,8 +17,8 @@ import { isChange } from './state.ts';
 export interface ApplyOptions {
   /** Whether a record may have changed since it was read, so that it is read again before its values are written here. */
   mayHaveChanged?: (remoteId: string) => boolean;
-  /** Whether the plan undoes a run: the values that it writes are older than those that it replaces. */
-  isUndo?: boolean;
+  /** Whether the values that the plan writes are older than those that it replaces: it undoes a run that is not itself an undo. */
+  writesOlder?: boolean;
   /** The number of remote rows that are checked and sent as one batch. */
   remoteBatch?: number;
   /** The number of concurrent writes of a batch. The connection limits their rate. */

@@ -76,20 +76,31 @@ function baseAfter(row: PlanRow, remoteId: string | null, pairs: Pairs): Record<
   });
 }
 
+/** Whether a base has the values of another one, on these sides. */
+const isAs = (now: Agreed, then: Agreed | null | undefined, over: readonly Side[]): boolean =>
+  Boolean(then) && over.every((one) => isEqual(now[one], then![one]));
+
+/** Whether the base is the one before the row: its value was not written, or a later run has agreed on the former values again. */
+const isAsBefore = ({ before }: PlanRow, path: Path, now: Agreed): boolean =>
+  isAs(now, before[path], ['local', 'remote']);
+
 /** Whether a later run has changed the base. A value that was not written has not changed it. */
-function wasAgreedLater({ side, agreed, before }: PlanRow, path: Path, now: Agreed): boolean {
-  const sides = (['local', 'remote'] as const).filter((one) => one !== side);
-  const isAs = (then: Agreed | null | undefined, over: readonly Side[]) =>
-    Boolean(then) && over.every((one) => isEqual(now[one], then![one]));
-  return !isAs(agreed[path], sides) && !isAs(before[path], ['local', 'remote']);
+function wasAgreedLater(row: PlanRow, path: Path, now: Agreed): boolean {
+  const sides = (['local', 'remote'] as const).filter((one) => one !== row.side);
+  return !isAs(now, row.agreed[path], sides) && !isAsBefore(row, path, now);
 }
 
 /** The values of a side after the row was applied. */
 function valuesAfter(row: PlanRow, remoteId: string | null, pairs: Pairs, side: Side): Record<Path, Value> {
   const base = baseAfter(row, remoteId, pairs);
-  const agreed = mapValues(row.agreed, (both, path) =>
-    writesAnotherValue(row, path) ? canonical(row.diff[path]?.new ?? null) : (base[path] ?? both)[side],
-  );
+  const agreed = mapValues(row.agreed, (both, path) => {
+    const change = row.diff[path];
+    if (writesAnotherValue(row, path)) return canonical(change?.new ?? null);
+    const now = base[path] ?? both;
+    // what was not written still has the former value; what was agreed on later is not replaced by it
+    const isFormer = change && side === row.side && isAsBefore(row, path, now) && !isAs(now, both, [side]);
+    return isFormer ? canonical(change.old) : now[side];
+  });
   // values that were written without a base
   const withoutBase = row.forgets.flatMap((path) =>
     row.diff[path] ? [[path, canonical(row.diff[path].new)] as const] : [],

@@ -7,7 +7,7 @@ import { lockCards, lockHierarchy } from '../../../../domain/inventory/cards/car
 import { lockNewEnds } from '../../../../domain/inventory/relations/relations.load.ts';
 import { command } from '../../../../domain/kernel/command.ts';
 import type { Ctx, Work } from '../../../../domain/kernel/context.ts';
-import { inTransaction, type Sql, type Transaction } from '../../../../platform/database.ts';
+import { inTransaction, query, type Sql, type Transaction } from '../../../../platform/database.ts';
 import { notFound } from '../../../../platform/errors.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { resolveStartedRows } from '../engine/apply.remote.ts';
@@ -81,7 +81,7 @@ export async function applyRun(
       : new Set<string>();
   const applied = await applyPlan(mapping, { id: runId, stopped }, port, {
     ...options,
-    isUndo,
+    writesOlder: await writesOlder(tools.ctx.db, head),
     mayHaveChanged: (id) => changed === null || changed.has(id),
   });
   if (applied.status === 'lost')
@@ -96,9 +96,20 @@ export async function applyRun(
 export async function settleRun(tools: ApplyTools, runId: string): Promise<number> {
   const rows = await readStartedRows(tools.ctx.db, runId);
   if (rows.length === 0) return 0;
-  const { mapping, port, isUndo } = await openRun(tools, runId, { isFiltered: false });
-  await resolveStartedRows({ mapping, planId: runId, port, options: { isUndo }, progress: new Map() }, rows);
+  const { head, mapping, port } = await openRun(tools, runId, { isFiltered: false });
+  const options = { writesOlder: await writesOlder(tools.ctx.db, head) };
+  await resolveStartedRows({ mapping, planId: runId, port, options, progress: new Map() }, rows);
   return rows.length;
+}
+
+/** Whether a run undoes a run that is not itself an undo; the undo of an undo writes the newer values again. */
+async function writesOlder(db: Sql, { undo_of }: RunRow): Promise<boolean> {
+  if (undo_of === null) return false;
+  return await query(db).value`with recursive undone as (
+      select undo_of from itsm_runs where id = ${undo_of}
+      union all
+      select r.undo_of from undone u join itsm_runs r on r.id = u.undo_of)
+    select count(*) % 2 = 1 as older from undone`;
 }
 
 /**
