@@ -70,10 +70,10 @@ function stylesOf(column: Column, form: FormColumn | undefined): { number: strin
   return { number: type === 'date' || type === 'datetime' ? style(cellStyle(type)) : '', text: '' };
 }
 
-const blanksAround = /^\s|\s$/;
-
 /** Spreadsheets keep that many digits of a number. */
 const DIGITS = 15;
+/** Integers below have no more digits. */
+const SHORT = 10 ** DIGITS;
 
 /** The text of a value for people who choose values by their labels. */
 const labelled = (cell: NonNullable<Cell>, texts: ReadonlyMap<string, string>): NonNullable<Cell> => {
@@ -97,7 +97,10 @@ export function rowXml(
     style: stylesOf(column, form?.[n]),
     texts: form?.[n]?.texts,
   }));
-  const isExact = (number: number) => !form || Number(number.toPrecision(DIGITS)) === number;
+  const isExact = (number: number) =>
+    !form ||
+    (Math.abs(number) < SHORT && Number.isInteger(number)) ||
+    Number(number.toPrecision(DIGITS)) === number;
   return (cells, row) => {
     let xml = '';
     for (let n = 0; n < forms.length; n += 1) {
@@ -122,7 +125,7 @@ export function rowXml(
       }
       // LibreOffice removes blanks around other texts
       xml +=
-        form && blanksAround.test(text)
+        form && text.trim().length < text.length
           ? `${open}${row}"${style.text} t="inlineStr"><is><t xml:space="preserve">${textXml(text)}</t></is></c>`
           : `${open}${row}"${style.text} t="str"><v>${textXml(text)}</v></c>`;
     }
