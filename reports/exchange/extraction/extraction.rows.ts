@@ -175,10 +175,19 @@ const pathJoin = (ctx: Ctx): Fragment => fragment`left join lateral (
     ) select string_agg(${embed(escaped('up.name', '\\\\/'))}, ' / ' order by up.depth desc) as path from up) pp
   on c.parent_id is not null`;
 
-const linkTable = (table: string, alias: string, isChanged: boolean): string =>
-  isChanged ? `changed x join ${table} ${alias} on ${alias}.card_id = x.id` : `${table} ${alias}`;
+/** The rows of a table that belong to the selected cards. */
+function linkTable(table: string, alias: string, isChanged: boolean, types?: string[]) {
+  const rows = embed(`${table} ${alias}`);
+  const card = embed(`${alias}.card_id`);
+  if (isChanged) return embed(fragment`changed x join ${rows} on ${card} = x.id`);
+  if (!types) return rows;
+  return embed(
+    fragment`(select id from cards where type = any(${types}::text[])) x join ${rows} on ${card} = x.id`,
+  );
+}
 
-const columnJoins = (ctx: Ctx): ColumnJoin[] => [
+/** @param types of the selected cards, unless these can be of all types. */
+const columnJoins = (ctx: Ctx, types?: string[]): ColumnJoin[] => [
   {
     columns: ['parent_number', 'parent_external_id', 'parent_name'],
     join: () => fragment`left join ${visible(ctx)} p on p.id = c.parent_id`,
@@ -187,32 +196,36 @@ const columnJoins = (ctx: Ctx): ColumnJoin[] => [
   {
     // each tag's text and place are computed once
     columns: ['tags'],
-    join: (range, isChanged) => `left join (select ct.card_id, json_agg(k.text order by k.place) as list
-      from ${linkTable('card_tags', 'ct', isChanged)}
-      join (select t.id, ${escaped('g.name', '\\\\/')} || '/' || ${escaped('t.name', '\\\\\\\\')} as text,
+    join: (
+      range,
+      isChanged,
+    ) => fragment`left join (select ct.card_id, json_agg(k.text order by k.place) as list
+      from ${linkTable('card_tags', 'ct', isChanged, types)}
+      join (select t.id, ${embed(escaped('g.name', '\\\\/'))} || '/' || ${embed(escaped('t.name', '\\\\\\\\'))} as text,
               row_number() over (order by lower(g.name), lower(t.name)) as place
             from tags t join tag_groups g on g.id = t.tag_group_id) k on k.id = ct.tag_id
-      where ${range('ct.card_id')} group by ct.card_id) t on t.card_id = c.id`,
+      where ${embed(range('ct.card_id'))} group by ct.card_id) t on t.card_id = c.id`,
   },
   {
     columns: ['stakeholders'],
     join: (
       range,
       isChanged,
-    ) => `left join (select s.card_id, json_agg(s.role || ':' || u.email order by s.role, lower(u.email)) as list
-      from ${linkTable('stakeholders', 's', isChanged)} join users u on u.id = s.user_id
-      where ${range('s.card_id')} group by s.card_id) s on s.card_id = c.id`,
+    ) => fragment`left join (select s.card_id, json_agg(s.role || ':' || u.email order by s.role, lower(u.email)) as list
+      from ${linkTable('stakeholders', 's', isChanged, types)} join users u on u.id = s.user_id
+      where ${embed(range('s.card_id'))} group by s.card_id) s on s.card_id = c.id`,
   },
 ];
 
 /** The cards of a selection. */
 export function cardSource(ctx: Ctx, selection: CardSelection): RowSource {
+  const areSome = selection.types.length < ctx.metamodel.visibleTypes.length;
   return {
     name: 'Cards',
     table: 'cards',
     row: 'c',
     joins: '',
-    columnJoins: columnJoins(ctx),
+    columnJoins: columnJoins(ctx, areSome ? selection.types : undefined),
     values: cardValues,
     attributes: visibleAttributes(ctx),
     where: selectedCards(ctx, selection),
