@@ -10,6 +10,7 @@ import { createSchemaBucket, lazySerializers } from './plugins/compilers.ts';
 import { registerCompression } from './plugins/compression.ts';
 import { registerConditional } from './plugins/conditional.ts';
 import { registerCors } from './plugins/cors.ts';
+import { registerDeprecations } from './plugins/deprecations.ts';
 import { registerIdempotency } from './plugins/idempotency.ts';
 import { registerProblems, sendBadAddress } from './plugins/problems.ts';
 import { answerProtocol, boundConnections, boundPublicRequests, protocolErrors } from './plugins/protocol.ts';
@@ -80,6 +81,7 @@ export async function createApp(services: Services): Promise<App> {
     }
     done(null, payload);
   });
+  registerDeprecations(app);
   registerBatches(app);
   registerConditional(app);
   registerIdempotency(app, services);

@@ -32,6 +32,8 @@ import { archivePurgeJob } from '../domain/inventory/cards/archive-purge.job.ts'
 import { purgeArchive } from '../domain/inventory/cards/cards.removal.ts';
 import { costsRefreshJob, refreshAnnualCosts } from '../domain/inventory/costs/costs.job.ts';
 import { metamodelChangeJob, runMetamodelChange } from '../domain/inventory/metamodel/changes/changes.run.ts';
+import { removalNoticesJob } from '../domain/inventory/metamodel/notices/notices.job.ts';
+import { notifyOwners } from '../domain/inventory/metamodel/notices/notices.run.ts';
 import { kpiSnapshotJob, reportJob, reportQueryJob } from '../domain/inventory/reports/report.job.ts';
 import { type JobProcessor, processes } from '../domain/kernel/jobs/jobs.running.ts';
 import { mailJob } from '../domain/kernel/mail/mail.enqueue.ts';
@@ -112,6 +114,10 @@ export const passwordResetProcessor = processes(passwordResetJob, sendPasswordRe
 
 export const registrationProcessor = processes(registrationJob, sendRegistration);
 
+export const removalNoticesProcessor = processes(removalNoticesJob, async (job) => ({
+  counts: { notices: await notifyOwners(job) },
+}));
+
 export const todosDueProcessor = processes(todosDueJob, async (job) => ({
   counts: { opened: await openDueTodos(job) },
 }));
@@ -130,6 +136,7 @@ export const processors: JobProcessor[] = [
   registrationProcessor,
   todosDueProcessor,
   mitigationsDueProcessor,
+  removalNoticesProcessor,
   eraseUserProcessor,
   archivePurgeProcessor,
   costsRefreshProcessor,

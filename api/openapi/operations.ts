@@ -201,5 +201,14 @@ function headersOf(spec: OperationSpec, status: number): ResponseHeader[] {
   if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed');
   if (status === 202 && spec.format !== 'mcp') names.push('Location');
   if (status === 206) names.push('Content-Range');
+  if (status < 202 && namesMetamodel(spec)) names.push('Deprecation', 'Sunset');
   return names;
+}
+
+/** Whether requests of the operation usually name parts of the metamodel, which can be deprecated. */
+function namesMetamodel({ url, query }: OperationSpec): boolean {
+  const { filter, $filter } =
+    (query as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
+  if (filter !== undefined || $filter !== undefined) return true;
+  return /^\/api\/v1\/((cards|relations)(\/:id)?|metamodel\/(relation-)?types\/:key)$/.test(url);
 }

@@ -6,11 +6,14 @@ import type { App } from '../types.ts';
 /** Response headers that a page of another origin can read, besides the safelisted ones. */
 const exposed = [
   'Content-Disposition',
+  'Deprecation',
   'ETag',
   'Idempotent-Replayed',
+  'Link',
   'Location',
   'Repr-Digest',
   'Retry-After',
+  'Sunset',
   'X-Mutation-Batch',
   'X-Position',
   'X-Request-Id',

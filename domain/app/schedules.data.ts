@@ -3,6 +3,7 @@ import { eolRefreshJob } from '../governance/eol/eol.facts.ts';
 import { mitigationsDueJob } from '../governance/risks/tasks.store.ts';
 import { archivePurgeJob } from '../inventory/cards/archive-purge.job.ts';
 import { costsRefreshJob } from '../inventory/costs/costs.job.ts';
+import { removalNoticesJob } from '../inventory/metamodel/notices/notices.job.ts';
 import { kpiSnapshotJob } from '../inventory/reports/report.job.ts';
 import type { BuiltInSchedule } from '../kernel/jobs/schedules.fire.ts';
 import { housekeepingJob } from './housekeeping.job.ts';
@@ -19,6 +20,12 @@ export const builtInSchedules: BuiltInSchedule[] = [
     kind: mitigationsDueJob.kind,
     queue: mitigationsDueJob.queue,
     cron: '10 0 * * *',
+  },
+  {
+    key: 'removal_notices',
+    kind: removalNoticesJob.kind,
+    queue: removalNoticesJob.queue,
+    cron: '15 0 * * *',
   },
   { key: 'eol_refresh', kind: eolRefreshJob.kind, queue: eolRefreshJob.queue, cron: '40 3 * * *' },
 ];

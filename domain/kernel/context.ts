@@ -76,6 +76,8 @@ export interface Ctx {
   ifMatch: string[] | undefined;
   /** The request's claim of its `Idempotency-Key`, under which its commands store their results. */
   claim: IdempotencyClaim | undefined;
+  /** Deprecated parts of the metamodel that the request uses, by path; see `noteParts`. */
+  noted?: Set<string>;
 }
 
 /** A request's claim of its `Idempotency-Key`. */

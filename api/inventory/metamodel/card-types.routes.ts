@@ -34,14 +34,15 @@ import {
   UsageSchema,
 } from './metamodel.schemas.ts';
 
-const { description, icon, color, category, number_prefix, sort_order, has_data_flows, allow_same_name } =
+const { description, icon, color, category, number_prefix, sort_order, deprecation, ...flags } =
   CardTypeDefinition.columns;
+const { has_data_flows, allow_same_name } = flags;
 const cardTypeMembers = {
   label: Type.Optional(Label),
   ...optional({ description, icon, color, category, number_prefix }),
   has_hierarchy: Type.Optional(Type.Boolean()),
   has_successors: Type.Optional(Type.Boolean()),
-  ...optional({ has_data_flows, allow_same_name }),
+  ...optional({ has_data_flows, allow_same_name, deprecation }),
   subtypes: Type.Optional(Type.Array(SubtypeSchema, { maxItems: 200 })),
   fields_schema: Type.Optional(Type.Array(SectionSchema, { maxItems: 100 })),
   stakeholder_roles: Type.Optional(

@@ -43,6 +43,7 @@ const relationTypeMembers = {
   target_visible: Type.Optional(Type.Boolean()),
   target_mandatory: Type.Optional(Type.Boolean()),
   is_hidden: Type.Optional(Type.Boolean()),
+  deprecation: Type.Optional(columns.deprecation),
   sort_order: Type.Optional(columns.sort_order),
   translations: Type.Optional(TranslationsSchema),
 };

@@ -3,6 +3,7 @@ import type { Caller } from '../../../domain/kernel/context.ts';
 import type { ReportKey, ReportRunner } from '../../../reports/kernel/report.runner.ts';
 import { type Report, variantOf } from '../../../reports/kernel/report.ts';
 import { acceptedEncoding, COMPRESSED_FROM } from '../../plugins/compression.ts';
+import { deprecationHeaders } from '../../plugins/deprecations.ts';
 import { REPORT_VARY } from './report.file.ts';
 
 /** A cached response of one caller and URL. */
@@ -11,6 +12,8 @@ interface CacheEntry {
   /** The report's variant, which depends on the caller and the day and can change without a topic. */
   variant: string;
   etag: string;
+  /** Headers about deprecated parts that the request names, as names and values. */
+  deprecations: string[];
 }
 
 /** Maximum bytes of all entries for one set of topic versions, and estimated bytes of one entry besides its URL. */
@@ -49,7 +52,8 @@ export class ResponseCache {
   }
 
   /** Stores a JSON response that only depends on caller, URL and topics. */
-  store({ ctx, topics, url }: FastifyRequest, report: Report, key: ReportKey, etag: string): void {
+  store(request: FastifyRequest, report: Report, key: ReportKey, etag: string): void {
+    const { ctx, topics, url } = request;
     if (this.#topics !== topics || this.#bytes >= MAX_BYTES) {
       this.#topics = topics;
       this.#callers = new WeakMap();
@@ -62,7 +66,8 @@ export class ResponseCache {
     }
     if (entries.has(url)) return;
     this.#bytes += 2 * url.length + ENTRY_BYTES;
-    entries.set(url, { key, variant: variantOf(report, ctx), etag });
+    const deprecations = Object.entries(deprecationHeaders(request)).flat();
+    entries.set(url, { key, variant: variantOf(report, ctx), etag, deprecations });
   }
 
   /** Sends the cached response, if any. @returns whether it was sent. */
@@ -74,7 +79,14 @@ export class ResponseCache {
       return false;
     const entry = this.#callers.get(ctx.caller)?.get(request.url);
     if (!entry || entry.variant !== variantOf(report, ctx)) return false;
-    const responseHeaders = [...commonHeaders, 'etag', entry.etag, 'x-request-id', request.id];
+    const responseHeaders = [
+      ...commonHeaders,
+      ...entry.deprecations,
+      'etag',
+      entry.etag,
+      'x-request-id',
+      request.id,
+    ];
     const ifNoneMatch = headers['if-none-match'];
     if (ifNoneMatch !== undefined) {
       // lists, weak ETags and mismatches are handled by the regular path

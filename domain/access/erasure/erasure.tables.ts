@@ -50,4 +50,5 @@ export const personalRows: { table: string; column: string }[] = [
   { table: 'notification_mailings', column: 'user_id' },
   { table: 'survey_reminders', column: 'user_id' },
   { table: 'odata_reads', column: 'user_id' },
+  { table: 'deprecation_notices', column: 'user_id' },
 ];

@@ -28,6 +28,8 @@ export const ignoredEvents: readonly EventType[] = [
   'report_query.started',
   'file.downloaded',
   'survey.reminded',
+  'deprecation.announced',
+  'deprecation.reminded',
   'import.started',
   'import.discarded',
   'migration.uploaded',

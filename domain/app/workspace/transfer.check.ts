@@ -15,6 +15,7 @@ import type { StoredRow } from '../../kernel/events/row-changes.ts';
 import { compileMetamodel, type Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import {
   AttributeSchema,
+  DeprecationSchema,
   type FieldOption,
   Label,
   type RelationAttribute,
@@ -29,7 +30,7 @@ import {
 import { missingFrom, type PermissionMap } from '../../kernel/permissions/grants.ts';
 import { appPermissions, permissionKeys } from '../../kernel/permissions/permissions.data.ts';
 import { requirePermission } from '../../kernel/permissions/policy.ts';
-import { OpenObject } from '../../kernel/shapes.ts';
+import { Nullable, OpenObject } from '../../kernel/shapes.ts';
 import {
   checkAttachments,
   checkContents,
@@ -55,6 +56,7 @@ import {
 } from './workspace.fields.ts';
 import { nestedRules } from './workspace.nested.data.ts';
 
+const deprecation = Type.Optional(Nullable(DeprecationSchema));
 const CardTypeRow = Type.Object({
   key: TypeKey,
   label: Label,
@@ -62,6 +64,7 @@ const CardTypeRow = Type.Object({
   fields_schema: Type.Array(SectionSchema, { maxItems: 100 }),
   section_config: OpenObject,
   translations: TranslationsSchema,
+  deprecation,
 });
 const RelationTypeRow = Type.Object({
   key: TypeKey,
@@ -70,6 +73,7 @@ const RelationTypeRow = Type.Object({
   target_type_key: TypeKey,
   attributes_schema: Type.Array(AttributeSchema, { maxItems: 200 }),
   translations: TranslationsSchema,
+  deprecation,
 });
 const RoleRow = Type.Object({ card_type_key: TypeKey, key: RoleKey, label: Label });
 
@@ -77,10 +81,19 @@ const RoleRow = Type.Object({ card_type_key: TypeKey, key: RoleKey, label: Label
 export function cardTypeErrors(row: StoredRow): FieldError[] {
   const errors = shapeErrors(CardTypeRow, row);
   if (errors.length > 0) return errors;
-  const { key, label, translations, fields_schema, subtypes, section_config } =
-    row as unknown as CardTypeInput;
+  const {
+    key,
+    label,
+    translations,
+    fields_schema,
+    subtypes,
+    section_config,
+    deprecation = null,
+  } = row as unknown as CardTypeInput;
   const input = { key, label, translations, fields_schema, subtypes, section_config } as CardTypeInput;
-  return cleanCardType(input, { subtypes: [], fields_schema: [], section_config: {} }).errors;
+  // a removal that the archive has announced may have come since
+  const before = { subtypes: [], fields_schema: input.fields_schema!, section_config: {}, deprecation };
+  return cleanCardType({ ...input, deprecation }, before).errors;
 }
 
 /** The errors of the definition of a relation type; `types` are the card types after the import. */
@@ -93,8 +106,9 @@ export function relationTypeErrors(row: StoredRow, types: ReadonlySet<string>): 
     }
   }
   const attributes = row.attributes_schema as RelationAttribute[];
-  const { key, translations } = row as { key: string; translations: RelationTypeInput['translations'] };
-  errors.push(...cleanRelationType({ key, translations, attributes_schema: attributes }, []).errors);
+  const { key, translations, deprecation = null } = row as unknown as RelationTypeInput;
+  const input = { key: key!, translations, attributes_schema: attributes, deprecation };
+  errors.push(...cleanRelationType(input, { attributes_schema: attributes, deprecation }).errors);
   return errors;
 }
 

@@ -29,6 +29,7 @@ export const excludedTables: Readonly<Record<string, LeftOut>> = {
   throttles: service(working),
   survey_reminders: service(working),
   odata_reads: service(working),
+  deprecation_notices: service(working),
   idempotency_keys: service(working),
   topic_versions: service(working),
   list_snapshots: service(working),

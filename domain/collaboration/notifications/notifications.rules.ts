@@ -234,6 +234,32 @@ const itsmDrifted: NotificationRule = {
   many: (count) => `The tables of ${count} synchronisations have changed`,
 };
 
+const removalAnnounced: NotificationRule = {
+  type: 'deprecation_announced',
+  to: (event) => [event.recipient_id],
+  // the announcement concerns what the actor owns, too
+  toActor: () => true,
+  title: ({ event, date }) =>
+    `${excerpt(event.data.label)} will be removed on ${date(String(event.data.removal))}`,
+  message: ({ event: { data } }) => {
+    const named = listOf(data.consumers) as { kind: string; name: string }[];
+    const uses = named.map(({ kind, name: called }) => `${inWords(kind)} "${excerpt(called)}"`);
+    const more = Number(data.consumer_count) - uses.length;
+    if (more > 0) uses.push(`${more} more`);
+    const successor = data.successor ? ` Use ${excerpt(data.successor)} instead.` : '';
+    const note = data.note ? ` ${excerpt(data.note)}` : '';
+    return `What you own uses it: ${uses.join(', ')}.${successor}${note}`;
+  },
+  many: (count) => `${count} parts of the metamodel that you use will be removed`,
+  link: () => null,
+};
+
+const removalNear: NotificationRule = {
+  ...removalAnnounced,
+  title: ({ event, date }) =>
+    `${excerpt(event.data.label)} will be removed soon, on ${date(String(event.data.removal))}`,
+};
+
 /** A decision about a version of a process flow, for the recipients of its event. */
 const ofFlow = (type: NotificationType, asked: string, done: string): NotificationRule => ({
   type,
@@ -274,6 +300,8 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'ppm_task.updated': [taskAssigned],
   'risk.created': [riskAssigned],
   'risk.updated': [riskAssigned, riskMoved],
+  'deprecation.announced': [removalAnnounced],
+  'deprecation.reminded': [removalNear],
   'extraction_run.failed': [extractionFailed],
   'extraction_run.succeeded': [extractionRecovered],
   'migration.previewed': [

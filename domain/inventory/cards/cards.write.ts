@@ -2,6 +2,7 @@ import { EstateError, invalidFields } from '../../../platform/errors.ts';
 import { command } from '../../kernel/command.ts';
 import { type Ctx, checkIfMatch, type Work } from '../../kernel/context.ts';
 import type { JsonText } from '../../kernel/lists/lists.types.ts';
+import { noteAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { may, requireOnCard, requirePermission, seesCosts } from '../../kernel/permissions/policy.ts';
 import {
@@ -91,6 +92,7 @@ export function requireCreatable(
   const type = metamodel.cardTypes.get(input.type);
   if (!type || errors.length > 0) throw invalidFields(errors);
   refuseHiddenCosts(type.costKeys, input.attributes, may(ctx.caller, 'costs.view'));
+  noteAttributes(ctx, metamodel, { kind: 'card', type: type.key }, input.attributes);
   return type;
 }
 
@@ -253,6 +255,7 @@ export function patchedCard(
 ): CardWrite {
   const type = typeOf(work.metamodel, before);
   refuseHiddenCosts(type.costKeys, input.attributes, seesCosts(ctx, before));
+  noteAttributes(ctx, work.metamodel, { kind: 'card', type: type.key }, input.attributes);
   const checks = { stored: before.attributes, summed: summedKeys(type, before) };
   const errors = validateCardInput(work.metamodel, type.key, input, checks);
   const after = { ...before, ...patchedValues(before, input, retainedKeys(ctx, type, before)) };

@@ -18,6 +18,7 @@ import { emitCardType, removeCardType, writeCardType } from './card-types/card-t
 import { updateInventory } from './changes/changes.inventory.ts';
 import { metamodelChangeJob, openRun } from './changes/changes.run.ts';
 import type { ChangeRun } from './changes/changes.types.ts';
+import { removalNoticesJob, removeOldNotices } from './notices/notices.job.ts';
 import {
   countInstances,
   emitRelationType,
@@ -143,5 +144,6 @@ export const metamodelExtension: Extension = {
       },
     },
   ],
-  jobs: [metamodelChangeJob],
+  jobs: [metamodelChangeJob, removalNoticesJob],
+  cleanups: { deprecation_notices: removeOldNotices },
 };

@@ -1,5 +1,6 @@
 import { unlessTaken } from '../../../platform/database.ts';
 import type { Ctx } from '../../kernel/context.ts';
+import { noteAttributes } from '../../kernel/metamodel/deprecations.ts';
 import type { RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { forbidden, mayOnCard, seesCosts } from '../../kernel/permissions/policy.ts';
 import { refuseHiddenCosts } from '../cards/cards.projection.ts';
@@ -36,6 +37,7 @@ export function checkRelationInput(
   stored?: StoredRelation,
 ): void {
   refuseHiddenCosts(type.costKeys, input.attributes, seesRelationCosts(ctx, source, target));
+  noteAttributes(ctx, ctx.metamodel, { kind: 'relation', type: type.key }, input.attributes);
   const errors = validateRelationInput(type, input, stored);
   if (errors.length > 0) throw inputError(errors);
 }

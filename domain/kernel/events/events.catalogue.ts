@@ -69,6 +69,7 @@ const catalogue = {
   favorite: user(['created', 'deleted']),
   bookmark: user(written),
   saved_report: user(written),
+  deprecation: user(['announced', 'reminded']),
   card_type: inventory(null, written),
   relation_type: inventory(null, written),
   stakeholder_role: inventory(null, written),

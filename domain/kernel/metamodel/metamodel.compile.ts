@@ -1,5 +1,6 @@
 import type { CalculationFormula } from '../formulas/calculations.model.ts';
 import { type CalculationPlan, compileCalculations } from '../formulas/calculations.plan.ts';
+import { compileDeprecations, type Deprecations } from './deprecations.ts';
 import { eolFieldsOf } from './eol.fields.ts';
 import { collectLanguages } from './languages.ts';
 import type { CardTypeRow, RelationTypeRow, StakeholderRoleRow, TagGroupRow } from './metamodel.model.ts';
@@ -78,6 +79,8 @@ export interface Metamodel {
   languages: ReadonlySet<string>;
   /** The active formulas. */
   calculations: CalculationPlan;
+  /** What is going to be removed, by path. */
+  deprecations: Deprecations['deprecations'];
 }
 
 /** A declared field in its compiled form. */
@@ -183,6 +186,7 @@ export function compileMetamodel(rows: {
     visibleRelationTypes: [...relationTypes.values()].filter(shown).map((type) => type.key),
     languages: languagesOf([rows.cardTypes, rows.relationTypes, rows.roles]),
     calculations: compileCalculations(calculations, { cardTypes, relationTypes }),
+    deprecations: compileDeprecations(rows.cardTypes, rows.relationTypes),
   };
 }
 

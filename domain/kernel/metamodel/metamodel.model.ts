@@ -4,6 +4,7 @@ import { BooleanOf, Choice, Color, Key, Nullable, OpenObject, Timestamp, Uuid } 
 import {
   AttributeSchema,
   cardinalities,
+  DeprecationSchema,
   line,
   NumberPrefix,
   type SectionConfig,
@@ -15,6 +16,7 @@ const Description = Nullable(Type.String({ maxLength: 10_000 }));
 const SortOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 const definition = { key: Type.String(), label: Type.String(), description: Description };
 const presentation = { is_hidden: Type.Boolean(), sort_order: SortOrder, translations: OpenObject };
+const deprecation = Nullable(DeprecationSchema);
 const timestamps = { created_at: Timestamp, updated_at: Timestamp };
 const internalTimestamps = { created_at: Internal(Timestamp), updated_at: Internal(Timestamp) };
 
@@ -33,6 +35,7 @@ export class CardTypeDefinition extends rowModel('card_types', {
   fields_schema: Type.Array(SectionSchema),
   section_config: Type.Unsafe<SectionConfig>(OpenObject),
   built_in: Type.Boolean(),
+  deprecation,
   ...presentation,
   ...internalTimestamps,
 }) {}
@@ -51,6 +54,7 @@ export class RelationTypeDefinition extends rowModel('relation_types', {
   target_visible: Type.Boolean(),
   target_mandatory: Type.Boolean(),
   built_in: Type.Boolean(),
+  deprecation,
   ...presentation,
   ...internalTimestamps,
 }) {}

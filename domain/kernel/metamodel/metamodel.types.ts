@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Choice, OptionalFlag, object } from '../shapes.ts';
+import { Choice, DateOnly, OptionalFlag, object } from '../shapes.ts';
 
 /** The field types that a card type or relation type may declare. */
 export const fieldTypes = [
@@ -51,6 +51,19 @@ export const RoleKey = Type.String({
 });
 export const FieldTypeName = Choice(fieldTypes);
 
+/** That a type, a field or an option is going to be removed. */
+export const DeprecationSchema = object({
+  since: Type.Optional(Type.String({ ...DateOnly, description: 'Default: the day on which it is set' })),
+  removal: Type.String({
+    ...DateOnly,
+    description: 'From this day on it may be removed although consumers use it; later than today',
+  }),
+  note: Type.Optional(line(500)),
+  successor: Type.Optional(Type.String({ ...line(200), description: 'What to use instead' })),
+});
+export type Deprecation = Static<typeof DeprecationSchema>;
+const deprecation = Type.Optional(DeprecationSchema);
+
 const translations = Type.Optional(TranslationsSchema);
 const option = {
   key: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,99}$', examples: ['critical'] }),
@@ -58,7 +71,7 @@ const option = {
   translations,
 };
 const Color = Type.Optional(Type.String({ maxLength: 50, pattern: '^#[0-9a-fA-F]{3,8}$|^[a-z]+$' }));
-const OptionSchema = object({ ...option, color: Color });
+const OptionSchema = object({ ...option, color: Color, deprecation });
 export type FieldOption = Static<typeof OptionSchema>;
 const optionsOf = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: 1_000 }));
 const BuiltIn = OptionalFlag('Read-only');
@@ -72,6 +85,7 @@ const FieldSchema = object({
   readonly: Type.Optional(Type.Boolean()),
   options: optionsOf(OptionSchema),
   translations,
+  deprecation,
 });
 export type Field = Static<typeof FieldSchema>;
 
@@ -96,10 +110,17 @@ export const AttributeSchema = object({
   label: Label,
   type: FieldTypeName,
   options: optionsOf(
-    object({ ...option, color: Color, built_in: BuiltIn, is_hidden: Type.Optional(Type.Boolean()) }),
+    object({
+      ...option,
+      color: Color,
+      built_in: BuiltIn,
+      is_hidden: Type.Optional(Type.Boolean()),
+      deprecation,
+    }),
   ),
   built_in: BuiltIn,
   translations,
+  deprecation,
 });
 /** A field of a relation type. */
 export type RelationAttribute = Static<typeof AttributeSchema>;

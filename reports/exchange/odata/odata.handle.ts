@@ -1,5 +1,6 @@
 import { recordReads } from '../../../domain/exchange/odata/odata-reads.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
+import { noteParts } from '../../../domain/kernel/metamodel/deprecations.ts';
 import { forbidden, may } from '../../../domain/kernel/permissions/policy.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
 import { createUserSemaphore } from '../../../platform/semaphore.ts';
@@ -54,8 +55,10 @@ export async function handleODataRequest(ctx: Ctx, request: ODataRequest): Promi
   const target = resolveTarget(model, request.parts, request.aliases);
   const options = readOptions(request.options, { texts: request.aliases });
   const response = await readTarget(ctx, model, target, options, request);
+  const named = namedParts(model, target, options);
+  noteParts(ctx, ctx.metamodel, named);
   // the pages after the first one name the same
-  if (request.options.$skiptoken === undefined) await recordReads(ctx, namedParts(model, target, options));
+  if (request.options.$skiptoken === undefined) await recordReads(ctx, named);
   return response;
 }
 

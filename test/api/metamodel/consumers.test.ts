@@ -1,9 +1,5 @@
 import { extensionList } from '../../../domain/app/extensions.ts';
-import {
-  fieldParams,
-  groupParams,
-  typeParams,
-} from '../../../domain/collaboration/saved-reports/saved-reports.references.ts';
+import { fieldParams, groupParams, typeParams } from '../../../domain/inventory/metamodel/usage/params.ts';
 import { reportCatalogue as reports } from '../../../reports/reports.catalogue.ts';
 import { expectProblem, openApp } from '../../support/harness.ts';
 import { makeParts, useEverywhere } from './consumers.fixture.ts';

@@ -28,7 +28,7 @@ import { createRoles, deleteRole, lockRoles, syncRoles } from '../roles/roles.ch
 import { breaks, listed } from '../usage/consumers.ts';
 import { type CardTypeInput, type CardTypeState, cleanCardType } from './card-types.rules.ts';
 
-const emptyType: CardTypeState = { subtypes: [], fields_schema: [], section_config: {} };
+const emptyType: CardTypeState = { subtypes: [], fields_schema: [], section_config: {}, deprecation: null };
 
 /** Creates a custom card type. @throws EstateError `key_taken`, `validation_failed`. */
 export async function createCardType(run: ChangeRun, input: CardTypeInput): Promise<JsonText> {
@@ -181,7 +181,8 @@ export async function writeCardType(
     required_fields: run.dryRun ? await countMissing(run, type, fields.before, fields.after) : [],
     mandatory_sides: [],
     ...listed(run.broken),
-    needs_force: breaks(run.broken) || measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
+    needs_force:
+      breaks(run.unannounced) || measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
     as_job: converted.cards + converted.relations > run.limit,
   };
 }

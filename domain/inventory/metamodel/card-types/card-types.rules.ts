@@ -2,6 +2,7 @@ import type { FieldError } from '../../../../platform/errors.ts';
 import type { CardTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { Field, FieldOption, Section, Subtype } from '../../../kernel/metamodel/metamodel.types.ts';
 import { isObject } from '../../../kernel/shapes.ts';
+import { cleanDeprecation, deprecationIn } from '../deprecation.rules.ts';
 import { cleanTranslations } from '../metamodel.list.ts';
 
 /** The members of a card type that a client sets; `key` only at creation. */
@@ -13,7 +14,10 @@ export type CardTypeInput = Partial<
 };
 
 /** The columns of a card type that depend on each other. */
-export type CardTypeState = Pick<CardTypeRow, 'subtypes' | 'fields_schema' | 'section_config'>;
+export type CardTypeState = Pick<
+  CardTypeRow,
+  'subtypes' | 'fields_schema' | 'section_config' | 'deprecation'
+>;
 
 const MAX_FIELDS = 500;
 
@@ -66,7 +70,11 @@ export function cleanCardType(
   if (translations !== undefined) {
     values.translations = cleanTranslations('translations', translations, translatedMembers, errors);
   }
-  const sections = input.fields_schema ? cleanSections(input.fields_schema, errors) : before.fields_schema;
+  if (input.deprecation)
+    values.deprecation = cleanDeprecation(input.deprecation, before.deprecation, 'deprecation', errors);
+  const sections = input.fields_schema
+    ? cleanSections(input.fields_schema, before.fields_schema, errors)
+    : before.fields_schema;
   if (input.fields_schema) values.fields_schema = sections;
   const fields = new Set(sections.flatMap((section) => section.fields.map((field) => field.key)));
   if (input.subtypes) values.subtypes = cleanSubtypes(input.subtypes, fields, errors);
@@ -88,7 +96,8 @@ function withoutLostFields(subtypes: Subtype[], fields: ReadonlySet<string>): Su
   );
 }
 
-function cleanSections(sections: Section[], errors: FieldError[]): Section[] {
+function cleanSections(sections: Section[], before: readonly Section[], errors: FieldError[]): Section[] {
+  const stored = new Map(before.flatMap(({ fields }) => fields).map((field) => [field.key, field]));
   const names = new Set<string>();
   const keys = new Set<string>();
   const clean = sections.map((section, s): Section => {
@@ -103,7 +112,9 @@ function cleanSections(sections: Section[], errors: FieldError[]): Section[] {
       ...(section.columns === undefined ? {} : { columns: section.columns }),
       ...(section.groups === undefined ? {} : { groups: section.groups }),
       ...translationsOf(section, path, errors),
-      fields: section.fields.map((field, f) => cleanField(field, `${path}.fields.${f}`, keys, errors)),
+      fields: section.fields.map((field, f) =>
+        cleanField(field, `${path}.fields.${f}`, keys, stored.get(field.key), errors),
+      ),
     };
   });
   if (keys.size > MAX_FIELDS) {
@@ -112,7 +123,13 @@ function cleanSections(sections: Section[], errors: FieldError[]): Section[] {
   return clean;
 }
 
-function cleanField(field: Field, path: string, keys: Set<string>, errors: FieldError[]): Field {
+function cleanField(
+  field: Field,
+  path: string,
+  keys: Set<string>,
+  stored: Field | undefined,
+  errors: FieldError[],
+): Field {
   const { key, type } = field;
   unique(keys, key, `${path}.key`, errors);
   if (cardMembers.has(key)) {
@@ -126,14 +143,16 @@ function cleanField(field: Field, path: string, keys: Set<string>, errors: Field
     weight: field.weight ?? 1,
     required: field.required ?? false,
     readonly: field.readonly ?? false,
-    ...cleanOptions(field, path, errors),
+    ...cleanOptions(field, stored, path, errors),
     ...translationsOf(field, path, errors),
+    ...deprecationIn(field, stored, path, errors),
   };
 }
 
 /** The options of a field or relation attribute: required for selects, not allowed for other types. */
 export function cleanOptions<O extends FieldOption>(
   field: { type: string; options?: O[] },
+  stored: { options?: FieldOption[] } | undefined,
   path: string,
   errors: FieldError[],
 ): { options?: O[] } {
@@ -149,7 +168,13 @@ export function cleanOptions<O extends FieldOption>(
   return {
     options: options.map((option, o) => {
       unique(keys, option.key, `${at}.${o}.key`, errors);
-      return { ...option, label: option.label.trim(), ...translationsOf(option, `${at}.${o}`, errors) };
+      const known = stored?.options?.find(({ key }) => key === option.key);
+      return {
+        ...option,
+        label: option.label.trim(),
+        ...translationsOf(option, `${at}.${o}`, errors),
+        ...deprecationIn(option, known, `${at}.${o}`, errors),
+      };
     }),
   };
 }

@@ -1,6 +1,8 @@
 import { embed, fragment, query } from '../../../../platform/database.ts';
 import type { Work } from '../../../kernel/context.ts';
+import { enqueueJob } from '../../../kernel/jobs/jobs.enqueue.ts';
 import type { Fragment } from '../../../kernel/lists/lists.types.ts';
+import { isRemovalDue } from '../../../kernel/metamodel/deprecations.ts';
 import type { CardType, Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
 import { loadMetamodel } from '../../../kernel/metamodel/metamodel.store.ts';
 import { loadCards } from '../../cards/cards.load.ts';
@@ -10,6 +12,7 @@ import { loadRelations } from '../../relations/relations.load.ts';
 import type { StoredRelation } from '../../relations/relations.model.ts';
 import { type NamedEnd, saveRelations } from '../../relations/relations.save.ts';
 import { withHiddenTypes } from '../metamodel.hidden.ts';
+import { announcesMore, removalNoticesJob } from '../notices/notices.job.ts';
 import { breaks, consumersOf, inUse } from '../usage/consumers.ts';
 import { partsBrokenBy } from '../usage/parts.ts';
 import { type ChangeRun, changeWork, LargeChange, requireChangeRights } from './changes.types.ts';
@@ -57,8 +60,9 @@ export async function updateInventory(
   const { work } = run;
   const before = work.metamodel;
   const after = await loadMetamodel(work.sql);
-  run.broken = await consumersOf(run.ctx, work.sql, before, partsBrokenBy(before, after));
-  if (breaks(run.broken) && !run.force && !run.dryRun) throw inUse(run.broken);
+  await findBroken(run, before, after);
+  if (breaks(run.unannounced) && !run.force && !run.dryRun) throw inUse(run.unannounced);
+  if (announcesMore(before, after)) await enqueueJob(run.ctx, work, removalNoticesJob, {});
   if (!run.dryRun) {
     requireChangeRights(run.ctx, before, after);
     await hideNewCosts(work, before, after);
@@ -93,6 +97,16 @@ export async function updateInventory(
   }
   work.metamodel = after;
   return counts;
+}
+
+/** Finds the consumers that a change breaks, and those that it breaks before the announced day. */
+async function findBroken(run: ChangeRun, before: Metamodel, after: Metamodel): Promise<void> {
+  const parts = partsBrokenBy(before, after);
+  const due = new Set([...parts].filter((path) => isRemovalDue(before, path)));
+  const { ctx, work } = run;
+  run.broken = await consumersOf(ctx, work.sql, before, parts);
+  run.unannounced =
+    due.size > 0 && breaks(run.broken) ? await consumersOf(ctx, work.sql, before, parts, due) : run.broken;
 }
 
 /** Marks the values of fields that become costs in the events so far, so that who may not see costs does not read them there. */

@@ -135,6 +135,7 @@ export function openRun(work: Work, ctx: Ctx, more: Partial<ChangeRun> & { langu
     held: null,
     deferred: null,
     broken: noConsumers,
+    unannounced: noConsumers,
     progress: () => undefined,
     ...more,
   };

@@ -36,6 +36,8 @@ export interface ChangeRun {
   deferred: string[] | null;
   /** The consumers that the change breaks, once it is written. */
   broken: FoundConsumers;
+  /** Those of them that it breaks without an announced removal whose day has come: without `force` they prevent it. */
+  unannounced: FoundConsumers;
   /** Reports how many cards and relations are done; throws if the job must stop. */
   progress(done: number, total: number): void;
 }
@@ -79,7 +81,9 @@ export const impact = {
   required_fields: arrayOf({ field_key: Type.String(), missing: Count }),
   mandatory_sides: arrayOf({ side: Choice(['source', 'target']), missing: Count }),
   ...brokenConsumers,
-  needs_force: BooleanOf('Values cannot be converted, or consumers break: refused without `force`'),
+  needs_force: BooleanOf(
+    'Values cannot be converted, or consumers break whose parts are not past their `removal`: refused without `force`',
+  ),
   as_job: BooleanOf('Whether a job executes the change; the response names it'),
 };
 export type Impact = StaticOf<typeof impact>;

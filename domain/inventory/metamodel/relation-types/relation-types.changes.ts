@@ -33,7 +33,7 @@ export async function createRelationType(run: ChangeRun, input: RelationTypeInpu
   if (work.metamodel.relationTypes.has(key)) {
     throw new EstateError('key_taken', `There is a relation type ${key} already.`);
   }
-  const { values, errors } = cleanRelationType(input, []);
+  const { values, errors } = cleanRelationType(input, { attributes_schema: [], deprecation: null });
   errors.push(...requireKnownEnds(work.metamodel, input));
   if (errors.length > 0) throw invalidFields(errors);
   const row = await insertRow(work.sql, RelationTypeDefinition, values);
@@ -56,7 +56,7 @@ export async function patchRelationType(
 ): Promise<JsonText> {
   const { work } = run;
   const before = await lockRelationType(run, key);
-  const { values, errors, frozen } = cleanRelationType(input, before.attributes_schema);
+  const { values, errors, frozen } = cleanRelationType(input, before);
   errors.push(...requireKnownEnds(work.metamodel, input));
   if (errors.length > 0) throw invalidFields(errors);
   refuseFrozen(frozen);
@@ -252,7 +252,8 @@ export async function writeRelationType(
     required_fields: [],
     mandatory_sides: run.dryRun ? await countLacking(run, before, after) : [],
     ...listed(run.broken),
-    needs_force: breaks(run.broken) || measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
+    needs_force:
+      breaks(run.unannounced) || measured.changed_fields.some(({ unconvertible }) => unconvertible > 0),
     as_job: converted.cards + converted.relations > run.limit,
   };
 }

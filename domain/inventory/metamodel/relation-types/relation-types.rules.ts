@@ -2,6 +2,7 @@ import type { FieldError } from '../../../../platform/errors.ts';
 import type { RelationTypeRow } from '../../../kernel/metamodel/metamodel.model.ts';
 import type { RelationAttribute } from '../../../kernel/metamodel/metamodel.types.ts';
 import { cleanOptions, translationsOf, unique } from '../card-types/card-types.rules.ts';
+import { cleanDeprecation, deprecationIn } from '../deprecation.rules.ts';
 import { cleanTranslations } from '../metamodel.list.ts';
 
 /** The members of a relation type that a client sets; `key` only at creation. */
@@ -15,13 +16,16 @@ export interface BuiltInChange {
   option?: string;
 }
 
+/** The columns of a relation type on which a change of it depends. */
+export type RelationTypeState = Pick<RelationTypeRow, 'attributes_schema' | 'deprecation'>;
+
 /**
  * The columns that the input sets, in their stored form, all errors, and the built-in attributes that it would change:
  * of these only translations may change, and options may be hidden. `built_in` in the input is ignored.
  */
 export function cleanRelationType(
   input: RelationTypeInput,
-  before: RelationAttribute[],
+  { attributes_schema: before, deprecation }: RelationTypeState,
 ): { values: Partial<RelationTypeRow>; errors: FieldError[]; frozen: BuiltInChange[] } {
   const errors: FieldError[] = [];
   const { translations, ...sent } = input;
@@ -33,6 +37,8 @@ export function cleanRelationType(
     const members = ['label', 'reverse_label', 'description'];
     values.translations = cleanTranslations('translations', translations, members, errors);
   }
+  if (input.deprecation)
+    values.deprecation = cleanDeprecation(input.deprecation, deprecation, 'deprecation', errors);
   let frozen: BuiltInChange[] = [];
   if (input.attributes_schema) {
     const after = cleanAttributes(input.attributes_schema, before, errors);
@@ -53,7 +59,7 @@ function cleanAttributes(
     const { key, type } = attribute;
     unique(keys, key, `${path}.key`, errors);
     const stored = before.find((other) => other.key === key);
-    const { options } = cleanOptions(attribute, path, errors);
+    const { options } = cleanOptions(attribute, stored, path, errors);
     return {
       key,
       label: attribute.label.trim(),
@@ -68,6 +74,7 @@ function cleanAttributes(
             })),
           }),
       ...translationsOf(attribute, path, errors),
+      ...deprecationIn(attribute, stored, path, errors),
     };
   });
 }

@@ -58,6 +58,7 @@ const MAX_KEYS = 20;
  * differently.
  * @param keys keys of which every wanted object has one; undefined: all objects are parsed.
  * @param select the wanted paths of an object, from its references as alternatives.
+ * @param ownerId only objects of this user.
  */
 export async function findConsumers(
   ctx: Ctx,
@@ -65,12 +66,13 @@ export async function findConsumers(
   metamodel: Metamodel,
   keys: readonly string[] | undefined,
   select: (references: Iterable<readonly string[]>) => string[],
+  ownerId?: string,
 ): Promise<FoundConsumers> {
   const consumers: Consumer[] = [];
   let hidden = 0;
   const seesAll = ctx.caller.permissions === '*' && !ctx.caller.scopes;
   for (const kind of ctx.extensions.consumers) {
-    for (const [n, row] of (await storedConsumers(ctx, sql, kind, keys)).entries()) {
+    for (const [n, row] of (await storedConsumers(ctx, sql, kind, keys, ownerId)).entries()) {
       if (n % CHUNK === CHUNK - 1) await new Promise(setImmediate);
       const uses = select(kind.references(row.content, metamodel));
       if (uses.length === 0) continue;
@@ -88,17 +90,20 @@ async function storedConsumers(
   sql: Sql,
   kind: ConsumerKind,
   keys: readonly string[] | undefined,
+  ownerId: string | undefined,
 ): Promise<StoredConsumer[]> {
   const wanted =
     keys && keys.length <= MAX_KEYS
-      ? fragment`where strpos(x.words, ${'\\\\'}) > 0
+      ? fragment`strpos(x.words, ${'\\\\'}) > 0
           or exists (select from unnest(${[...keys]}::text[]) k where strpos(x.words, k) > 0)`
-      : fragment``;
+      : fragment`true`;
   return await query(sql)
     .rows<StoredConsumer>`select x.id, x.kind, x.name, x.owner_id, u.display_name as owner_name,
       utc(x.last_used_at) as last_used_at, x.link, x.is_visible, x.content
     from (select r.*, r.content::text as words from (${embed(kind.rows(ctx))}) r offset 0) x
-    left join users u on u.id = x.owner_id ${embed(wanted)} order by x.id`;
+    left join users u on u.id = x.owner_id
+    where (${embed(wanted)})
+      and (${ownerId ?? null}::uuid is null or x.owner_id = ${ownerId ?? null}::uuid) order by x.id`;
 }
 
 function consumerOf(
@@ -110,23 +115,29 @@ function consumerOf(
 }
 
 /** The last part of a path: the key that an object must contain to refer to it. */
-const keyOf = (path: string): string => {
+export const keyOf = (path: string): string => {
   const [kind, rest = ''] = path.split(/:(.*)/s);
   const dots = kind === 'type' || kind === 'relation_type' ? 0 : kind!.endsWith('option') ? 2 : 1;
   return rest.split('.').slice(dots).join('.');
 };
 
-/** The objects that break if parts of the metamodel are taken away: nothing else is left that they refer to. */
+/**
+ * The objects that break if parts of the metamodel are taken away: nothing else is left that they refer to.
+ * @param announced parts whose removal was announced: an object that only breaks by these does not count.
+ */
 export async function consumersOf(
   ctx: Ctx,
   sql: Sql,
   metamodel: Metamodel,
   broken: ReadonlySet<string>,
+  announced: ReadonlySet<string> = new Set(),
 ): Promise<FoundConsumers> {
-  if (broken.size === 0) return noConsumers;
+  if ([...broken].every((path) => announced.has(path))) return noConsumers;
   const keys = [...new Set([...broken].map(keyOf))];
+  const breaks = (paths: readonly string[]) =>
+    paths.every((path) => broken.has(path)) && !paths.every((path) => announced.has(path));
   return await findConsumers(ctx, sql, metamodel, keys, (references) => [
-    ...new Set([...references].flatMap((paths) => (paths.every((path) => broken.has(path)) ? paths : []))),
+    ...new Set([...references].flatMap((paths) => (breaks(paths) ? paths : []))),
   ]);
 }
 

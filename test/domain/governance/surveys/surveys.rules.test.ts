@@ -28,6 +28,7 @@ const metamodel = compileMetamodel({
       has_hierarchy: false,
       has_successors: false,
       has_data_flows: false,
+      deprecation: null,
       allow_same_name: false,
       subtypes: [],
       fields_schema: [

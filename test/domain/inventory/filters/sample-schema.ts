@@ -42,7 +42,14 @@ const labTypes = [
   },
 ];
 
-const blank = { description: null, translations: {}, built_in: false, is_hidden: false, sort_order: 90 };
+const blank = {
+  description: null,
+  translations: {},
+  built_in: false,
+  is_hidden: false,
+  sort_order: 90,
+  deprecation: null,
+};
 
 /** The built-in metamodel and {@link labTypes}, as rows of the metamodel's tables. */
 export const sampleRows = {

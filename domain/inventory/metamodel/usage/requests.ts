@@ -1,0 +1,130 @@
+import { type DeprecatedPart, deprecationOf } from '../../../kernel/metamodel/deprecations.ts';
+import type { Metamodel } from '../../../kernel/metamodel/metamodel.compile.ts';
+import { isObject } from '../../../kernel/shapes.ts';
+import { readParams, wordsOf } from './params.ts';
+import { References } from './references.ts';
+
+/** What a request names. */
+export interface NamedParts {
+  /** The declared path, as `/api/v1/metamodel/types/:key`. */
+  url: string;
+  params: Readonly<Record<string, unknown>>;
+  query: unknown;
+  body: unknown;
+  /** Parts that its command has noted, by path. */
+  noted: Iterable<string>;
+}
+
+/** Further members with card types, and those with columns or orders. */
+const typeMembers: readonly string[] = ['types', 'card_type', 'card_type_key', 'target_type_key', 'type_key'];
+const columnMembers: readonly string[] = [
+  'fields',
+  'columns',
+  'sort_by',
+  'display_fields',
+  'group_by',
+  'field',
+];
+/** Members whose names are keys, which are read by themselves, or no keys at all. */
+const readApart: ReadonlySet<string> = new Set(['attributes', 'relations', 'translations', 'lifecycle']);
+
+/** The members of a body up to which it is read. */
+const MAX_OBJECTS = 5_000;
+const MAX_DEPTH = 8;
+
+class Reader {
+  readonly #found: References;
+  #left = MAX_OBJECTS;
+
+  constructor(metamodel: Metamodel) {
+    this.#found = new References(metamodel);
+  }
+
+  get all() {
+    return this.#found.all;
+  }
+
+  /** The type and the field that a path of the metamodel names. */
+  path(url: string, params: NamedParts['params'], query: unknown): void {
+    const { field_key: field, option_key: option } = isObject(query) ? query : {};
+    const options = typeof option === 'string' ? [option] : [];
+    const key = String(params.key ?? params.type_key);
+    if (url.startsWith('/api/v1/metamodel/types/:')) {
+      this.#found.type(key);
+      if (typeof field === 'string') this.#found.field(field, [key], options);
+    } else if (url.startsWith('/api/v1/metamodel/relation-types/:')) {
+      this.#found.relationType(key);
+      if (typeof field === 'string') this.#found.relationField(key, field, options);
+    }
+  }
+
+  /** @param ofRelations whether `type` and `attributes` are those of relations. */
+  object(
+    part: Readonly<Record<string, unknown>>,
+    ofRelations: boolean,
+    within?: readonly string[],
+    depth = 0,
+  ): void {
+    this.#left -= 1;
+    if (this.#left < 0 || depth > MAX_DEPTH) return;
+    const isOfRelations = ofRelations || part.kind === 'relations';
+    const scope = isOfRelations ? this.#relations(part, within) : this.#cards(part, within);
+    if (isObject(part.relations))
+      for (const key of Object.keys(part.relations)) this.#found.relationType(key);
+    for (const [name, value] of Object.entries(part)) {
+      if (readApart.has(name)) continue;
+      for (const inner of [value].flat())
+        if (isObject(inner)) this.object(inner, isOfRelations, scope, depth + 1);
+    }
+  }
+
+  #cards(part: Readonly<Record<string, unknown>>, within: readonly string[] | undefined) {
+    const named = typeMembers
+      .flatMap((name) => wordsOf(part[name]))
+      .filter((key) => this.#found.hasType(key));
+    this.#found.type(...named);
+    const types = [...named, ...readParams(this.#found, part, named.length > 0 ? named : within)];
+    const scope = types.length > 0 ? types : within;
+    for (const name of columnMembers)
+      for (const word of wordsOf(part[name])) this.#found.path(word.replace(/^-/, ''), scope);
+    if (isObject(part.attributes))
+      for (const [key, value] of Object.entries(part.attributes))
+        if (this.#found.hasField(key)) this.#found.field(key, scope, value === null ? [] : [value].flat());
+    return scope;
+  }
+
+  #relations(part: Readonly<Record<string, unknown>>, within: readonly string[] | undefined) {
+    const named = ['type', 'types'].flatMap((name) => wordsOf(part[name]));
+    const types = named.length > 0 ? named : (within ?? []);
+    for (const key of named) this.#found.relationType(key);
+    for (const name of columnMembers)
+      for (const word of wordsOf(part[name])) {
+        const [, key] = /^-?attributes\.(\w+)$/.exec(word) ?? [];
+        if (key !== undefined) this.#found.relationFieldOf(types, key);
+      }
+    if (typeof part.filter === 'string') this.#found.filter(part.filter);
+    if (isObject(part.attributes))
+      for (const [key, value] of Object.entries(part.attributes))
+        for (const type of types) this.#found.relationField(type, key, value === null ? [] : [value].flat());
+    return types;
+  }
+}
+
+/**
+ * The deprecated parts that a request names: in its path, its parameters, its body, or as its command has noted. A name that
+ * several types have counts if it is deprecated in all of them.
+ */
+export function deprecatedParts(metamodel: Metamodel, named: NamedParts): DeprecatedPart[] {
+  const reader = new Reader(metamodel);
+  const ofRelations = /\/relations?\b/.test(named.url);
+  reader.path(named.url, named.params, named.query);
+  // other bodies are files and streams
+  const body = [named.body].flat().filter((part) => isObject(part) && part.constructor === Object);
+  for (const part of [named.query, ...body]) if (isObject(part)) reader.object(part, ofRelations);
+  const found = new Map<string, DeprecatedPart>();
+  for (const paths of [...reader.all, ...[...named.noted].map((path) => [path])]) {
+    const parts = paths.flatMap((path) => deprecationOf(metamodel, path) ?? []);
+    if (parts.length === paths.length) for (const part of parts) found.set(part.path, part);
+  }
+  return [...found.values()].sort((a, b) => (a.removal < b.removal ? -1 : 1));
+}
