@@ -14,7 +14,7 @@ export const fieldParams: readonly string[] = [
 ];
 export const groupParams: readonly string[] = ['group_by', 'aggregate', 'colour'];
 /** Those whose values are in the filter language. */
-export const filterParams: readonly string[] = ['filter', 'expression'];
+const filterParams: readonly string[] = ['filter', 'expression'];
 
 /** The words of a parameter, which are texts or lists of texts, separated by commas. */
 export const wordsOf = (value: unknown): string[] =>
