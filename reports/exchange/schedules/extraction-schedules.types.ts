@@ -2,19 +2,27 @@ import Type, { type Static } from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
 import { BooleanOf, Choice, OptionalFlag, object, partialObject } from '../../../domain/kernel/shapes.ts';
+import { ScheduledReport } from './scheduled-report.types.ts';
 
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
   kind: Choice(
-    ['disk', 's3', 'mail'],
-    '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file',
+    ['disk', 's3', 'mail', 'channel'],
+    '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file. `channel`: a message with a link to the file',
+  ),
+  channel_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      pattern: '^[0-9a-fA-F-]{36}$',
+      description: 'For channel: one of yours, or a shared one',
+    }),
   ),
   recipients: Type.Optional(
     Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
       minItems: 1,
       maxItems: 20,
       uniqueItems: true,
-      description: 'For mail: addresses',
+      description: 'For mail: addresses of active users, or of the domains in the setting `mail-recipients`',
     }),
   ),
   endpoint: Type.Optional(
@@ -71,7 +79,11 @@ export interface S3Address {
 }
 
 /** A destination as it is stored. */
-export type StoredDestination = { kind: 'disk' } | { kind: 'mail'; recipients: string[] } | S3Address;
+export type StoredDestination =
+  | { kind: 'disk' }
+  | { kind: 'mail'; recipients: string[] }
+  | { kind: 'channel'; channel_id: string }
+  | S3Address;
 
 const keepDays = {
   description: 'Files older than this number of days are removed, except the newest; null: no limit',
@@ -79,9 +91,11 @@ const keepDays = {
 
 const members = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
+  /** Either this or `report`. */
+  request: Type.Optional(ExportRequest),
+  report: Type.Optional(ScheduledReport),
   cron: Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] }),
   time_zone: Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] }),
-  request: ExportRequest,
   incremental: BooleanOf(
     'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
   ),
