@@ -7,6 +7,7 @@ import {
 import { ConnectionCreate, ConnectionPatch } from '../../../domain/exchange/itsm/connections.input.ts';
 import { connectionList } from '../../../domain/exchange/itsm/connections.queries.ts';
 import { Connection } from '../../../domain/exchange/itsm/itsm.model.ts';
+import { PresetItem, presets } from '../../../domain/exchange/itsm/presets/presets.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { itemComponent, Nullable, NullableText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import {
@@ -36,6 +37,7 @@ const ItsmConnectionSchema = itemComponent('ItsmConnection', {
   client_secret: Masked,
   refresh_token: Masked,
   token: Masked,
+  private_key: Masked,
   client_key: Masked,
   owner_name: Nullable(Type.String()),
   mapping_count: Type.Integer(),
@@ -51,6 +53,15 @@ export function registerItsmConnectionRoutes(app: App, services: Services): void
   routes.list('listItsmConnections', base, connectionList, {
     summary: 'List connections',
     responses: page('Connections', ItsmConnectionSchema),
+  });
+
+  routes.get('listItsmPresets', '/api/v1/itsm-sync/presets', {
+    summary: 'List presets of connections',
+    description:
+      'Connections to well-known sources, and the mappings that fit them. Create a connection with `preset` and its parameters, then the mappings.',
+    permission: 'itsm_sync.view',
+    responses: ok('The presets', object({ items: Type.Array(PresetItem) })),
+    handler: async () => ({ items: presets }),
   });
 
   routes.post('createItsmConnection', base, {

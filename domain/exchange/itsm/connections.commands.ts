@@ -21,6 +21,7 @@ import {
   secretContext,
 } from './itsm.load.ts';
 import { Connection, type ConnectionSettings } from './itsm.model.ts';
+import { applyPreset } from './presets/presets.ts';
 
 /** The services that creating and changing a connection need. */
 export interface ConnectionTools {
@@ -41,7 +42,7 @@ export async function createConnection(
   input: ConnectionCreate,
 ): Promise<JsonText> {
   requirePermission(ctx.caller, MANAGE_SYNC);
-  const { settings, secrets } = mergeConnection(tools.outbound, input, undefined);
+  const { settings, secrets } = mergeConnection(tools.outbound, applyPreset(input), undefined);
   return await command(ctx, async (work) => {
     const { sql } = work;
     const id = await query(sql).value<string>`select uuidv7()`;
@@ -160,11 +161,15 @@ export async function storeTestResult(
 }
 
 /** The columns of the settings. Lists become JSON text, since the driver would send an array as a PostgreSQL array. */
-const toColumns = ({ sources, new_records, ...settings }: ConnectionSettings) => ({
+const toColumns = ({ sources, new_records, oauth, api_key, ...settings }: ConnectionSettings) => ({
   ...settings,
-  sources: sources === null ? null : JSON.stringify(sources),
-  new_records: new_records === null ? null : JSON.stringify(new_records),
+  sources: textOf(sources),
+  new_records: textOf(new_records),
+  oauth: textOf(oauth),
+  api_key: textOf(api_key),
 });
+
+const textOf = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
 
 async function connectionEventRow(sql: Sql, id: string): Promise<StoredRow> {
   return (await query(sql)

@@ -1,10 +1,12 @@
 import Type, { type Static } from 'typebox';
 import type { FieldError } from '../../../platform/errors.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
-import { Choice, FilledText, Flag, itemsIn, keyed, object, optional, TextUpTo } from '../../kernel/shapes.ts';
+import { Choice, FilledText, keyed, object, optional } from '../../kernel/shapes.ts';
+import { ApiKeyPlace, OAuthClient } from './connections.auth.ts';
+import { HttpSources } from './http-sources.input.ts';
 
 /** How the account of a connection authenticates. */
-export const authTypes = ['basic', 'oauth2', 'token', 'none'] as const;
+export const authTypes = ['basic', 'oauth2', 'token', 'api_key', 'none'] as const;
 export type AuthType = (typeof authTypes)[number];
 
 /** What the connections of one kind can be configured with. */
@@ -23,6 +25,8 @@ export interface ConnectionKindRules {
   newRecords?: readonly CreateApi[];
   /** The column that stores the correlation id can be chosen. */
   correlationColumn?: true;
+  /** The token endpoint of OAuth clients is declared in the connection, as `oauth`, and only the client credentials grant is used. */
+  tokenEndpoint?: true;
 }
 
 /** The kinds of remotes; `integrations/exchange/itsm/connections` has a connector for each. */
@@ -35,7 +39,13 @@ export const connectionKinds = {
   },
   itop: { address: 'path', authTypes: ['basic', 'token'], timeZone: true, newRecords: ['reconciliation'] },
   netbox: { address: 'path', authTypes: ['token'] },
-  http: { address: 'path', authTypes: ['none', 'basic', 'token'], readOnly: true, sources: true },
+  http: {
+    address: 'path',
+    authTypes: ['none', 'basic', 'token', 'oauth2', 'api_key'],
+    readOnly: true,
+    sources: true,
+    tokenEndpoint: true,
+  },
 } as const satisfies Record<string, ConnectionKindRules>;
 
 export type ConnectionKind = keyof typeof connectionKinds;
@@ -109,101 +119,6 @@ export function newRecordsErrors(newRecords: NewRecords, offered: readonly Creat
     }));
 }
 
-const path = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });
-const parameter = (description: string) =>
-  Type.String({ pattern: '^[A-Za-z0-9_.$~\\[\\]-]{1,100}$', examples: ['limit'], description });
-
-const requestParameters = optional({
-  limit_parameter: parameter('The parameter for the number of rows of a page'),
-  since_parameter: parameter('The parameter that limits the list to rows changed since a time (RFC 3339)'),
-});
-const isStable = Type.Optional(
-  Flag(
-    'Whether no row can be skipped when rows are added or deleted between two pages, as with keyset paging or snapshots. If false, rows that are missing in a full read do not count as deleted',
-  ),
-);
-
-const Paging = Type.Union(
-  [
-    object({
-      by: Type.Literal('link'),
-      next: Type.Optional(path('The path of the URL of the next page; default: the Link header')),
-      is_stable: isStable,
-      ...requestParameters,
-    }),
-    object({
-      by: Type.Literal('cursor'),
-      next: path('The path of the cursor of the next page'),
-      parameter: parameter('The parameter for the cursor'),
-      is_stable: isStable,
-      ...requestParameters,
-    }),
-    object({
-      by: Type.Literal('key'),
-      parameter: parameter('The parameter for the key of the last row; the page starts after it'),
-      ...requestParameters,
-    }),
-  ],
-  { description: 'How a JSON list is paged; without it, one response has all rows' },
-);
-export type SourcePaging = Static<typeof Paging>;
-
-export const HttpSource = object({
-  name: Type.String({
-    pattern: '^[a-z][a-z0-9_-]{0,62}$',
-    examples: ['servers'],
-    description: 'The table name that mappings use',
-  }),
-  label: Type.Optional(Type.String({ maxLength: 255 })),
-  path: TextUpTo(
-    500,
-    'The path below the address of the connection, with the query; empty: the address itself',
-  ),
-  format: Choice(['csv', 'json', 'ndjson']),
-  key: path('The column that identifies a row and never changes'),
-  updated: Type.Optional(path('The column with the time of the last change of a row')),
-  rows: Type.Optional(path('The path of the list in a JSON document, such as `data.items`')),
-  separator: Type.Optional(Choice([',', ';', '\t'], 'The separator of a CSV file; default: detected')),
-  references: Type.Optional(
-    keyed(200, Type.String({ maxLength: 63 }), {
-      maxProperties: 50,
-      description: 'By column that contains the key of a row of another source, the name of that source',
-    }),
-  ),
-  paging: Type.Optional(Paging),
-});
-/** A list of rows at one path of the remote. */
-export type HttpSource = Static<typeof HttpSource>;
-
-export const HttpSources = Type.Array(
-  HttpSource,
-  itemsIn(1, 50, 'For http: the lists to read. A change replaces all of them'),
-);
-
-// URL parsers decode %2e as a dot
-const outsideAddress = /(^|\/)(\.|%2e){1,2}(\/|\?|$)|[\\\s#]|^[a-z][a-z0-9+.-]*:|^\/\//i;
-
-/** Errors of the sources that can be found without calling the remote. */
-export function sourceErrors(sources: readonly HttpSource[]): FieldError[] {
-  const errors: FieldError[] = [];
-  const names = sources.map(({ name }) => name);
-  sources.forEach(({ name, path: sourcePath, format, rows, separator, references, paging }, at) => {
-    const addError = (member: string, code: string, message: string) =>
-      errors.push({ field: `sources.${at}.${member}`, code, message });
-    if (names.indexOf(name) < at) addError('name', 'duplicate', 'is the name of another source');
-    if (outsideAddress.test(sourcePath))
-      addError('path', 'format', 'must be a path below the address of the connection');
-    if (format !== 'json' && paging) addError('paging', 'not_offered', 'is only for json');
-    if (format !== 'json' && rows !== undefined) addError('rows', 'not_offered', 'is only for json');
-    if (format !== 'csv' && separator !== undefined) addError('separator', 'not_offered', 'is only for csv');
-    for (const [column, target] of Object.entries(references ?? {})) {
-      if (!names.includes(target))
-        addError(`references.${column}`, 'unknown_source', `${target} is not a source of the connection`);
-    }
-  });
-  return errors;
-}
-
 const text = (maxLength: number, description: string) =>
   Type.Union([Type.String({ maxLength }), Type.Null()], {
     description: `${description}; empty or null: none`,
@@ -211,7 +126,7 @@ const text = (maxLength: number, description: string) =>
 const secret = (maxLength: number, description: string) =>
   text(
     maxLength,
-    `${description}. Stored encrypted and shown as \`${MASK}\`; if it is omitted or \`${MASK}\`, it does not change. Required again when the address changes`,
+    `${description}. Stored encrypted and shown as \`${MASK}\`; if it is omitted or \`${MASK}\`, it does not change. Required again when the address or the token endpoint changes`,
   );
 
 const name = Type.String({ minLength: 1, maxLength: 255 });
@@ -231,7 +146,13 @@ const optionalMembers = optional({
   client_id: text(255, 'For oauth2'),
   client_secret: secret(1000, 'For oauth2'),
   refresh_token: secret(4000, 'For oauth2 with grant type refresh_token'),
-  token: secret(4000, 'For token'),
+  token: secret(4000, 'For token, and the key for api_key'),
+  oauth: Type.Union([OAuthClient, Type.Null()]),
+  private_key: secret(
+    20_000,
+    'For oauth2 with private_key_jwt: the key that signs, as PEM without a passphrase',
+  ),
+  api_key: Type.Union([ApiKeyPlace, Type.Null()]),
   time_zone: text(100, 'For itop: the IANA time zone of its times, which is `timezone` in its configuration'),
   ca: text(100_000, 'Certificate authorities to trust instead of the public ones, as PEM'),
   client_certificate: text(100_000, 'The client certificate, as PEM'),
@@ -252,18 +173,39 @@ const Auth = Choice(authTypes, 'How the account authenticates; each kind of remo
 
 export const ConnectionCreate = object({
   name,
-  instance_url: instanceUrl,
+  instance_url: Type.Optional(instanceUrl),
+  preset: Type.Optional(
+    Type.String({ maxLength: 100, description: 'A preset, whose members the other members replace' }),
+  ),
+  preset_parameters: Type.Optional(
+    keyed(50, Type.String({ minLength: 1, maxLength: 300, pattern: '^[A-Za-z0-9._/:-]+$' }), {
+      maxProperties: 10,
+      description: 'The parameters of the preset',
+    }),
+  ),
   kind: Type.Optional(Kind),
   auth_type: Type.Optional(Auth),
   ...optionalMembers,
 });
 export type ConnectionCreate = Static<typeof ConnectionCreate>;
 
-const { kind: _, ...patchable } = Type.Partial(ConnectionCreate).properties;
+const {
+  kind: _,
+  preset: __,
+  preset_parameters: ___,
+  ...patchable
+} = Type.Partial(ConnectionCreate).properties;
 export const ConnectionPatch = object(patchable);
 export type ConnectionPatch = Static<typeof ConnectionPatch>;
 
-export const secretMembers = ['password', 'client_secret', 'refresh_token', 'token', 'client_key'] as const;
+export const secretMembers = [
+  'password',
+  'client_secret',
+  'refresh_token',
+  'token',
+  'private_key',
+  'client_key',
+] as const;
 type SecretMember = (typeof secretMembers)[number];
 /** The secrets that are set. */
 export type ConnectionSecrets = Partial<Record<SecretMember, string>>;

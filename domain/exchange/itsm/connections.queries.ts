@@ -14,6 +14,8 @@ export const MANAGE_SYNC = 'itsm_sync.manage';
 // validation requires the secrets of each authentication type, so the type implies which are set
 const masked = (condition: string): string => `case when ${condition} then '${MASK}' end`;
 
+const signs = `(c.oauth ->> 'client_auth' = 'private_key_jwt')`;
+
 /** The connections, without their secrets. */
 export const connectionList = defineList({
   name: 'itsm-connections',
@@ -31,9 +33,10 @@ export const connectionList = defineList({
   members: {
     ...columnMembers('c', Connection.shown),
     password: masked(`c.auth_type = 'basic' or c.grant_type = 'password'`),
-    client_secret: masked(`c.auth_type = 'oauth2'`),
+    client_secret: masked(`c.auth_type = 'oauth2' and ${signs} is not true`),
     refresh_token: masked(`c.grant_type = 'refresh_token'`),
-    token: masked(`c.auth_type = 'token'`),
+    token: masked(`c.auth_type in ('token', 'api_key')`),
+    private_key: masked(signs),
     client_key: masked('c.client_certificate is not null'),
     owner_name: 'u.display_name',
     mapping_count: '(select count(*) from itsm_mappings m where m.connection_id = c.id)',

@@ -3,6 +3,7 @@ import { type FieldError, fieldError, invalidFields } from '../../../platform/er
 import type { Outbound } from '../../../platform/outbound.ts';
 import { timeZoneErrors } from '../../kernel/jobs/schedules.fire.ts';
 import { MASK } from '../../kernel/settings/settings.read.ts';
+import { apiKeyErrors, oauthErrors } from './connections.auth.ts';
 import {
   type AuthType,
   type ConnectionKind,
@@ -12,12 +13,19 @@ import {
   connectionKinds,
   newRecordsErrors,
   secretMembers,
-  sourceErrors,
 } from './connections.input.ts';
+import { sourceErrors } from './http-sources.input.ts';
 import type { ConnectionWithSecrets } from './itsm.load.ts';
 import { type ConnectionSettings, settingNames } from './itsm.model.ts';
 
-type Credential = 'username' | 'password' | 'client_id' | 'client_secret' | 'refresh_token' | 'token';
+type Credential =
+  | 'username'
+  | 'password'
+  | 'client_id'
+  | 'client_secret'
+  | 'refresh_token'
+  | 'token'
+  | 'private_key';
 
 const credentials: readonly Credential[] = [
   'username',
@@ -26,14 +34,17 @@ const credentials: readonly Credential[] = [
   'client_secret',
   'refresh_token',
   'token',
+  'private_key',
 ];
 const requiredCredentials: Record<
-  Exclude<AuthType, 'oauth2'> | NonNullable<ConnectionSettings['grant_type']>,
+  Exclude<AuthType, 'oauth2'> | NonNullable<ConnectionSettings['grant_type']> | 'private_key_jwt',
   readonly Credential[]
 > = {
   none: [],
   basic: ['username', 'password'],
   token: ['token'],
+  api_key: ['token'],
+  private_key_jwt: ['client_id', 'private_key'],
   password: ['client_id', 'client_secret', 'username', 'password'],
   client_credentials: ['client_id', 'client_secret'],
   refresh_token: ['client_id', 'client_secret', 'refresh_token'],
@@ -61,7 +72,7 @@ export function mergeConnection(
   before: ConnectionWithSecrets | undefined,
 ): ConnectionWithSecrets {
   const settings = mergeSettings(input, before?.settings ?? defaultSettings(input.kind ?? 'servicenow'));
-  const isMoved = before !== undefined && before.settings.instance_url !== settings.instance_url;
+  const isMoved = before !== undefined && isElsewhere(before.settings, settings);
   const secrets: ConnectionSecrets = {};
   const droppedSecrets = new Set<string>();
   for (const member of secretMembers) {
@@ -84,6 +95,7 @@ export function mergeConnection(
       value: settings.time_zone,
       errorsOf: timeZoneErrors,
     }),
+    ...authenticationErrors(outbound, settings, secrets),
     ...credentialErrors(input, settings, secrets, droppedSecrets),
     ...kindErrors(settings, 'sources', { isUsed: sources, value: settings.sources, errorsOf: sourceErrors }),
     ...createApiErrors(settings),
@@ -94,10 +106,15 @@ export function mergeConnection(
   return { settings, secrets };
 }
 
+/** Whether secrets would be sent to another server than before. */
+const isElsewhere = (before: ConnectionSettings, after: ConnectionSettings): boolean =>
+  before.instance_url !== after.instance_url ||
+  (before.oauth !== null && after.oauth !== null && before.oauth.token_url !== after.oauth.token_url);
+
 const errorIf = (isError: boolean, ...of: Parameters<typeof fieldError>): FieldError[] =>
   isError ? [fieldError(...of)] : [];
 const secretRequired = (field: string): FieldError =>
-  fieldError(field, 'secret_needed', 'is needed again when instance_url changes');
+  fieldError(field, 'secret_needed', 'is needed again when the address changes');
 
 const textMembers = new Set(['username', 'client_id', 'time_zone', 'ca', 'client_certificate']);
 
@@ -113,6 +130,9 @@ function mergeSettings(input: ConnectionPatch, present: ConnectionSettings): Con
     name: merged.name.trim(),
     instance_url: merged.instance_url.trim().replace(/\/$/, ''),
     grant_type: merged.auth_type === 'oauth2' ? (merged.grant_type ?? 'client_credentials') : null,
+    // what another authentication type has left
+    oauth: merged.auth_type === 'oauth2' || input.oauth ? merged.oauth : null,
+    api_key: merged.auth_type === 'api_key' || input.api_key ? merged.api_key : null,
   };
 }
 
@@ -141,6 +161,39 @@ function createApiErrors({ kind, new_records, correlation_column }: ConnectionSe
 const unusedErrors = (kind: ConnectionKind, member: string, value: unknown): FieldError[] =>
   errorIf(value !== null, member, 'not_offered', `is not used for ${kind}`);
 
+/** Errors of the OAuth client and the place of the API key, without their secrets. */
+function authenticationErrors(
+  outbound: Outbound,
+  { kind, auth_type, grant_type, oauth, api_key }: ConnectionSettings,
+  { private_key }: ConnectionSecrets,
+): FieldError[] {
+  const { authTypes: offered, tokenEndpoint } = rulesOf(kind);
+  if (!offered.includes(auth_type)) return [];
+  const needsClient = tokenEndpoint === true && auth_type === 'oauth2';
+  const ofClient = !needsClient
+    ? errorIf(
+        oauth !== null,
+        'oauth',
+        'not_offered',
+        tokenEndpoint ? 'is only for oauth2' : `is not used for ${kind}`,
+      )
+    : oauth === null
+      ? [fieldError('oauth', 'required', 'is needed for oauth2')]
+      : oauthErrors(outbound, oauth, private_key);
+  const ofKey =
+    auth_type !== 'api_key'
+      ? errorIf(api_key !== null, 'api_key', 'not_offered', 'is only for api_key')
+      : api_key === null
+        ? [fieldError('api_key', 'required', 'is needed for api_key')]
+        : apiKeyErrors(api_key);
+  const isOtherGrant = needsClient && grant_type !== 'client_credentials';
+  return [
+    ...ofClient,
+    ...ofKey,
+    ...errorIf(isOtherGrant, 'grant_type', 'not_offered', 'must be client_credentials'),
+  ];
+}
+
 /** Removes credentials that are not needed, and returns errors for missing and for unused ones. */
 function credentialErrors(
   input: ConnectionPatch,
@@ -153,7 +206,13 @@ function credentialErrors(
     const message = `is not offered by ${settings.kind}; ${offered.join(' or ')} is`;
     return [fieldError('auth_type', 'not_offered', message)];
   }
-  const way = settings.auth_type === 'oauth2' ? settings.grant_type! : settings.auth_type;
+  const isSigned = settings.oauth?.client_auth === 'private_key_jwt';
+  const way =
+    settings.auth_type !== 'oauth2'
+      ? settings.auth_type
+      : isSigned
+        ? 'private_key_jwt'
+        : settings.grant_type!;
   const errors: FieldError[] = [];
   if (settings.auth_type !== 'oauth2' && input.grant_type) {
     errors.push(fieldError('grant_type', 'not_offered', 'is only for oauth2'));
@@ -176,8 +235,8 @@ function credentialErrors(
   return errors;
 }
 
-const describeAuthentication = ({ auth_type, grant_type }: ConnectionSettings): string =>
-  grant_type === null ? auth_type : `${auth_type} by ${grant_type}`;
+const describeAuthentication = ({ auth_type, grant_type, oauth }: ConnectionSettings): string =>
+  grant_type === null ? auth_type : `${auth_type} by ${oauth?.client_auth ?? grant_type}`;
 
 /** Errors of the address: refused by the outbound guard, or not in the form that the kind of connection needs. */
 function addressErrors(
@@ -185,6 +244,7 @@ function addressErrors(
   address: string,
   form: ConnectionKindRules['address'],
 ): FieldError[] {
+  if (address === '') return [fieldError('instance_url', 'required', 'is needed, or a preset')];
   const refusal = outbound.refusal(address);
   if (refusal !== undefined) return [fieldError('instance_url', 'refused_address', refusal)];
   const { origin, pathname } = new URL(address);

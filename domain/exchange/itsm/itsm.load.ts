@@ -299,12 +299,14 @@ export interface SyncStateRow {
   pushed_read_at: string | null;
   pulled_position: string | null;
   pushed_watermark: string | null;
+  /** Where the next delta starts, as the remote has named it; null if it does not. */
+  delta_token: string | null;
 }
 
 const columns = `utc(watermark) as watermark, utc(links_watermark) as links_watermark,
   local_position::text as local_position, again, utc(complete_read_at) as complete_read_at,
   utc(pulled_read_at) as pulled_read_at, utc(pushed_read_at) as pushed_read_at,
-  pulled_position::text as pulled_position, utc(pushed_watermark) as pushed_watermark`;
+  pulled_position::text as pulled_position, utc(pushed_watermark) as pushed_watermark, delta_token`;
 
 /** The sync state of a mapping; all null when it has never run. */
 export async function readSyncState(sql: Sql, mappingId: string): Promise<SyncStateRow> {

@@ -12,13 +12,9 @@ import {
   Timestamp,
   Uuid,
 } from '../../kernel/shapes.ts';
-import {
-  authTypes,
-  type ConnectionKind,
-  connectionKinds,
-  HttpSources,
-  NewRecords,
-} from './connections.input.ts';
+import { ApiKeyPlace, OAuthClient } from './connections.auth.ts';
+import { authTypes, type ConnectionKind, connectionKinds, NewRecords } from './connections.input.ts';
+import { HttpSources } from './http-sources.input.ts';
 
 const Text = Nullable(Type.String());
 
@@ -33,6 +29,10 @@ export class Connection extends rowModel('itsm_connections', {
   grant_type: Nullable(Choice(['password', 'client_credentials', 'refresh_token'])),
   username: Text,
   client_id: Text,
+  /** The client at its authorization server; null: the remote issues its tokens itself. */
+  oauth: Nullable(OAuthClient),
+  /** Where the key is sent; null unless `auth_type` is api_key. */
+  api_key: Nullable(ApiKeyPlace),
   time_zone: NullableText('The IANA time zone of the remote’s times'),
   ca: Text,
   client_certificate: Text,
@@ -64,6 +64,8 @@ export const settingNames = [
   'grant_type',
   'username',
   'client_id',
+  'oauth',
+  'api_key',
   'time_zone',
   'ca',
   'client_certificate',

@@ -72,6 +72,8 @@ export const advice = {
     'It is unknown whether the write was executed. Repeat the run: it looks up the write before it sends it again.',
   paging_ignored:
     'The remote ignores the requested order. Check that its table has the columns by which pages are sorted.',
+  resync_needed:
+    'The remote no longer knows which changes have been read. No action is needed: the run reads everything.',
   aborted: 'The run was stopped; when it is started again, it resumes.',
 } as const;
 

@@ -85,6 +85,7 @@ export const itsmRows: Row[] = [
   row(`POST ${mappings}/{mapping_id}/validate`, administering, atMappedRemote('validate')),
   row(`POST ${mappings}/{mapping_id}/preview`, administering, atMappedRemote('preview')),
   row(`GET ${mappings}/{mapping_id}/coverage`, administering, onMapping),
+  row('GET /api/v1/itsm-sync/presets', administering),
   row(`GET ${base}/{conn_id}/health`, administering, onConnection),
   row(`GET ${base}/{conn_id}/relation-types`, administering, atRemote('GET', 'relation-types')),
 ];

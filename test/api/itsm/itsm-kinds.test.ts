@@ -1,8 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { serverCertificate } from '../../emulators/certificates.ts';
 import { startLists } from '../../emulators/http-lists.ts';
 import { populate } from '../../emulators/netbox/landscape.ts';
 import { startNetBox } from '../../emulators/netbox/server.ts';
-import { closeAfterAll, expectInvalid, faults, openApp, pluck } from '../../support/harness.ts';
+import { closeAfterAll, expectInvalid, faults, ok, openApp, pluck } from '../../support/harness.ts';
 import { connectionInput } from '../../support/itsm.ts';
 
 const base = '/api/v1/itsm-sync/connections';
@@ -19,6 +20,14 @@ const toNetBox = (more: object = {}) =>
 const source = { name: 'servers', path: 'servers.csv', format: 'csv', key: 'id' };
 const toLists = (more: object = {}) =>
   connectionInput('http', `${lists.base}/exports`, { sources: [source], ...more });
+const json = { name: 'rows', path: 'rows', format: 'json', key: 'id' };
+/** The members of a connection whose OAuth client authenticates with a secret, unless given. */
+const byClient = (client: object, more: object = { client_secret: 'b' }) => ({
+  auth_type: 'oauth2',
+  client_id: 'a',
+  oauth: { token_url: `${lists.base}/token`, client_auth: 'client_secret_basic', ...client },
+  ...more,
+});
 const create = async (input: object): Promise<string> => (await admin.create(base, input)).id;
 
 it('a connection to NetBox uses a token, and lists tables and columns', async () => {
@@ -63,6 +72,38 @@ it('a connection to HTTP lists names its sources', async () => {
   });
 });
 
+it('a connection to HTTP lists uses an OAuth client or an API key, which are never shown', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const id = await create(toLists(byClient({ scope: 'read' })));
+  expect((await admin.get(`${base}/${id}`)).body).toMatchObject({
+    auth_type: 'oauth2',
+    grant_type: 'client_credentials',
+    client_secret: MASK,
+    private_key: null,
+    oauth: { scope: 'read', client_auth: 'client_secret_basic' },
+  });
+  // the secret would be sent to another server
+  const elsewhere = { oauth: byClient({ token_url: 'https://example.com/token' }).oauth };
+  await expectInvalid(admin.patch(`${base}/${id}`, elsewhere), 'client_secret secret_needed');
+  const signing = byClient({ client_auth: 'private_key_jwt', key_id: 'k' }, { private_key });
+  const signed = await ok(admin.patch(`${base}/${id}`, signing));
+  expect(signed).toMatchObject({ client_secret: null, private_key: MASK, oauth: { key_id: 'k' } });
+  await expectInvalid(
+    admin.patch(`${base}/${id}`, byClient({ client_auth: 'private_key_jwt', algorithm: 'RS256' }, {})),
+    'oauth.algorithm not_offered',
+  );
+  const api_key = { in: 'header', name: 'Authorization', prefix: 'SSWS' };
+  const keyed = await ok(admin.patch(`${base}/${id}`, { auth_type: 'api_key', api_key, token: 'k-4711' }));
+  expect(keyed).toMatchObject({ token: MASK, private_key: null, oauth: null, client_id: null, api_key });
+  const events = await db('events').whereRaw(`data ->> 'id' = ?`, [id]);
+  expect(JSON.stringify(events)).not.toMatch(/4711|PRIVATE KEY/);
+  expect(await ok(admin.patch(`${base}/${id}`, { auth_type: 'none' }))).toMatchObject({
+    api_key: null,
+    token: null,
+  });
+});
+
 it.each([
   ['netbox', { token: undefined }, 'token', 'required'],
   ['netbox', { auth_type: 'basic', username: 'a', password: 'b' }, 'auth_type', 'not_offered'],
@@ -83,6 +124,56 @@ it.each([
     { sources: [{ ...source, references: { id: 'x' } }] },
     'sources.0.references.id',
     'unknown_source',
+  ],
+  ['http', { auth_type: 'oauth2', client_id: 'a', client_secret: 'b' }, 'oauth', 'required'],
+  ['http', byClient({ token_url: 'https://10.0.0.1/token' }), 'oauth.token_url', 'refused_address'],
+  ['http', byClient({ parameters: { client_secret: 'x' } }), 'oauth.parameters.client_secret', 'not_offered'],
+  ['http', byClient({ key_id: 'x' }), 'oauth.key_id', 'not_offered'],
+  ['http', byClient({ client_auth: 'private_key_jwt' }), 'private_key', 'required'],
+  ['http', byClient({ client_auth: 'private_key_jwt' }, { private_key: 'x' }), 'private_key', 'format'],
+  ['http', { ...byClient({}), grant_type: 'password' }, 'grant_type', 'not_offered'],
+  ['http', { ...byClient({}), auth_type: 'none' }, 'oauth', 'not_offered'],
+  ['http', { auth_type: 'api_key', token: 'x' }, 'api_key', 'required'],
+  ['http', { auth_type: 'api_key', api_key: { in: 'header', name: 'X-Key' } }, 'token', 'required'],
+  [
+    'http',
+    { auth_type: 'api_key', token: 'x', api_key: { in: 'header', name: 'Host' } },
+    'api_key.name',
+    'not_offered',
+  ],
+  [
+    'http',
+    { auth_type: 'api_key', token: 'x', api_key: { in: 'query', name: 'k', prefix: 'p' } },
+    'api_key.prefix',
+    'not_offered',
+  ],
+  ['netbox', { oauth: { token_url: lists.base, client_auth: 'client_secret_post' } }, 'oauth', 'not_offered'],
+  ['http', { sources: [{ ...source, body: {} }] }, 'sources.0.body', 'not_offered'],
+  [
+    'http',
+    { sources: [{ ...json, body: {}, graphql: { query: '{a}' } }] },
+    'sources.0.graphql',
+    'not_offered',
+  ],
+  ['http', { sources: [{ ...source, expand: { rows: 'a', key: 'b' } }] }, 'sources.0.expand', 'not_offered'],
+  [
+    'http',
+    { sources: [{ ...json, headers: { Authorization: 'x' } }] },
+    'sources.0.headers.Authorization',
+    'not_offered',
+  ],
+  ['http', { sources: [{ ...json, delta: { next: 'd' } }] }, 'sources.0.delta', 'not_offered'],
+  [
+    'http',
+    { sources: [{ ...json, paging: { by: 'cursor', parameter: 'c' } }] },
+    'sources.0.paging.next',
+    'required',
+  ],
+  [
+    'http',
+    { sources: [{ ...json, paging: { by: 'link', since_parameter: 'q', since_value: 'x' } }] },
+    'sources.0.paging.since_value',
+    'format',
   ],
 ] as const)('%s is refused with %j', async (kind, more, field, code) => {
   const input = kind === 'netbox' ? toNetBox(more) : toLists(more);

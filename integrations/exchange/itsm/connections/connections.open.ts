@@ -7,12 +7,13 @@ import {
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
 import type { Services } from '../../../../domain/kernel/services.ts';
 import type { Connector, Right } from '../connectors/connector.ts';
+import type { HttpAuth } from '../connectors/http/authentication.ts';
 import { connectHttp } from '../connectors/http/http.ts';
 import { connectItop } from '../connectors/itop/itop.ts';
 import { connectNetBox } from '../connectors/netbox/netbox.ts';
 import { connectServiceNow } from '../connectors/servicenow/servicenow.ts';
 import { type CreateApi, defaultConfig, type ServiceNowAuth } from '../connectors/servicenow/session.ts';
-import type { ConnectorParts, PlainAuth, TransportConfig } from '../connectors/transport.ts';
+import type { ConnectorParts, TransportConfig } from '../connectors/transport.ts';
 import { databaseLimiterStore } from '../limiter/limiter.ts';
 
 /** What a connector needs besides its connection. */
@@ -132,9 +133,23 @@ const netBox: RemoteKind = {
   ],
 };
 
-const httpAuth = (connection: ConnectionWithSecrets): PlainAuth => {
-  if (connection.settings.auth_type === 'none') return { kind: 'none' };
-  return connection.settings.auth_type === 'token' ? tokenOf(connection) : basicAuthOf(connection);
+const httpAuth = (connection: ConnectionWithSecrets): HttpAuth => {
+  const { settings, secrets } = connection;
+  switch (settings.auth_type) {
+    case 'none':
+      return { kind: 'none' };
+    case 'basic':
+      return basicAuthOf(connection);
+    case 'token':
+      return tokenOf(connection);
+    case 'api_key':
+      return { kind: 'api_key', key: secrets.token!, place: settings.api_key! };
+    case 'oauth2': {
+      const client = settings.oauth!;
+      const secret = client.client_auth === 'private_key_jwt' ? secrets.private_key! : secrets.client_secret!;
+      return { kind: 'oauth', client, clientId: settings.client_id!, secret };
+    }
+  }
 };
 
 const http: RemoteKind = {

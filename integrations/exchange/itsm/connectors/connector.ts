@@ -61,6 +61,8 @@ export interface DeltaRequest extends ReadRequest {
   since: string | null;
   /** How long before `since` the read starts, for writes that became visible late; by default the connector's own overlap. */
   overlapMs?: number;
+  /** The `deltaToken` of the last read; null: the read starts at `since`. */
+  token?: string | null;
 }
 
 export interface Page {
@@ -70,6 +72,10 @@ export interface Page {
   next: string | null;
   /** The remote hides rows of this page from the account: a missing record is not gone. */
   hasHiddenRows: boolean;
+  /** Records that the remote reports as deleted on this page. A later page may contain one of them again. */
+  removed?: RemoteTombstone[];
+  /** On the last page: where the next delta starts, if the remote names it. */
+  deltaToken?: string;
   /** Some rows are missing because the remote returned others twice. */
   hasRepeatedRows?: true;
 }
@@ -124,7 +130,10 @@ export interface Connector {
   findHiddenColumns(table: string, fields: string[]): Promise<string[]>;
   /** Reads a page in the order of keys: a record that exists throughout is returned exactly once. */
   readPage(request: ReadRequest): Promise<Page>;
-  /** Reads a page in the order of changes; a record that changes meanwhile may be returned twice. */
+  /**
+   * Reads a page in the order of changes; a record that changes meanwhile may be returned twice.
+   * @throws RemoteError `resync_needed` if the remote no longer knows the token.
+   */
   readSince(request: DeltaRequest): Promise<Page>;
   /** Reads records by key, regardless of any filter. */
   readByIds(table: string, ids: string[], fields: string[]): Promise<Map<string, RecordLookup>>;

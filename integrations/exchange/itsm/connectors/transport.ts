@@ -8,7 +8,7 @@ import {
   type OutboundTls,
 } from '../../../../platform/outbound.ts';
 import { createLimiter, type Limiter, type LimiterStore, type RateHeaders } from '../limiter/limiter.ts';
-import { type Clock, RemoteError, systemClock } from '../remote.ts';
+import { type Clock, isRemoteError, RemoteError, systemClock } from '../remote.ts';
 import {
   connectionError,
   type Mask,
@@ -59,6 +59,10 @@ export interface ConnectorParts<Config> {
 export interface Session {
   /** @param stale a header that was refused: it is replaced by another one if possible. @throws RemoteError */
   authorization(stale?: string): Promise<string>;
+  /** Where credentials are sent; default: in the Authorization header. */
+  place?: { in: 'header' | 'query'; name: string };
+  /** How often credentials are refused before a call fails; default: 3, since the first refusal may be an error of the remote. */
+  maxRefusals?: number;
   /** Further secrets that were sent to the remote, which it may repeat in its messages. */
   secrets?(): (string | undefined)[];
 }
@@ -87,13 +91,16 @@ export interface Call {
   headers?: Record<string, string>;
   /** Usual number of rows of a page. */
   pageSize?: number;
-  body?: object;
+  /** Sent as JSON; a function builds it for each attempt like the query. */
+  body?: object | ((pageSize: number) => object);
   /** A form instead of a body, built for each attempt like the query. */
   form?: (pageSize: number) => Record<string, string>;
   /** Stores nothing, although its method would. */
   isRead?: boolean;
   /** The attempted operation for messages, such as `Reading cmdb_ci_server`. */
   doing: string;
+  /** How the response is read, if not as all others of the remote. */
+  read?: ResponseReader;
 }
 
 export interface Response {
@@ -139,13 +146,15 @@ interface TransportOptions {
   maxBytes?: number;
 }
 
+const authorizationHeader = { in: 'header', name: 'authorization' } as const;
+const MAX_REFUSALS = 3;
 const MAX_BYTES = 64 * 1024 * 1024;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** RateLimit headers by our own clock. @param aheadMs how far the remote's clock is ahead. */
 function rateOf({ headers }: OutboundResponse, aheadMs: number): { rate?: RateHeaders } {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-    Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
+    Number(headers[`x-ratelimit-${name}`] ?? headers[`x-rate-limit-${name}`] ?? Number.NaN),
   );
   if ([limit, remaining, reset].some(Number.isNaN)) return {};
   return { rate: { limit: limit!, remaining: remaining!, resetAt: reset! * 1000 - aheadMs } };
@@ -158,24 +167,28 @@ interface Sending {
   base: string;
   maxBytes: number;
   timeoutMs: number;
+  place: NonNullable<Session['place']>;
 }
 
 /** Sends one request, with a deadline. */
 async function requestOnce(
-  { outbound, clock, signal, base, maxBytes, timeoutMs }: Sending,
+  { outbound, clock, signal, base, maxBytes, timeoutMs, place }: Sending,
   call: Call,
-  authorization: string,
+  credentials: string,
   pageSize: number,
 ): Promise<OutboundResponse> {
-  const query = call.query ? `?${new URLSearchParams(call.query(pageSize))}` : '';
+  const parameters = new URLSearchParams(call.query?.(pageSize));
+  if (place.in === 'query') parameters.set(place.name, credentials);
+  const query = parameters.size === 0 ? '' : `?${parameters}`;
   const form = call.form && new URLSearchParams(call.form(pageSize)).toString();
-  const body = call.body ? JSON.stringify(call.body) : form;
+  const document = typeof call.body === 'function' ? call.body(pageSize) : call.body;
+  const body = document ? JSON.stringify(document) : form;
   const deadline = clock.deadline(timeoutMs);
   try {
     return await outbound.request(`${base}${call.path}${query}`, {
       method: call.method,
       headers: {
-        ...(authorization === '' ? {} : { authorization }),
+        ...(credentials === '' || place.in === 'query' ? {} : { [place.name]: credentials }),
         accept: 'application/json',
         'user-agent': `Estate/${appVersion}`,
         ...(call.body ? { 'content-type': 'application/json' } : {}),
@@ -215,7 +228,8 @@ export function openTransport(
 
   const once = (call: Call, authorization: string, pageSize: number): Promise<OutboundResponse> => {
     calls += 1;
-    const sending = { outbound, clock, signal, base, maxBytes, timeoutMs: config.timeoutMs };
+    const { place = authorizationHeader } = session;
+    const sending = { outbound, clock, signal, base, maxBytes, timeoutMs: config.timeoutMs, place };
     return requestOnce(sending, call, authorization, pageSize);
   };
 
@@ -245,8 +259,7 @@ export function openTransport(
       try {
         header = await session.authorization(refusedHeader);
       } catch (error) {
-        const isTemporary =
-          error instanceof RemoteError && (error.code === 'unreachable' || error.code === 'timed_out');
+        const isTemporary = isRemoteError(error, 'unreachable', 'timed_out', 'unavailable');
         if (!isTemporary) throw error;
         last = error;
         await limiter.recordOutcome({ kind: 'unavailable' });
@@ -272,7 +285,7 @@ export function openTransport(
       if (!Number.isNaN(date)) ahead = Math.round((date - clock.now()) / 1000) * 1000;
       // times in responses are by the clock of the remote
       const now = clock.now() + (ahead ?? 0);
-      const read = readResponse(response, { where, doing: call.doing, isRead, now, mask });
+      const read = (call.read ?? readResponse)(response, { where, doing: call.doing, isRead, now, mask });
       await limiter.recordOutcome(outcomeOf(read, rateOf(response, ahead ?? 0)));
       if (read.kind === 'done') {
         const { status, headers } = response;
@@ -282,8 +295,7 @@ export function openTransport(
       if (read.kind === 'unauthenticated') {
         refusals += 1;
         refusedHeader = header;
-        // the first refusal may be an error of the remote
-        if (refusals > 2) throw last;
+        if (refusals >= (session.maxRefusals ?? MAX_REFUSALS)) throw last;
       } else if (read.kind === 'final') throw last;
       // the caller looks up a write that may have been executed
       else if (!isRead && read.kind !== 'rate_limited') throw last;

@@ -3,12 +3,14 @@ import {
   referencedMappings,
   type SyncStateRow,
 } from '../../../../domain/exchange/itsm/itsm.load.ts';
+import { logRun } from '../../../../domain/exchange/itsm/runs.commands.ts';
 import { chunksOf } from '../../../../platform/chunks.ts';
 import { isLocalEcho, isRemoteEcho } from '../engine/fields.ts';
-import type { RecordLookup, RemoteRecord } from '../remote.ts';
+import { isRemoteError, type RecordLookup, type RemoteRecord, type RemoteTombstone } from '../remote.ts';
 import {
   createObservation,
   findDeferred,
+  findGone,
   findObserved,
   type IdPage,
   missingRecords,
@@ -74,13 +76,32 @@ const columnsOf = ({ mapping, connector: { correlationColumn } }: RunWork): stri
 ];
 
 async function readRecords(work: RunWork): Promise<void> {
+  try {
+    await readRecordPages(work);
+  } catch (error) {
+    if (work.complete || !isRemoteError(error, 'resync_needed')) throw error;
+    await work.checkpoint({ cursor: null, delta: null }, async (sql) => {
+      await sql('itsm_runs').where({ id: work.runId }).update({ complete: true });
+      await logRun(sql, work.runId, 'read', 'warning', `${error.what}; everything is read.`);
+    });
+    work.complete = true;
+    await readRecordPages(work);
+  }
+}
+
+async function readRecordPages(work: RunWork): Promise<void> {
   const { connector, mapping, complete } = work;
   const filter = mapping.filter_query ?? undefined;
   const request = { table: mapping.remote_table, fields: columnsOf(work), filter, limit: work.page };
   const pages = readAhead(work, (cursor) =>
     complete
       ? connector.readPage({ ...request, cursor })
-      : connector.readSince({ ...request, cursor, since: resumePoint(work).watermark }),
+      : connector.readSince({
+          ...request,
+          cursor,
+          since: resumePoint(work).watermark,
+          token: work.syncState.delta_token,
+        }),
   );
   for await (const page of pages) {
     const { changed, late } = await changedRecordsOfPage(work, page.records);
@@ -93,11 +114,19 @@ async function readRecords(work: RunWork): Promise<void> {
         withheld: state.withheld || page.hasHiddenRows,
         aheadMs: connector.clockAheadMs() ?? state.aheadMs,
         newest: newestOf(page.records, state.newest),
+        delta: page.deltaToken ?? state.delta ?? null,
       },
-      (sql) => storeObserved(sql, work.runId, changed),
+      async (sql) => {
+        await storeObserved(sql, work.runId, changed);
+        await storeObserved(sql, work.runId, (page.removed ?? []).map(observedRemoval));
+      },
     );
   }
 }
+
+/** The remote reports a deletion; a record that returns on a later page is observed again. */
+const observedRemoval = ({ id, at }: RemoteTombstone): RecordObservation =>
+  createObservation(id, { tombstone: { at }, look: 'gone' });
 
 /** A change this much older than the last run, but not in it, is counted as late. Time zones differ by at least 30 minutes. */
 const LATE_MS = 25 * 60_000;
@@ -113,6 +142,7 @@ async function changedRecordsOfPage(
   const { db, runId, mappingId, mapping, complete, syncState } = work;
   const remoteIds = records.map(({ id }) => id);
   const before = await findObserved(db, runId, remoteIds);
+  const gone = before.size === 0 ? before : await findGone(db, runId, [...before]);
   const { pairs } = await loadPairs(db, mappingId, { remoteIds });
   const open = new Set([...syncState.again, ...(await findDeferred(db, mappingId, remoteIds))]);
   const { watermark } = resumePoint(work);
@@ -132,9 +162,12 @@ async function changedRecordsOfPage(
     const at = Date.parse(record.updatedAt);
     // zero: unknown
     if (settled && !known && at > 0 && at < lateBefore) late += 1;
-    return [
-      createObservation(record.id, { record: known ? null : withoutDisplayValues(record), shown: true }),
-    ];
+    const row = createObservation(record.id, {
+      record: known ? null : withoutDisplayValues(record),
+      shown: true,
+    });
+    // it may have been reported as deleted on an earlier page
+    return [gone.has(record.id) ? { ...row, look: 'there' } : row];
   });
   return { changed: rows, late };
 }
@@ -308,6 +341,7 @@ export function progressAfter(run: Directed & { state: RunState; complete: boole
   const { again: _, ...progress } = run.syncState;
   // with hidden columns nothing advances, so that their changes are read when they are visible again
   if (state.hidden.length === 0) {
+    progress.delta_token = state.delta ?? null;
     const singleDirection = singleDirectionOf(run);
     // the remote's time when reading began, since later changes belong to the next read. A clock that is ahead may be corrected
     // before that and then report earlier times, so its lead does not count

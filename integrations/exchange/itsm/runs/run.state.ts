@@ -55,6 +55,8 @@ export interface RunState {
   /** The time of the newest change that was read; RFC 3339. */
   newest: string | null;
   newestLink: string | null;
+  /** Where the next delta starts, if the remote has named it. */
+  delta?: string | null;
   /** Rows are hidden from the account, so that missing records do not count as gone. */
   withheld: boolean;
   linksWithheld: boolean;

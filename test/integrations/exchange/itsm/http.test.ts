@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../domain/exchange/itsm/connections.input.ts';
+import type { HttpSource } from '../../../../domain/exchange/itsm/http-sources.input.ts';
 import type { Connector } from '../../../../integrations/exchange/itsm/connectors/connector.ts';
 import { connectHttp } from '../../../../integrations/exchange/itsm/connectors/http/http.ts';
 import type { PlainAuth } from '../../../../integrations/exchange/itsm/connectors/transport.ts';
@@ -211,8 +211,7 @@ describe('a list', () => {
     expect([links.records.length, links.hasHiddenRows]).toEqual([8, true]);
     next = 'https://example.com/steal';
     const request = { table: 'links', fields: [], limit: 9, cursor: null };
-    const { next: cursor } = await remote.readPage(request);
-    expect((await failure(remote.readPage({ ...request, cursor }))).what).toContain('another server');
+    expect((await failure(remote.readPage(request))).what).toContain('another server');
   });
 
   test('with a link to itself is not read forever', async () => {

@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
+import type { HttpSource } from '../../../../../domain/exchange/itsm/http-sources.input.ts';
 import type { RemoteColumn } from '../connector.ts';
 import { isRow, type Row } from './records.ts';
 
@@ -11,8 +11,19 @@ export function columnsOf(source: HttpSource, rows: readonly Row[]): RemoteColum
   const addKinds = (row: Row, prefix: string, depth: number): void => {
     for (const [name, value] of Object.entries(row)) {
       const path = `${prefix}${name}`;
+      const items = Array.isArray(value) ? value.filter(isRow) : [];
       if (isRow(value) && depth < DEPTH) addKinds(value, `${path}.`, depth + 1);
+      else if (items.length > 0 && depth < DEPTH) addItemKinds(items, `${path}.`);
       else kinds.set(path, commonKind(kinds.get(path), kindOf(value)));
+    }
+  };
+  /** Values of the items of a list are one text. */
+  const addItemKinds = (items: readonly Row[], prefix: string): void => {
+    for (const name of new Set(items.flatMap((item) => Object.keys(item)))) {
+      const inner = items.map((item) => item[name]).filter(isRow);
+      if (inner.length === 0) kinds.set(`${prefix}${name}`, 'text');
+      for (const item of inner)
+        for (const member of Object.keys(item)) kinds.set(`${prefix}${name}.${member}`, 'text');
     }
   };
   for (const row of rows) addKinds(row, '', 1);

@@ -1,14 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { csvRecords } from '../../../../../domain/exchange/imports/imports.csv-records.ts';
 import { findTextError, utf8Chunks } from '../../../../../domain/exchange/imports/imports.utf8.ts';
-import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
+import type { HttpSource } from '../../../../../domain/exchange/itsm/http-sources.input.ts';
 import { EstateError } from '../../../../../platform/errors.ts';
 import { isRemoteError, RemoteError } from '../../remote.ts';
-import type { Transport } from '../transport.ts';
-import { isRow, keyOf, type Row, valueAt } from './records.ts';
+import type { Call, Transport } from '../transport.ts';
+import { comparableValue, isRow, keyOf, type Row, textOf, valueAt, withValueAt } from './records.ts';
+import { readGraphQl } from './responses.ts';
 
 /** How often a truncated document is requested. */
 const ATTEMPTS = 3;
+/** Longer lists in one response are an error. */
+const MAX_ROWS = 500_000;
 
 /** A parsed response of a source. */
 export interface Fetched extends Parsed {
@@ -17,11 +20,13 @@ export interface Fetched extends Parsed {
   etag: string | undefined;
   lastModified: string | undefined;
   headers: Record<string, string>;
+  /** The path and query of a link in the response, without the API key. @throws RemoteError if it leads to another server. */
+  resolve(link: string): string;
 }
 
 export interface FetchOptions {
-  /** Query parameters besides those of the source. */
-  parameters?: Record<string, string>;
+  /** Parameters of the query, the body or the variables, besides those of the source. */
+  parameters?: Record<string, string | number>;
   /** Another path of the same server, with its query. */
   path?: string;
   /** Rows of a page, for the paging parameter of the source. */
@@ -32,45 +37,47 @@ export interface FetchOptions {
 /** Fetches a source; null if it has not changed. */
 export type Fetch = (source: HttpSource, options?: FetchOptions) => Promise<Fetched | null>;
 
-/** @param address the address of the connection; sources are below it and are requested from its server only. */
-export function createFetch(transport: Transport, address: string): Fetch {
+/**
+ * @param address the address of the connection; sources are below it and are requested from its server only.
+ * @param keyParameter the parameter of the query that contains the API key.
+ */
+export function createFetch(transport: Transport, address: string, keyParameter?: string): Fetch {
   const root = new URL(address);
   const prefix = root.pathname.replace(/\/$/, '');
 
+  /** Credentials are sent only to the server of the connection. */
+  const urlOf = (source: HttpSource, link: string, base: URL): URL => {
+    const url = URL.canParse(link, base.href) ? new URL(link, base) : undefined;
+    if (url?.origin === root.origin) return url;
+    const what = `The next page of ${source.name} leads to another server`;
+    throw new RemoteError('refused', `source ${source.name}`, what);
+  };
+
   const once = async (source: HttpSource, url: URL, options: FetchOptions): Promise<Fetched | null> => {
-    const { parameters = {}, path, limit, headers = {} } = options;
-    const limitName = source.paging?.limit_parameter;
     const response = await transport.send({
-      method: 'GET',
-      path: url.pathname,
+      ...callOf(source, url, options),
       doing: `Reading ${source.name}`,
-      headers: { accept: accepted[source.format], ...headers },
-      pageSize: limit,
-      query: (pageSize) => {
-        const query = new URLSearchParams(url.searchParams);
-        for (const [name, value] of Object.entries(parameters)) query.set(name, value);
-        // a link has all parameters that the server needs
-        if (limitName !== undefined && path === undefined) query.set(limitName, String(pageSize));
-        return query;
-      },
+      headers: { accept: accepted[source.format], ...source.headers, ...options.headers },
+      ...(source.graphql ? { read: readGraphQl } : {}),
     });
-    const { result, headers: responseHeaders } = response;
+    const { result, headers } = response;
     if (result === undefined) return null;
     const parsed = await parseRows(source, result as Buffer, `${root.origin}${url.pathname}`);
-    const { etag, 'last-modified': lastModified, date } = responseHeaders;
+    const { etag, 'last-modified': lastModified, date } = headers;
     const at = parseHttpDate(lastModified) ?? parseHttpDate(date) ?? new Date(0).toISOString();
-    return { ...parsed, at, etag, lastModified, headers: responseHeaders };
+    const resolve = (link: string) => {
+      // RFC 8288, 3.2: relative to the address of the response
+      const target = urlOf(source, link, url);
+      if (keyParameter !== undefined) target.searchParams.delete(keyParameter);
+      return `${target.pathname}${target.search}`;
+    };
+    return { ...parsed, at, etag, lastModified, headers, resolve };
   };
 
   return async (source, options = {}) => {
     const { path } = source;
     const below = path === '' || path.startsWith('?') ? path : `/${path.replace(/^\//, '')}`;
-    const url = new URL(options.path ?? `${prefix}${below}`, root);
-    if (url.origin !== root.origin) {
-      // credentials are sent only to the server of the connection
-      const what = `The next page of ${source.name} leads to another server`;
-      throw new RemoteError('refused', `source ${source.name}`, what);
-    }
+    const url = urlOf(source, options.path ?? `${prefix}${below}`, root);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await once(source, url, options);
@@ -78,6 +85,45 @@ export function createFetch(transport: Transport, address: string): Fetch {
         if (attempt === ATTEMPTS || !isRemoteError(error, 'incomplete_response')) throw error;
       }
     }
+  };
+}
+
+/** The request of a source: its parameters are in the query, in the body, or are variables of the GraphQL query. */
+function callOf(
+  source: HttpSource,
+  url: URL,
+  options: FetchOptions,
+): Pick<Call, 'method' | 'path' | 'query' | 'body' | 'isRead' | 'pageSize'> {
+  const { paging, body, graphql } = source;
+  const { path, parameters = {} } = options;
+  const limit = options.limit && Math.min(options.limit, paging?.page_size ?? options.limit);
+  // a link has all parameters that the server needs
+  const limitName = path === undefined ? paging?.limit_parameter : undefined;
+  // pages are counted in pages of one size
+  const isFixed = paging?.by === 'page';
+  const withLimit = (pageSize: number): Record<string, string | number> =>
+    limitName === undefined ? parameters : { ...parameters, [limitName]: isFixed ? (limit ?? 0) : pageSize };
+  const pageSize = isFixed || limit === undefined ? {} : { pageSize: limit };
+  const query = (more: Record<string, string | number>) => {
+    const all = new URLSearchParams(url.searchParams);
+    for (const [name, value] of Object.entries(more)) all.set(name, String(value));
+    return all;
+  };
+  if (!body && !graphql)
+    return { method: 'GET', path: url.pathname, query: (size) => query(withLimit(size)), ...pageSize };
+  const template = (graphql ? graphql.variables : body) ?? {};
+  const filled = (size: number) =>
+    Object.entries(withLimit(size)).reduce<Row>(
+      (object, [name, value]) => withValueAt(object, name, value),
+      template,
+    );
+  return {
+    method: 'POST',
+    path: url.pathname,
+    query: () => query({}),
+    body: (size) => (graphql ? { query: graphql.query, variables: filled(size) } : filled(size)),
+    isRead: true,
+    ...pageSize,
   };
 }
 
@@ -99,6 +145,8 @@ interface Parsed {
   header: readonly string[] | undefined;
   /** The whole JSON document, for its members besides the rows. */
   document: unknown;
+  /** The number of rows of the response, before nested lists are expanded. */
+  received: number;
 }
 
 /** Parses a response. One invalid row makes the whole response invalid, since an omitted row would count as gone. */
@@ -141,12 +189,47 @@ async function parseRows(source: HttpSource, body: Buffer, where: string): Promi
     }
   }
   const keyed: Parsed['rows'] = [];
-  for (const { row, place } of rows) {
+  for (const { row: received, place } of rows) {
+    const row = source.columns ? withColumns(received, source.columns) : received;
     const key = keyOf(row, source.key);
     if (key === undefined) throw bad(`has no key (${source.key}) in ${place}`);
-    keyed.push({ key, row });
+    const expanded = source.expand ? expandRow(source.expand, key, row) : [{ key, row }];
+    if (typeof expanded === 'string') throw bad(`${expanded} in ${place}`);
+    for (const one of expanded) keyed.push(one);
+    if (keyed.length > MAX_ROWS) throw bad(`has more than ${MAX_ROWS} rows in one response`);
   }
-  return { rows: keyed, header, document };
+  return { rows: keyed, header, document, received: rows.length };
+}
+
+/** A row with further columns, composed of others; without those of which a part is missing. */
+function withColumns(row: Row, columns: Readonly<Record<string, string>>): Row {
+  const composed = Object.entries(columns).flatMap(([name, template]): [string, unknown][] => {
+    let isMissing = false;
+    const text = template.replace(/\{([^{}?]+)(\??)\}/g, (_, path: string, isOptional: string) => {
+      const value = textOf(comparableValue(valueAt(row, path)));
+      if (value === '' && isOptional === '') isMissing = true;
+      return value;
+    });
+    return isMissing ? [] : [[name, text.replace(/\s+/g, ' ').trim() || null]];
+  });
+  return { ...row, ...Object.fromEntries(composed) };
+}
+
+/** The items of a nested list as rows with the columns of their parent, or what is wrong with them. */
+function expandRow(
+  { rows: column, key }: NonNullable<HttpSource['expand']>,
+  parentKey: string,
+  row: Row,
+): Parsed['rows'] | string {
+  const list = valueAt(row, column) ?? [];
+  if (!Array.isArray(list)) return `has no list at ${column}`;
+  const expanded: Parsed['rows'] = [];
+  for (const item of list as unknown[]) {
+    const own = isRow(item) ? keyOf(item, key) : keyOf({ item }, 'item');
+    if (own === undefined) return `has an item of ${column} without a key (${key})`;
+    expanded.push({ key: `${parentKey}/${own}`, row: withValueAt(row, column, item) });
+  }
+  return expanded;
 }
 
 function parseJson(text: string): unknown {

@@ -1,35 +1,28 @@
-import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
+import type { HttpSource } from '../../../../../domain/exchange/itsm/http-sources.input.ts';
 import { type RecordLookup, RemoteError } from '../../remote.ts';
 import type { Connector, Page, ReadRequest } from '../connector.ts';
-import {
-  absentColumns,
-  type Dialect,
-  pagesOf,
-  type ResponseReader,
-  readRefusal,
-  searchTables,
-  uncertainFailure,
-} from '../responses.ts';
+import { absentColumns, pagesOf, searchTables } from '../responses.ts';
 import { testRights } from '../rights.ts';
 import {
-  accountNameOf,
-  basicAuth,
   type ConnectorParts,
   connectionOf,
   defaultTransport,
   openTransport,
-  type PlainAuth,
   type TransportConfig,
 } from '../transport.ts';
+import { createHttpSession, type HttpAuth, httpAccountOf } from './authentication.ts';
 import { columnsOf } from './description.ts';
 import { createFetch, type Fetch } from './fetching.ts';
-import { createFiles, type PagedSource, readList, requireColumns } from './lists.ts';
+import { withJoins } from './joining.ts';
+import { createFiles, readList, requireColumns } from './lists.ts';
+import { isPaged } from './paging.ts';
 import { columnsInFilter, idOf, keyIn, type Row, recordOf, valueAt } from './records.ts';
+import { readResponse } from './responses.ts';
 
 interface HttpConfig extends TransportConfig {
   /** The address below which all sources are. */
   url: string;
-  auth: PlainAuth;
+  auth: HttpAuth;
   sources: readonly HttpSource[];
   /** Maximum size of a response; a file is read into memory. */
   maxBytes: number;
@@ -49,42 +42,21 @@ const PAGE = 1_000;
 
 export type HttpParts = ConnectorParts<Pick<HttpConfig, 'url' | 'auth' | 'sources'> & Partial<HttpConfig>>;
 
-// the form of errors is unknown
-const dialect: Dialect = { errorOf: () => undefined };
-
-/** Reads the bytes of a response; undefined for 304, if nothing has changed. */
-const readResponse: ResponseReader = (response, context) => {
-  const { status, headers, body } = response;
-  if (status === 304) return { kind: 'done', result: undefined };
-  const refused = readRefusal(response, context, dialect, undefined);
-  if (refused) return refused;
-  const start = body.subarray(0, 100).toString('latin1');
-  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
-  if (!isPage) return { kind: 'done', result: body };
-  return uncertainFailure(context, status, 'unreadable_response', 'returned a web page instead of data');
-};
-
-function headerOf(auth: PlainAuth): string {
-  if (auth.kind === 'none') return '';
-  return auth.kind === 'basic' ? basicAuth(auth.username, auth.password) : `Bearer ${auth.token}`;
-}
-
 /** Lists of rows at HTTP addresses: files, and paged JSON. They are read only. */
 export function connectHttp(parts: HttpParts): Connector {
   const config: HttpConfig = { ...defaultConfig, ...parts.config };
   const { origin, host } = new URL(config.url);
-  const header = headerOf(config.auth);
   const transport = openTransport(
     { ...parts, config },
     {
       base: origin,
-      account: `${host} http ${accountNameOf(config.auth)}`,
+      account: `${host} http ${httpAccountOf(config.auth)}`,
       read: readResponse,
-      session: { authorization: async () => header },
+      session: (around) => createHttpSession(config.auth, { ...around, timeoutMs: config.timeoutMs }),
       maxBytes: config.maxBytes,
     },
   );
-  const fetch = createFetch(transport, config.url);
+  const fetch = withJoins(createFetch(transport, config.url, keyParameterOf(config.auth)), config.sources);
   const files = createFiles(fetch);
 
   const sourceOf = (name: string): HttpSource => {
@@ -93,9 +65,13 @@ export function connectHttp(parts: HttpParts): Connector {
     throw new RemoteError('not_found', `source ${name}`, `The connection has no source ${name}`);
   };
 
-  const read = ({ table, fields, filter, limit, cursor }: ReadRequest, from?: number): Promise<Page> => {
+  const read = (
+    { table, fields, filter, limit, cursor }: ReadRequest,
+    from?: number,
+    token?: string | null,
+  ): Promise<Page> => {
     const source = sourceOf(table);
-    const request = { fields, filter, limit, cursor, from };
+    const request = { fields, filter, limit, cursor, from, token };
     return isPaged(source) ? readList(fetch, source, request) : files.page(source, request);
   };
 
@@ -131,8 +107,8 @@ export function connectHttp(parts: HttpParts): Connector {
     },
     readPage: async (request) => read(request),
     async readSince(request) {
-      const { since, overlapMs = OVERLAP_MS } = request;
-      return read(request, since === null ? undefined : Date.parse(since) - overlapMs);
+      const { since, overlapMs = OVERLAP_MS, token } = request;
+      return read(request, since === null ? undefined : Date.parse(since) - overlapMs, token);
     },
     readByIds: async (table, ids, fields) => lookUpRows(fetch, files, sourceOf(table), ids, fields),
     async readRelations({ types }) {
@@ -160,7 +136,9 @@ export function connectHttp(parts: HttpParts): Connector {
   };
 }
 
-const isPaged = (source: HttpSource): source is PagedSource => source.paging !== undefined;
+/** The parameter that contains the API key. */
+const keyParameterOf = (auth: HttpAuth): string | undefined =>
+  auth.kind === 'api_key' && auth.place.in === 'query' ? auth.place.name : undefined;
 
 /** Finds rows by id: reads the list until all are found. */
 async function lookUpRows(

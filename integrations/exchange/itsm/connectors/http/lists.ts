@@ -1,8 +1,22 @@
-import type { HttpSource, SourcePaging } from '../../../../../domain/exchange/itsm/connections.input.ts';
-import { RemoteError, type RemoteErrorCode, type RemoteRecord } from '../../remote.ts';
+import type { HttpSource } from '../../../../../domain/exchange/itsm/http-sources.input.ts';
+import {
+  isRemoteError,
+  RemoteError,
+  type RemoteErrorCode,
+  type RemoteRecord,
+  type RemoteTombstone,
+} from '../../remote.ts';
 import type { Page } from '../connector.ts';
-import type { Fetch, Fetched, FetchOptions } from './fetching.ts';
-import { createRowFilter, type Row, recordOf, valueAt } from './records.ts';
+import type { Fetch, FetchOptions } from './fetching.ts';
+import {
+  deltaTokenOf,
+  optionsOfDelta,
+  optionsOfPage,
+  type PagedSource,
+  placeAfter,
+  placeOf,
+} from './paging.ts';
+import { createRowFilter, idOf, type Row, recordOf, valueAt } from './records.ts';
 
 /** HTTP dates have a precision of one second: a second write within it would not be detected. */
 const HTTP_DATE_PRECISION_MS = 2_000;
@@ -25,6 +39,8 @@ export interface PageRequest {
   cursor: string | null;
   /** Rows with an earlier time of change are omitted; milliseconds. */
   from?: number | undefined;
+  /** Where a delta starts. */
+  token?: string | null | undefined;
 }
 
 /** Sources whose rows are all in one response; fetched again only if they have changed. */
@@ -107,63 +123,54 @@ function conditions(
   return { 'if-modified-since': new Date(since - HTTP_DATE_PRECISION_MS).toUTCString() };
 }
 
-/** A paged JSON list. */
-export type PagedSource = HttpSource & { paging: SourcePaging };
-
 /** One page of a list as its server returns it. */
 export async function readList(fetch: Fetch, source: PagedSource, request: PageRequest): Promise<Page> {
-  const { fields, filter, limit, cursor, from } = request;
-  const { paging } = source;
-  const since: Record<string, string> =
-    from === undefined || paging.since_parameter === undefined
-      ? {}
-      : { [paging.since_parameter]: new Date(from).toISOString() };
-  const fetched = await fetch(source, { limit, ...parametersFor(paging, cursor, since) });
+  const { fields, filter, limit, token = null } = request;
+  const { paging, delta } = source;
+  const from = token === null ? request.from : undefined;
+  const place = request.cursor === null ? null : placeOf(request.cursor);
+  const options =
+    place === null && token !== null
+      ? optionsOfDelta(source, token)
+      : optionsOfPage(paging, place?.cursor ?? null, from);
+  const fetched = await fetch(source, { limit, ...options }).catch((error: unknown) => {
+    // Microsoft Graph answers 400 for an expired token of its directory
+    if (token === null || !isRemoteError(error) || ![400, 410].includes(error.status ?? 0)) throw error;
+    throw sourceError('resync_needed', source, 'does not know the delta token any more');
+  });
   // the request was not conditional
   if (fetched === null) throw noRowsError(source);
   const { rows, at } = fetched;
-  const next = nextOf(paging, fetched);
-  if (next !== null && (next === cursor || (paging.by === 'key' && rows.some(({ key }) => key === cursor)))) {
-    const what = `Reading ${source.name} makes no progress: a page leads to itself`;
-    throw new RemoteError('paging_ignored', `source ${source.name}`, what);
-  }
+  const next = placeAfter(source, fetched, place);
   const isWanted = createRowFilter(filter);
   const records = new Map<string, RemoteRecord>();
+  const removed = new Map<string, RemoteTombstone>();
   for (const { key, row } of rows) {
+    // of a row that is repeated the last one counts
+    records.delete(key);
+    removed.delete(key);
+    if (delta && isRemoved(delta, row)) {
+      removed.set(key, { table: source.name, id: idOf(source.name, key), at });
+      continue;
+    }
     if (!isWanted(row)) continue;
     const record = recordOf(source, key, row, fields, at);
     const isOld = source.updated !== undefined && from !== undefined && Date.parse(record.updatedAt) < from;
     if (!isOld) records.set(key, record);
   }
   const hasHiddenRows = paging.by !== 'key' && paging.is_stable !== true;
-  return { records: [...records.values()], next, hasHiddenRows };
+  const deltaToken = next === null ? deltaTokenOf(source, fetched) : undefined;
+  return {
+    records: [...records.values()],
+    next,
+    hasHiddenRows,
+    ...(removed.size === 0 ? {} : { removed: [...removed.values()] }),
+    ...(deltaToken === undefined ? {} : { deltaToken }),
+  };
 }
 
-function parametersFor(
-  paging: SourcePaging,
-  cursor: string | null,
-  since: Record<string, string>,
-): Pick<FetchOptions, 'path' | 'parameters'> {
-  if (cursor === null) return { parameters: since };
-  // a link has all parameters that the server needs
-  if (paging.by === 'link') return { path: cursor };
-  return { parameters: { ...since, [paging.parameter]: cursor } };
+function isRemoved({ removed, removed_value }: NonNullable<HttpSource['delta']>, row: Row): boolean {
+  const value = removed === undefined ? undefined : valueAt(row, removed);
+  if (removed_value !== undefined) return String(value ?? '') === removed_value;
+  return value !== undefined && value !== null && value !== false;
 }
-
-function nextOf(paging: SourcePaging, { rows, document, headers }: Fetched): string | null {
-  switch (paging.by) {
-    case 'key':
-      // the server may have shortened the page: only an empty one is the last
-      return rows.at(-1)?.key ?? null;
-    case 'cursor':
-      return textOf(valueAt(document, paging.next));
-    case 'link': {
-      if (paging.next !== undefined) return textOf(valueAt(document, paging.next));
-      const [, link] = /<([^>]+)>\s*;[^,]*\brel="?next"?/i.exec(headers.link ?? '') ?? [];
-      return link ?? null;
-    }
-  }
-}
-
-const textOf = (value: unknown): string | null =>
-  (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null;

@@ -1,4 +1,4 @@
-import type { HttpSource } from '../../../../../domain/exchange/itsm/connections.input.ts';
+import type { HttpSource } from '../../../../../domain/exchange/itsm/http-sources.input.ts';
 import type { Value } from '../../../../../domain/exchange/itsm/mappings.types.ts';
 import type { RemoteField, RemoteRecord } from '../../remote.ts';
 
@@ -7,21 +7,46 @@ export type Row = Record<string, unknown>;
 export const isRow = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value of a column or at a path; undefined if there is none. A column name may contain a dot. */
+/**
+ * The value of a column or at a path; undefined if there is none. Column names may contain dots. In a list of objects, the path
+ * leads to the values of all of them, and a number to one of them.
+ */
 export function valueAt(row: unknown, path: string): unknown {
+  if (row === null) return null;
+  if (Array.isArray(row)) return valueInList(row, path);
   if (!isRow(row)) return undefined;
   if (Object.hasOwn(row, path)) return row[path];
-  let value: unknown = row;
-  for (const part of path.split('.')) {
-    if (value === null) return null;
-    if (!isRow(value) || !Object.hasOwn(value, part)) return undefined;
-    value = value[part];
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+    const name = path.slice(0, dot);
+    if (!Object.hasOwn(row, name)) continue;
+    const value = valueAt(row[name], path.slice(dot + 1));
+    if (value !== undefined) return value;
   }
-  return value;
+  return undefined;
+}
+
+function valueInList(list: readonly unknown[], path: string): unknown {
+  const [, index, rest] = /^(\d+)(?:\.(.+))?$/.exec(path) ?? [];
+  if (index !== undefined) {
+    const item = list[Number(index)];
+    return rest === undefined ? item : valueAt(item, rest);
+  }
+  const found = list
+    .map((item) => valueAt(item, path))
+    .filter((value) => value !== undefined && value !== null);
+  return found.length === 0 && list.length > 0 ? undefined : found.flat();
+}
+
+/** A copy of an object with a value at a path. */
+export function withValueAt(object: Row, path: string, value: unknown): Row {
+  const [name = '', ...rest] = path.split('.');
+  if (rest.length === 0) return { ...object, [name]: value };
+  const inner = object[name];
+  return { ...object, [name]: withValueAt(isRow(inner) ? inner : {}, rest.join('.'), value) };
 }
 
 /** A value in the form in which it is compared: lists of texts as one text. */
-function comparableValue(value: unknown): Value {
+export function comparableValue(value: unknown): Value {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number'))
     return value.map((item) => String(item).replaceAll(';', '\\;')).join(';');
   return (value ?? null) as Value;
@@ -95,5 +120,5 @@ export const columnsInFilter = (filter: string): string[] => [
   ...new Set(new URLSearchParams(filter.trim().replace(/^\?/, '')).keys()),
 ];
 
-const textOf = (value: Value): string =>
+export const textOf = (value: Value): string =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);

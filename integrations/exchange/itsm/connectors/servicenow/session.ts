@@ -1,5 +1,6 @@
 import type { RefreshTokens } from '../../../../../domain/exchange/itsm/itsm.load.ts';
-import { isRemoteError, RemoteError, withFallback } from '../../remote.ts';
+import { isRemoteError, withFallback } from '../../remote.ts';
+import { createTokenCache, type IssuedToken, requestToken } from '../tokens.ts';
 import {
   basicAuth,
   defaultTransport,
@@ -56,17 +57,10 @@ export const defaultConfig: Omit<ServiceNowConfig, 'url' | 'auth'> = {
   },
 };
 
-/** How long before it expires a token is renewed. */
-const EARLY_MS = 30_000;
 /** How often, and at what interval, it is checked whether another process has replaced a refresh token. */
 const REPLACEMENT_CHECKS = 5;
 const REPLACEMENT_CHECK_MS = 300;
 const TOKEN_PATH = '/oauth_token.do';
-
-interface Token {
-  header: string;
-  expiresAt: number;
-}
 
 /** One token for all calls of a connector; concurrent calls share a renewal. */
 export function createSession(
@@ -82,55 +76,22 @@ export function createSession(
     const header = basicAuth(auth.username, auth.password);
     return { authorization: async () => header, secrets: () => [auth.password] };
   }
-  let token: Token | undefined;
   let refreshToken = auth.grant === 'refresh_token' ? auth.refreshToken : undefined;
-  let renewal: Promise<Token> | undefined;
 
-  const request = async (form: Record<string, string>): Promise<Token> => {
-    const where = `${base}${TOKEN_PATH}`;
-    const deadline = clock.deadline(timeoutMs);
-    try {
-      const { status, body } = await outbound.request(where, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-        body: new URLSearchParams({
-          client_id: auth.clientId,
-          client_secret: auth.clientSecret,
-          ...form,
-        }).toString(),
-        signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
-        timeoutMs: timeoutMs * 2,
-      });
-      if (status === 401 || status === 400) {
-        const what = 'The remote issued no token for the OAuth client';
-        throw new RemoteError('credentials_refused', where, what, { status });
-      }
-      const document = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
-      const { access_token: access, expires_in: seconds, refresh_token: refresh } = document;
-      if (status !== 200 || typeof access !== 'string') {
-        const what = `The response to the token request had the status ${status} and no token`;
-        throw new RemoteError('unreadable_response', where, what);
-      }
-      if (typeof refresh === 'string') refreshToken = refresh;
-      return { header: `Bearer ${access}`, expiresAt: clock.now() + (Number(seconds) || 60) * 1000 };
-    } catch (error) {
-      if (isRemoteError(error)) throw error;
-      signal?.throwIfAborted();
-      const code = deadline.signal.aborted
-        ? 'timed_out'
-        : error instanceof SyntaxError
-          ? 'unreadable_response'
-          : 'unreachable';
-      throw new RemoteError(code, where, 'The token request got no usable response');
-    } finally {
-      deadline.clear();
-    }
+  const request = async (form: Record<string, string>): Promise<IssuedToken> => {
+    const client = { client_id: auth.clientId, client_secret: auth.clientSecret };
+    const issued = await requestToken(
+      { outbound, clock, signal },
+      { url: `${base}${TOKEN_PATH}`, form: { ...client, ...form }, timeoutMs },
+    );
+    if (issued.refreshToken !== undefined) refreshToken = issued.refreshToken;
+    return issued;
   };
 
   const refresh = (stored: string) => request({ grant_type: 'refresh_token', refresh_token: stored });
 
   /** Renews by a refresh token, which the remote may replace with each use and other processes may use too. */
-  const renewByStored = async (): Promise<Token> => {
+  const renewByStored = async (): Promise<IssuedToken> => {
     for (;;) {
       const used = (await store?.read()) ?? refreshToken ?? '';
       refreshToken = used;
@@ -154,7 +115,7 @@ export function createSession(
     return false;
   };
 
-  const renew = async (): Promise<Token> => {
+  const renew = async (): Promise<IssuedToken> => {
     if (auth.grant === 'refresh_token') return await renewByStored();
     if (refreshToken !== undefined) {
       const renewed = await withFallback(refresh(refreshToken), ['credentials_refused'], undefined);
@@ -166,20 +127,14 @@ export function createSession(
     return await request({ grant_type: 'password', username: auth.username, password: auth.password });
   };
 
+  const tokens = createTokenCache(clock, renew);
   return {
     secrets: () => [
       auth.clientSecret,
       auth.grant === 'password' ? auth.password : undefined,
       refreshToken,
-      token?.header.replace(/^Bearer /, ''),
+      tokens.current()?.header.replace(/^Bearer /, ''),
     ],
-    async authorization(stale) {
-      if (token && token.header !== stale && token.expiresAt - EARLY_MS > clock.now()) return token.header;
-      renewal ??= renew().finally(() => {
-        renewal = undefined;
-      });
-      token = await renewal;
-      return token.header;
-    },
+    authorization: (stale) => tokens.header(stale),
   };
 }

@@ -1,0 +1,67 @@
+import { RemoteError } from '../../remote.ts';
+import {
+  type Dialect,
+  inBrackets,
+  type ResponseReader,
+  readRefusal,
+  uncertainFailure,
+} from '../responses.ts';
+import { isRow, type Row } from './records.ts';
+
+// the form of errors is unknown
+const dialect: Dialect = { errorOf: () => undefined };
+
+/** Reads the bytes of a response; undefined for 304, if nothing has changed. */
+export const readResponse: ResponseReader = (response, context) => {
+  const { status, headers, body } = response;
+  if (status === 304) return { kind: 'done', result: undefined };
+  // some servers answer 403 at their rate limit
+  const isLimited = headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0';
+  if (status === 403 && isLimited) return asRateLimited(response, context);
+  const refused = readRefusal(response, context, dialect, undefined);
+  if (refused) return refused;
+  const start = body.subarray(0, 100).toString('latin1');
+  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!|html|\?xml)/i.test(start);
+  if (!isPage) return { kind: 'done', result: body };
+  return uncertainFailure(context, status, 'unreadable_response', 'returned a web page instead of data');
+};
+
+/** Codes of GraphQL errors by which servers report a rate limit with the status 200. */
+const rateLimits = /^(RATE_LIMITED|RATE_LIMIT|THROTTLED|MAX_NODE_LIMIT_EXCEEDED)$/i;
+
+/** As readResponse; a response with errors is refused as a whole, since its data may be incomplete (GraphQL, 7.1). */
+export const readGraphQl: ResponseReader = (response, context) => {
+  const errors = errorsIn(response.body);
+  const codes = errors.flatMap(({ type, extensions }) => [
+    type,
+    isRow(extensions) ? extensions.code : undefined,
+  ]);
+  if (codes.some((code) => typeof code === 'string' && rateLimits.test(code)))
+    return asRateLimited(response, context);
+  const read = readResponse(response, context);
+  if (read.kind !== 'done' || errors.length === 0) return read;
+  const message = inBrackets(context, String(errors[0]!.message ?? ''));
+  return {
+    kind: 'final',
+    error: new RemoteError(
+      'refused',
+      context.where,
+      `${context.doing} returned ${errors.length} GraphQL errors${message}`,
+    ),
+  };
+};
+
+const asRateLimited: ResponseReader = (response, context) =>
+  readRefusal({ ...response, status: 429 }, context, dialect, undefined)!;
+
+function errorsIn(body: Buffer): Row[] {
+  try {
+    const document: unknown = JSON.parse(body.toString('utf8'));
+    const errors = isRow(document) ? document.errors : undefined;
+    if (errors === undefined || errors === null) return [];
+    const list = Array.isArray(errors) ? errors : [errors];
+    return list.map((error) => (isRow(error) ? error : { message: String(error) }));
+  } catch {
+    return [];
+  }
+}
