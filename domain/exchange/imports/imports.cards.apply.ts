@@ -23,6 +23,7 @@ import { nameOfLine } from './imports.lines.ts';
 import {
   type AttachedCard,
   attachedBy,
+  outdatedAttached,
   type PeopleAndTags,
   readPeopleAndTags,
   savePeopleAndTags,
@@ -90,6 +91,8 @@ export async function applyCards(applying: Applying, batch: number): Promise<Row
     if (!row.is_new && !before) {
       return [{ field: 'id', code: 'unknown_id', message: 'the card was deleted meanwhile' }];
     }
+    const outdated = outdatedAttached(payload, type, around);
+    if (outdated.length > 0) return outdated;
     const attached = attachedBy(card_id, payload, around);
     const cardRow = { type, payload, parent_id, level, archive_batch_id: jobId };
     if (!before) {
@@ -213,6 +216,7 @@ function outcomesOf(
   around: PeopleAndTags,
 ): RowOutcome[] {
   const done = new Map(steps.map((step) => [step.row.line, step]));
+  const created = new Set<string>();
   return rows.map(({ line }) => {
     const step = done.get(line);
     if (!step) return { line, outcome: 'failed', errors: errors.get(line)! };
@@ -221,6 +225,14 @@ function outcomesOf(
     const row: RowOutcome = { line, outcome, errors: null };
     if (withChanges && outcome !== 'unchanged') {
       row.changes = cardChanges(ctx, step.before, { ...step, card: step.after }, around);
+    }
+    const tags = step.attached.addedTags.filter((id) => around.catalogue.get(id)!.isNew && !created.has(id));
+    if (tags.length > 0) {
+      row.created_tags = tags.map((id) => {
+        created.add(id);
+        const { group, name } = around.catalogue.get(id)!;
+        return { group, name };
+      });
     }
     return row;
   });

@@ -28,11 +28,14 @@ export async function findParents(planning: Planning): Promise<void> {
      where parent_by = 'external_id'`;
   await walkOtherPaths(planning);
   await walkPaths(planning);
+  await refuseFormerPaths(planning);
   await refuse(planning)`
      select line, 'parent_path', 'other_parent_path', 'is not the path of the card in ' || ${embed(parentField)}
        || ': leave one of both empty'
      from plan_rows p where walks and parent_by <> 'path' and parent is not null and not exists (
-       select from plan_paths t where t.type = p.type and t.path = ${embed(lowerPath)} and t.node = p.parent)`;
+       select from plan_paths t where t.type = p.type and t.path = ${embed(lowerPath)}
+         -- the id is edited, and the path is that of the stored parent
+         and t.node in (p.parent, p.stored_parent))`;
   await refuse(planning)`
      select p.line, 'parent_path', 'ambiguous_path', 'several cards have a name of the path: name the parent by its external id'
      from plan_rows p join plan_paths t on t.type = p.type and t.path = ${embed(lowerPath)}
@@ -104,7 +107,29 @@ async function walkPaths({ sql, ctx, pulse }: Planning): Promise<void> {
     await query(sql).run`update plan_rows p set parent = t.node, placed = t.node is not null from plan_paths t
        where p.parent_by = 'path' and cardinality(p.parent_path) = ${embed(depth)} and t.type = p.type
          and t.path = ${embed(lowerPath)}`;
+    // the id is that of the stored parent, and the path leads to another card: the path is edited
+    await query(sql).run`update plan_rows p set parent = t.node, parent_by = 'path' from plan_paths t
+       where p.walks and p.parent_by <> 'path' and not p.is_new and p.parent = p.stored_parent and t.node <> p.parent
+         and cardinality(p.parent_path) = ${embed(depth)} and t.type = p.type and t.path = ${embed(lowerPath)}`;
   }
+}
+
+/**
+ * Fails rows that would be moved by a path with a former name of the parent or of a card above it: they may have been written
+ * before it was renamed.
+ */
+async function refuseFormerPaths({ sql, pulse }: Planning): Promise<void> {
+  await refuse({ sql, pulse })`with recursive up as (
+       select p.line, c.id, c.parent_id, lower(c.name) as name, array(select lower(step) from unnest(p.parent_path) step) as steps
+       from plan_rows p join cards c on c.id = p.stored_parent
+       where p.parent_by = 'path' and coalesce(p.given_parent::text, p.parent_external_id) is not null
+       union all
+       select up.line, c.id, c.parent_id, lower(c.name), up.steps from up join cards c on c.id = up.parent_id
+     )
+     select distinct line, 'parent_path', 'other_parent_path',
+       'may be a path from before a card was renamed: to move the card there, leave the other column of the parent empty'
+     from up join events e on e.card_id = up.id and e.event_type = 'card.updated'
+     where lower(e.data #>> '{changes,name,old}') = any(steps) and lower(e.data #>> '{changes,name,old}') <> up.name`;
 }
 
 /** Finds the cards of rows without id and external id by parent and name; for archived rows among archived cards. */

@@ -58,10 +58,10 @@ export async function countRows(sql: Sql, jobId: string, kind: ImportKind): Prom
 /** Stores the outcomes of rows, in one statement. */
 export async function storeOutcomes(sql: Sql, jobId: string, outcomes: RowOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
-  await query(sql).run`insert into import_outcomes (job_id, line, outcome, errors, changes)
-     select ${jobId}::uuid, v.line, v.outcome, v.errors, v.changes
+  await query(sql).run`insert into import_outcomes (job_id, line, outcome, errors, changes, created_tags)
+     select ${jobId}::uuid, v.line, v.outcome, v.errors, v.changes, v.created_tags
      from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as v(line integer, outcome text,
-     errors jsonb, changes jsonb)`;
+     errors jsonb, changes jsonb, created_tags jsonb)`;
 }
 
 const tables = [

@@ -13,7 +13,12 @@ export interface CsvRecord {
   cells: string[];
   /** Why it could not be parsed. */
   error?: FieldError;
+  /** The beginning of what could not be parsed. */
+  text?: string;
 }
+
+/** The number of bytes of a malformed record that are kept as its text. */
+const MAX_TEXT = 8 * 1024;
 
 /** Larger records are refused, so that an unclosed quote does not include the rest of the file. */
 export const MAX_RECORD = 1024 * 1024;
@@ -100,7 +105,8 @@ class Splitter {
     let again = !this.#skipping;
     while (again) ({ at, again } = this.#take(block, at, last));
     if (!last && !this.#skipping && block.length - at > MAX_RECORD) {
-      this.#records.push({ line: this.#line, bytes: MAX_RECORD, cells: [], error: tooLong });
+      const text = textOf(block, at, block.length);
+      this.#records.push({ line: this.#line, bytes: MAX_RECORD, cells: [], error: tooLong, text });
       this.#skipping = { quoted: false };
       at = this.#skip(block, at, last);
     }
@@ -134,7 +140,8 @@ class Splitter {
   }
 
   #add(block: Buffer, from: number, to: number, cells: string[], error?: FieldError): void {
-    this.#records.push({ line: this.#line, bytes: to - from, cells, error });
+    const malformed = error && { error, text: textOf(block, from, to) };
+    this.#records.push({ line: this.#line, bytes: to - from, cells, ...malformed });
     this.#line += lineBreaks(block, from, to);
   }
 
@@ -203,6 +210,9 @@ function strayQuote(block: Buffer, field: number): number {
   }
   return block.length;
 }
+
+const textOf = (block: Buffer, from: number, to: number): string =>
+  block.toString('utf8', from, Math.min(to, from + MAX_TEXT)).replace(/[\r\n]+$/, '');
 
 /** The offset after the end of the line of `from`; -1 if it continues in the next block. */
 function endOfLine(block: Buffer, from: number, last: boolean): number {

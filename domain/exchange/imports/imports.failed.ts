@@ -37,13 +37,18 @@ export interface FailedHead {
   costs: string[];
 }
 
-/** A failed row: its cells without escapes, or its object of NDJSON; neither if it could not be read. */
+/** A failed row: its cells without escapes, its object of NDJSON, or its text if it could not be read. */
 export interface FailedLine {
   line: number;
   cells?: string[];
   row?: Record<string, unknown>;
+  /** Shown to those who see costs, as nobody knows which of its values are some. */
+  text?: string;
   reasons: string;
 }
+
+/** Maximum characters of the text of a failed row. */
+const MAX_TEXT = 8_000;
 
 /** Why a row has failed, in a cell. */
 const reasonsOf = (errors: readonly FieldError[]): string =>
@@ -141,9 +146,10 @@ export class FailedRows {
       await this.#write({ sheet, header, names, costs } satisfies FailedHead);
       this.#head = header;
     }
-    const { row, isCsv } = sent ?? {};
+    const { row, isCsv, text: whole } = sent ?? {};
     const cells = isCsv ? sent?.cells?.map(restore) : sent?.cells;
-    await this.#write({ line: read.line, cells, row, reasons: reasonsOf(errors) } satisfies FailedLine);
+    const text = whole && whole.length > MAX_TEXT ? `${whole.slice(0, MAX_TEXT)}…` : whole;
+    await this.#write({ line: read.line, cells, row, text, reasons: reasonsOf(errors) } satisfies FailedLine);
     this.#count += 1;
     return { ...read, errors };
   }
@@ -199,6 +205,8 @@ export interface StoredRows {
   lines(): AsyncGenerator<FailedHead | FailedLine>;
   /** Whether the caller sees the values of a column. */
   shows(name: string, costs: readonly string[]): boolean;
+  /** Why the row has failed; of a row that could not be read also what was sent, if the caller sees all of it. */
+  reasons(line: FailedLine, head: FailedHead | undefined): string;
 }
 
 /**
@@ -226,9 +234,15 @@ export async function readFailedRows(ctx: Ctx, blobs: BlobStore, jobId: string):
   if (kind === 'costs') requirePermission(ctx.caller, 'costs.view');
   const hidden = costColumns(ctx.metamodel);
   await recordDownload(ctx, { job_id: jobId }, report, undefined);
+  const shows = (name: string, costs: readonly string[]) =>
+    seesCosts || !(hidden.has(name) || costs.includes(name));
   return {
-    ...{ report, kind },
-    shows: (name, costs) => seesCosts || !(hidden.has(name) || costs.includes(name)),
+    ...{ report, kind, shows },
+    reasons({ text, reasons }, head) {
+      if (!text) return reasons;
+      const seesAll = seesCosts || head?.names?.every((name) => shows(name, head.costs));
+      return seesAll ? `${reasons}: ${text}` : `${reasons}; its values are left out, since some may be costs`;
+    },
     async *lines() {
       for await (const line of linesFrom(blobs, { id, size: Number(file.size) }, 0)) {
         yield JSON.parse(line.toString('utf8'));

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../../../platform/database.ts';
+import type { FieldError } from '../../../platform/errors.ts';
 import type { StakeholderRow } from '../../collaboration/collaboration.model.ts';
 import { stakeholderEvent } from '../../collaboration/stakeholders/stakeholders.commands.ts';
 import { cardsTopic } from '../../inventory/cards/cards.events.ts';
@@ -21,6 +22,8 @@ interface CatalogueTag {
   group: string;
   groupId: string;
   single: boolean;
+  /** The card types that can have it; null: all. */
+  types: string[] | null;
   /** Whether the batch creates it, if one of its rows is written. */
   isNew?: boolean;
 }
@@ -82,7 +85,7 @@ export async function readPeopleAndTags(
     people.add(holder.user_id);
   }
   const foundTags = await query(sql).rows`select t.id, t.name, g.name as "group", g.id as "groupId",
-    g.mode = 'single' as single from tags t join tag_groups g on g.id = t.tag_group_id
+    g.mode = 'single' as single, g.restrict_to_types as types from tags t join tag_groups g on g.id = t.tag_group_id
      where t.id = any(${[...named]}::uuid[])`;
   const catalogue = new Map<string, CatalogueTag>(foundTags.map(({ id, ...tag }) => [id, tag]));
   await nameNewTags(sql, rows, catalogue);
@@ -93,7 +96,10 @@ export async function readPeopleAndTags(
   return { tags, holders, catalogue, users };
 }
 
-/** Adds the new tags of rows to their tags: those that exist meanwhile, and others with ids of their own. */
+/**
+ * Adds the new tags of rows to their tags: those that exist meanwhile, and others with ids of their own, which the catalogue does
+ * not have if the group was deleted, or became mandatory so that its first tag would change the data quality of all cards.
+ */
 async function nameNewTags(
   sql: Transaction,
   rows: readonly { payload: CardPayload }[],
@@ -106,24 +112,57 @@ async function nameNewTags(
   if (wanted.size === 0) return;
   const found = await query(sql).rows<{ key: string; id: string } & CatalogueTag>`
     select v.group_id || ' ' || v.name as key, coalesce(t.id, v.id) as id, t.id is null as "isNew",
-      coalesce(t.name, v.first) as name, g.name as "group", g.id as "groupId", g.mode = 'single' as single
+      coalesce(t.name, v.first) as name, g.name as "group", g.id as "groupId", g.mode = 'single' as single,
+      g.restrict_to_types as types
     from (
       select w.*, first_value(fresh) over same as id, first_value(name) over same as first
       from (
         select group_id, name, uuidv7() as fresh
         from jsonb_to_recordset(${JSON.stringify([...wanted.values()])}::jsonb) as w (group_id uuid, name text)
       ) w window same as (partition by group_id, lower(name) order by name)
-    ) v join tag_groups g on g.id = v.group_id
-      left join tags t on t.tag_group_id = v.group_id and lower(t.name) = lower(v.name)`;
+    ) v left join tag_groups g on g.id = v.group_id
+        and not (g.mandatory and not exists (select from tags o where o.tag_group_id = g.id))
+      left join tags t on t.tag_group_id = g.id and lower(t.name) = lower(v.name)`;
   const ids = new Map(found.map(({ key, id }) => [key, id]));
-  for (const { key: _key, id, ...tag } of found) catalogue.set(id, tag);
+  for (const { key: _key, id, ...tag } of found) if (tag.group !== null) catalogue.set(id, tag);
   for (const { payload } of rows) {
-    const created = (payload.new_tags ?? []).flatMap((tag) => ids.get(keyOf(tag)) ?? []);
-    if (created.length > 0) payload.tags = [...payload.tags!, ...created];
+    if (payload.new_tags)
+      payload.tags = [...payload.tags!, ...payload.new_tags.map((tag) => ids.get(keyOf(tag))!)];
   }
 }
 
-/** The changes of a row to tags and stakeholders; tags and users that were deleted meanwhile are omitted. */
+/** Errors of tags and stakeholders that were right when the row was read. Changes of tag groups wait for the end of the batch. */
+export function outdatedAttached(
+  { tags = [], holders = [] }: CardPayload,
+  type: CardType,
+  { catalogue, users }: PeopleAndTags,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const refuse = (field: string, message: string) =>
+    errors.push({
+      ...{ field, code: 'field_changed' },
+      message: `${message} while the import ran; import this row again`,
+    });
+  const singles = new Set<string>();
+  for (const id of new Set(tags)) {
+    const tag = catalogue.get(id);
+    if (!tag) refuse('tags', 'a tag or its group was deleted or changed');
+    else if (tag.types && !tag.types.includes(type.key)) {
+      refuse('tags', `the group ${tag.group} was restricted to cards of other types than ${type.key}`);
+    } else if (tag.single && singles.size === singles.add(tag.groupId).size) {
+      refuse('tags', `the group ${tag.group} was changed to allow one tag`);
+    }
+  }
+  for (const { user_id, role } of holders) {
+    if (!users.has(user_id)) refuse('stakeholders', 'a user was deleted');
+    else if (!type.stakeholderRoles.some(({ key }) => key === role)) {
+      refuse('stakeholders', `the role ${role} was removed from ${type.key}`);
+    }
+  }
+  return errors;
+}
+
+/** The changes of a row to tags and stakeholders that are not outdated. */
 export function attachedBy(cardId: string, payload: CardPayload, around: PeopleAndTags): Attached {
   const attached: Attached = {
     addedTags: [],

@@ -39,8 +39,11 @@ const kindOf = (name: string): ImportKind | null | undefined =>
 /** Whether a sheet of this name is read as what the name says, so that no card type can have it. */
 export const isReservedSheet = (name: string): boolean => kindOf(name) !== undefined;
 
+/** Whether exports give this name to a sheet of which nothing is imported. */
+export const isOnlyShown = (name: string): boolean => kindOf(name) === null;
+
 /** The card type that a sheet is named after. */
-const typeOfSheet = (name: string, labels: Labels | undefined): string | undefined =>
+export const typeOfSheet = (name: string, labels: Labels | undefined): string | undefined =>
   kindOf(name) === undefined ? (labels?.type(name) ?? labels?.type(name.replace(/ \d+$/, ''))) : undefined;
 
 /**

@@ -2,6 +2,7 @@ import type { BlobStore } from '../../../platform/blobs.ts';
 import { openContent } from '../../kernel/files/files.store.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { isObject } from '../../kernel/shapes.ts';
+import { quoteCell } from '../../kernel/transfer/csv-cells.ts';
 import type { StoredWorkbook } from '../../kernel/transfer/xlsx.parts.ts';
 import { readXlsx } from '../../kernel/transfer/xlsx.read.ts';
 import { csvRecords } from './imports.csv-records.ts';
@@ -20,9 +21,12 @@ export interface SentRow {
   /** The header and the names of its columns, one object for all rows below it. */
   header?: string[];
   names?: string[];
+  /** Absent if they cannot be assigned to the columns. */
   cells?: string[];
   /** A line of NDJSON; absent if it is no object. */
   row?: Record<string, unknown>;
+  /** A row that has neither, or its beginning. */
+  text?: string;
   /** Whether texts are escaped as in CSV. */
   isCsv?: boolean;
 }
@@ -52,7 +56,9 @@ export async function* sentRows(
       }
       for (const { row, cells, uncalculated = [], failed = [] } of rows) {
         for (const column of [...uncalculated, ...failed]) cells[column] = NOT_AVAILABLE;
-        yield { line: row, ...head, cells: Array.from(cells, (cell) => cell ?? '') };
+        const all = Array.from(cells, (cell) => cell ?? '');
+        const fits = all.every((cell, n) => n < head!.header.length || cell === '');
+        yield { line: row, ...head, ...(fits ? { cells: all } : { text: lineOf(all) }) };
       }
     }
     return;
@@ -61,7 +67,10 @@ export async function* sentRows(
   try {
     if (format === 'ndjson') {
       for await (const lines of linesOf(utf8Chunks(stream)))
-        for (const { line, text } of lines) yield { line, row: objectOf(text) };
+        for (const { line, text = '' } of lines) {
+          const row = objectOf(text);
+          yield row ? { line, row } : { line, text };
+        }
       return;
     }
     let head: { header: string[]; names: string[] } | undefined;
@@ -70,12 +79,17 @@ export async function* sentRows(
         const header = records.shift()!.cells;
         head = { header, names: namesOf(header) };
       }
-      for (const { line, cells } of records) yield { line, ...head, cells, isCsv: true };
+      for (const { line, cells, text } of records) {
+        const fits = text === undefined && cells.length === head.header.length;
+        yield { line, ...head, ...(fits ? { cells } : { text: text ?? lineOf(cells) }), isCsv: true };
+      }
     }
   } finally {
     stream.destroy();
   }
 }
+
+const lineOf = (cells: readonly string[]) => cells.map(quoteCell).join(',');
 
 function objectOf(text: string | undefined): Record<string, unknown> | undefined {
   try {

@@ -2,7 +2,7 @@ import { query, type Sql, type Transaction } from '../../../platform/database.ts
 import type { FieldError } from '../../../platform/errors.ts';
 import { cleanName } from '../../../platform/storable.ts';
 import { checkLine } from '../../inventory/cards/rules/values.ts';
-import { nearestOf, unknownChoice } from '../../kernel/choices.ts';
+import { nearestOf, shortened, unknownChoice } from '../../kernel/choices.ts';
 import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { MAX_TAG_NAME } from '../../kernel/metamodel/metamodel.model.ts';
 import { type TagName, writeTag } from '../../kernel/transfer/csv-cells.ts';
@@ -130,7 +130,12 @@ function refusedTag(
   tag: TagName,
   named: ReadonlySet<string> | undefined,
 ): FieldError | undefined {
-  const refuse = (code: string, message: string) => ({ field: 'tags', code, message, value: writeTag(tag) });
+  const refuse = (code: string, message: string) => ({
+    field: 'tags',
+    code,
+    message,
+    value: shortened(writeTag(tag)),
+  });
   if (group.types && !group.types.has(type.key)) {
     return refuse('tag_not_allowed', `the tags of ${group.name} are not for cards of the type ${type.key}`);
   }
@@ -159,7 +164,7 @@ function create(group: TagGroup, { name }: TagName, creating: TagsToCreate, foun
 }
 
 function refusedName(group: TagGroup, name: string, created: number): FieldError | undefined {
-  const value = writeTag({ group: group.name, name });
+  const value = shortened(writeTag({ group: group.name, name }));
   const wrong = checkLine('tags', name, MAX_TAG_NAME);
   if (wrong) return { ...wrong, value };
   if (created >= MOST_CREATED) {
@@ -180,7 +185,7 @@ function similarTag(group: TagGroup, { name }: NewTag): RowWarning | undefined {
   if (nearest === undefined) return undefined;
   const named = (tag: string) => writeTag({ group: group.name, name: tag });
   return {
-    ...{ field: 'tags', code: 'similar_tag', value: named(name), nearest: named(nearest) },
+    ...{ field: 'tags', code: 'similar_tag', value: shortened(named(name)), nearest: named(nearest) },
     message: `the tag is new, and ${named(nearest)} exists`,
   };
 }
@@ -208,9 +213,8 @@ export async function createdTags(
 ): Promise<{ total: number; items: { group: string; name: string }[] }> {
   const items = await query(sql).rows<{ group: string; name: string; total: number }>`
     select n.group, min(n.name) as name, count(*) over ()::int as total
-    from import_card_rows r
-      join import_outcomes o on o.job_id = r.job_id and o.line = r.line and o.outcome in ('created', 'updated'),
-      json_to_recordset(r.payload -> 'new_tags') as n ("group" text, name text)
-    where r.job_id = ${jobId} group by n.group, lower(n.name) order by 1, 2 limit ${MOST_NAMED}`;
+    from import_outcomes o, jsonb_to_recordset(o.created_tags) as n ("group" text, name text)
+    where o.job_id = ${jobId} and o.outcome in ('created', 'updated')
+    group by n.group, lower(n.name) order by 1, 2 limit ${MOST_NAMED}`;
   return { total: items[0]?.total ?? 0, items: items.map(({ group, name }) => ({ group, name })) };
 }

@@ -1,6 +1,7 @@
 import type { FieldError } from '../../../platform/errors.ts';
 import type { Changes } from '../../inventory/cards/rules/diff.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
+import type { TagName } from '../../kernel/transfer/csv-cells.ts';
 
 /** The outcome of a row; `skipped` if another row of an atomic import has failed. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | 'failed' | 'skipped';
@@ -12,6 +13,8 @@ export interface RowOutcome {
   errors: FieldError[] | null;
   /** The old and new value of each changed field, if the report contains them. */
   changes?: Changes;
+  /** The tags that its batch has created with it: tags that others created meanwhile are not the import's. */
+  created_tags?: TagName[];
 }
 
 /** The state of applying a batch. */

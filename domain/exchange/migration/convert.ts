@@ -2,19 +2,28 @@ import type { FieldError } from '../../../platform/errors.ts';
 import { checkedUrl } from '../../collaboration/documents/documents.ts';
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { fold } from '../../kernel/transfer/columns.ts';
-import { readDay, type Stakeholding } from '../../kernel/transfer/csv-cells.ts';
-import { addressesOf, itemsOf, quoted, readCell, readStatus } from './convert.values.ts';
+import {
+  readDay,
+  readStakeholding,
+  type Stakeholding,
+  splitPath,
+  splitValues,
+} from '../../kernel/transfer/csv-cells.ts';
+import {
+  addressesOf,
+  exportedTags,
+  itemsOf,
+  type NamedTag,
+  quoted,
+  type Reading,
+  readCell,
+  readStatus,
+  tagsOf,
+} from './convert.values.ts';
+import { roleOf } from './mapping.guess.ts';
 import { isTags, LEFT_OUT, relationOf, tagGroupOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
-
-/** A tag as a cell names it; the column or the cell may name the group. */
-export interface NamedTag {
-  group: string | null;
-  name: string;
-  /** The meaning of `Group/Tag` if the group exists: the slash may also be a part of a name. */
-  perhaps?: { group: string; name: string };
-}
 
 /** Relations whose other ends are named in a cell. */
 interface NamedRelation {
@@ -56,15 +65,18 @@ export interface ConvertedRow {
 }
 
 /** A row while it is converted. */
-interface Converting {
+interface Converting extends Reading {
   mapped: MappedBlock & { type: CardType };
-  seesCosts: boolean;
   payload: ConvertedRow['payload'];
   attributes: Record<string, unknown>;
   lifecycle: Record<string, string>;
   refs: CardRefs;
   parts: RelationPart[];
   shownName: string | undefined;
+  /** The id by which other rows refer to the card, if it is not its external id. */
+  sourceId: string | undefined;
+  /** The names of the parents in an export. */
+  parents: string[];
   archived: boolean;
   left_out: FieldError[];
 }
@@ -76,18 +88,19 @@ interface Converting {
 export function convertRow(
   mapped: MappedBlock & { type: CardType },
   row: SourceRow,
-  seesCosts: boolean,
-  relationTypes: Metamodel['relationTypes'] = new Map(),
+  reading: Reading & { relationTypes?: Metamodel['relationTypes'] },
 ): ConvertedRow {
+  const { relationTypes = new Map(), seesCosts, labels } = reading;
   const converting: Converting = {
-    mapped,
-    seesCosts,
+    ...{ mapped, seesCosts, labels },
     payload: { type: mapped.type.key },
     attributes: {},
     lifecycle: {},
     refs: {},
     parts: [],
     shownName: undefined,
+    sourceId: undefined,
+    parents: [],
     archived: false,
     left_out: [],
   };
@@ -96,46 +109,67 @@ export function convertRow(
     if (target === undefined || target === LEFT_OUT) continue;
     if (!convertReference(converting, target, column, cell)) convertValue(converting, target, column, cell);
   }
-  const { payload, attributes, lifecycle, refs, parts, shownName, archived, left_out } = converting;
-  left_out.push(...readParts(refs.relations ?? [], parts, relationTypes, seesCosts));
+  const { payload, attributes, lifecycle, refs, parts, shownName, sourceId, parents, archived, left_out } =
+    converting;
+  left_out.push(...readParts(refs.relations ?? [], parts, relationTypes, reading));
   if (refs.holders) refs.holders = distinct(refs.holders);
   if (Object.keys(attributes).length > 0) payload.attributes = attributes;
   if (Object.keys(lifecycle).length > 0) payload.lifecycle = lifecycle;
   if (archived) payload.status = 'ARCHIVED';
-  const path = shownName === undefined ? null : pathKey(shownName);
   payload.name ??= shownName?.split(' / ').at(-1)?.trim();
   const name = String(payload.name ?? '');
-  const source_id = String(payload.external_id ?? shownName ?? name);
+  const whole = mapped.block.own ? [...parents, name].join(' / ') : shownName;
+  const path = whole === undefined ? null : pathKey(whole);
+  const source_id = String(sourceId ?? payload.external_id ?? shownName ?? name);
   return { payload, refs, name, source_id, path, archived, left_out };
 }
 
 /** Converts a cell that refers to something else. @returns whether the target is a reference. */
-function convertReference(
-  { refs, parts, left_out }: Converting,
-  target: string,
-  column: string,
-  cell: string,
-): boolean {
+function convertReference(converting: Converting, target: string, column: string, cell: string): boolean {
+  const { refs, parts, left_out, mapped } = converting;
+  const { own } = mapped.block;
   const relation = relationOf(target);
   if (relation?.part !== undefined) parts.push({ ...relation, part: relation.part, column, cell });
   else if (relation) {
     refs.relations = [...(refs.relations ?? []), { ...relation, column, items: itemsOf(cell) }];
   } else if (isTags(target)) {
-    refs.tags = [...(refs.tags ?? []), ...tagsOf(tagGroupOf(target), column, cell)];
+    refs.tags = [
+      ...(refs.tags ?? []),
+      ...(own ? exportedTags(cell) : tagsOf(tagGroupOf(target), column, cell)),
+    ];
+  } else if (target === 'stakeholders') {
+    refs.holders = [...(refs.holders ?? []), ...holdersOf(converting, column, cell)];
   } else if (target.startsWith('stakeholders.')) {
     const role = target.slice('stakeholders.'.length);
     const named = addressesOf(cell).map((email) => ({ role, email }));
     if (named.length === 0)
       left_out.push({ field: column, code: 'bad_stakeholder', message: 'contains no e-mail address' });
     refs.holders = [...(refs.holders ?? []), ...named];
-  } else if (target === 'parent') refs.parent = cell;
+  } else if (target === 'parent') {
+    const parents = own && column === 'parent_path' ? splitPath(cell) : undefined;
+    if (parents) converting.parents = parents;
+    refs.parent ??= parents?.join(' / ') ?? cell;
+  } else if (target === 'source_id') converting.sourceId = cell;
   else return false;
   return true;
 }
 
+/** The people of a cell with their roles; roles that the type has not are left out. */
+function holdersOf({ mapped, left_out }: Converting, column: string, cell: string): Stakeholding[] {
+  return splitValues(cell).flatMap((item) => {
+    const holder = readStakeholding(item);
+    const role = holder && roleOf(mapped.type, holder.role);
+    if (role) return [{ ...holder, role }];
+    const code = holder ? 'unknown_role' : 'bad_stakeholder';
+    const message = holder ? `${quoted(holder.role)} is no role on it` : 'is no list of role:email';
+    left_out.push({ field: column, code, message });
+    return [];
+  });
+}
+
 /** Converts a cell that holds a value of the card itself. */
 function convertValue(converting: Converting, target: string, column: string, cell: string): void {
-  const { mapped, seesCosts, payload, attributes, lifecycle, left_out } = converting;
+  const { mapped, labels, payload, attributes, lifecycle, left_out } = converting;
   const { type } = mapped;
   const refuse = (code: string, message: string) => left_out.push({ field: column, code, message });
   const [group, key = ''] = target.split(/\.(.*)/s);
@@ -146,8 +180,10 @@ function convertValue(converting: Converting, target: string, column: string, ce
     else refuse(status.code, status.message);
   } else if (target === 'subtype') {
     const wanted = fold(cell);
-    const subtype = type.subtypes.find((one) => fold(one.key) === wanted || fold(one.label) === wanted);
-    if (subtype) payload.subtype = subtype.key;
+    const subtype =
+      labels?.cards.subtype(type.key, cell) ??
+      type.subtypes.find((one) => fold(one.key) === wanted || fold(one.label) === wanted)?.key;
+    if (subtype) payload.subtype = subtype;
     else refuse('unknown_option', `${quoted(cell)} is no subtype of ${type.key}`);
   } else if (group === 'lifecycle') {
     const day = readDay(cell.slice(0, 10));
@@ -156,11 +192,15 @@ function convertValue(converting: Converting, target: string, column: string, ce
   } else if (group === 'attributes') {
     const field = type.fields.get(key);
     if (!field) return;
-    const read = readCell(field, cell, seesCosts);
+    const read = readCell(field, cell, converting, (text) => labels?.cards.option(type.key, key, text));
     if ('why' in read) refuse(...read.why);
     else attributes[field.key] = read.value;
+  } else if (target === 'approval_status' && !approvals.includes(cell)) {
+    refuse('unknown_option', `${quoted(cell)} is no approval`);
   } else payload[target] = cell;
 }
+
+const approvals = ['DRAFT', 'APPROVED', 'REJECTED', 'BROKEN'];
 
 /** A name with the names of all parents, normalised for comparison. */
 export function pathKey(text: string): string {
@@ -185,7 +225,7 @@ function readParts(
   relations: NamedRelation[],
   parts: readonly RelationPart[],
   relationTypes: Metamodel['relationTypes'],
-  seesCosts: boolean,
+  reading: Reading,
 ): FieldError[] {
   return parts.flatMap(({ type: key, reversed, part, column, cell }) => {
     const type = relationTypes.get(key);
@@ -197,17 +237,17 @@ function readParts(
     }
     const one = named.find(({ items }) => items.length === 1)!;
     one.values ??= {};
-    return setPart(one.values, type, part, cell, seesCosts).map((error) => ({ ...error, field: column }));
+    return setPart(one.values, type, part, cell, reading).map((error) => ({ ...error, field: column }));
   });
 }
 
 /** Sets `description` or `attributes.<key>` of a relation from a cell. @returns why it was left out, if it was. */
 function setPart(
   values: RelationValues,
-  { fields }: RelationType,
+  { key: type, fields }: RelationType,
   part: string,
   cell: string,
-  seesCosts: boolean,
+  reading: Reading,
 ): Omit<FieldError, 'field'>[] {
   if (part === 'description') {
     values.description = cell;
@@ -215,7 +255,8 @@ function setPart(
   }
   const field = fields.get(part.slice('attributes.'.length));
   if (!field) return [{ code: 'unknown_field', message: 'is no field of the relation' }];
-  const read = readCell(field, cell, seesCosts);
+  const option = (text: string) => reading.labels?.relations.option(type, field.key, text);
+  const read = readCell(field, cell, reading, option);
   if ('why' in read) return [{ code: read.why[0], message: read.why[1] }];
   values.attributes = { ...values.attributes, [field.key]: read.value };
   return [];
@@ -224,17 +265,6 @@ function setPart(
 /** Each role of each person once: a snapshot may contain it by its name and by its kind. */
 function distinct(holders: Stakeholding[]): Stakeholding[] {
   return [...new Map(holders.map((one) => [`${one.role} ${one.email.toLowerCase()}`, one])).values()];
-}
-
-function tagsOf(mapped: string | undefined, column: string, cell: string): NamedTag[] {
-  const group = mapped ?? /^tags?\s*:\s*(.+)$/i.exec(column)?.[1]?.trim() ?? null;
-  return itemsOf(cell).map((item) => {
-    if (group !== null) return { group, name: item };
-    const [, named = '', separator, name = ''] = /^([^:/]+)([:/])(.+)$/.exec(item) ?? [];
-    if (named.trim() === '' || name.trim() === '') return { group: null, name: item };
-    const parts = { group: named.trim(), name: name.trim() };
-    return separator === ':' ? parts : { group: null, name: item, perhaps: parts };
-  });
 }
 
 /** The limits of single writes. */
@@ -285,12 +315,12 @@ export interface Converted {
 const failed = (error: string): Converted => ({ payload: null, left_out: [], error });
 
 /** The description and attributes of a relation. */
-export function convertRelation(named: Named, type: RelationType, seesCosts: boolean): Converted {
+export function convertRelation(named: Named, type: RelationType, reading: Reading): Converted {
   const values: RelationValues = {};
   const left_out: FieldError[] = [];
   for (const [target, { column, cell }] of named) {
     if (target !== 'description' && !target.startsWith('attributes.')) continue;
-    const errors = setPart(values, type, target, cell, seesCosts);
+    const errors = setPart(values, type, target, cell, reading);
     left_out.push(...errors.map((error) => ({ ...error, field: column })));
   }
   return { payload: Object.keys(values).length > 0 ? { ...values } : null, left_out };

@@ -47,9 +47,18 @@ interface Guessing {
   type: CardType;
 }
 
+/** The columns of an exported sheet that are not mapped to what they are called. */
+const ownColumns: Record<string, string> = {
+  id: 'source_id',
+  parent_id: 'parent',
+  parent_external_id: 'parent',
+  parent_path: 'parent',
+};
+
 /** The target of a column of cards by its name; undefined if no rule knows the name. */
 export function guessColumn(guessing: Guessing, column: SourceColumn): string | undefined {
-  const { type, source } = guessing;
+  const { type, source, block } = guessing;
+  if (block.own) return ownColumns[column.key] ?? column.key;
   const name = fold(column.key);
   if (source === 'leanix' ? column.key === 'id' : ids.includes(name)) return 'external_id';
   const own = names.find((one) => fold(one) === name);

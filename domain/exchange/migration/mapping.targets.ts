@@ -1,3 +1,4 @@
+import { LEVEL_FIELD } from '../../inventory/cards/rules/capability.ts';
 import type { CardType, Metamodel, RelationType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { lifecyclePhases } from '../../kernel/metamodel/metamodel.types.ts';
 
@@ -26,12 +27,14 @@ const option = (key: string, label: string, type: string, section: string | null
 
 const general = [
   option('external_id', 'External id', 'text'),
+  option('source_id', 'Id in the file, which other rows refer to', 'text'),
   option('name', 'Name', 'text'),
   option('display_name', 'Name with the names of all parents', 'text'),
   option('alias', 'Alias', 'text'),
   option('description', 'Description', 'text'),
   option('subtype', 'Subtype', 'single_select'),
   option('status', 'Active or archived', 'single_select'),
+  option('approval_status', 'Approval', 'single_select'),
 ];
 
 /** What columns of a block of cards can be mapped to. */
@@ -57,10 +60,13 @@ export function cardTargets(metamodel: Metamodel, type: CardType): TargetOption[
     ...type.fields_schema.flatMap(({ section, fields }) =>
       fields.flatMap(({ key }) => {
         const field = type.fields.get(key);
-        return field && !field.readonly ? option(`attributes.${key}`, field.label, field.type, section) : [];
+        // of a capability, whether it is a Macro follows from its level alone
+        const isSet = field && (!field.readonly || key === LEVEL_FIELD);
+        return isSet ? option(`attributes.${key}`, field.label, field.type, section) : [];
       }),
     ),
     option('tags', 'Tags', 'tags', 'Tags'),
+    option('stakeholders', 'People as role:address', 'people', 'Stakeholders'),
     ...type.stakeholderRoles.map(({ key, label }) =>
       option(`stakeholders.${key}`, label, 'people', 'Stakeholders'),
     ),
@@ -93,9 +99,12 @@ export function tagGroupOf(target: string): string | undefined {
 export const tagGroupTarget = (group: string): TargetOption =>
   option(`${TAGS_OF}${group}`, `Tags of ${group}`, 'tags', 'Tags');
 
-/** Whether several columns of cards can be mapped to the target. */
+/** What names a card: the first column that is not empty counts. */
+const references = ['parent', 'source', 'target'];
+
+/** Whether several columns can be mapped to the target. */
 export function allowsSeveralColumns(target: string): boolean {
-  return isTags(target) || /^(stakeholders\.|relations\.)/.test(target);
+  return isTags(target) || references.includes(target) || /^(stakeholders(\.|$)|relations\.)/.test(target);
 }
 
 /** A mapping target that is a relation, or a value of one. */

@@ -74,8 +74,8 @@ export function mapBlocks(
       const to = type
         ? guessColumn({ metamodel, source, types, block, type }, column)
         : guessRecordColumn(source, target as RecordTarget, column.key, targets, heads);
-      if (to === undefined || columns.has(column.key)) continue;
-      if (taken.has(to) && !(type && allowsSeveralColumns(to))) continue;
+      if (to === undefined || columns.has(column.key) || (block.own && !known.has(to))) continue;
+      if (taken.has(to) && !allowsSeveralColumns(to)) continue;
       taken.add(to);
       columns.set(column.key, to);
       guessed.add(column.key);
@@ -107,7 +107,7 @@ export function cardTypesOf(
 export function unmapped({ block, columns, target }: MappedBlock, source: SourceType): SourceColumn[] {
   return block.columns.filter(({ key, values }) => {
     if (values === 0 || columns.has(key)) return false;
-    if (source === 'leanix' && key === 'type') return false;
+    if ((source === 'leanix' || block.own) && key === 'type') return false;
     return target?.kind === 'card' || fold(key) !== 'id';
   });
 }
@@ -153,7 +153,7 @@ export function checkMappings(
           const message = target ? `${describeTarget(target).key} has no such field` : 'set $type first';
           refuse([name, column], 'unknown_target', message);
         }
-      } else if (to !== LEFT_OUT && !(target?.kind === 'card' && allowsSeveralColumns(to)) && used.has(to)) {
+      } else if (to !== LEFT_OUT && !allowsSeveralColumns(to) && used.has(to)) {
         refuse([name, column], 'duplicate_target', `the column ${used.get(to)} is mapped to it as well`);
       } else {
         used.set(to, column);

@@ -165,6 +165,7 @@ export function guessRecordColumn(
   }
   return (
     known(targetOfHead(kind, column)) ??
+    known(column.startsWith('attributes.') ? column : undefined) ??
     targets.find(
       ({ key, label }) =>
         key.startsWith('attributes.') &&

@@ -1,6 +1,8 @@
 import { isDay } from '../../kernel/dates.ts';
 import { readBoolean, readNumber } from '../../kernel/transfer/csv-cells.ts';
 import type { SheetRows } from '../../kernel/transfer/xlsx.read.ts';
+import type { Labels } from '../imports/imports.labels.ts';
+import { isOnlyShown, LISTS_SHEET, typeOfSheet } from '../imports/imports.read-xlsx.ts';
 import { kindOfSheet, targetOfHead } from './record-kinds.ts';
 import type {
   BlocksByType,
@@ -18,11 +20,12 @@ const MAX_HEAD = 200;
 
 /** The blocks of a file in their order. */
 export function blocksOf(gathered: BlocksByType): SourceBlock[] {
-  return [...gathered].map(([native_type, { rows, columns, kind, ends }]) => ({
+  return [...gathered].map(([native_type, { rows, columns, kind, own, ends }]) => ({
     native_type,
     rows,
     columns: [...columns.values()],
     kind,
+    ...(own && { own }),
     ends: ends ?? null,
   }));
 }
@@ -37,28 +40,55 @@ export interface Sheet {
 /** Names of sheets that describe the file itself. */
 const aboutFile = /^(read\s*me|readme|metadata|meta data|info|about)$/i;
 
-/** A sheet whose first row is its head. */
-export function createSheet(name: string, source: SourceType): Sheet {
+/** What names types and columns besides their keys. */
+export type SheetLabels = Readonly<Record<'cards' | 'relations', Labels>>;
+
+/** The columns by which the sheets of an export are recognised: others have either an id or an external id. */
+const exported = {
+  cards: ['id', 'type', 'external_id', 'name'],
+  relations: ['id', 'type', 'source_id', 'target_id'],
+} as const;
+
+/** The keys of the columns of an exported sheet, in any of its languages; undefined if it is another sheet. */
+function ownHeads(heads: readonly string[], labels: SheetLabels) {
+  for (const kind of ['cards', 'relations'] as const) {
+    const keys = heads.map((head) => labels[kind].column(head) ?? head);
+    const isOwn = exported[kind].every((key) => keys.includes(key)) && new Set(keys).size === keys.length;
+    if (isOwn) return { keys, kind: kind === 'cards' ? 'card' : 'relation' } as const;
+  }
+  return undefined;
+}
+
+/** A sheet whose first row is its head. @param labels of the workspace, if the file may be one of its exports. */
+export function createSheet(name: string, source: SourceType, labels?: SheetLabels): Sheet {
   if (source === 'leanix' && aboutFile.test(name.trim())) return { name, take: takeVersion };
   let heads: string[] | undefined;
   let kind: RowKind = 'card';
-  let labels: string[] = [];
+  let own = false;
+  let shown: string[] = [];
   let first = true;
   return {
     name,
     take(rows, facts) {
       return rows.flatMap(({ row, cells }) => {
-        const clean = cells.map((cell) => cell.replaceAll('\0', '\ufffd').toWellFormed().trim());
+        const clean = cells.map((cell) => {
+          const text = cell.replaceAll('\0', '\ufffd').toWellFormed();
+          return own ? text : text.trim();
+        });
         if (!heads) {
           heads = headsOf(clean);
-          kind = kindOfSheet(name, heads, source);
+          const found = labels && ownHeads(heads, labels);
+          const isOnlyFromExports = isOnlyShown(name) && (name === LISTS_SHEET || hasOwn(facts));
+          kind = found?.kind ?? (labels && isOnlyFromExports ? 'about' : kindOfSheet(name, heads, source));
+          own = found !== undefined;
+          if (found) [shown, heads] = [heads, found.keys];
           return [];
         }
         if (first) {
           first = false;
           // An exported table has a second header row with display names.
           if (source === 'leanix' && isSecondHead(heads, clean)) {
-            labels = clean;
+            shown = clean;
             return [];
           }
         }
@@ -77,19 +107,21 @@ export function createSheet(name: string, source: SourceType): Sheet {
     });
     // in sheets of attachments the column `type` is the type of the card
     const typed = source === 'leanix' && (kind === 'card' || kind === 'relation');
-    const native_type = (typed && byColumn.type ? byColumn.type : name).slice(0, MAX_HEAD);
+    const native_type = (
+      own && kind === 'card' ? ownType(byColumn.type) : typed && byColumn.type ? byColumn.type : name
+    ).slice(0, MAX_HEAD);
     let block = facts.blocks.get(native_type);
     if (!block) {
       if (facts.blocks.size === MAX_BLOCKS) throw new Error(`it has more than ${MAX_BLOCKS} kinds of things`);
-      block = { rows: 0, columns: new Map(), kind };
+      block = { rows: 0, columns: new Map(), kind, own };
       facts.blocks.set(native_type, block);
     }
     block.rows += 1;
-    if (kind === 'relation') block.ends = commonEnds(block.ends, endsOf(byColumn));
+    if (kind === 'relation' && !own) block.ends = commonEnds(block.ends, endsOf(byColumn));
     heads!.forEach((key, at) => {
       let column = block.columns.get(key);
       if (!column) {
-        column = { key, label: labels[at] || null, values: 0, data_type: 'text' };
+        column = { key, label: shown[at] || null, values: 0, data_type: 'text' };
         block.columns.set(key, column);
       }
       const cell = byColumn[key];
@@ -100,7 +132,15 @@ export function createSheet(name: string, source: SourceType): Sheet {
     });
     return { sheet: name, row, native_type, cells: byColumn };
   }
+
+  /** The card type of a row of an export; new rows have none. */
+  function ownType(given: string | undefined): string {
+    const { type } = labels!.cards;
+    return given ? (type(given) ?? given) : (typeOfSheet(name, labels!.cards) ?? name);
+  }
 }
+
+const hasOwn = ({ blocks }: SourceFacts): boolean => [...blocks.values()].some(({ own }) => own);
 
 function headsOf(cells: string[]): string[] {
   const heads: string[] = [];

@@ -22,6 +22,8 @@ export interface SourceBlock {
   columns: SourceColumn[];
   /** Absent: cards. */
   kind?: RowKind;
+  /** Whether it is from a workbook that this service exports: then columns have the names of their keys. */
+  own?: boolean;
   /** Of relations: the native types at their ends, if they are the same in all rows. */
   ends?: RelationEnds | null;
 }
@@ -53,6 +55,7 @@ export type BlocksByType = Map<
     rows: number;
     columns: Map<string, SourceColumn>;
     kind: RowKind;
+    own?: boolean;
     /** Undefined before the first row, null if rows differ. */
     ends?: RelationEnds | null;
   }

@@ -4,7 +4,8 @@ import type { CardType } from '../../kernel/metamodel/metamodel.compile.ts';
 import { MAX_TAG_NAME } from '../../kernel/metamodel/metamodel.model.ts';
 import { readUserIds } from '../imports/imports.people.ts';
 import type { TagCatalogue } from '../imports/imports.tags.ts';
-import { type CardRefs, type ConvertedRow, convertRow, type NamedTag } from './convert.ts';
+import { type CardRefs, type ConvertedRow, convertRow } from './convert.ts';
+import type { NamedTag } from './convert.values.ts';
 import { relationOf } from './mapping.targets.ts';
 import type { MappedBlock } from './mapping.ts';
 import type { SourceRow } from './source.types.ts';
@@ -24,10 +25,11 @@ const OTHER_TAGS = 'Other tags';
 
 /** Creates the records of rows that are cards: the cards, their tags, stakeholders and relations. */
 export async function stageCards(staging: Staging, sql: Transaction, rows: SourceRow[]): Promise<void> {
+  const { relationTypes } = staging.ctx.metamodel;
   const converted = rows.map((row) => {
     const block = staging.mapped.get(row.native_type)!;
     const type = block.type!;
-    const card = convertRow({ ...block, type }, row, staging.seesCosts, staging.ctx.metamodel.relationTypes);
+    const card = convertRow({ ...block, type }, row, { ...staging, relationTypes });
     card.refs.tags &&= resolveGroups(staging, card.refs.tags);
     return { row, type, card, first: firstRow(staging, block, row.line, card) };
   });

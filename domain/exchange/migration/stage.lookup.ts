@@ -46,12 +46,13 @@ export async function lookUpCards(
     sql,
     `select t.type, t.text, jsonb_build_array(
        -- of rows with the same id the first one counts
-       ${own('lower(r.source_id) = lower(t.text)', 1)}, ${own('r.path = t.path', 2)},
+       ${own('lower(r.source_id) = lower(t.text)', 1)},
+       ${own(`lower(r.payload ->> 'external_id') = lower(t.text)`, 1)}, ${own('r.path = t.path', 2)},
        ${own('lower(r.display_name) = lower(t.text)', 2)}) as lines,
      jsonb_build_array(${stored('c.external_id = t.text')},
        ${stored(`c.name_key = fold(t.text) and c.status = 'ACTIVE'`)}) as cards
      from jsonb_to_recordset(?::jsonb) as t(type text, text text, path text)`,
-    [migrationId, migrationId, migrationId, JSON.stringify([...pairs.values()])],
+    [migrationId, migrationId, migrationId, migrationId, JSON.stringify([...pairs.values()])],
   );
   const found = new Map(rows.map((row) => [keyOf(row.type, row.text), foundIn(row)]));
   return ({ types, text, field }) => {

@@ -109,13 +109,16 @@ async function readHeldCards(
 
 /** The relation type that a row names by its key, or by its label if that is unique. */
 function relationTypeOf(
-  { ctx: { metamodel } }: Staging,
+  { ctx: { metamodel }, labels }: Staging,
   { target, named }: OtherRow,
 ): RelationType | undefined {
   if (target.kind !== 'relation') return undefined;
   if (target.type) return target.type;
-  const text = fold(textOf(named, 'relation_type'));
+  const given = textOf(named, 'relation_type');
+  const text = fold(given);
   if (text === '') return undefined;
+  const found = labels.relations.type(given);
+  if (found) return metamodel.relationTypes.get(found);
   const types = metamodel.visibleRelationTypes.map((key) => metamodel.relationTypes.get(key)!);
   const labelled = types.filter(({ label }) => fold(label) === text);
   return types.find(({ key }) => fold(key) === text) ?? (labelled.length === 1 ? labelled[0] : undefined);
@@ -225,7 +228,7 @@ function relationRecord(around: StagingLookups, row: OtherRow): NewRecord {
   const isReversed = row.target.kind === 'relation' && row.target.reversed;
   const [source, target] = isReversed ? (['target', 'source'] as const) : (['source', 'target'] as const);
   const ends = referTo(around.staging, row, { source, target });
-  const converted = convertRelation(row.named, type, around.staging.seesCosts);
+  const converted = convertRelation(row.named, type, around.staging);
   // the preview compares it with the stored relation
   return { ...complete({ ...record, relation_type: type.key }, ends, converted), diff: null };
 }

@@ -16,7 +16,7 @@ import { findTextError, utf8Chunks } from '../imports/imports.utf8.ts';
 import { endedEvent } from './migration.events.ts';
 import { defaultTuning, importRecords, type RecordImport } from './migration.import.ts';
 import { Migration, type MigrationPayload, type MigrationRow } from './migration.list.ts';
-import { blocksOf, createSheet, type Sheet } from './source.blocks.ts';
+import { blocksOf, createSheet, type Sheet, type SheetLabels } from './source.blocks.ts';
 import { MAX_ROWS, type SourceFacts, type SourceRow } from './source.types.ts';
 import { stageCards } from './stage.cards.ts';
 import { nameParents, placeRecords, type Reference, resolveReferences } from './stage.lookup.ts';
@@ -30,6 +30,7 @@ import {
   progressOf,
   READ_SHARE,
   rowsAfter,
+  sheetLabels,
   stageModel,
   stageOmittedValues,
   stagePeopleAndTags,
@@ -45,12 +46,14 @@ async function* readSource(
   blobs: BlobStore,
   file: SourceFile,
   facts: SourceFacts,
+  labels: SheetLabels,
 ): AsyncGenerator<SourceRow[]> {
   let line = 0;
   let sheet: Sheet | undefined;
+  const ours = file.source_type === 'sheet' ? labels : undefined;
   try {
     for await (const part of rowsOf(blobs, file)) {
-      if (sheet?.name !== part.sheet) sheet = createSheet(part.sheet, file.source_type);
+      if (sheet?.name !== part.sheet) sheet = createSheet(part.sheet, file.source_type, ours);
       const rows = sheet.take(part.rows, facts).map((row) => {
         line += 1;
         return { ...row, line };
@@ -195,7 +198,7 @@ async function parseFile(job: RunningJob, { db, blobs }: Services, migration: Mi
   const done = from.stage === 'read' ? from.line : 0;
   const facts: SourceFacts = { blocks: new Map(), version: null };
   let total = done;
-  for await (const rows of readSource(blobs, migration, facts)) {
+  for await (const rows of readSource(blobs, migration, facts, sheetLabels(job.ctx))) {
     job.signal.throwIfAborted();
     const fresh = rows.filter(({ line }) => line > done);
     if (fresh.length === 0) continue;

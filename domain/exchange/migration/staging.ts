@@ -11,6 +11,7 @@ import type { FieldError } from '../../../platform/errors.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import type { JobCounts, RunningJob } from '../../kernel/jobs/jobs.running.ts';
 import { may } from '../../kernel/permissions/policy.ts';
+import { labelsOf } from '../imports/imports.labels.ts';
 import { readTagCatalogue, type TagCatalogue } from '../imports/imports.tags.ts';
 import { cardTypeFinder } from './mapping.guess.ts';
 import { LEFT_OUT } from './mapping.targets.ts';
@@ -22,6 +23,7 @@ import {
   type MigrationRow,
 } from './migration.list.ts';
 import { describeTarget } from './record-kinds.ts';
+import type { SheetLabels } from './source.blocks.ts';
 import type { SourceRow } from './source.types.ts';
 
 /** The state of one run that creates the records of a migration. */
@@ -31,6 +33,7 @@ export interface Staging {
   seesCosts: boolean;
   mapped: ReadonlyMap<string, MappedBlock>;
   catalogue: TagCatalogue;
+  labels: SheetLabels;
   cardTypeOf(native: string): string | undefined;
   /**
    * The first row of each card by type and id, with a digest of its values. Only for blocks that have values of relations:
@@ -46,6 +49,12 @@ export interface Staging {
 /** More than all other records of a migration have; with at most 9 digits, as in messages of the import. */
 const CELL_LINES = 500_000_000;
 
+/** The labels of the workspace, for files with labels instead of keys. */
+export const sheetLabels = ({ metamodel }: Ctx): SheetLabels => ({
+  cards: labelsOf(metamodel, 'cards'),
+  relations: labelsOf(metamodel, 'relations'),
+});
+
 export async function createStaging(ctx: Ctx, db: Sql, migration: MigrationRow): Promise<Staging> {
   const { source_type, blocks, field_mappings } = migration;
   const mapped = mapBlocks(ctx.metamodel, source_type, blocks, field_mappings);
@@ -59,6 +68,7 @@ export async function createStaging(ctx: Ctx, db: Sql, migration: MigrationRow):
     seesCosts: may(ctx.caller, 'costs.view'),
     mapped: new Map(mapped.map((one) => [one.block.native_type, one])),
     catalogue: await readTagCatalogue(db),
+    labels: sheetLabels(ctx),
     cardTypeOf: cardTypeFinder(ctx.metamodel, cardTypesOf(ctx.metamodel, blocks, field_mappings)),
     firstRows: new Map(),
     nextLine: () => ++line,

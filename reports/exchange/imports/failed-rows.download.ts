@@ -21,6 +21,7 @@ interface Part {
   index: number;
   sheet: string;
   header: string[];
+  head?: FailedHead;
   cells(line: FailedLine): string[];
 }
 
@@ -73,20 +74,16 @@ async function readParts({ lines, kind, shows }: StoredRows): Promise<Part[]> {
     const values = new Map(row ? membersOf(row) : []);
     return header.map((key) => values.get(key) ?? '');
   };
-  return [{ index: 0, sheet: kind, header, cells }];
+  return [{ index: 0, sheet: kind, header, head: ofObjects, cells }];
 }
 
-function partOf(
-  { sheet, header = [], names = header, costs }: FailedHead,
-  index: number,
-  kind: string,
-  shows: StoredRows['shows'],
-): Part {
+function partOf(head: FailedHead, index: number, kind: string, shows: StoredRows['shows']): Part {
+  const { sheet, header = [], names = header, costs } = head;
   const columns = header
     .map((text, n) => ({ text, n }))
     .filter(({ n }) => names[n] !== REASONS_COLUMN && shows(names[n]!, costs));
   return {
-    index,
+    ...{ index, head },
     sheet: sheet ?? kind,
     header: columns.map(({ text }) => text),
     cells: ({ cells = [] }) => columns.map(({ n }) => cells[n] ?? ''),
@@ -111,7 +108,7 @@ function textOf(key: string, value: unknown): string {
 }
 
 /** The rows of a part, with their reasons. */
-async function* batches({ lines }: StoredRows, part: Part): AsyncGenerator<string[][]> {
+async function* batches({ lines, reasons }: StoredRows, part: Part): AsyncGenerator<string[][]> {
   let batch: string[][] = [];
   let at = -1;
   for await (const line of lines()) {
@@ -119,7 +116,7 @@ async function* batches({ lines }: StoredRows, part: Part): AsyncGenerator<strin
       at += 1;
       if (at > part.index) break;
     } else if (at === part.index) {
-      batch.push([...part.cells(line), line.reasons]);
+      batch.push([...part.cells(line), reasons(line, part.head)]);
       if (batch.length < BATCH) continue;
       yield batch;
       batch = [];

@@ -141,23 +141,53 @@ it('rows of NDJSON come back as columns', async () => {
   );
   expect(lines[1]).toContain('Application,J-1,J,x,"A/B;C\\;/D",,,');
   expect(lines[2]).toContain('Application,J-2,,,,a\\/b / c,x,');
-  expect(lines[3]).toBe(',,,,,,,is not JSON');
+  expect(lines[3]).toBe(',,,,,,,"is not JSON: {""broken"');
   const report = (await download(id, 'ndjson', admin)).text;
   // a refused cost is not repeated in the report, which needs no right to see costs
   expect(JSON.parse(report.split('\n')[0]!).errors[0]).not.toHaveProperty('value');
 });
 
+it('of rows that have no valid cells, the whole line comes back with the reason', async () => {
+  const csv =
+    'type,external_id,name\nApplication,L-1\nApplication,L-2,a,b\nApplication,L-3,"a"b\nApplication,L-4,"a\n';
+  const lines = (await csvOf(await send('mode=create', csv))).split('\r\n');
+  expect(lines.slice(1, 5)).toEqual([
+    ',,,"has 2 cells and the header 3: Application,L-1"',
+    ',,,"has 4 cells and the header 3: Application,L-2,a,b"',
+    expect.stringMatching(/^,,,"has a quote inside a cell; .*: Application,L-3,""a""b"$/),
+    expect.stringMatching(/^,,,"opens a quote that is not closed .*: Application,L-4,""a"$/),
+  ]);
+  // sent again as they are, they fail again
+  const again = await send('mode=create', await csvOf(await send('mode=create', csv)));
+  expect((await db('jobs').where({ id: again }).first()).counts).toMatchObject({ total: 4, failed: 4 });
+  const book = await workbook({
+    Apps: [
+      ['type', 'name'],
+      ['Application', 'a', 'beyond'],
+    ],
+  });
+  const read = await readWorkbook((await download(await send('mode=create', book, XLSX), 'xlsx')).raw);
+  const reason = 'has a value in column 3, which the header does not name: Application,a,beyond';
+  expect(read.worksheets[0]!.getRow(2).values).toEqual([undefined, undefined, undefined, reason].slice(0, 4));
+});
+
 it('columns with costs are left out for those who do not see costs', async () => {
-  const csv = 'type,name,attributes.costTotalAnnual\nApplication,K,x\n';
+  const csv =
+    'type,name,attributes.costTotalAnnual\nApplication,K,x\nApplication,4711\nApplication,K,"4"711\n';
   const id = await send('mode=create', csv, 'text/csv', admin);
   expect((await download(id, 'csv', admin)).text).toContain('attributes.costTotalAnnual');
   const blind = await t.as('viewer');
   await db('jobs').where({ id }).update({ owner_id: blind.userId });
   const report = db('jobs').where({ id }).select('result_file_id');
   await db('files').whereIn('id', report).update({ owner_id: blind.userId });
-  const [head, row] = (await download(id, 'csv', blind)).text.split('\r\n');
+  const [head, row, ...others] = (await download(id, 'csv', blind)).text.split('\r\n');
   expect(head).toBe('\ufefftype,name,import_errors');
   expect(row).toMatch(/^Application,K,"attributes\.costTotalAnnual: /);
+  // nobody knows which values of a line are costs if it has another number of cells, or invalid ones
+  expect(others.slice(0, 2)).toEqual([
+    ',,"has 2 cells and the header 3; its values are left out, since some may be costs"',
+    expect.stringMatching(/^,,"has a quote inside a cell; .*; its values are left out/),
+  ]);
 });
 
 it('a ticket opens the report once, in the chosen format; expired rows leave the report', async () => {

@@ -238,7 +238,8 @@ export function validateForType(
   if (typeof input.subtype === 'string' && !cardType.subtypeKeys.has(input.subtype)) {
     const message = `is no subtype of ${cardType.key}`;
     const error = { field: 'subtype', code: 'unknown_subtype', message };
-    errors.push(unknownChoice(error, input.subtype, cardType.subtypeKeys));
+    const labels = new Map(cardType.subtypes.map(({ key, label }) => [key, label]));
+    errors.push(unknownChoice(error, input.subtype, cardType.subtypeKeys, labels));
   }
   if (input.lifecycle) {
     const wrong = checkLifecycle(input.lifecycle);

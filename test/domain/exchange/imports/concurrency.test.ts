@@ -16,14 +16,15 @@ async function overtaken(
   rows: object[],
   mode: 'create' | 'upsert',
   change: (trx: Knex.Transaction) => Promise<unknown>,
-  kind: 'cards' | 'relations' = 'cards',
+  { kind = 'cards', create_tags }: { kind?: 'cards' | 'relations'; create_tags?: boolean } = {},
 ) {
   const trx = await t.services.db.transaction();
   await mayBeSilent(trx);
   // what the batch takes first
   await lockHierarchy(trx, 'exclusive');
   if (kind === 'relations') await trx.raw('select from cards for update');
-  const id = await askImport(await t.ctx(), t.services, ndjson(rows), { format: 'ndjson', mode, kind });
+  const options = { format: 'ndjson', mode, kind, create_tags } as const;
+  const id = await askImport(await t.ctx(), t.services, ndjson(rows), options);
   await until('the import to be planned', async () => {
     return ((await jobRow(t.services, id)).checkpoint as { stage?: string } | null)?.stage === 'apply';
   });
@@ -85,6 +86,69 @@ it('fail rows with values of a field that they change, and say why', async () =>
     [3, errorsOf('7')],
   ]);
   expect(job.counts).toMatchObject({ created: 0, updated: 1, unchanged: 1, failed: 2 });
+});
+
+it('fail rows with tags and stakeholders that they no longer allow, and say why', async () => {
+  const group = async (name: string, more: object = {}) =>
+    (
+      await t.services
+        .db('tag_groups')
+        .insert({ name, ...more })
+        .returning('id')
+    )[0].id as string;
+  const groups = {
+    single: await group('Single'),
+    typed: await group('Typed'),
+    gone: await group('Gone'),
+    duty: await group('Duty'),
+  };
+  const tags = Object.entries(groups).flatMap(([name, tag_group_id]) =>
+    name === 'duty' ? [] : ['One', 'Two'].map((name) => ({ name, tag_group_id })),
+  );
+  await t.services.db('tags').insert(tags);
+  await imports.run([app('G-0'), app('G-9', { tags: ['Single/One'] })]);
+  const [user] = await t.services
+    .db('users')
+    .insert({ email: 'gone@estate.example', display_name: 'Gone', role: 'member' })
+    .returning(['id', 'email']);
+  const rows = [
+    app('G-1', { tags: ['Single/One', 'Single/Two'] }),
+    app('G-2', { tags: ['Single/One'] }),
+    app('G-3', { tags: ['Typed/One'] }),
+    app('G-0', { tags: ['Gone/One'] }),
+    app('G-5', { tags: ['Gone/New', 'Single/One'] }),
+    app('G-6', { tags: ['Duty/New'] }),
+    app('G-7', { tags: ['Single/New'] }),
+    app('G-8', { stakeholders: [`responsible:${user.email}`] }),
+    app('G-9', { tags: [] }),
+  ];
+  const { report, job } = await overtaken(
+    rows,
+    'upsert',
+    async (trx) => {
+      await trx('tag_groups').where({ id: groups.single }).update({ mode: 'single' });
+      await trx('tag_groups').where({ id: groups.typed }).update({ restrict_to_types: '["Interface"]' });
+      await trx('tags').where({ tag_group_id: groups.gone }).delete();
+      await trx('tag_groups').where({ id: groups.gone }).delete();
+      await trx('tag_groups').where({ id: groups.duty }).update({ mandatory: true });
+      await trx('tags').insert({ tag_group_id: groups.single, name: 'NEW' });
+      await trx('users').where({ id: user.id }).delete();
+    },
+    { create_tags: true },
+  );
+  const said = (field: string, what: string) => [
+    { field, code: 'field_changed', message: `${what} while the import ran; import this row again` },
+  ];
+  const gone = 'a tag or its group was deleted or changed';
+  expect(report.map(({ line, errors }) => [line, errors])).toMatchObject([
+    [1, said('tags', 'the group Single was changed to allow one tag')],
+    [3, said('tags', 'the group Typed was restricted to cards of other types than Application')],
+    [4, said('tags', gone)],
+    [5, said('tags', gone)],
+    [6, said('tags', gone)],
+    [8, said('stakeholders', 'a user was deleted')],
+  ]);
+  expect(job.counts).toMatchObject({ created: 2, updated: 1, failed: 6, created_tags: 0 });
 });
 
 it('are found by an upsert that they overtake', async () => {
@@ -173,7 +237,7 @@ it('fail only the relations that they make or whose cards they delete', async ()
            insert into relations (type, source_id, target_id) select 'relAppToITC', a.id, c.id from cards a, cards c
            where a.type = 'Application' and a.external_id = 'R-1' and c.type = 'ITComponent' and c.external_id = 'R-1'`);
     },
-    'relations',
+    { kind: 'relations' },
   );
   expect(faults).toEqual({ 1: ['row duplicate_relation'], 2: ['row not_found'] });
   expect(job.counts).toMatchObject({ created: 1, failed: 2 });

@@ -105,6 +105,24 @@ describe('an import with create_tags', () => {
     );
     expect(done.map(({ job }) => job.counts!.created)).toEqual([40, 40, 40, 40]);
     expect((await names()).filter((name) => name.startsWith('Shared'))).toHaveLength(7);
+    // each is claimed by the import that its event belongs to
+    const claimed = done.flatMap(({ job }) =>
+      (job.result as { created_tags: { name: string }[] }).created_tags.map(({ name }) => [job.id, name]),
+    );
+    const events = await db('events')
+      .where({ event_type: 'tag.created' })
+      .whereIn(
+        'job_id',
+        done.map(({ job }) => job.id),
+      )
+      .select('job_id', db.raw("data ->> 'name' as name"));
+    expect(claimed.toSorted()).toEqual(events.map(({ job_id, name }) => [job_id, name]).toSorted());
+    expect(done.reduce((sum, { job }) => sum + job.counts!.created_tags!, 0)).toBe(7);
+  });
+
+  it('repeats only the beginning of a name that is too long', async () => {
+    const { report } = await imports.run([rows[6]!], { create_tags: true });
+    expect(report[0]!.errors).toMatchObject([{ code: 'too_long', value: `Region/${'x'.repeat(53)}…` }]);
   });
 
   it('creates at most 1,000 tags', async () => {

@@ -52,12 +52,12 @@ describe('parents', () => {
       app('V-5', 'V-4', { parent_path: ['V-1'] }),
       { type: 'Application', id: ids['V-4'], parent_path: ['V-1'] },
     ]);
+    // the id of the first is still that of the stored parent, and so the path is what was edited
     expect(other.faults).toEqual({
-      1: ['parent_path other_parent_path'],
       2: ['parent_path other_parent_path'],
       3: ['parent_path other_parent_path'],
     });
-    expect(other.report[2]!.errors[0]!.message).toBe(
+    expect(other.report[1]!.errors[0]!.message).toBe(
       'is not the path of the card in parent_external_id: leave one of both empty',
     );
     // renamed and moved at once: the old paths and the new ones are right
@@ -70,6 +70,38 @@ describe('parents', () => {
     expect(await tree('V-')).toEqual({
       ...{ 'V-1': '-', 'V-2': 'V-5', 'V-3': 'V-2', 'V-4': 'V-1', 'V-5': '-', 'V-6': 'V-2' },
     });
+  });
+
+  it('move to where the path or the id was edited, and nowhere by what may be a former name', async () => {
+    await imports.run([app('W-1'), app('W-2', 'W-1'), app('W-3', 'W-1'), app('W-4', 'W-2')]);
+    const ids = Object.fromEntries(
+      (await t.services.db('cards').whereLike('external_id', 'W-%').select('id', 'external_id')).map(
+        ({ id, external_id }) => [external_id, id],
+      ),
+    );
+    const row = (id: string, parent: string, ...parent_path: string[]) => ({
+      ...{ type: 'Application', id: ids[id], parent_id: ids[parent], parent_path },
+    });
+    // W-3 moves below W-2 by its path, which the path of a new card below it says too
+    const byPath = await upsert([
+      row('W-3', 'W-1', 'W-1', 'W-2'),
+      app('W-5', undefined, { parent_path: ['W-1', 'W-2', 'W-3'] }),
+      row('W-4', 'W-2', 'W-1', 'W-2'),
+    ]);
+    expect([byPath.faults, byPath.job.counts]).toMatchObject([{}, { created: 1, updated: 1, unchanged: 1 }]);
+    expect(await tree('W-')).toEqual({ 'W-1': '-', 'W-2': 'W-1', 'W-3': 'W-2', 'W-4': 'W-2', 'W-5': 'W-3' });
+    const byId = await upsert([row('W-4', 'W-3', 'W-1', 'W-2')]);
+    expect([byId.faults, byId.job.counts]).toMatchObject([{}, { updated: 1 }]);
+    expect(await tree('W-')).toMatchObject({ 'W-4': 'W-3' });
+    // written before W-2 was renamed, when the path was that of W-2; meanwhile another card has the name
+    await upsert([
+      { type: 'Application', id: ids['W-2'], name: 'Renamed' },
+      app('W-6', 'W-1', { name: 'W-2' }),
+    ]);
+    const stale = await upsert([row('W-3', 'W-2', 'W-1', 'W-2')]);
+    expect(stale.faults).toEqual({ 1: ['parent_path other_parent_path'] });
+    const several = await upsert([row('W-4', 'W-1', 'W-1', 'W-2')]);
+    expect(several.faults).toEqual({ 1: ['parent_path other_parent_path'] });
   });
 
   it('are found in the file before and behind, in the inventory, and along paths', async () => {

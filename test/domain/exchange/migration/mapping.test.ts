@@ -142,7 +142,7 @@ describe('a row', () => {
     ]);
     const row = { line: 1, sheet: 'S', row: 2, native_type: 'Application', cells };
     const convert = (seesCosts: boolean) =>
-      convertRow({ ...one!, type: one!.type! }, row, seesCosts, metamodel.relationTypes);
+      convertRow({ ...one!, type: one!.type! }, row, { seesCosts, relationTypes: metamodel.relationTypes });
     const { refs, left_out } = convert(true);
     expect(refs.holders).toEqual([{ role: 'responsible', email: 'ANN@x.example' }]);
     expect(refs.relations).toMatchObject([
@@ -167,7 +167,7 @@ describe('a row', () => {
     const cells = { name: 'Hire', documentationUrl: 'javascript:alert(1)', regulatoryRelevance: 'yes' };
     const [one] = mapped([block('BusinessProcess', ...Object.keys(cells))]);
     const row = { line: 1, sheet: 'S', row: 2, native_type: 'BusinessProcess', cells };
-    const { payload, left_out } = convertRow({ ...one!, type: one!.type! }, row, true);
+    const { payload, left_out } = convertRow({ ...one!, type: one!.type! }, row, { seesCosts: true });
     expect(payload.attributes).toEqual({ regulatoryRelevance: true });
     expect(left_out).toMatchObject([{ field: 'documentationUrl', code: 'bad_url' }]);
   });
@@ -175,7 +175,7 @@ describe('a row', () => {
   const convert = (cells: Record<string, string>, seesCosts = true) => {
     const [one] = mapped([block('Application', ...Object.keys(cells))]);
     const row = { line: 1, sheet: 'S', row: 2, native_type: 'Application', cells };
-    return convertRow({ ...one!, type: one!.type! }, row, seesCosts);
+    return convertRow({ ...one!, type: one!.type! }, row, { seesCosts });
   };
 
   it('becomes a card, with what it names beside it', () => {
