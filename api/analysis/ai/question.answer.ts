@@ -11,6 +11,7 @@ import { planQuery } from '../../../reports/analysis/query/query.plan.ts';
 import { runQuery } from '../../../reports/analysis/query/query.run.ts';
 import type { UnreadQuestion } from '../../../reports/analysis/question/question.draft.ts';
 import { readInventoryQuestion } from '../../../reports/analysis/question/question.read.ts';
+import { QuestionTexts } from '../../../reports/analysis/question/question.says.ts';
 import type { ChartLanguage } from '../../../reports/kernel/charts/charts.texts.ts';
 
 /** Default number of groups in the response. */
@@ -37,7 +38,10 @@ export async function answerQuestion(
 ): Promise<JsonText> {
   const { found, tags, similar } = await readInventoryQuestion(ctx, question, language);
   const byRules = 'query' in found;
-  if (!byRules) requireModel(ctx, settings, use_model, found, similar);
+  if (!byRules)
+    await requireModel(ctx, settings, use_model, found, new QuestionTexts(language ?? 'en'), () =>
+      similar((query) => canRun(ctx, query)),
+    );
   const read: Omit<ModelReading, 'model'> & Partial<ModelReading> = byRules
     ? found
     : await readByModel(ctx, services, { question, tags, errorsOf: (query) => errorsOf(ctx, query) });
@@ -56,35 +60,62 @@ export async function answerQuestion(
 }
 
 /** @throws EstateError if no model may or can be used, with what the rules did not understand and a similar question. */
-function requireModel(
+async function requireModel(
   { caller }: Ctx,
   settings: WorkspaceSettings,
   wanted: boolean,
   unread: UnreadQuestion,
-  similar: () => string | undefined,
-): void {
+  texts: QuestionTexts,
+  similar: () => Promise<string | undefined>,
+): Promise<void> {
   const missing = missingForAi(settings);
   if (wanted && missing.length === 0) return;
   const { unknown, ambiguous } = unread;
-  const suggestion = similar();
+  const suggestion = await similar();
   const extra = {
     unknown: unknown.slice(0, 50),
     ambiguous: ambiguous.slice(0, 20),
     suggestion: suggestion ?? null,
   };
-  const detail = [
-    ...(unknown.length > 0 ? [`Not understood: ${unknown.slice(0, 10).join(', ')}.`] : []),
-    ...ambiguous.slice(0, 3).map(({ text, meanings }) => `"${text}" can mean ${meanings.join(' or ')}.`),
-    ...(unknown.length + ambiguous.length === 0 ? ['Nothing is asked.'] : []),
-    ...(suggestion === undefined ? [] : [`Understood is: ${suggestion}`]),
-  ].join(' ');
+  const detail = refusalDetail(texts, unread, suggestion);
   if (!wanted) throw new EstateError('question_not_understood', detail, { extra });
   const refusal = aiNotConfigured(missing);
   // how to set one up is of use to those alone who can
-  const advice = may(caller, 'admin.settings') ? refusal.message : 'There is no language model to ask.';
+  const advice = may(caller, 'admin.settings')
+    ? texts.say('question.setUp', { missing: texts.join(missing, 'and') })
+    : texts.say('question.noModel');
   throw new EstateError('ai_not_configured', `${detail} ${advice}`, {
     extra: { ...refusal.extra, ...extra },
   });
+}
+
+/** What was not understood, and what is instead. */
+function refusalDetail(
+  texts: QuestionTexts,
+  { unknown, ambiguous }: UnreadQuestion,
+  suggestion: string | undefined,
+): string {
+  const parts = ambiguous
+    .slice(0, 3)
+    .map(({ text, meanings }) =>
+      texts.say('question.canMean', { text, meanings: texts.join(meanings, 'or') }),
+    );
+  if (unknown.length > 0)
+    parts.unshift(texts.say('question.notUnderstood', { words: unknown.slice(0, 10).join(', ') }));
+  if (parts.length === 0) parts.push(texts.say('question.nothing'));
+  if (suggestion !== undefined) parts.push(texts.say('question.understood', { question: suggestion }));
+  return parts.join(' ');
+}
+
+/** Whether the caller may run the query. */
+async function canRun(ctx: Ctx, query: ReportQuery): Promise<boolean> {
+  try {
+    await planQuery(ctx, query);
+    return true;
+  } catch (error) {
+    if (error instanceof EstateError) return false;
+    throw error;
+  }
 }
 
 /** The errors of a model's query, which the model gets to correct it. */

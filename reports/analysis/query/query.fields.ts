@@ -10,7 +10,7 @@ import type { FilterSchema } from '../../../domain/inventory/filters/filters.sch
 import { type Fragment, raw, sql } from '../../../domain/inventory/filters/filters.sql.ts';
 import { type FilterWord, filterError } from '../../../domain/inventory/filters/filters.types.ts';
 import type { createNodes, Entity, Place, QueryNode } from './query.tree.ts';
-import { phase, scalar, typeOf, type ValueType } from './query.values.ts';
+import { costsOf, phase, scalar, typeOf, type ValueType } from './query.values.ts';
 
 /** The context in which fields are resolved. */
 export interface FieldScope {
@@ -45,10 +45,18 @@ export interface ShownField {
   /** Absent: the relations themselves, or the lifecycle phase on a day. */
   target?: FilterTarget;
   isPhase: boolean;
+  /** The costs of a fiscal year, of one kind or of all. */
+  costs?: CostPeriod;
   /** Its possible card types, or the relation type. */
   of: { cards: ReadonlySet<string> } | { relation: string };
   /** Whether the path has relations. */
   isFar: boolean;
+}
+
+/** A fiscal year, and a kind of costs. */
+export interface CostPeriod {
+  year: number;
+  kind?: string;
 }
 
 /** The alias of the queried cards. */
@@ -63,6 +71,16 @@ function endsInPhase(path: FilterWord[]): boolean {
   return path.at(-1)!.text === 'phase' && isField;
 }
 
+/** The fiscal year and kind that a path ends in, as in `cost.2026.licence`, and what is before. */
+function costsAtEnd(path: FilterWord[]): { costs: CostPeriod; way: FilterWord[] } | undefined {
+  const at = path.length - (path.at(-2)?.text === 'cost' ? 2 : 3);
+  const [root, year, kind] = path.slice(Math.max(0, at));
+  const before = path[at - 1]?.text;
+  const isField = at === 0 || (at >= 3 && (before === 'source' || before === 'target'));
+  if (root?.text !== 'cost' || !isField || !/^(19|20|21)\d\d$/.test(year?.text ?? '')) return undefined;
+  return { costs: { year: Number(year!.text), ...(kind && { kind: kind.text }) }, way: path.slice(0, at) };
+}
+
 /**
  * Resolves the path of a dimension or measure.
  * @param at the day of a lifecycle phase, YYYY-MM-DD.
@@ -71,7 +89,8 @@ function endsInPhase(path: FilterWord[]): boolean {
 export function resolveQueryField(text: string, at: string, scope: FieldScope): QueryField {
   const path = parsePath(text);
   const isPhase = endsInPhase(path);
-  const way = isPhase ? path.slice(0, -1) : path;
+  const period = costsAtEnd(path);
+  const way = isPhase ? path.slice(0, -1) : (period?.way ?? path);
   const field: FilterField =
     way.length > 0 ? resolveField(way, scope.schema) : { steps: [], rules: [], cost: false };
   const steps = field.steps.filter((step) => step.kind === 'relation');
@@ -86,10 +105,11 @@ export function resolveQueryField(text: string, at: string, scope: FieldScope): 
     entity,
     people: field.target?.kind === 'people',
     relations: steps.length > 0,
-    cost: field.cost,
+    cost: field.cost || period !== undefined,
     isList: false,
     shows: {
       ...(target ? { target } : {}),
+      ...(period && { costs: period.costs }),
       isPhase,
       of: last?.about === 'relation' ? { relation: last.type } : { cards: types },
       isFar: last !== undefined,
@@ -98,6 +118,8 @@ export function resolveQueryField(text: string, at: string, scope: FieldScope): 
   const onNode = node ? { node } : {};
   if (isPhase || target?.kind === 'phase')
     return { ...common, ...onNode, type: 'key', value: phase(alias, at) };
+  if (period)
+    return { ...common, ...onNode, type: 'number', value: costsOf(alias, period.costs), unit: 'currency' };
   if (!target) return { ...common, ...onNode, type: 'key' };
   const type = typeOf(field);
   const listed = (list: QueryNode): QueryField => ({

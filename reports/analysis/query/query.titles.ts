@@ -6,7 +6,7 @@ import type { InLanguage } from '../../kernel/charts/charts.texts.ts';
 import type { PhaseKey } from '../../kernel/charts/charts.tokens.ts';
 import type { Paint } from '../../kernel/charts/charts.types.ts';
 import { reportText } from '../../kernel/report.texts.ts';
-import type { ShownField } from './query.fields.ts';
+import type { CostPeriod, ShownField } from './query.fields.ts';
 import type { QueryColumn } from './query.plan.ts';
 
 /** The types with their labels, and the language of titles; default: English. */
@@ -28,10 +28,17 @@ function fieldOf(metamodel: NamedMetamodel, { target, of }: ShownField): Compile
   return undefined;
 }
 
+/** The costs of a year, of a kind. */
+const costsTitle = (texts: InLanguage, { year, kind }: CostPeriod): string =>
+  kind === undefined
+    ? reportText(texts, 'query.costs', { year: String(year) })
+    : reportText(texts, 'query.costsOfKind', { year: String(year), kind: words(kind) });
+
 /** The title of the field without its path. */
 function ownTitle(metamodel: NamedMetamodel, shows: ShownField): string {
   const { target } = shows;
   if (shows.isPhase) return reportText(metamodel, 'query.phase');
+  if (shows.costs) return costsTitle(metamodel, shows.costs);
   switch (target?.kind) {
     case undefined:
       return reportText(metamodel, 'query.relations');
@@ -64,7 +71,9 @@ function titleOf(metamodel: NamedMetamodel, shows: ShownField): string {
   }
   const types = [...shows.of.cards].map((key) => metamodel.cardTypes.get(key)?.label ?? key).join(', ');
   if (shows.target?.kind === 'column' && shows.target.column === 'name') return types;
-  return shows.target || shows.isPhase ? reportText(metamodel, 'query.of', { field: own, types }) : types;
+  return shows.target || shows.isPhase || shows.costs
+    ? reportText(metamodel, 'query.of', { field: own, types })
+    : types;
 }
 
 /** The title of a dimension: its given name, or its field. */
@@ -91,7 +100,9 @@ export function measureTitle(
   const isTime = type === 'date' || type === 'datetime';
   switch (asked.fn) {
     case 'count':
-      return shows.target || shows.isPhase ? reportText(metamodel, 'query.with', { title }) : title;
+      return shows.target || shows.isPhase || shows.costs
+        ? reportText(metamodel, 'query.with', { title })
+        : title;
     case 'distinct':
       return reportText(metamodel, 'query.distinct', { title });
     case 'sum':

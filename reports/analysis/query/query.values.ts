@@ -86,6 +86,18 @@ export const phase = (alias: string, on: string): Fragment => ({
   total: true,
 });
 
+/** The costs of a card in a fiscal year, of one kind or of all; null without any. */
+export function costsOf(alias: string, { year, kind }: { year: number; kind?: string }): Fragment {
+  // fiscal years are named after the calendar year in which they end
+  return sql`(select round(sum(cost_share(k.amount, k.period_start, k.period_end, y.first, y.last)
+      * exchange_rate(k.currency)), 2)
+    from (select f.first, (f.first + interval '1 year - 1 day')::date as last
+      from (select fiscal_year_start(make_date(${year}::int, 1, 1), coalesce((select (value #>> '{}')::int
+        from settings where key = 'workspace.fiscal_year_start'), 1)) as first) f) y
+    join costs k on k.card_id = ${raw(alias)}.id and k.period_start <= y.last and k.period_end >= y.first
+    where ${kind === undefined ? raw('true') : sql`k.kind = ${kind}::text`})`;
+}
+
 export type Bucket = 'year' | 'quarter' | 'month' | 'day';
 
 const formats: Record<Bucket, string> = {

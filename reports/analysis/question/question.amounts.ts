@@ -83,6 +83,7 @@ export class AmountReader {
     const cursor = this.#cursor;
     const draft = this.#draft;
     if (draft.top) return false;
+    if (this.#sorted()) return true;
     return cursor.attempt(() => {
       const start = cursor.at;
       const leads = cursor.takePhrase('top');
@@ -95,6 +96,21 @@ export class AmountReader {
       draft.top = { limit, dir: cheap ? 'asc' : 'desc' };
       draft.reading.push(this.#texts.say('question.first', { count: limit }));
       if (dear || cheap) this.#orderByCost(cursor.textFrom(start));
+      return true;
+    });
+  }
+
+  /** "sorted by cost": all cards in an order. */
+  #sorted(): boolean {
+    const draft = this.#draft;
+    if (draft.measures.length + draft.dimensions.length > 0) return false;
+    return this.#cursor.attempt(() => {
+      const isUpwards = this.#cursor.takeAny(grammar.sorted.asc);
+      if (!isUpwards && !this.#cursor.takeAny(grammar.sorted.desc)) return false;
+      if (!this.orderMeasure()) return false;
+      const dir = isUpwards || this.#cursor.takeAny(grammar.upwards) ? 'asc' : 'desc';
+      this.#cursor.takeAny(grammar.downwards);
+      draft.top = { dir };
       return true;
     });
   }

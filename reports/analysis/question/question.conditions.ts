@@ -231,7 +231,7 @@ export function readExistence(names: QuestionNames): Condition | undefined {
       filter: `(${roles.paths.map((path) => `${path} is not empty`).join(' or ')})`,
       says: roles.label,
     };
-  const field = names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
+  const field = names.takeFlows() ?? names.takeDay() ?? names.takeField(({ path }) => path !== 'phase');
   if (!field) return undefined;
   const isBoolean = 'valueType' in field && field.valueType === 'boolean';
   return { filter: `${field.path} ${isBoolean ? '= true' : 'is not empty'}`, says: field.label };
@@ -281,19 +281,3 @@ export function readTest(
     }
   }
 }
-
-const flows = Object.entries(grammar.flows) as ['outgoing' | 'incoming', string[]][];
-
-/** "send data to PolicyDesk", "receive data from an application": data flows, not relations. */
-export const readFlow = (cursor: QuestionCursor, names: QuestionNames): Condition | undefined =>
-  cursor.attempt(() => {
-    const direction = flows.find(([, verbs]) => cursor.takeAny(verbs))?.[0];
-    if (!direction) return undefined;
-    const path = names.pathOf(`flow.${direction}.card`);
-    const says = (name: string) => cursor.texts.say(`question.${direction}`, { name });
-    const card = names.see('card')?.meanings.toSorted((a, b) => Number(a.partial) - Number(b.partial))[0];
-    if (!card) return undefined;
-    cursor.at += names.see('card')!.length;
-    const name = quoted(card.name);
-    return { filter: `${path}.name ${card.partial ? '~' : '='} ${name}`, says: says(`"${card.name}"`) };
-  });

@@ -60,7 +60,8 @@ export class QuestionDraft implements UnreadQuestion {
   /** Whether "or" was between the last condition and the current position. */
   isAlternative = false;
   intent: 'count' | 'list' | undefined;
-  top: { limit: number; dir: 'asc' | 'desc' } | undefined;
+  /** The order of cards, and how many of them; all without a limit. */
+  top: { limit?: number; dir: 'asc' | 'desc' } | undefined;
   as_of: string | undefined;
 
   constructor(texts: QuestionTexts) {
@@ -140,7 +141,7 @@ export class QuestionDraft implements UnreadQuestion {
         sort: sorted ? [{ column: columnOf(measures[0]!), dir: this.top?.dir ?? 'desc' }] : [],
         ...(this.as_of === undefined ? {} : { as_of: this.as_of }),
       },
-      ...(this.top ? { limit: this.top.limit } : {}),
+      ...(this.top?.limit ? { limit: this.top.limit } : {}),
       reading: this.reading,
     };
   }

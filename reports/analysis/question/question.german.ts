@@ -1,5 +1,5 @@
 import german from './question.german.json' with { type: 'json' };
-import { phraseOf, type Word, wordsOf } from './question.words.ts';
+import { normalised, phraseOf, type Word, wordsOf } from './question.words.ts';
 
 const ENDINGS = ['', 'e', 'en', 'er', 'es', 'em'];
 
@@ -102,8 +102,12 @@ export function fromGerman(
     known += found.length;
     at += found.length;
   }
-  return known > 1 ? read : undefined;
+  // "Anwendungen je Anbieter" has one German word besides names
+  return known > 1 || (known === 1 && !norms.some((norm) => englishOnly.has(norm))) ? read : undefined;
 }
+
+/** Words of English questions that are not German, too. */
+const englishOnly: ReadonlySet<string> = new Set(german.englishOnly.map(normalised));
 
 function longestAt(norms: readonly string[], at: number): { words: Word[]; length: number } | undefined {
   for (let length = Math.min(longest, norms.length - at); length > 0; length -= 1) {

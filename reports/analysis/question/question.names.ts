@@ -1,5 +1,6 @@
 import type { QuestionCursor } from './question.cursor.ts';
 import type { QuestionDraft } from './question.draft.ts';
+import grammar from './question.grammar.json' with { type: 'json' };
 import type { QuestionTexts } from './question.says.ts';
 import type { RelationPath } from './question.verbs.ts';
 import { lookUp, type Meaning, type Vocabulary } from './question.vocabulary.ts';
@@ -189,6 +190,12 @@ export class QuestionNames {
       return { path: this.pathOf(`lifecycle.${key}`), label };
     }
     return this.takeField(({ valueType }) => valueType === 'date' || valueType === 'timestamp');
+  }
+
+  /** The data flows of a card. */
+  takeFlows(): { path: string; label: string } | undefined {
+    if (!this.#cursor.takeAny(grammar.dataFlows)) return undefined;
+    return { path: this.pathOf('flow'), label: this.texts.say('question.flow') };
   }
 
   /** The related cards of a named type, if there is one path to them. */

@@ -104,8 +104,8 @@ export async function readQuestionAboutCards(
 interface ReadInventoryQuestion {
   found: ReadQuestion | UnreadQuestion;
   tags: NamedTag[];
-  /** A similar question that is understood. */
-  similar(): string | undefined;
+  /** A similar question that is understood, and answered. @param canRun whether the caller may run a query. */
+  similar(canRun: (query: ReadQuestion['query']) => Promise<boolean>): Promise<string | undefined>;
 }
 
 /**
@@ -124,9 +124,9 @@ export async function readInventoryQuestion(
   const currency = await readSetting(ctx.db, 'currency');
   const asked = question.replace(new RegExp(`\\s+in ${currency}(?=\\W|$)`, 'i'), '');
   const { found, named } = await readQuestionAboutCards(vocabulary, findCards(ctx), asked, today);
-  const similar = () =>
+  const similar: ReadInventoryQuestion['similar'] = async (canRun) =>
     'query' in found
       ? undefined
-      : similarQuestion(named, asked, found, (text) => readQuestion(named, text, today));
+      : await similarQuestion(named, asked, found, (text) => readQuestion(named, text, today), canRun);
   return { found, tags, similar };
 }

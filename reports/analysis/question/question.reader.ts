@@ -8,7 +8,6 @@ import {
   readDateFirst,
   readDateTest,
   readExistence,
-  readFlow,
   readOptions,
   readPeriod,
   readQuantity,
@@ -17,6 +16,7 @@ import {
 } from './question.conditions.ts';
 import type { QuestionCursor } from './question.cursor.ts';
 import { QuestionDraft, type ReadQuestion, type UnreadQuestion } from './question.draft.ts';
+import { readFlow } from './question.flows.ts';
 import grammar from './question.grammar.json' with { type: 'json' };
 import { type FieldMeaning, QuestionNames } from './question.names.ts';
 import { RelatedReader } from './question.related.ts';

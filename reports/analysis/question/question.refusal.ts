@@ -1,28 +1,30 @@
 import type { ReadQuestion, UnreadQuestion } from './question.draft.ts';
+import german from './question.german.json' with { type: 'json' };
 import grammar from './question.grammar.json' with { type: 'json' };
 import type { Vocabulary } from './question.vocabulary.ts';
 import { normalised } from './question.words.ts';
 
 /** Shorter words are too similar to many others. */
 const SHORTEST_WORD = 5;
-const MOST_CHANGES = 2;
+/** Two letters can differ in longer ones. */
+const LONG_WORD = 8;
 /** With more unknown words, none of them is corrected. */
 const MOST_CORRECTED = 5;
 
 /**
  * A question that is similar to one that was not understood, and is understood: with a misspelt word corrected, an ambiguous
- * word replaced by its first meaning, or without the words that are unknown.
+ * word replaced by its first meaning, or without the words that are unknown. It has all words that were understood.
  * @param read interprets a question with the vocabulary.
+ * @param canRun whether the caller gets an answer.
  */
-export function similarQuestion(
+export async function similarQuestion(
   vocabulary: Vocabulary,
   question: string,
   { unknown, ambiguous }: UnreadQuestion,
   read: (question: string) => ReadQuestion | UnreadQuestion,
-): string | undefined {
+  canRun: (query: ReadQuestion['query']) => Promise<boolean>,
+): Promise<string | undefined> {
   const known = unknown.length > MOST_CORRECTED ? new Set<string>() : knownWords(vocabulary);
-  const replaced = (text: string, of: string, by: string) =>
-    text.replace(new RegExp(`(?<!\\p{L})${escaped(of)}(?!\\p{L})`, 'iu'), by);
   const corrected = unknown.reduce(
     (text, word) => replaced(text, word, closest(known, word) ?? word),
     question,
@@ -31,7 +33,6 @@ export function similarQuestion(
     const label = meanings[0]?.replace(/ \([^()]*\)$/, '');
     return label ? replaced(text, phrase, label) : text;
   }, corrected);
-  const shortened = unknown.reduce((text, word) => replaced(text, word, ''), chosen);
   const counting = grammar.counting.find((words) => replaced(question, words, '') !== question) ?? '?';
   const listed = replaced(question, counting, 'which');
   // "cost by provider" as "cost of Applications by provider"
@@ -41,11 +42,45 @@ export function similarQuestion(
       return replaced(corrected, text, vocabulary.texts.say('question.similar.ofType', { text, plural }));
     }),
   );
-  const candidates = [listed, corrected, ...typed, chosen, shortened, ...typeQuestions(vocabulary, question)];
-  return candidates
-    .map((text) => text.replace(/\s+/g, ' ').trim().replace(dangling, '$1'))
-    .find((text) => text !== question.trim() && 'query' in read(text));
+  const candidates = [listed, corrected, ...typed, chosen, ...shortened(question, unknown)];
+  const doubted = [...unknown, ...ambiguous.map(({ text }) => text)].flatMap(tellingWords);
+  const kept = tellingWords(question).filter((word) => !doubted.includes(word));
+  for (const candidate of candidates) {
+    const text = candidate.replace(/\s+/g, ' ').trim().replace(dangling, '$1');
+    const words = new Set(tellingWords(text));
+    if (text === question.trim() || !kept.every((word) => words.has(word))) continue;
+    const found = read(text);
+    if ('query' in found && (await canRun(found.query))) return text;
+  }
+  return undefined;
 }
+
+const replaced = (text: string, of: string, by: string) =>
+  text.replace(new RegExp(`(?<!\\p{L})${escaped(of)}(?!\\p{L})`, 'iu'), by);
+
+/** The question without the words that are unknown, unless a word joins or negates others. */
+function shortened(question: string, unknown: readonly string[]): string[] {
+  const words = question.split(/[^\p{L}\p{N}]+/u).map(normalised);
+  if (unknown.some((word) => word.includes('…')) || words.some((word) => joining.has(word))) return [];
+  return [unknown.reduce((text, word) => replaced(text, word, ''), question)];
+}
+
+const joining = new Set(['or', 'nor', 'not', 'no', 'oder', 'nicht', 'kein', 'keine', 'weder', 'noch']);
+
+/** Words that say nothing of their own. */
+const weak = new Set(
+  [...grammar.ignored, ...grammar.counting, ...grammar.listing, ...grammar.asking, ...german.weak].flatMap(
+    (phrase) => phrase.split(' ').map(normalised),
+  ),
+);
+
+/** The other words of a question. */
+const tellingWords = (text: string): string[] =>
+  text
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+    .map(normalised)
+    .filter((word) => !weak.has(word));
 
 /** Prepositions, verbs and articles that nothing follows. */
 const dangling =
@@ -61,16 +96,16 @@ function knownWords({ phrases }: Vocabulary): Set<string> {
   return words;
 }
 
-/** The known word that differs least from a misspelt one. */
+/** The known word that differs least from a misspelt one, and begins with the same letter. */
 function closest(known: ReadonlySet<string>, word: string): string | undefined {
   const norm = normalised(word);
   if (norm.length < SHORTEST_WORD || known.has(norm)) return undefined;
+  const most = norm.length < LONG_WORD ? 1 : 2;
   let best: { word: string; changes: number } | undefined;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - norm.length) > MOST_CHANGES) continue;
+    if (Math.abs(candidate.length - norm.length) > most || candidate[0] !== norm[0]) continue;
     const changes = changesBetween(norm, candidate);
-    if (changes <= MOST_CHANGES && changes < (best?.changes ?? MOST_CHANGES + 1))
-      best = { word: candidate, changes };
+    if (changes <= most && changes < (best?.changes ?? most + 1)) best = { word: candidate, changes };
   }
   return best?.word;
 }
@@ -87,21 +122,4 @@ function changesBetween(a: string, b: string): number {
     row = next;
   }
   return row[b.length]!;
-}
-
-/** Questions about the types that are named, or about all cards. */
-function typeQuestions({ phrases, texts }: Vocabulary, question: string): string[] {
-  const norms = ` ${question
-    .split(/[^\p{L}\p{N}]+/u)
-    .map(normalised)
-    .join(' ')} `;
-  const labels = [...phrases.entries()].flatMap(([phrase, meanings]) =>
-    norms.includes(` ${phrase} `)
-      ? meanings.flatMap((meaning) => (meaning.kind === 'type' ? [meaning.label] : []))
-      : [],
-  );
-  return [
-    ...labels.map((label) => texts.say('question.similar.phases', { label })),
-    texts.say('question.similar.types'),
-  ];
 }

@@ -222,9 +222,11 @@ export class RelatedReader {
     const cursor = this.#cursor;
     const [way] = objects.ways;
     const read = this.#names.within(type, way!.path, () => {
-      const before = cursor.attempt(() => this.#readCondition());
-      const isNamed = this.#takeNoun(type);
-      const subtype = isNamed ? undefined : this.#takeSubtype(type);
+      // "Team North" is a name, even if teams are a subtype
+      const isName = this.#startsName(type);
+      const before = isName ? undefined : cursor.attempt(() => this.#readCondition());
+      const isNamed = !isName && this.#takeNoun(type);
+      const subtype = isNamed || isName ? undefined : this.#takeSubtype(type);
       const hasNoun = isNamed || subtype !== undefined;
       const cards = this.#takeNames(type, way!, hasNoun || objects.takesParts, objects.isNegated);
       const after = hasNoun && !cards ? this.#readRelative(objects.isNegated) : undefined;
@@ -243,6 +245,13 @@ export class RelatedReader {
     const label = this.#names.labelOf(type);
     cursor.takePhrase(',');
     return this.#apply(objects, quantifier, read.test, label);
+  }
+
+  /** Whether a card's whole name begins here that is longer than the name of a type. */
+  #startsName(type: string): boolean {
+    const card = this.#names.see('card');
+    const isWhole = card?.meanings.some((meaning) => meaning.type === type && !meaning.partial);
+    return isWhole === true && card!.length > (this.#names.see('type')?.length ?? 0);
   }
 
   #takeNoun(type: string): boolean {

@@ -124,6 +124,27 @@ describe('by rules', () => {
     });
   });
 
+  it('proposes only what has all understood words and an answer, in the language of the caller', async () => {
+    const asked = { use_model: false };
+    const suggestionFor = async (question: string, client = viewer) =>
+      (await ask(client, question, asked)).body.suggestion;
+    expect(await suggestionFor('Which applications are redundant?')).toBe('Which applications?');
+    // another question would be about something else
+    expect(await suggestionFor('Which widgets have a colour?')).toBeNull();
+    expect(await suggestionFor('Which applications are purple or hosted on premise?')).toBeNull();
+    // the costs that it would ask for are not shown to everybody
+    expect(await suggestionFor('total annual cost of purple applications', admin)).toBe(
+      'total annual cost of applications',
+    );
+    expect(await suggestionFor('total annual cost of purple applications')).toBeNull();
+    const german = await viewer.post(
+      url,
+      { question: 'Wie viele Anwendungen sind überflüssig?', use_model: false },
+      { 'accept-language': 'de' },
+    );
+    expect(german.body.detail).toBe('Nicht verstanden: überflüssig. Verstanden wird: Wie viele Anwendungen?');
+  });
+
   it('says what it does not understand, and what to set up', async () => {
     expect(await ask(viewer, 'How many applications in Atlantis?')).toMatchObject({
       status: 409,

@@ -20,16 +20,17 @@ interface Meaning {
   show?: string[];
 }
 
-/** A question of a file; without `ask` it cannot be answered by a query. */
-export type AskedQuestion = { q: string; or?: Partial<Meaning>[] } & Partial<Meaning>;
+/** A question of a file; without `ask` it cannot be answered by a query. With `in` it is only about one landscape. */
+export type AskedQuestion = { q: string; in?: string; or?: Partial<Meaning>[] } & Partial<Meaning>;
 
 const folder = new URL('./questions/', import.meta.url);
 
-/** The questions of the files whose names begin with `prefix`. */
-export function questionsOf(prefix: string): AskedQuestion[] {
+/** The questions about a landscape in the files whose names begin with `prefix`. */
+export function questionsOf(prefix: string, landscape: string): AskedQuestion[] {
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix))
-    .flatMap((name) => parse(readFileSync(new URL(name, folder), 'utf8')) as AskedQuestion[]);
+    .flatMap((name) => parse(readFileSync(new URL(name, folder), 'utf8')) as AskedQuestion[])
+    .filter((asked) => (asked.in ?? landscape) === landscape);
 }
 
 export type Outcome = 'understood' | 'refused' | 'misread';
@@ -38,7 +39,7 @@ export type Outcome = 'understood' | 'refused' | 'misread';
 export function outcomeOf(asked: AskedQuestion, found: ReadQuestion | UnreadQuestion): Outcome {
   if (!('query' in found)) return 'refused';
   if (asked.ask === undefined) return 'misread';
-  const { or = [], ...meaning } = asked;
+  const { or = [], in: _, ...meaning } = asked;
   const isRight = [{}, ...or].some((other) => expresses(found, { ...meaning, ...other } as Meaning));
   return isRight ? 'understood' : 'misread';
 }
