@@ -1,4 +1,5 @@
 import { Button, useComputedColorScheme } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { MultiUndirectedGraph } from 'graphology';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -31,6 +32,7 @@ export function WholeGraph({ search, go, onCenter }: WholeProps) {
   const { number } = useFormat();
   const { data: graph, error } = useWholeGraph(search.as_of, true);
   const [isTable, setTable] = useState(() => !hasWebGl());
+  const isTouch = useMediaQuery('(pointer: coarse), (max-width: 599px)');
   const hide = search.hide ?? [];
   if (error)
     return (
@@ -75,7 +77,7 @@ export function WholeGraph({ search, go, onCenter }: WholeProps) {
               </Button>
             </>
           ) : (
-            <p className="secondary">{t('explorer.allHelp')}</p>
+            <p className="secondary">{t('explorer.allHelp', { device: isTouch ? 'touch' : 'mouse' })}</p>
           )}
         </aside>
       </div>

@@ -125,7 +125,9 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
     <Page
       title={
         <>
-          <TypeMark type={boxes} size={22} />
+          <span className={styles.mark}>
+            <TypeMark type={boxes} size={22} />
+          </span>
           {root ? <Crumbs tree={tree!} root={root.id} onOpen={open} /> : <h1>{t('nav.map')}</h1>}
         </>
       }

@@ -87,7 +87,7 @@ function Control({ parameter, type, value, onChange }: ControlProps) {
         {...common}
         {...controlLook}
         hideControls
-        w={110}
+        w={150}
         min={parameter.minimum}
         max={parameter.maximum}
         placeholder={byDefault ?? ''}
