@@ -110,7 +110,7 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
   useEffect(() => {
     const drawn = new MultiUndirectedGraph();
     // many cards are small, so that they do not cover each other
-    const share = Math.min(1, Math.sqrt(2_000 / graph.nodes.size));
+    const share = Math.min(1, Math.max(0.6, Math.sqrt(2_000 / graph.nodes.size)));
     for (const { node, x, y, degree } of placesOf(graph)) {
       drawn.addNode(node.id, {
         x,
@@ -133,6 +133,8 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
       defaultEdgeColor: scheme.hairlineStrong,
       hideEdgesOnMove: drawn.size > 20_000,
       allowInvalidContainer: true,
+      // names beside the outermost cards have room
+      stagePadding: 60,
       zIndex: true,
     });
     sigma.current = made;
