@@ -2,6 +2,7 @@ import Type, { type TString } from 'typebox';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { CardType, CompiledField } from '../../domain/kernel/metamodel/metamodel.compile.ts';
 import { forbidden, may } from '../../domain/kernel/permissions/policy.ts';
+import { OptionalText } from '../../domain/kernel/shapes.ts';
 import { invalidField } from '../../platform/errors.ts';
 
 /** What a parameter names, as the API description has it for pages that offer choices. */
@@ -31,6 +32,14 @@ export const typeParam = (fallback: string): TString =>
     description: 'Key of a card type',
     ...choices({ of: 'types' }),
   });
+
+/** A parameter that names the type of related cards; without it the report chooses one. */
+export const relatedTypeParam = (usual: string) =>
+  OptionalText(
+    100,
+    `Key of a card type; default: ${usual} if there are such relations, else the type with the most`,
+    choices({ of: 'types' }),
+  );
 
 /** A parameter that names a field of the report's card type. */
 export const fieldParam = (fallback: string, what: string, field_types: readonly string[]): TString =>

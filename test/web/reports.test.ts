@@ -106,3 +106,34 @@ test('a report is saved, pinned and found again, and a question becomes a query'
   expect(problems).toEqual([]);
   await page.context().close();
 });
+
+test('in German too, a cell opens its cards, an empty report says what to do, and a refused question shows no result', async () => {
+  const german = await person(t, { role: 'admin', locale: 'de' });
+  const { page, problems, accessibility } = await visit(browser, origin, { locale: 'de', width: 390 });
+  await logIn(page, german.email, '/reports/portfolio?size_field=costTotalAnnual');
+  const chart = page.getByRole('listbox', { name: /3 Einträge/ });
+  await chart.waitFor();
+  const cell = page.getByRole('option', { name: 'Sehr gut geeignet, Voll geeignet: 2' });
+  await cell.waitFor({ state: 'attached' });
+  await chart.focus();
+  while ((await cell.getAttribute('aria-selected')) !== 'true') await chart.press('ArrowRight');
+  await chart.press('Enter');
+  await page.waitForURL(/\/inventory\?.*filter=/);
+  await page.getByText('Claims desk').waitFor();
+
+  await page.goto('/reports/portfolio?type=Platform');
+  await page.getByRole('link', { name: 'Werte im Inventar ergänzen' }).click();
+  await page.waitForURL(/\/inventory\?type=Platform/);
+
+  await page.goto('/query');
+  await page.getByRole('img').first().waitFor();
+  await page.getByRole('textbox', { name: 'Fragen' }).fill('Wie spät ist es in Frobnistan');
+  await page.getByRole('button', { name: 'Fragen' }).click();
+  const refusal = page.getByRole('alert');
+  await refusal.waitFor();
+  expect(await refusal.textContent()).not.toMatch(/\b(the|not|understood)\b/);
+  expect(await page.locator('main svg text').count()).toBe(0);
+  expect(await accessibility()).toEqual([]);
+  expect(problems.filter((problem) => !/ai\/question/.test(problem))).toEqual([]);
+  await page.context().close();
+});

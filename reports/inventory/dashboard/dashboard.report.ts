@@ -158,7 +158,9 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
     });
   const approved = approval_statuses.APPROVED ?? 0;
   const broken = approval_statuses.BROKEN ?? 0;
-  const types = Object.entries(by_type).sort(([, a], [, b]) => b - a);
+  const types = Object.entries(by_type)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a);
   const dated = total_cards - (lifecycle_distribution.none ?? 0);
   const distribution = Object.entries(result.data_quality_distribution);
   const bars = (title: string, itemAxis: string, items: BarsChart['items'], note?: string): BarsChart => ({
@@ -193,7 +195,7 @@ function dashboardChart(result: Result, context: ChartContext): Chart {
               trends.total_cards,
               trends,
               reportText(context, 'dashboard.inTypes', {
-                count: types.filter(([, count]) => count > 0).length,
+                count: types.length,
               }),
             ),
           },

@@ -17,10 +17,16 @@ import {
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, Paint } from '../../kernel/charts/charts.types.ts';
 import { reportAttributes } from '../../kernel/report.cards.ts';
-import { relatedPairs } from '../../kernel/report.ends.ts';
+import { chooseRelatedType, relatedPairs } from '../../kernel/report.ends.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
 import { rowsByGroup } from '../../kernel/report.nested.ts';
-import { checkOptionField, optionFields, typeOf, typeParam } from '../../kernel/report.params.ts';
+import {
+  checkOptionField,
+  optionFields,
+  relatedTypeParam,
+  typeOf,
+  typeParam,
+} from '../../kernel/report.params.ts';
 import { MAX_ROWS } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine, type Lifecycle, lifecycleKinds, withPhases } from '../../kernel/report.sql.ts';
@@ -36,6 +42,7 @@ const Member = {
 };
 
 const Result = pagedReportSchema('LandscapeReport', {
+  group_by: Type.String({ description: 'The type of the groups' }),
   groups: arrayOf({
     ...Named,
     parent_id: Nullable(Uuid),
@@ -64,7 +71,7 @@ export const landscapeReport = defineReport({
   needs: ['relations.view'],
   params: {
     type: typeParam('Application'),
-    group_by: typeParam('BusinessCapability'),
+    group_by: relatedTypeParam('BusinessCapability'),
     color_field: OptionalText(
       100,
       'Select field of the cards that colours the picture; default: the phase',
@@ -78,11 +85,15 @@ export const landscapeReport = defineReport({
   check(ctx, { type, color_field }) {
     checkOptionField(ctx, 'color_field', typeOf(ctx, 'type', type), color_field);
   },
-  topics: ({ type, group_by }) => ['relations', `cards:${type}`, `cards:${group_by}`],
+  topics: ({ type, group_by }) =>
+    group_by === undefined ? ['relations', 'cards'] : ['relations', `cards:${type}`, `cards:${group_by}`],
   async compute(input) {
-    const { sql, ctx, range, params } = input;
+    const { sql, ctx, range, params: given, cards, visible } = input;
+    const chosen = () =>
+      chooseRelatedType({ sql, ctx, cards, others: visible }, given.type, 'BusinessCapability');
+    const params = { ...given, group_by: given.group_by ?? (await chosen()) };
     await sql.raw(`set local work_mem = '64MB'`);
-    const { placed, groups } = landscapeSql(input);
+    const { placed, groups } = landscapeSql({ ...input, params });
     // a row is a card in a group, or at the end a card without a group
     const rows = await input.rows({
       before: placed,
@@ -109,7 +120,7 @@ export const landscapeReport = defineReport({
         'item_count', coalesce(n.count, 0)) order by c.name_key, c.id), '[]')
       from cards c left join (select group_id, count(*) from placed group by group_id) n on n.group_id = c.id
       where ${embed(groups)}`;
-    return nested(rows, all, range !== undefined && all.length > MAX_ROWS);
+    return nested(params.group_by, rows, all, range !== undefined && all.length > MAX_ROWS);
   },
   isPaged: true,
   omitsGroups: true,
@@ -132,7 +143,8 @@ export const landscapeReport = defineReport({
       result.groups.map((group) => ({ ...group, items: group.item_count })),
     ),
   ],
-  chart: ({ groups, ungrouped }, params, context) => landscapeChart(groups, ungrouped, params, context),
+  chart: ({ groups, ungrouped, group_by }, params, context) =>
+    landscapeChart(groups, ungrouped, { ...params, group_by: params.group_by ?? group_by }, context),
 });
 
 /** The id of the group of cards without a group, in rows. */
@@ -162,11 +174,16 @@ function landscapeSql({
 }
 
 /** Nests rows in their groups. @param isLong whether groups without rows are omitted. */
-function nested(rows: Buffer, groups: { id: string }[], isLong: boolean): (string | Buffer)[] {
+function nested(
+  groupBy: string,
+  rows: Buffer,
+  groups: { id: string }[],
+  isLong: boolean,
+): (string | Buffer)[] {
   const items = rowsByGroup(rows);
   const shown = isLong ? groups.filter(({ id }) => items.has(id)) : groups;
   return [
-    '{"groups":[',
+    `{"group_by":${JSON.stringify(groupBy)},"groups":[`,
     ...shown.flatMap((group, n) => [
       `${n === 0 ? '' : ','}\n${JSON.stringify(group).slice(0, -1)},"items":[`,
       ...(items.get(group.id) ?? []),

@@ -3,7 +3,7 @@ import { DATA_FLOWS_TOPIC, DATA_OBJECT } from '../../../domain/inventory/data-fl
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Fragment } from '../../../domain/kernel/lists/lists.types.ts';
 import { arrayOf, Choice, Nullable, object, Uuid } from '../../../domain/kernel/shapes.ts';
-import { embed, fragment, query } from '../../../platform/database.ts';
+import { embed, fragment, query, type Sql } from '../../../platform/database.ts';
 import {
   type ChartContext,
   decapitalised,
@@ -11,10 +11,10 @@ import {
   typePlural,
 } from '../../kernel/charts/charts.labels.ts';
 import type { Chart, FlowDirection, MatrixLine } from '../../kernel/charts/charts.types.ts';
-import { type RelatedPairs, relatedPairs } from '../../kernel/report.ends.ts';
+import { chooseRelatedType, type RelatedPairs, relatedPairs } from '../../kernel/report.ends.ts';
 import { directedPairs, flowMember, hasFlows, sendingPairs } from '../../kernel/report.flows.ts';
 import { reportTable } from '../../kernel/report.formats.ts';
-import { typeParam } from '../../kernel/report.params.ts';
+import { relatedTypeParam, typeParam } from '../../kernel/report.params.ts';
 import { idsIn, MAX_ROWS, nameKeys } from '../../kernel/report.rows.ts';
 import { rolledUp, rollUpParam } from '../../kernel/report.scope.ts';
 import { jsonLine } from '../../kernel/report.sql.ts';
@@ -24,6 +24,7 @@ import { defineReport, pagedReportSchema } from '../../kernel/report.ts';
 const Line = object({ id: Uuid, name: Type.String(), parent_id: Nullable(Uuid) });
 
 const Result = pagedReportSchema('MatrixReport', {
+  col_type: Type.String({ description: 'The type of the columns' }),
   rows: Type.Array(Line),
   columns: Type.Array(Line),
   intersections: arrayOf({
@@ -49,7 +50,7 @@ export const matrixReport = defineReport({
   needs: ['relations.view'],
   params: {
     row_type: typeParam('Application'),
-    col_type: typeParam('BusinessCapability'),
+    col_type: relatedTypeParam('BusinessCapability'),
     related_by: Choice(['relation', 'data_flow'], {
       default: 'relation',
       description: 'Whether pairs are related cards, or cards of which the row sends data to the column',
@@ -66,10 +67,13 @@ export const matrixReport = defineReport({
   typeParams: ['row_type', 'col_type'],
   topics: ({ row_type, col_type, related_by }) => [
     ...(related_by === 'data_flow' ? [DATA_FLOWS_TOPIC, `cards:${DATA_OBJECT}`] : ['relations']),
-    `cards:${row_type}`,
-    `cards:${col_type}`,
+    ...(col_type === undefined ? ['cards'] : [`cards:${row_type}`, `cards:${col_type}`]),
   ],
-  async compute({ sql, lines, rows, range, ctx, params, cards, visible }) {
+  async compute({ sql, lines, rows, range, ctx, params: given, cards, visible }) {
+    const params = {
+      ...given,
+      col_type: given.col_type ?? (await columnsFor(sql, ctx, given, cards, visible)),
+    };
     const ofRows = fragment`c.type = ${params.row_type} and ${embed(cards)}`;
     const ofColumns = fragment`c.type = ${params.col_type} and ${embed(visible)}`;
     const direct = pairsOf(ctx, params);
@@ -116,7 +120,14 @@ export const matrixReport = defineReport({
             fragment`select ${embed(line)} from cards c where ${embed(ofColumns)} ${embed(shown)} order by c.name_key, c.id`,
           );
     return [
-      ...['{"rows":[\n', read, '\n],"columns":[\n', columns, '\n],"intersections":[\n', intersections],
+      ...[
+        `{"col_type":${JSON.stringify(params.col_type)},"rows":[\n`,
+        read,
+        '\n],"columns":[\n',
+        columns,
+        '\n],"intersections":[\n',
+        intersections,
+      ],
       `\n],${JSON.stringify(counts).slice(1)}`,
     ];
   },
@@ -136,14 +147,31 @@ export const matrixReport = defineReport({
       reportTable(name, { id: 'key', name: 'text', parent_id: 'key' }, lines),
     ),
   ],
-  chart: matrixChart,
+  chart: (result, params, context) =>
+    matrixChart(result, { ...params, col_type: params.col_type ?? result.col_type }, context),
 });
 
-type Pairs = Pick<Parameters<typeof isDirected>[1], 'row_type' | 'col_type'> & { related_by: string };
+interface Pairs {
+  row_type: string;
+  col_type: string;
+  related_by: string;
+}
+
+/** The type of the columns, if none is named. */
+const columnsFor = async (
+  sql: Sql,
+  ctx: Ctx,
+  { row_type, related_by }: Omit<Pairs, 'col_type'>,
+  cards: Fragment,
+  others: Fragment,
+): Promise<string> =>
+  related_by === 'data_flow'
+    ? row_type
+    : await chooseRelatedType({ sql, ctx, cards, others }, row_type, 'BusinessCapability');
 
 /** Whether the relations between the two types have directions of data. */
-const isDirected = (ctx: Ctx, { row_type, col_type }: { row_type: string; col_type: string }): boolean =>
-  hasFlows(ctx, row_type, col_type);
+const isDirected = (ctx: Ctx, { row_type, col_type }: { row_type: string; col_type?: string }): boolean =>
+  col_type === undefined || hasFlows(ctx, row_type, col_type);
 
 /** The pairs of a matrix, with `flow` if they have one. */
 function pairsOf(ctx: Ctx, params: Pairs): RelatedPairs {

@@ -237,14 +237,7 @@ function rowsOf(frame: Frame): Mark[] {
         : [];
     // the sum of many has no bar, which would make all others short
     const bars = item.isRest
-      ? [
-          labelAt(
-            look,
-            xOf(0) + 6,
-            y,
-            chartText(look.workspace, 'bars.noBar', { value: frame.write(sum ?? 0) }),
-          ),
-        ]
+      ? [labelAt(look, xOf(0) + 6, y, restText(frame, sum ?? 0))]
       : chart.beside && chart.series.length > 1
         ? lanesOf(frame, item, y, xOf)
         : stackOf(frame, item, y, xOf);
@@ -252,6 +245,12 @@ function rowsOf(frame: Frame): Mark[] {
   });
   const zero = xOf(0);
   return [...marks, line([zero, top], [zero, top + items.length * row], scheme.border)];
+}
+
+/** The sum of the rest, and that it has no bar where there is room to say so. */
+function restText({ look, left, columns, write }: Frame, sum: number): string {
+  const text = chartText(look.workspace, 'bars.noBar', { value: write(sum) });
+  return columns && left + 6 + textWidth(text, LABEL) > columns.share - 48 ? write(sum) : text;
 }
 
 /** The bars of a row one below the other, each with its value. */

@@ -20,6 +20,7 @@ const GAP = 4;
 /** Padding of a cell, and height of a line of the name of a corner. */
 const PAD = 8;
 const LINE = 16;
+const CORNER_LINES = 3;
 /** Share of a cell that circles may cover, so that names have room. */
 const COVERED = 0.12;
 
@@ -137,7 +138,7 @@ function groundOf(chart: BubblesChart, look: Look, cell: Cell): Mark[] {
   const name = nameOfCorner(chart, cell);
   if (name === undefined) return [ground];
   const isBest = corner > 0;
-  const lines = cornerLines(name, cell);
+  const lines = cornerLines(name, look, cell);
   const words = paragraph(
     look,
     isBest ? cell.left + cell.width - PAD : cell.left + PAD,
@@ -148,15 +149,15 @@ function groundOf(chart: BubblesChart, look: Look, cell: Cell): Mark[] {
       weight: weight.title,
       fill: (isBest ? scheme.tones.ok : scheme.tones.bad).ink,
       room: cell.width - 2 * PAD,
-      most: 2,
+      most: CORNER_LINES,
     },
   );
   return [ground, ...words];
 }
 
 /** The number of lines of a corner's name. */
-const cornerLines = (name: string, { width }: Cell): number =>
-  wrap(name, width - 2 * PAD, LABEL, 2, weight.title).length;
+const cornerLines = (name: string, { workspace }: Look, { width }: Cell): number =>
+  wrap(name, width - 2 * PAD, LABEL, CORNER_LINES, weight.title, workspace).length;
 
 /** The name of the outermost cells. */
 function nameOfCorner(chart: BubblesChart, cell: Cell): string | undefined {
@@ -178,7 +179,12 @@ function largestRadius(chart: BubblesChart, cells: Cell[], largest: number): num
       chart.size ? Math.max(0.02, (size ?? 0) / (largest || 1)) : 0.2,
     );
     const needed = Math.PI * weights.reduce((sum, one) => sum + one, 0);
-    most = Math.min(most, Math.sqrt((COVERED * width * height) / needed), height * 0.32);
+    most = Math.min(
+      most,
+      Math.sqrt((COVERED * width * height) / needed),
+      height * 0.32,
+      width / 2 - PAD - BETWEEN,
+    );
   }
   return Math.max(5, most);
 }
@@ -186,7 +192,7 @@ function largestRadius(chart: BubblesChart, cells: Cell[], largest: number): num
 function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number, most: number): Mark[] {
   const { items } = cell;
   if (items.length === 0) return [];
-  const area = inside(chart, cell);
+  const area = inside(chart, look, cell);
   if (isCrowd(cell)) return crowd(chart, look, cell, area);
   const radii = items.map(({ size }) => (chart.size ? radiusOf(size, largest, most) : Math.min(7, most)));
   const named = packNamed(
@@ -194,6 +200,7 @@ function contentOf(chart: BubblesChart, look: Look, cell: Cell, largest: number,
     items.map(({ name }) => nameWidth(name)),
     area,
   );
+  if (!named) return crowd(chart, look, cell, area);
   const circles = named.places.map(
     ([x, y], at): PlacedCircle => ({ item: items[at]!, x, y, radius: radii[at]! }),
   );
@@ -219,9 +226,9 @@ interface Area {
 }
 
 /** The room for circles, without the name of a corner. */
-function inside(chart: BubblesChart, cell: Cell): Area {
+function inside(chart: BubblesChart, look: Look, cell: Cell): Area {
   const name = nameOfCorner(chart, cell);
-  const space = name ? cornerLines(name, cell) * LINE + 2 : 0;
+  const space = name ? cornerLines(name, look, cell) * LINE + 2 : 0;
   const upper = cell.y > 0 ? space : 0;
   const lower = cell.y === 0 ? space : 0;
   return {
@@ -297,12 +304,12 @@ const MIDDLES = [
   [0.72, 0.4],
 ] as const;
 
-/** Centres of circles, of which as many of the first ones as possible have room for a name below. */
+/** Centres of circles, of which as many of the first ones as possible have room for a name below; undefined without room. */
 function packNamed(
   radii: readonly number[],
   widths: readonly number[],
   area: Area,
-): { places: [number, number][]; count: number } {
+): { places: [number, number][]; count: number } | undefined {
   for (const share of NAMED_SHARES) {
     const count = Math.round(radii.length * share);
     const boxes = radii.map((r, at) => ({
@@ -315,8 +322,7 @@ function packNamed(
       if (places) return { places, count };
     }
   }
-  const [x, y] = [area.left + area.width / 2, area.top + area.height / 2];
-  return { places: radii.map(() => [x, y]), count: 0 };
+  return undefined;
 }
 
 interface Room {

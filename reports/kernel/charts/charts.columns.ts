@@ -44,7 +44,7 @@ export function layoutColumns(chart: ColumnsChart, look: Look): Picture {
   const lefts = leftsOf(chart, left + 6, width - margin - 6);
   // sums stand upright where columns are narrower than their numbers
   const isUpright = totals.some((total) => total > 0 && textWidth(write(total), LABEL) + 2 >= lefts.step);
-  const top = head.bottom + (isUpright ? 40 : 22);
+  const top = head.bottom + (isUpright ? 40 : 22) + (chart.today ? TODAY : 0);
   const plot = areaHeight(look, top, 50 + margin, PLOT);
   const bottom = top + plot;
   const yOf = (value: number) =>
@@ -206,6 +206,9 @@ function names({ items }: ColumnsChart, look: Look, { at, step }: Places, bottom
   });
 }
 
+/** Height of the line in which today is named. */
+const TODAY = 14;
+
 function today(
   { items, today: now }: ColumnsChart,
   look: Look,
@@ -217,7 +220,11 @@ function today(
   if (index < 0) return [];
   const x = at[index]! - 1 + now!.passed * step;
   return [
-    line([x, top - 6], [x, bottom], look.scheme.accent, { dashed: true }),
-    label(look, x + 4, top - 8, chartText(look.workspace, 'today'), { fill: look.scheme.accent, size: 11 }),
+    // above the sums of columns
+    line([x, top - TODAY - 6], [x, bottom], look.scheme.accent, { dashed: true }),
+    label(look, x + 4, top - TODAY - 8, chartText(look.workspace, 'today'), {
+      fill: look.scheme.accent,
+      size: 11,
+    }),
   ];
 }

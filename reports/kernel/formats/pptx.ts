@@ -53,8 +53,8 @@ const ROOM = SLIDE.width - 2 * MARGIN;
 const BODY: Place = { x: MARGIN, y: 1_280_160, width: ROOM, height: 5_029_200 };
 /** In hundredths of a point. */
 const SIZES = { title: 2_400, line: 1_200, cell: 1_000, footer: 1_000 };
-/** The width of an average character of a cell, and the cell's margins, in EMU. */
-const CELL = { character: 66_000, margin: 100_000 };
+/** The width of an average character of a cell and the cell's margins in EMU, and by how much bold characters are wider. */
+const CELL = { character: 66_000, margin: 100_000, bold: 1.1 };
 const MOST = { title: 150, line: 220 };
 
 /** Writes slides as a presentation (PPTX). All texts are plain runs, without fields, links and formulas. */
@@ -162,25 +162,58 @@ function picture(id: number, { width, height, description }: SlidePicture): stri
   return `<p:pic><p:nvPicPr><p:cNvPr id="${id}" name="Picture" descr="${xmlAttribute(plain(description))}"/><p:cNvPicPr><a:picLocks noChangeAspect="1"/></p:cNvPicPr><p:nvPr/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/><a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr>${transform('a', place)}<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>`;
 }
 
+/** The number of characters that each column has room for: headers first, then cells, and what is left in equal parts. */
+function roomOf({ columns, rows }: SlideTable): number[] {
+  const most = Math.floor((BODY.width - columns.length * CELL.margin) / CELL.character);
+  const heads = columns.map(({ name }) => Math.ceil(name.length * CELL.bold));
+  const longest = columns.map((_, n) => Math.max(heads[n]!, ...rows.map((row) => row[n]?.length ?? 0)));
+  const first = shared(heads, most);
+  const left = most - sum(first);
+  const more = shared(
+    longest.map((length, n) => length - first[n]!),
+    left,
+  );
+  const rest = Math.floor((left - sum(more)) / columns.length);
+  return columns.map((_, n) => first[n]! + more[n]! + rest);
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** What each gets of a total: what it wants, or an equal part of what those who want less leave. */
+function shared(wanted: readonly number[], total: number): number[] {
+  const given = wanted.map(() => 0);
+  let left = total;
+  const order = [...wanted.keys()].sort((a, b) => wanted[a]! - wanted[b]!);
+  for (const [at, n] of order.entries()) {
+    given[n] = Math.max(0, Math.min(wanted[n]!, Math.floor(left / (order.length - at))));
+    left -= given[n]!;
+  }
+  return given;
+}
+
 /** A table whose texts take one line each. */
-function table(id: number, { columns, rows }: SlideTable, { text, line, fill, language }: SlideLook): string {
-  const width = Math.floor(BODY.width / columns.length);
+function table(id: number, content: SlideTable, { text, line, fill, language }: SlideLook): string {
+  const { columns, rows } = content;
+  const room = roomOf(content);
+  const widths = room.map((characters) => characters * CELL.character + CELL.margin);
   const height = Math.floor(BODY.height / (SLIDE_ROWS + 1));
-  const most = Math.max(4, Math.floor((width - CELL.margin) / CELL.character));
   const border = `<a:lnB w="6350">${solid(line)}</a:lnB>`;
   const cell = (value: string, n: number, isHead: boolean) =>
-    `<a:tc><a:txBody><a:bodyPr/><a:lstStyle/>${paragraph(shorten(value, most), {
-      language,
-      size: SIZES.cell,
-      color: text,
-      bold: isHead,
-      right: columns[n]!.right,
-    })}</a:txBody><a:tcPr marL="50000" marR="50000" marT="20000" marB="20000" anchor="ctr">${border}${isHead ? solid(fill) : '<a:noFill/>'}</a:tcPr></a:tc>`;
+    `<a:tc><a:txBody><a:bodyPr/><a:lstStyle/>${paragraph(
+      shorten(value, isHead ? Math.floor(room[n]! / CELL.bold) : room[n]!),
+      {
+        language,
+        size: SIZES.cell,
+        color: text,
+        bold: isHead,
+        right: columns[n]!.right,
+      },
+    )}</a:txBody><a:tcPr marL="50000" marR="50000" marT="20000" marB="20000" anchor="ctr">${border}${isHead ? solid(fill) : '<a:noFill/>'}</a:tcPr></a:tc>`;
   const row = (values: string[], isHead = false) =>
     `<a:tr h="${height}">${columns.map((_, n) => cell(values[n] ?? '', n, isHead)).join('')}</a:tr>`;
-  const place = { ...BODY, width: width * columns.length, height: height * (rows.length + 1) };
-  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="${id}" name="Table"/><p:cNvGraphicFramePr><a:graphicFrameLocks noGrp="1"/></p:cNvGraphicFramePr><p:nvPr/></p:nvGraphicFramePr>${transform('p', place)}<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl><a:tblPr firstRow="1"/><a:tblGrid>${columns
-    .map(() => `<a:gridCol w="${width}"/>`)
+  const place = { ...BODY, width: sum(widths), height: height * (rows.length + 1) };
+  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="${id}" name="Table"/><p:cNvGraphicFramePr><a:graphicFrameLocks noGrp="1"/></p:cNvGraphicFramePr><p:nvPr/></p:nvGraphicFramePr>${transform('p', place)}<a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl><a:tblPr firstRow="1"/><a:tblGrid>${widths
+    .map((width) => `<a:gridCol w="${width}"/>`)
     .join('')}</a:tblGrid>${row(
     columns.map(({ name }) => name),
     true,

@@ -49,6 +49,18 @@ it('stand once under each other', async () => {
   expect(body.groups[0].items).toHaveLength(1);
 });
 
+it('decide which types are shown together if the request does not', async () => {
+  const { body } = await admin.get(at('matrix'));
+  expect(body).toMatchObject({ col_type: 'ITComponent', intersections: [{ row_id: shop, col_id: server }] });
+  expect((await admin.get(at('landscape'))).body.group_by).toBe('ITComponent');
+  // flows are between applications; without any relations the usual type stays
+  expect((await admin.get(at('matrix?related_by=data_flow'))).body.col_type).toBe('Application');
+  expect((await admin.get(at('matrix?row_type=Platform'))).body.col_type).toBe('BusinessCapability');
+  const capability = await create('cards', { type: 'BusinessCapability', name: 'Selling' });
+  await join('relAppToBC', shop!, capability);
+  expect((await admin.get(at('matrix'))).body.col_type).toBe('BusinessCapability');
+});
+
 it('are added once to the costs of each', async () => {
   const costs = async (query: string) =>
     pluck((await admin.get(at(`cost-treemap?${query}`))).body.items, 'name', 'cost');

@@ -35,8 +35,22 @@ const red: MantineColorsTuple = [
   '#5e1410',
 ];
 
+/** The greys of the dark scheme, from text to canvas; Mantine takes its fields, buttons and lines from them. */
+const greys: MantineColorsTuple = [
+  dark.text,
+  '#c9cbd1',
+  dark.text2,
+  dark.text3,
+  dark.hairlineStrong,
+  '#2b2e34',
+  dark.sunken,
+  dark.panel,
+  '#141518',
+  dark.canvas,
+];
+
 const theme = createTheme({
-  colors: { accent, red },
+  colors: { accent, red, dark: greys },
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 4 },
   autoContrast: true,

@@ -274,6 +274,48 @@ it('a portfolio in little room writes the names of rows, columns and corners who
   for (const step of steps) expect(texts.map(({ text }) => text)).toContain(step);
 });
 
+it('circles of a portfolio never lie on each other, also where there is little room', () => {
+  const steps = ['Bad', 'Poor', 'Fair', 'Good', 'Best'];
+  for (const count of [1, 6, 11, 40])
+    for (const width of [320, 390, 600, 1_200]) {
+      const svg = drawChart(
+        {
+          kind: 'bubbles',
+          title: 'Portfolio',
+          x: { name: 'Functional', unit: 'number', steps },
+          y: { name: 'Technical', unit: 'number', steps },
+          size: { name: 'Cost', unit: 'currency' },
+          items: Array.from({ length: count }, (_, n) => ({ name: `App ${n}`, x: 3, y: 3, size: 1_000 - n })),
+        },
+        workspace,
+        { width },
+      );
+      const circles = [...svg.matchAll(/<circle cx="([\d.]+)" cy="([\d.]+)"/g)].map(
+        ([, x, y]) => `${x} ${y}`,
+      );
+      expect(circles.length, `${count} at ${width}`).toBeGreaterThan(0);
+      expect(new Set(circles).size, `${count} at ${width}`).toBe(circles.length);
+    }
+});
+
+it('the rest of many bars says that it has no bar where this does not reach the shares', () => {
+  const chart: Chart = {
+    kind: 'bars',
+    title: 'Costs',
+    itemAxis: 'Card',
+    valueAxis: 'Cost',
+    unit: 'currency',
+    series: ['Cost'],
+    shares: true,
+    most: 3,
+    items: [9e6, 8e6, 7e6, 6e6].map((value) => ({ name: `Something that costs ${value}`, values: [value] })),
+  };
+  const texts = (width: number) =>
+    readPicture(drawChart(chart, { ...workspace, language: 'de' }, { width })).texts.map(({ text }) => text);
+  expect(texts(1_200).some((text) => text.endsWith('(ohne Balken)'))).toBe(true);
+  expect(texts(390).some((text) => text.endsWith('(ohne Balken)'))).toBe(false);
+});
+
 it('labels in sentences keep their abbreviations, and months follow the format of dates', () => {
   expect(decapitalised('Maturity (CMMI)')).toBe('maturity (CMMI)');
   expect(decapitalised('TIME Model')).toBe('TIME model');

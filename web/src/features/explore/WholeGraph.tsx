@@ -1,4 +1,5 @@
 import { Button, useComputedColorScheme } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { MultiUndirectedGraph } from 'graphology';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -31,6 +32,7 @@ export function WholeGraph({ search, go, onCenter }: WholeProps) {
   const { number } = useFormat();
   const { data: graph, error } = useWholeGraph(search.as_of, true);
   const [isTable, setTable] = useState(() => !hasWebGl());
+  const isTouch = useMediaQuery('(pointer: coarse), (max-width: 599px)');
   const hide = search.hide ?? [];
   if (error)
     return (
@@ -75,7 +77,7 @@ export function WholeGraph({ search, go, onCenter }: WholeProps) {
               </Button>
             </>
           ) : (
-            <p className="secondary">{t('explorer.allHelp')}</p>
+            <p className="secondary">{t('explorer.allHelp', { device: isTouch ? 'touch' : 'mouse' })}</p>
           )}
         </aside>
       </div>
@@ -108,7 +110,7 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
   useEffect(() => {
     const drawn = new MultiUndirectedGraph();
     // many cards are small, so that they do not cover each other
-    const share = Math.min(1, Math.sqrt(2_000 / graph.nodes.size));
+    const share = Math.min(1, Math.max(0.6, Math.sqrt(2_000 / graph.nodes.size)));
     for (const { node, x, y, degree } of placesOf(graph)) {
       drawn.addNode(node.id, {
         x,
@@ -131,6 +133,8 @@ function Drawing({ graph, hide, peek, onPeek }: DrawingProps) {
       defaultEdgeColor: scheme.hairlineStrong,
       hideEdgesOnMove: drawn.size > 20_000,
       allowInvalidContainer: true,
+      // names beside the outermost cards have room
+      stagePadding: 60,
       zIndex: true,
     });
     sigma.current = made;

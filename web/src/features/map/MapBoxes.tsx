@@ -24,6 +24,8 @@ interface BoxesProps {
   levels: number;
   colouring: Colouring;
   measure: Measure;
+  /** Whether boxes without cards stand out. */
+  marksGaps: boolean;
   only: string | undefined;
   peek: string | undefined;
   onPeek(id: string): void;
@@ -111,7 +113,7 @@ type GroupProps = Omit<BoxesProps, 'roots'> & { box: MapBox; top: number; isRoot
 
 function Group({ box, top, isRoot = false, ...props }: GroupProps) {
   const t = useTexts();
-  const { levels, colouring, onOpen, onPeek, peek } = props;
+  const { levels, colouring, marksGaps, onOpen, onPeek, peek } = props;
   const shown = box.children.slice(0, MOST);
   const groups = shown.filter((child) => !isLeafAt(child, levels - 1));
   const leaves = shown.filter((child) => isLeafAt(child, levels - 1));
@@ -138,7 +140,9 @@ function Group({ box, top, isRoot = false, ...props }: GroupProps) {
           onClick={() => onPeek(box.id)}
           aria-label={t('map.details', { name: box.name, count: box.all.size })}
         >
-          {box.gaps > 0 && <span className={styles.gaps}>{t('map.gaps', { count: box.gaps })}</span>}
+          {marksGaps && box.gaps > 0 && (
+            <span className={styles.gaps}>{t('map.gaps', { count: box.gaps })}</span>
+          )}
           <Spread box={box} levels={levels} colouring={colouring} />
           <span className={styles.count}>{box.all.size}</span>
         </button>
@@ -169,16 +173,18 @@ function Group({ box, top, isRoot = false, ...props }: GroupProps) {
 
 type LeafProps = Omit<BoxesProps, 'roots' | 'peek'> & { box: MapBox; isChosen: boolean };
 
-const Leaf = memo(function Leaf({ box, colouring, measure, only, isChosen, onPeek, onOpen }: LeafProps) {
+const Leaf = memo(function Leaf(props: LeafProps) {
+  const { box, colouring, measure, marksGaps, only, isChosen, onPeek, onOpen } = props;
   const t = useTexts();
   const look = useLook();
   const write = useWriteValue(measure);
   const value = colouring.readValue(box);
-  const isGap = box.all.size === 0 && !measure.isOwn;
-  const key = isGap ? 'gap' : colouring.keyOf(value);
+  const isEmpty = box.all.size === 0 && !measure.isOwn;
+  const isGap = isEmpty && marksGaps;
+  const key = isEmpty ? 'gap' : colouring.keyOf(value);
   const fill = fillOf(colouring.paintOf(value), look);
   const share = look.scheme.panel === '#ffffff' ? FILL.light : FILL.dark;
-  const style = isGap ? {} : { borderLeftColor: fill, background: mix(look.scheme.panel, fill, share) };
+  const style = isEmpty ? {} : { borderLeftColor: fill, background: mix(look.scheme.panel, fill, share) };
   return (
     <div
       className={isGap ? `${styles.leaf} ${styles.gap}` : styles.leaf}
@@ -189,12 +195,9 @@ const Leaf = memo(function Leaf({ box, colouring, measure, only, isChosen, onPee
       <button type="button" className={styles.leafTitle} onClick={() => onPeek(box.id)}>
         {box.name}
       </button>
-      {isGap ? (
-        <span className={styles.member}>{t('map.noMember')}</span>
-      ) : (
-        <Members members={box.all.values()} count={box.all.size} colouring={colouring} />
-      )}
-      {measure.kind !== 'options' && typeof value === 'number' && !isGap && measure.kind !== 'count' && (
+      {isGap && <span className={styles.member}>{t('map.noMember')}</span>}
+      {box.all.size > 0 && <Members members={box.all.values()} count={box.all.size} colouring={colouring} />}
+      {measure.kind !== 'options' && typeof value === 'number' && !isEmpty && measure.kind !== 'count' && (
         <span className={styles.value}>{write(value)}</span>
       )}
       {box.below > 0 && (

@@ -1,6 +1,6 @@
 import { ActionIcon, Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { AsOfField } from '../../kit/AsOfField.tsx';
 import { useChartContext } from '../../kit/charts.ts';
@@ -19,11 +19,11 @@ import { type Go, MapControls, type MapTypes } from './MapControls.tsx';
 import { MapLegend } from './MapLegend.tsx';
 import { MapPanel } from './MapPanel.tsx';
 import { MapTable } from './MapTable.tsx';
-import { colouringOf, type Measure, rulesOf, type WriteRange } from './map.colours.ts';
+import { type Colouring, colouringOf, type Measure, rulesOf, type WriteRange } from './map.colours.ts';
 import { useMapTree, useMapTypes, useMeasures } from './map.data.ts';
 import styles from './map.module.css';
 import type { MapSearch, Rule } from './map.search.ts';
-import { leavesAt, type MapTree, pathOf } from './map.tree.ts';
+import { leavesAt, type MapBox, type MapTree, pathOf } from './map.tree.ts';
 
 /** The capability map: boxes in boxes, coloured by what is in them. */
 export function MapPage() {
@@ -73,7 +73,6 @@ interface MapViewProps {
 
 function MapView({ search, types, boxes, inside }: MapViewProps) {
   const t = useTexts();
-  const reasonOf = useReason();
   const navigate = useNavigate({ from: '/map' });
   const { sections } = useMetamodel();
   const measures = useMeasures(boxes, inside);
@@ -121,11 +120,16 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
   );
   const chosen = search.peek ? tree?.byId.get(search.peek) : undefined;
   const shown = { colouring, measure, inside };
+  // without any relation yet, each box would be a gap
+  const hasMembers =
+    tree === undefined || tree.roots.length === 0 || tree.roots.some(({ all }) => all.size > 0);
   return (
     <Page
       title={
         <>
-          <TypeMark type={boxes} size={22} />
+          <span className={styles.mark}>
+            <TypeMark type={boxes} size={22} />
+          </span>
           {root ? <Crumbs tree={tree!} root={root.id} onOpen={open} /> : <h1>{t('nav.map')}</h1>}
         </>
       }
@@ -150,34 +154,14 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
     >
       <MapControls {...{ search, types, boxes, inside, measures, measure, rule, levels, go }} />
       <MapLegend leaves={leaves} {...shown} only={search.only} onOnly={(only) => go({ only })} />
+      {tree && !hasMembers && <NothingInside inside={inside} boxes={boxes} />}
       <div className={styles.body} aria-busy={isLoading} data-stale={isLoading}>
-        {error && (
-          <p role="alert" className={styles.nothing}>
-            {reasonOf(error)}
-          </p>
-        )}
-        {!error && tree && roots.length === 0 && <p className={styles.nothing}>{t('map.empty')}</p>}
-        {!error &&
-          tree &&
-          (search.view === 'table' ? (
-            <MapTable
-              roots={roots}
-              {...shown}
-              sort={search.sort}
-              onSort={(sort) => go({ sort })}
-              onPeek={(peek) => go({ peek })}
-            />
-          ) : (
-            <MapBoxes
-              roots={roots}
-              levels={levels}
-              {...shown}
-              only={search.only}
-              peek={search.peek}
-              onPeek={(peek) => go({ peek: peek === search.peek ? undefined : peek })}
-              onOpen={open}
-            />
-          ))}
+        <Boxes
+          {...{ error, roots, levels, search, go, open }}
+          {...shown}
+          isKnown={tree !== undefined}
+          marksGaps={hasMembers && !measure.isOwn}
+        />
         {chosen && (
           <MapPanel
             box={chosen}
@@ -190,6 +174,68 @@ function MapView({ search, types, boxes, inside }: MapViewProps) {
         )}
       </div>
     </Page>
+  );
+}
+
+interface ShownProps {
+  error: Error | null;
+  /** Whether the boxes are read. */
+  isKnown: boolean;
+  roots: readonly MapBox[];
+  levels: number;
+  search: MapSearch;
+  go: Go;
+  open(root: string | undefined): void;
+  colouring: Colouring;
+  measure: Measure;
+  inside: string;
+  marksGaps: boolean;
+}
+
+/** The boxes, or a table of them, or why there are none. */
+function Boxes({ error, isKnown, search, go, open, ...shown }: ShownProps) {
+  const t = useTexts();
+  const reasonOf = useReason();
+  const { peek } = search;
+  if (error)
+    return (
+      <p role="alert" className={styles.nothing}>
+        {reasonOf(error)}
+      </p>
+    );
+  if (!isKnown) return null;
+  if (shown.roots.length === 0) return <p className={styles.nothing}>{t('map.empty')}</p>;
+  if (search.view === 'table')
+    return (
+      <MapTable
+        {...shown}
+        sort={search.sort}
+        onSort={(sort) => go({ sort })}
+        onPeek={(id) => go({ peek: id })}
+      />
+    );
+  return (
+    <MapBoxes
+      {...shown}
+      only={search.only}
+      peek={peek}
+      onPeek={(id) => go({ peek: id === peek ? undefined : id })}
+      onOpen={open}
+    />
+  );
+}
+
+/** Says that nothing is related to the boxes, and where relations come from. */
+function NothingInside({ inside, boxes }: { inside: string; boxes: string }) {
+  const t = useTexts();
+  const { plural } = useMetamodel();
+  return (
+    <p className={styles.hint}>
+      {t('map.noneInside', { inside: plural(inside), boxes: plural(boxes) })}{' '}
+      <Link to="/import" className={styles.link}>
+        {t('nav.import')}
+      </Link>
+    </p>
   );
 }
 

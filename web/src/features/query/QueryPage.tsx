@@ -38,6 +38,7 @@ export function QueryPage() {
   const go = (change: Partial<QuerySearch>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const isTable = search.view === 'table';
+  const [refusal, setRefusal] = useState<Error>();
   useHotkeys([['t', () => go({ view: isTable ? undefined : 'table' })]]);
   const name = search.ask ?? t('query.title');
   const view = { path: '/query', search: { q: query, ...(search.ask && { ask: search.ask }) } };
@@ -68,35 +69,48 @@ export function QueryPage() {
       <Question
         key={search.ask}
         asked={search.ask}
+        error={refusal}
+        onRefused={setRefusal}
         onAnswer={(q, ask) => void navigate({ search: { q, ask, view: search.view } })}
       />
-      <Builder query={query} onChange={(q) => go({ q, ask: undefined })} />
-      <Result query={query} isTable={isTable} sort={search.sort} onSort={(sort) => go({ sort })} />
+      <Builder
+        query={query}
+        onChange={(q) => {
+          setRefusal(undefined);
+          go({ q, ask: undefined });
+        }}
+      />
+      {/* below a refused question, the result of the one before would pass for its answer */}
+      {!refusal && (
+        <Result query={query} isTable={isTable} sort={search.sort} onSort={(sort) => go({ sort })} />
+      )}
     </Page>
   );
 }
 
 interface QuestionProps {
   asked: string | undefined;
+  /** Why the last question has no answer. */
+  error: Error | undefined;
+  onRefused(error: Error | undefined): void;
   onAnswer(query: InventoryQuery, question: string): void;
 }
 
 /** The question bar: the service translates it into a query, which is shown below. */
-function Question({ asked, onAnswer }: QuestionProps) {
+function Question({ asked, error, onRefused, onAnswer }: QuestionProps) {
   const t = useTexts();
   const [text, setText] = useState(asked ?? '');
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
   const ask = async (question: string) => {
     setText(question);
     setBusy(true);
-    setError(undefined);
+    onRefused(undefined);
     try {
       const { query, limit } = await call(askQuestion({ body: { question, run: false } }));
       const { page: _page, page_size: _size, ...own } = query;
       onAnswer({ ...(own as InventoryQuery), ...(limit !== null && { page_size: limit }) }, question);
     } catch (failed) {
-      setError(failed as Error);
+      onRefused(failed as Error);
     } finally {
       setBusy(false);
     }

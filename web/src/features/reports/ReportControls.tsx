@@ -87,10 +87,10 @@ function Control({ parameter, type, value, onChange }: ControlProps) {
         {...common}
         {...controlLook}
         hideControls
-        w={110}
+        w={150}
         min={parameter.minimum}
         max={parameter.maximum}
-        placeholder={byDefault ?? ''}
+        placeholder={byDefault ?? t('reports.automatic')}
         value={value === undefined ? '' : Number(value)}
         onChange={(given) => onChange(given === '' ? undefined : Number(given))}
       />
@@ -152,7 +152,7 @@ function Choice({
     <ControlSelect
       {...common}
       clearable={parameter.default === undefined}
-      placeholder={t('reports.automatic')}
+      placeholder={t(parameter.key === 'type' ? 'reports.all' : 'reports.automatic')}
       value={value === undefined ? (byDefault ?? null) : String(value)}
       data={data}
       onChange={(given) => onChange(given === null || given === byDefault ? undefined : given)}

@@ -23,7 +23,7 @@ import { savedReportQuery, savedTypeOf } from '../../kit/saved.ts';
 import { isAllowed, useMe } from '../../shell/queries.ts';
 import { RouteMissing, RoutePending } from '../../shell/RouteStates.tsx';
 import { useDownload } from './download.ts';
-import { useDrill } from './drill.ts';
+import { typeIn, useDrill } from './drill.ts';
 import { ReportControls } from './ReportControls.tsx';
 import { ReportsPage } from './ReportsPage.tsx';
 import { ReportTables } from './ReportTables.tsx';
@@ -179,6 +179,7 @@ function Shown({ report, chart, before, search, params, go, isTable }: ShownProp
   const drill = useDrill(report, params, chart);
   const size = Math.max(320, Math.floor(width));
   const isMoving = chart.kind === 'bubbles';
+  const type = typeIn(report, params);
   const hide = (names: readonly string[]) => go({ hide: names.length > 0 ? (names as never) : undefined });
   if (isTable) return <ReportTables chart={shown} sort={search.sort} onSort={(sort) => go({ sort })} />;
   return (
@@ -208,6 +209,13 @@ function Shown({ report, chart, before, search, params, go, isTable }: ShownProp
           onLegend={(name) => hide([...hidden, name])}
         />
       )}
+      {isEmptyChart(chart) && type !== undefined && (
+        <p className={styles.next}>
+          <Link to="/inventory" search={{ type }} className={styles.link}>
+            {t('reports.toCards')}
+          </Link>
+        </p>
+      )}
       {width > 0 && before && !isMoving && (
         <section>
           <h2 className={styles.then}>{t('asOf.day', { day: date(search.compare!) })}</h2>
@@ -217,6 +225,10 @@ function Shown({ report, chart, before, search, params, go, isTable }: ShownProp
     </div>
   );
 }
+
+/** Whether a chart has nothing to draw. */
+const isEmptyChart = (chart: Chart): boolean =>
+  ('items' in chart && chart.items.length === 0) || ('cells' in chart && chart.cells.length === 0);
 
 /** Says which saved report is open, and leads back to it as it was saved. */
 function SavedBanner({ id }: { id: string }) {

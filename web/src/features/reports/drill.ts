@@ -4,17 +4,24 @@ import { useMetamodel } from '../../kit/metamodel.tsx';
 import type { Report } from '../../kit/reportCatalogue.ts';
 import type { Params } from '../../kit/reports.ts';
 
+/** The card type that a report is about; undefined for reports of several. */
+export function typeIn(report: Report, params: Params): string | undefined {
+  const own = report.parameters.find(({ key }) => key === 'type' || key === 'row_type');
+  const type = own && (params[own.key] ?? own.default);
+  return type === undefined ? undefined : String(type);
+}
+
 /** Opens what a mark stands for: the card, or the inventory with the cards of a cell. */
 export function useDrill(report: Report, params: Params, chart: Chart) {
   const navigate = useNavigate();
   const router = useRouter();
-  const { sections } = useMetamodel();
-  const type = String(params.type ?? report.parameters.find(({ key }) => key === 'type')?.default ?? '');
+  const { sections, label } = useMetamodel();
+  const type = typeIn(report, params) ?? '';
   const fields = sections(type).flatMap((section) => section.fields);
   /** The condition of a step of an axis; fields and options are found by the names that the chart has. */
   const conditionOf = ({ name, steps }: BubbleAxis, at: number): string | undefined => {
-    const field = fields.find(({ label }) => label === name);
-    const option = field?.options?.find(({ label }) => label === steps?.[at]);
+    const field = fields.find((one) => label(one) === name);
+    const option = field?.options?.find((one) => label(one) === steps?.[at]);
     return field && option ? `attributes.${field.key} = "${option.key}"` : undefined;
   };
   return (ref: string, isApart: boolean) => {
