@@ -1,5 +1,5 @@
 /** Maximum characters of a line without its indentation. */
-const WIDTH = 140;
+const WIDTH = 180;
 
 /** Formats JSON with an indentation of one space: what fits is written on one line, and scalar array items share lines. */
 export function layoutJson(value: unknown, level = 0, before = 0): string {

@@ -200,16 +200,24 @@ export function sourceErrors(sources: readonly HttpSource[]): FieldError[] {
   );
 }
 
-function errorsOf(
-  source: HttpSource,
-  names: readonly string[],
-  isDuplicate: boolean,
-): [member: string, code: string, message: string][] {
-  const errors: [string, string, string][] = [];
-  const { format, paging, body, graphql, references = {}, headers = {} } = source;
+type MemberError = [member: string, code: string, message: string];
+
+function errorsOf(source: HttpSource, names: readonly string[], isDuplicate: boolean): MemberError[] {
+  const errors: MemberError[] = [...formatErrors(source), ...requestErrors(source)];
+  const { references = {} } = source;
   if (isDuplicate) errors.push(['name', 'duplicate', 'is the name of another source']);
-  if (outsideAddress.test(source.path))
-    errors.push(['path', 'format', 'must be a path below the address of the connection']);
+  if (source.join && (source.join.source === source.name || !names.includes(source.join.source)))
+    errors.push(['join.source', 'unknown_source', 'is not another source of the connection']);
+  for (const [column, target] of Object.entries(references))
+    if (!names.includes(target))
+      errors.push([`references.${column}`, 'unknown_source', `${target} is not a source of the connection`]);
+  return errors;
+}
+
+/** Members that the format or another member excludes. */
+function formatErrors(source: HttpSource): MemberError[] {
+  const errors: MemberError[] = [];
+  const { format, paging } = source;
   for (const member of ['paging', 'rows', 'body', 'graphql'] as const)
     if (format !== 'json' && source[member] !== undefined)
       errors.push([member, 'not_offered', 'is only for json']);
@@ -218,17 +226,20 @@ function errorsOf(
   if (source.delta && !paging) errors.push(['delta', 'not_offered', 'is only for lists with paging']);
   if (format !== 'csv' && source.separator !== undefined)
     errors.push(['separator', 'not_offered', 'is only for csv']);
-  if (source.join && (source.join.source === source.name || !names.includes(source.join.source)))
-    errors.push(['join.source', 'unknown_source', 'is not another source of the connection']);
+  return errors;
+}
+
+/** What a request cannot be made of. */
+function requestErrors({ path, paging, body, graphql, headers = {} }: HttpSource): MemberError[] {
+  const errors: MemberError[] = [];
+  if (outsideAddress.test(path))
+    errors.push(['path', 'format', 'must be a path below the address of the connection']);
   if (body && graphql) errors.push(['graphql', 'not_offered', 'is not offered with a body']);
   if (JSON.stringify(body ?? graphql ?? null).length > MAX_BODY_BYTES)
     errors.push([body ? 'body' : 'graphql', 'too_long', `is longer than ${MAX_BODY_BYTES} bytes`]);
   for (const name of Object.keys(headers))
     if (!/^[A-Za-z0-9-]+$/.test(name) || /^authorization$/i.test(name) || isOwnHeader(name))
       errors.push([`headers.${name}`, 'not_offered', 'is set by the service']);
-  for (const [column, target] of Object.entries(references))
-    if (!names.includes(target))
-      errors.push([`references.${column}`, 'unknown_source', `${target} is not a source of the connection`]);
   if (paging?.by === 'cursor' && (paging.next === undefined) === (paging.next_header === undefined))
     errors.push(['paging.next', 'required', 'is needed, or next_header instead']);
   if (paging?.since_value !== undefined && !/\{since(_date|_seconds)?\}/.test(paging.since_value))
