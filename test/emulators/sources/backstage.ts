@@ -1,6 +1,6 @@
 import { fromCursor, type SourceApi, type SourceOptions, serveSource, toCursor } from './serve.ts';
 
-export interface Entity {
+interface Entity {
   kind: string;
   metadata: { uid: string; name: string; namespace?: string; description?: string };
   spec?: Record<string, unknown>;

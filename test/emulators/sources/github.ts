@@ -1,6 +1,6 @@
 import { type SourceApi, type SourceOptions, serveSource } from './serve.ts';
 
-export interface Repository {
+interface Repository {
   id: string;
   name: string;
   nameWithOwner: string;

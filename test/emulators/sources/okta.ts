@@ -1,6 +1,6 @@
 import { type SourceApi, type SourceOptions, serveSource } from './serve.ts';
 
-export interface OktaApp {
+interface OktaApp {
   id: string;
   name?: string;
   label: string;
