@@ -356,6 +356,9 @@ export const examplesByMember: Record<string, unknown> = {
   'ReadODataMetadata.': {},
   'DownloadJobResult.': '{"line":2,"external_id":"APP-0042","outcome":"failed","errors":[]}',
   // the metamodel
+  'ItsmConnection.sources': null,
+  'ItsmConnection.oauth': null,
+  'ItsmConnection.api_key': null,
   'CardType.description': 'Software that supports the business.',
   'CardType.key': 'Application',
   'CardType.label': 'Application',

@@ -50,7 +50,7 @@ const Paging = Type.Union(
       more: Type.Optional(path('The path of a value that is false on the last page, such as `hasNextPage`')),
       parameter: parameter('The parameter for the cursor'),
       parameter_in: Type.Optional(
-        Choice(['header'], 'Sends the cursor as a header; default: as a parameter'),
+        Type.Literal('header', { description: 'Sends the cursor as a header; default: as a parameter' }),
       ),
       is_stable: isStable,
       ...requestParameters,
@@ -200,39 +200,37 @@ export function sourceErrors(sources: readonly HttpSource[]): FieldError[] {
   );
 }
 
-type MemberError = [member: string, code: string, message: string];
+type SourceError = [member: string, code: string, message: string];
 
-function errorsOf(source: HttpSource, names: readonly string[], isDuplicate: boolean): MemberError[] {
-  const errors: MemberError[] = [...formatErrors(source), ...requestErrors(source)];
-  const { references = {} } = source;
+function errorsOf(source: HttpSource, names: readonly string[], isDuplicate: boolean): SourceError[] {
+  const { references = {}, join } = source;
+  const errors: SourceError[] = [...formatErrors(source), ...requestErrors(source), ...pagingErrors(source)];
   if (isDuplicate) errors.push(['name', 'duplicate', 'is the name of another source']);
-  if (source.join && (source.join.source === source.name || !names.includes(source.join.source)))
-    errors.push(['join.source', 'unknown_source', 'is not another source of the connection']);
   for (const [column, target] of Object.entries(references))
     if (!names.includes(target))
       errors.push([`references.${column}`, 'unknown_source', `${target} is not a source of the connection`]);
+  if (join && (join.source === source.name || !names.includes(join.source)))
+    errors.push(['join.source', 'unknown_source', 'is not another source of the connection']);
   return errors;
 }
 
-/** Members that the format or another member excludes. */
-function formatErrors(source: HttpSource): MemberError[] {
-  const errors: MemberError[] = [];
-  const { format, paging } = source;
-  for (const member of ['paging', 'rows', 'body', 'graphql'] as const)
-    if (format !== 'json' && source[member] !== undefined)
-      errors.push([member, 'not_offered', 'is only for json']);
-  if (source.expand && (format === 'csv' || paging?.by === 'key' || source.delta))
+/** Errors of members that are not for the format. */
+function formatErrors(source: HttpSource): SourceError[] {
+  const { format, paging, delta, expand, separator } = source;
+  const onlyJson = (['paging', 'rows', 'body', 'graphql'] as const).filter(
+    (member) => format !== 'json' && source[member] !== undefined,
+  );
+  const errors = onlyJson.map((member): SourceError => [member, 'not_offered', 'is only for json']);
+  if (expand && (format === 'csv' || paging?.by === 'key' || delta))
     errors.push(['expand', 'not_offered', 'is not for csv, paging by key, and delta']);
-  if (source.delta && !paging) errors.push(['delta', 'not_offered', 'is only for lists with paging']);
-  if (format !== 'csv' && source.separator !== undefined)
+  if (format !== 'csv' && separator !== undefined)
     errors.push(['separator', 'not_offered', 'is only for csv']);
   return errors;
 }
 
-/** What a request cannot be made of. */
-function requestErrors({ path, paging, body, graphql, headers = {} }: HttpSource): MemberError[] {
-  const errors: MemberError[] = [];
-  if (outsideAddress.test(path))
+function requestErrors({ path: sourcePath, body, graphql, headers = {} }: HttpSource): SourceError[] {
+  const errors: SourceError[] = [];
+  if (outsideAddress.test(sourcePath))
     errors.push(['path', 'format', 'must be a path below the address of the connection']);
   if (body && graphql) errors.push(['graphql', 'not_offered', 'is not offered with a body']);
   if (JSON.stringify(body ?? graphql ?? null).length > MAX_BODY_BYTES)
@@ -240,6 +238,12 @@ function requestErrors({ path, paging, body, graphql, headers = {} }: HttpSource
   for (const name of Object.keys(headers))
     if (!/^[A-Za-z0-9-]+$/.test(name) || /^authorization$/i.test(name) || isOwnHeader(name))
       errors.push([`headers.${name}`, 'not_offered', 'is set by the service']);
+  return errors;
+}
+
+function pagingErrors({ paging, delta }: HttpSource): SourceError[] {
+  const errors: SourceError[] = [];
+  if (delta && !paging) errors.push(['delta', 'not_offered', 'is only for lists with paging']);
   if (paging?.by === 'cursor' && (paging.next === undefined) === (paging.next_header === undefined))
     errors.push(['paging.next', 'required', 'is needed, or next_header instead']);
   if (paging?.since_value !== undefined && !/\{since(_date|_seconds)?\}/.test(paging.since_value))

@@ -146,7 +146,7 @@ it('SBOM: components have versions, and an end of life', async () => {
     ['lib-1 1.1.0', '1.1.0', 'MIT'],
   ]);
   const packages = await pull('sbom-spdx', { preset_parameters: { host, file: 'shop.spdx.json' } });
-  expect(packages.map(({ name, lifecycle }) => [name, lifecycle.endOfLife])).toEqual([
+  expect(packages.map(({ name, lifecycle }) => [name, lifecycle?.endOfLife])).toEqual([
     ['lib-50 1.50.0', '2027-06-30'],
     ['lib-51 1.51.0', undefined],
   ]);

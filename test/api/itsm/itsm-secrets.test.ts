@@ -124,6 +124,24 @@ const kinds: Record<string, { kind: string; more: object }> = {
   },
 };
 
+const sources = [{ name: 'rows', path: 'rows', format: 'json', key: 'id' }];
+Object.assign(kinds, {
+  'an API key in the query': {
+    kind: 'http',
+    more: { auth_type: 'api_key', token: CANARY, api_key: { in: 'query', name: 'key' }, sources },
+  },
+  'an OAuth client of lists': {
+    kind: 'http',
+    more: {
+      auth_type: 'oauth2',
+      client_id: 'estate',
+      client_secret: CANARY,
+      oauth: { token_url: `${base}/oauth_token.do`, client_auth: 'client_secret_basic' },
+      sources,
+    },
+  },
+});
+
 /** Where the database contains a part of the secret in plain text. */
 async function stored(): Promise<string[]> {
   const { rows } = await db.raw(`select table_name as name from information_schema.tables
@@ -147,8 +165,10 @@ describe.each(Object.entries(kinds))(
     it('is neither shown nor stored, in any encoding', async () => {
       logged.length = 0;
       const connectionId = await connectKind(admin, kind, base, more);
-      const table = kind === 'itop' ? 'Server' : 'cmdb_ci_server';
-      const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table });
+      const table = { itop: 'Server', http: 'rows' }[kind] ?? 'cmdb_ci_server';
+      const direction = kind === 'http' ? 'pull' : 'bidirectional';
+      const mapping = await storeMapping(t, { connectionId, cardType: 'ITComponent', table, direction });
+      const listed = kind === 'http' ? 'tables/rows/fields' : 'tables';
       // a run asks again and again: each way is met by the runs of one credential
       const turn = credentials.indexOf(credential);
       for (const [at, [name, says]] of Object.entries(ways).entries()) {
@@ -162,7 +182,7 @@ describe.each(Object.entries(kinds))(
         const told: string[] = [];
         const note = async (answer: Promise<{ text: string }>) => void told.push((await answer).text);
         await note(admin.post(`${syncBase}/connections/${connectionId}/test`));
-        await note(admin.get(`${syncBase}/connections/${connectionId}/tables`));
+        await note(admin.get(`${syncBase}/connections/${connectionId}/${listed}`));
         if (at % credentials.length === turn) {
           const { run } = await driver.run({ services: t.services, ctx: await t.ctx() }, mapping);
           expect(run.status, name).toBe('failed');

@@ -1,10 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { fieldError, invalidFields } from '../../../../platform/errors.ts';
-import { arrayOf, Choice, component, object, optional } from '../../../kernel/shapes.ts';
-import { ApiKeyPlace, OAuthClient } from '../connections.auth.ts';
+import { component, OpenObject, object } from '../../../kernel/shapes.ts';
 import type { ConnectionCreate } from '../connections.input.ts';
-import { HttpSources } from '../http-sources.input.ts';
-import { MappingCreate } from '../mappings.input.ts';
+import type { MappingCreate } from '../mappings.input.ts';
 import backstage from './backstage-catalogue.json' with { type: 'json' };
 import entra from './entra-applications.json' with { type: 'json' };
 import gitHub from './github-repositories.json' with { type: 'json' };
@@ -12,32 +10,40 @@ import okta from './okta-applications.json' with { type: 'json' };
 import cycloneDx from './sbom-cyclonedx.json' with { type: 'json' };
 import spdx from './sbom-spdx.json' with { type: 'json' };
 
-const { connection_id: _, ...mappingMembers } = MappingCreate.properties;
+const PresetParameter = object({ name: Type.String(), description: Type.String(), example: Type.String() });
+const PresetField = object({
+  card_type_key: Type.String(),
+  key: Type.String(),
+  label: Type.String(),
+  type: Type.String(),
+});
 
 export const PresetItem = component('ItsmPreset', {
   key: Type.String(),
   label: Type.String(),
   documentation: Type.String({ description: 'The page of this documentation' }),
   api_documentation: Type.String({ description: 'The documentation of the API' }),
-  parameters: arrayOf({ name: Type.String(), description: Type.String(), example: Type.String() }),
+  parameters: Type.Array(PresetParameter),
   credentials: Type.Array(Type.String(), {
     description: 'The members of the connection to give with the preset',
   }),
-  connection: object({
-    instance_url: Type.String(),
-    auth_type: Choice(['none', 'token', 'api_key', 'oauth2']),
-    ...optional({ oauth: OAuthClient, api_key: ApiKeyPlace }),
-    sources: HttpSources,
+  connection: { ...OpenObject, description: 'The members of the connection, with parameters in braces' },
+  card_fields: Type.Array(PresetField, {
+    description: 'Fields that the mappings use and a new workspace does not have',
   }),
-  card_fields: arrayOf(
-    { card_type_key: Type.String(), key: Type.String(), label: Type.String(), type: Type.String() },
-    { description: 'Fields that the mappings use and a new workspace does not have' },
-  ),
-  mappings: Type.Array(object(mappingMembers), {
-    description: 'Bodies of mappings, without the id of the connection',
-  }),
+  mappings: Type.Array(OpenObject, { description: 'Bodies of mappings, without the id of the connection' }),
 });
-export type Preset = Static<typeof PresetItem>;
+
+export interface Preset
+  extends Pick<Static<typeof PresetItem>, 'key' | 'label' | 'documentation' | 'parameters'> {
+  api_documentation: string;
+  credentials: string[];
+  connection: Pick<ConnectionCreate, 'auth_type' | 'oauth' | 'api_key' | 'sources'> & {
+    instance_url: string;
+  };
+  card_fields: Static<typeof PresetField>[];
+  mappings: Omit<MappingCreate, 'connection_id'>[];
+}
 
 /** Connections to well-known sources, as they are described in `docs/integrations`. */
 export const presets = [backstage, entra, gitHub, okta, cycloneDx, spdx] as unknown as readonly Preset[];
