@@ -16,6 +16,7 @@ export const fileMediaTypes: Record<ReportFormat, string> = {
   xlsx: XLSX,
   svg: 'image/svg+xml; charset=utf-8',
   png: 'image/png',
+  pdf: 'application/pdf',
   pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
   chart: 'application/vnd.estate.chart+json; charset=utf-8',
 };

@@ -72,12 +72,15 @@ export async function runReportJob(job: RunningJob<ReportPayload>, services: Ser
   }));
 }
 
+/** How a report is written to a file. */
+export type ReportFileOptions = Pick<ReportPayload, 'format' | 'table' | 'theme' | 'width' | 'language'>;
+
 /** Starts writing the file. @returns its stream and feed position. */
-async function openReportFile(
+export async function openReportFile(
   services: Services,
   ctx: Ctx,
   request: ReportRequest,
-  { format, table, theme, width, language }: ReportPayload,
+  { format, table, theme, width, language }: ReportFileOptions,
   signal: AbortSignal,
 ): Promise<{ content: Readable; position: string }> {
   const { report, params } = request;

@@ -111,9 +111,14 @@ export async function useSmtp(
   await db.raw(`select record_events('[]'::jsonb, '{settings}'::text[])`);
 }
 
+/** Lets scheduled files go to addresses of these domains, too. */
+export async function allowRecipients({ db }: Services, ...domains: string[]): Promise<void> {
+  await db('settings').insert({ key: 'workspace.mail_recipients', value: JSON.stringify(domains) });
+}
+
 type Parsed = Pick<ReceivedMail, 'headers' | 'raw' | 'text' | 'html'>;
 
-/** Takes apart what our own mails consist of: one text, or a text with an HTML alternative. */
+/** Takes apart what our own mails consist of: one text, or a text with an HTML alternative, and perhaps an attachment. */
 function parseMail(raw: string): Parsed {
   const { headers, body } = splitPart(raw);
   const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
@@ -126,8 +131,13 @@ function parseMail(raw: string): Parsed {
     const part = parts.find(({ headers: own }) => own['content-type']?.startsWith(type));
     return part && decode(part.headers, part.body);
   };
+  const inner = parts.find(({ headers: own }) => own['content-type']?.startsWith('multipart/'));
+  if (inner) return { ...parseMail(joinPart(inner)), headers, raw };
   return { headers, raw, text: of('text/plain') ?? '', html: of('text/html') };
 }
+
+const joinPart = ({ headers, body }: ReturnType<typeof splitPart>): string =>
+  `content-type: ${headers['content-type']}\r\n\r\n${body}`;
 
 function splitPart(raw: string): { headers: Record<string, string>; body: string } {
   const end = raw.indexOf('\r\n\r\n');

@@ -11,7 +11,7 @@ import type { Child } from '../support/child.ts';
 import { exportRequest } from '../support/exports.ts';
 import { closeAfterAll, openApp } from '../support/harness.ts';
 import { killableWorkers, letLeasesPass, survivingWorker, untilStatus } from '../support/jobs.ts';
-import { startSmtp, useSmtp } from '../support/smtp.ts';
+import { allowRecipients, startSmtp, useSmtp } from '../support/smtp.ts';
 import { until } from '../support/until.ts';
 
 const startWorker = killableWorkers(() => t.services);
@@ -22,6 +22,7 @@ vi.stubEnv('OUTBOUND_ALLOW', '127.0.0.1:*');
 const { t, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*' });
 const s3 = closeAfterAll(await startS3());
 const smtp = closeAfterAll(await startSmtp());
+await allowRecipients(t.services, 'estate.example');
 await useSmtp(t.services, smtp.port);
 await admin.post('/api/v1/cards', { type: 'Application', name: 'One' });
 const ctx = await t.ctx({ ...systemCaller, userId: admin.userId, email: admin.email, role: 'admin' });

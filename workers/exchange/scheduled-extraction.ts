@@ -1,17 +1,14 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Knex } from 'knex';
 import { callerOfOwner } from '../../domain/access/jobs.owner.ts';
 import { scheduledExtractionJob } from '../../domain/exchange/exports/export.job.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { openContent } from '../../domain/kernel/files/files.store.ts';
 import { type JobResult, processes, type RunningJob } from '../../domain/kernel/jobs/jobs.running.ts';
-import { enqueueMails, type Mail, mailConfigured } from '../../domain/kernel/mail/mail.enqueue.ts';
 import { createContext, type Services } from '../../domain/kernel/services.ts';
-import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { extractionsFolder, openStorage } from '../../integrations/exchange/storage/storage.open.ts';
 import type { OutgoingFile, Storage } from '../../integrations/exchange/storage/storage.types.ts';
-import { inTransaction, type Sql } from '../../platform/database.ts';
+import { inTransaction } from '../../platform/database.ts';
 import { EstateError, notFound } from '../../platform/errors.ts';
 import {
   failRun,
@@ -36,6 +33,7 @@ import {
 } from '../../reports/exchange/schedules/extraction-schedules.destination.ts';
 import { SCHEDULE_PERMISSION } from '../../reports/exchange/schedules/extraction-schedules.queries.ts';
 import type { StoredDestination } from '../../reports/exchange/schedules/extraction-schedules.types.ts';
+import { mailRun, requireMailable } from './scheduled-extraction.mail.ts';
 
 type Job = RunningJob<{ schedule_id: string }>;
 
@@ -66,7 +64,7 @@ export const scheduledExtractionProcessor = processes(
 async function carryOut(job: Job, services: Services, run: ExtractionRun): Promise<JobResult> {
   const ctx = await ownerContext(job, services, run);
   const { destination } = run;
-  if (destination.kind === 'mail') await requireMailServer(services.db);
+  if (destination.kind === 'mail') await requireMailable(services.db, destination.recipients);
   const made = await makeRunFiles(job, services, ctx, run);
   const storage = await storageOf(services, { ...run, id: run.schedule_id });
   try {
@@ -75,10 +73,11 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
     storage?.close();
   }
   return await inTransaction(services.db, async (sql) => {
-    if (destination.kind === 'mail') await mailRun(sql, job.ctx, made, destination.recipients);
+    const refused =
+      destination.kind === 'mail' ? await mailRun(sql, job.ctx, made, destination.recipients) : [];
     const result: JobResult = { result: { schedule_id: run.schedule_id, run_id: run.id } };
     await job.finish({ sql }, result);
-    await succeedRun(sql, job.ctx, run);
+    await succeedRun(sql, job.ctx, run, refused);
     return result;
   });
 }
@@ -106,7 +105,7 @@ async function deliverFiles(
 ): Promise<void> {
   const file = await outgoing(services, run.file_id);
   const manifest = await outgoing(services, run.manifest_id);
-  const { latestFile, latestManifest } = runNames(run.request, run.slot);
+  const { latestFile, latestManifest } = runNames(run, run.slot);
   await storage.put(file, signal);
   await storage.put(manifest, signal);
   if (await hasNewerRun(services.db, run)) return;
@@ -124,42 +123,6 @@ async function outgoing({ db, blobs }: Services, id: string): Promise<OutgoingFi
     sha256: row.sha256,
     open: () => openContent(blobs, id),
   };
-}
-
-/** Larger files are linked instead of attached: many mail servers refuse them. */
-const MAX_ATTACHED_BYTES = 10 * 1000 * 1000;
-
-/** @throws EstateError `mail_not_configured`. */
-async function requireMailServer(sql: Sql): Promise<void> {
-  if (!(await mailConfigured(sql)))
-    throw new EstateError(
-      'mail_not_configured',
-      'No mail server is configured; set one with PATCH /api/v1/settings/email.',
-    );
-}
-
-/** Enqueues the mails of a run in the transaction that ends it, so that they are sent only once. */
-async function mailRun(
-  sql: Knex.Transaction,
-  ctx: Ctx,
-  run: ExtractionRun & { file_id: string; manifest_id: string },
-  recipients: string[],
-): Promise<void> {
-  const { name, size } = await sql('files').where({ id: run.file_id }).first('name', 'size');
-  const attached = Number(size) <= MAX_ATTACHED_BYTES;
-  const { app_base_url: base } = await readSetting(sql, 'email');
-  const title = (await readSetting(sql, 'app_title')) || 'Estate';
-  const path = `/api/v1/extraction-schedules/${run.schedule_id}/runs/${run.id}/file`;
-  const where = attached
-    ? `It is attached as ${name}.`
-    : `It is too large for a mail. Fetch ${name} with your login:\n\n${base.replace(/\/+$/, '')}${path}`;
-  const mail: Omit<Mail, 'to'> = {
-    subject: `${title}: ${run.schedule_name}`,
-    text: `The extraction "${run.schedule_name}" of ${run.slot.toISOString()} is ready.\n\n${where}\n`,
-    ...(attached ? { attachment: run.file_id } : {}),
-  };
-  const mails = recipients.map((to) => ({ ...mail, to }));
-  await enqueueMails(sql, ctx, mails);
 }
 
 /** The storage that a schedule's files go to; undefined for mail. */

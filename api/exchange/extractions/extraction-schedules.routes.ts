@@ -33,13 +33,20 @@ import {
   ScheduleCreate,
   SchedulePatch,
 } from '../../../reports/exchange/schedules/extraction-schedules.types.ts';
+import { ScheduledReport } from '../../../reports/exchange/schedules/scheduled-report.types.ts';
+import { mediaOf } from '../../inventory/reports/report.file.ts';
 import { sendResource } from '../../json.ts';
 import { fileHeaders, sendStoredFile } from '../../kernel/files/files.send.ts';
 import { ok, page, routesOf } from '../../operation.ts';
 import type { App } from '../../types.ts';
 
 const RunStatus = Choice(['queued', 'running', 'succeeded', 'failed', 'cancelled']);
-const RunError = Nullable(object({ code: Type.String(), message: Type.String() }));
+const RunError = Nullable(
+  object(
+    { code: Type.String(), message: Type.String() },
+    { description: 'Why it failed, or to whom a succeeded run was not sent' },
+  ),
+);
 
 const ExtractionRunSchema = itemComponent('ExtractionRun', {
   id: Uuid,
@@ -69,7 +76,13 @@ const ExtractionRunSchema = itemComponent('ExtractionRun', {
 const permissionNote = "admin.settings for others' schedules";
 
 const media: Record<RunFile, string[]> = {
-  file: ['text/csv', 'application/x-ndjson', XLSX, 'application/vnd.apache.parquet'],
+  file: [
+    'text/csv',
+    'application/x-ndjson',
+    XLSX,
+    'application/vnd.apache.parquet',
+    ...(['svg', 'png', 'pdf', 'pptx'] as const).map(mediaOf),
+  ],
   manifest: ['application/json'],
 };
 const schemas = {
@@ -129,7 +142,9 @@ const ExtractionScheduleSchema = itemComponent('ExtractionSchedule', {
   paused_reason: Nullable(Type.String()),
   cron: Type.String(),
   time_zone: Type.String(),
-  request: ExportRequest,
+  request: Nullable(ExportRequest),
+  report: Nullable(ScheduledReport),
+  report_name: NullableText('The name of the saved report, if you see it'),
   incremental: Type.Boolean(),
   destination: Destination,
   keep_runs: Type.Integer(),
@@ -172,9 +187,9 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
   });
 
   routes.post('createExtractionSchedule', '/api/v1/extraction-schedules', {
-    summary: 'Schedule an extraction of cards or relations',
+    summary: 'Schedule an extraction of cards or relations, or a saved report',
     description:
-      'At the times of the cron expression in its time zone, the request is extracted and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https and public, unless OUTBOUND_ALLOW lists its host.',
+      'At the times of the cron expression in its time zone, the request is extracted, or the saved report drawn as it is then, and delivered to the destination. A run has your current rights, except those that you have lost by then. Storage must be https and public, unless OUTBOUND_ALLOW lists its host.',
     body: ScheduleCreate,
     responses: { 201: { description: 'The schedule', schema: ExtractionScheduleSchema } },
     handler: async ({ ctx, body, reply }) =>
@@ -191,7 +206,7 @@ export function registerExtractionScheduleRoutes(app: App, services: Services): 
   routes.patch('patchExtractionSchedule', '/api/v1/extraction-schedules/:id', {
     summary: 'Change, pause or resume an extraction schedule',
     description:
-      'A caller who changes the request or the destination, or resumes the schedule, becomes the owner, with whose rights it runs. `request` and `destination` are replaced completely. Runs that were missed in a pause, or before a change of the time, are skipped.',
+      'A caller who changes the request, the report or the destination, or resumes the schedule, becomes the owner, with whose rights it runs. `request`, `report` and `destination` are replaced completely; a request replaces a report, and the other way round. Runs that were missed in a pause, or before a change of the time, are skipped.',
     permissionNote,
     body: SchedulePatch,
     responses: ok('The schedule', ExtractionScheduleSchema),

@@ -68,7 +68,9 @@ export function pictureOptionsOf(
 export function disposition(report: string, format: FileFormat, table?: string): string {
   const ending = format === 'chart' ? 'chart.json' : format;
   const name = `${report}${table === undefined ? '' : `-${table}`}.${ending}`;
-  return `${isPicture(format) && format !== 'pptx' ? 'inline' : 'attachment'}; filename="${name}"`;
+  // browsers do not show PDF under the policy of pictures
+  const isInline = isPicture(format) && format !== 'pptx' && format !== 'pdf';
+  return `${isInline ? 'inline' : 'attachment'}; filename="${name}"`;
 }
 
 /**

@@ -47,6 +47,7 @@ const suffix: Record<ReportFormat, string> = {
   xlsx: '-xlsx',
   svg: '-svg',
   png: '-png',
+  pdf: '-pdf',
   pptx: '-pptx',
   chart: '-chart',
 };

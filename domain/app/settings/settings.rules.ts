@@ -137,6 +137,8 @@ const rules: Rules = {
         )
       : []),
   ],
+  mail_recipients: (domains) =>
+    domains.flatMap((name, index) => unless(domain.test(name), `domains.${index}`, 'format', 'is no domain')),
   registration_policy: ({ allowed_domains, role }, { roles }) => [
     ...allowed_domains.flatMap((name, index) =>
       unless(domain.test(name), `allowed_domains.${index}`, 'format', 'is no domain'),

@@ -14,7 +14,7 @@ export const scheduleConsumers = defineConsumers<Partial<ExportRequest>>({
         (select max(r.slot) from extraction_runs r where r.schedule_id = e.id and r.status = 'succeeded') as last_used_at,
         '/api/v1/extraction-schedules/' || e.id as link,
         ${may(caller, 'inventory.export')}::boolean and coalesce((${embed(isOwn)}), false) as is_visible, e.request as content
-      from extraction_schedules e`;
+      from extraction_schedules e where e.request is not null`;
   },
   references({ kind = 'cards', types = [], filter, columns = [], sort_by }, metamodel) {
     const found = new References(metamodel);

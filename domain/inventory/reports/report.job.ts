@@ -81,8 +81,7 @@ export const reportQueryMembers = {
   sort: Type.Array(Sort, { default: [], maxItems: 28, description: 'Ties are broken by the dimensions' }),
 };
 
-const ReportQuery = object(reportQueryMembers);
-
+export const ReportQuery = object(reportQueryMembers);
 export type ReportQuery = Static<typeof ReportQuery>;
 export type QueryDimension = Static<typeof Dimension>;
 export type QueryMeasure = Static<typeof Measure>;

@@ -2,12 +2,12 @@ import Type, { type Static } from 'typebox';
 import { Choice, optional } from '../../kernel/shapes.ts';
 
 /** The output formats of a report or query. */
-export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png', 'pptx', 'chart']);
+export const ReportFormat = Choice(['json', 'csv', 'xlsx', 'svg', 'png', 'pdf', 'pptx', 'chart']);
 
 export type ReportFormat = Static<typeof ReportFormat>;
 
-const pictures = ['svg', 'png', 'pptx', 'chart'] as const;
-/** The formats that are pictures, slides with them, or the data of one, from which browsers draw it. */
+const pictures = ['svg', 'png', 'pdf', 'pptx', 'chart'] as const;
+/** The formats that are pictures, pages and slides with them, or the data of one, from which browsers draw it. */
 export type PictureFormat = (typeof pictures)[number];
 export const isPicture = (format: ReportFormat): format is PictureFormat =>
   pictures.some((picture) => picture === format);

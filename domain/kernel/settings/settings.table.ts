@@ -4,6 +4,7 @@ import { costKinds, exchangeRates } from './settings.costs.ts';
 import { flowFrequencies } from './settings.data-flows.ts';
 import { group, guarded, image, member, module, plain } from './settings.definition.ts';
 import { languages } from './settings.languages.ts';
+import { mailRecipients } from './settings.mail.ts';
 import { matchingVocabulary } from './settings.vocabulary.ts';
 
 /** One line of text, as in titles and mails. */
@@ -269,6 +270,7 @@ export const settingTable = {
       example: 60,
     },
   ),
+  mail_recipients: mailRecipients,
   // Mails contain the tokens with which passwords are set, links lead to app_base_url, and undeliverable mails return
   // to smtp_from.
   email: group(

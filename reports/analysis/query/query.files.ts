@@ -86,6 +86,18 @@ export async function queryPicture(
   return await drawQuery(services, ctx, drawn, await planQuery(ctx, drawn), { ...how, forJob: false });
 }
 
+/** The chart of a query's result as JSON, drawn by a job. @throws EstateError as planQuery and drawQuery. */
+export async function queryChartText(
+  services: Services,
+  ctx: Ctx,
+  query: ReportQuery,
+  how: Pick<DrawOptions, 'signal' | 'options'>,
+): Promise<DrawnQuery> {
+  const drawn = withNames(query);
+  const plan = await planQuery(ctx, drawn);
+  return await drawQuery(services, ctx, drawn, plan, { ...how, format: 'chart', forJob: true });
+}
+
 /** Writes the result of a query job to a file and stores it as the job's result. */
 export async function runQueryJob(
   job: RunningJob<ReportQueryPayload>,
@@ -104,7 +116,7 @@ export async function runQueryJob(
   );
   const { content, groups, position } = await (isPicture(format)
     ? storePicture(job, services, query, plan, format)
-    : storeGroups(job, services, plan, format));
+    : storeQueryGroups(services, job, query, plan, format));
   const mediaType = fileMediaTypes[format];
   const facts = { ...rights, name: fileName(format), mediaType, withCosts: plan.costs };
   return await finishWithFile(job, services, content, facts, (file) => ({
@@ -120,6 +132,7 @@ export async function runQueryJob(
   }));
 }
 
+/** A stored result of a query. */
 interface StoredResponse {
   content: StoredContent;
   groups: number;
@@ -139,22 +152,19 @@ async function storePicture(
   return { content: await storeContent(services.blobs, Readable.from([picture])), ...about };
 }
 
-async function storeGroups(
-  { ctx, payload, signal }: RunningJob<ReportQueryPayload>,
+/** Stores all groups of a query as a file, with the time limit of a job. */
+export async function storeQueryGroups(
   services: Services,
+  { ctx, signal }: Pick<RunningJob<unknown>, 'ctx' | 'signal'>,
+  query: ReportQuery,
   plan: QueryPlan,
   format: GroupsFormat,
 ): Promise<StoredResponse> {
-  return await withQuerySnapshot(
-    services.db,
-    queryTimeOf(ctx, payload.query),
-    TIME_LIMITS.job,
-    async (snapshot) => {
-      const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
-      const { content, written } = await storeWritten(services.blobs, (out) => file.write(out));
-      return { content, groups: written, position: file.position };
-    },
-  );
+  return await withQuerySnapshot(services.db, queryTimeOf(ctx, query), TIME_LIMITS.job, async (snapshot) => {
+    const file = await prepareQueryFile(snapshot, ctx, plan, format, { signal, guarded: false });
+    const { content, written } = await storeWritten(services.blobs, (out) => file.write(out));
+    return { content, groups: written, position: file.position };
+  });
 }
 
 /** The formats that contain every group. */

@@ -7,10 +7,19 @@ import type { EstateError } from '../../../platform/errors.ts';
 import type { ExtractionRun } from './extraction-runs.store.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
 
-/** Records a run as succeeded, in the transaction that ends its job. If failures were reported, the recovery is reported too. */
-export async function succeedRun(sql: Knex.Transaction, ctx: Ctx, run: ExtractionRun): Promise<void> {
+/**
+ * Records a run as succeeded, in the transaction that ends its job. If failures were reported, the recovery is reported too.
+ * @param refused recipients who may not receive files any more.
+ */
+export async function succeedRun(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  run: ExtractionRun,
+  refused: string[],
+): Promise<void> {
+  const error = refused.length > 0 ? JSON.stringify(notSent(refused)) : null;
   const rows = await query(sql)
-    .rows`update extraction_runs set status = 'succeeded', finished_at = now() where id = ${run.id}
+    .rows`update extraction_runs set status = 'succeeded', finished_at = now(), error = ${error}::jsonb where id = ${run.id}
      returning rows, bytes, sha256, position::text as position`;
   // a run that began before the last change of the schedule must not advance the position of the current request
   await query(sql)
@@ -84,6 +93,11 @@ export async function failRun(
   ];
   await recordEvents(sql, ctx, events, []);
 }
+
+const notSent = (refused: string[]) => ({
+  code: 'refused_address',
+  message: `Not sent to ${refused.join(', ')}: no active user, and in no domain of the setting mail-recipients.`,
+});
 
 const facts = (run: ExtractionRun) => ({
   id: run.id,

@@ -3,8 +3,10 @@ import type { Knex } from 'knex';
 import type { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
+  type FileFacts,
   readFile,
   recordFile,
+  type StoredContent,
   type StoredFile,
   storeContent,
 } from '../../../domain/kernel/files/files.store.ts';
@@ -13,9 +15,12 @@ import type { RunningJob } from '../../../domain/kernel/jobs/jobs.running.ts';
 import type { Services } from '../../../domain/kernel/services.ts';
 import { embed, inTransaction, query, type Sql } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
-import { type MadeExport, makeExport, manifestOf } from '../extraction/exports.job.ts';
+import { makeExport, manifestOf } from '../extraction/exports.job.ts';
 import { requireVisible } from './extraction-schedules.queries.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
+import { makeReport } from './scheduled-report.make.ts';
+import { prepareReport, requireSeen } from './scheduled-report.prepare.ts';
+import type { KeyFigure, ScheduledReport } from './scheduled-report.types.ts';
 
 /** The names of a run's files. They contain the scheduled time, so that a retry writes the same names. */
 interface RunNames {
@@ -27,7 +32,9 @@ interface RunNames {
 }
 
 /** As `cards-20261121T020000Z.csv` with `cards-20261121T020000Z.manifest.json`, and `latest.csv`. */
-export function runNames({ kind, format }: Pick<ExportRequest, 'kind' | 'format'>, slot: Date): RunNames {
+export function runNames({ request, report }: Delivered, slot: Date): RunNames {
+  const kind = request?.kind ?? 'report';
+  const format = (request ?? report!).format;
   const time = slot.toISOString().replace(/[-:.]/g, '').replace(/000Z$/, 'Z');
   return {
     file: `${kind}-${time}.${format}`,
@@ -37,13 +44,20 @@ export function runNames({ kind, format }: Pick<ExportRequest, 'kind' | 'format'
   };
 }
 
+/** What a run delivers: one of both. */
+interface Delivered {
+  request: ExportRequest | null;
+  report: ScheduledReport | null;
+}
+
 /** A run with the columns of its schedule. */
-export interface ExtractionRun {
+export interface ExtractionRun extends Delivered {
   id: string;
   schedule_id: string;
   schedule_name: string;
   slot: Date;
-  request: ExportRequest;
+  /** The digest of the saved report that the owner has seen. */
+  report_digest: string | null;
   destination: StoredDestination;
   /** Encrypted. */
   secret: string | null;
@@ -73,7 +87,7 @@ async function ensureRunRow(sql: Knex.Transaction, job: RunJob): Promise<boolean
   return true;
 }
 
-const withSchedule = `r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, r.destination, e.secret, e.owner_id,
+const withSchedule = `r.id, r.schedule_id, e.name as schedule_name, r.slot, e.request, e.report, e.report_digest, r.destination, e.secret, e.owner_id,
   e.rights, r.file_id, r.manifest_id, case when e.incremental then e.position::text end as after`;
 
 /** Locks the run of a failed job, which may have failed before it began; undefined if the schedule is deleted. */
@@ -129,16 +143,17 @@ export async function makeRunFiles(
 ): Promise<ExtractionRun & { file_id: string; manifest_id: string }> {
   const { file_id, manifest_id } = run;
   if (file_id !== null && manifest_id !== null) return { ...run, file_id, manifest_id };
-  const made = await extract(job, services, ctx, run);
-  const names = runNames(run.request, run.slot);
-  const { content, facts, written } = made;
-  const described = manifestOf(written, { ...content, name: names.file });
+  const names = runNames(run, run.slot);
+  const made = await (run.report
+    ? extractReport(job, services, ctx, run, run.report)
+    : extract(job, services, ctx, run.request!, run.after));
+  const { content, facts } = made;
   const manifest = {
     schedule: { id: run.schedule_id, name: run.schedule_name },
     run_id: run.id,
     slot: run.slot.toISOString(),
-    ...described,
-    file: { ...described.file, media_type: facts.mediaType },
+    ...made.described,
+    file: { name: names.file, size: content.size, sha256: content.sha256, media_type: facts.mediaType },
   };
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   const manifestContent = await storeContent(services.blobs, Readable.from([Buffer.from(text)]));
@@ -146,19 +161,34 @@ export async function makeRunFiles(
     const file = await recordFile(sql, content, { ...facts, name: names.file });
     const mediaType = 'application/json';
     const stored = await recordFile(sql, manifestContent, { ...facts, mediaType, name: names.manifest });
-    await sql('extraction_runs').where({ id: run.id }).update({
-      file_id: file.id,
-      manifest_id: stored.id,
-      rows: made.rows,
-      bytes: file.size,
-      sha256: file.sha256,
-      after_position: described.after,
-      position: described.position,
-    });
-    const message = `${made.rows} rows extracted, delivery pending`;
+    await sql('extraction_runs')
+      .where({ id: run.id })
+      .update({
+        file_id: file.id,
+        manifest_id: stored.id,
+        rows: made.rows,
+        bytes: file.size,
+        sha256: file.sha256,
+        after_position: made.described.after,
+        position: made.described.position,
+        figures: made.figures && JSON.stringify(made.figures),
+      });
+    const message = `${made.rows === null ? '' : `${made.rows} rows extracted, `}delivery pending`;
     await job.checkpoint({ sql }, { progress: 0.5, message });
     return { ...run, file_id: file.id, manifest_id: stored.id };
   });
+}
+
+/** What a run has made, before it is delivered. */
+interface Made {
+  content: StoredContent;
+  facts: Omit<FileFacts, 'name'>;
+  /** Null: not counted. */
+  rows: number | null;
+  /** What the manifest says besides the file. */
+  described: { after: string | null; position: string | null } & Record<string, unknown>;
+  /** Of a report. */
+  figures: KeyFigure[] | null;
 }
 
 /** Extracts the changes since the last delivered run; everything if events since then are no longer stored. */
@@ -166,18 +196,45 @@ async function extract(
   job: RunningJob,
   services: Services,
   ctx: Ctx,
-  { request, after }: ExtractionRun,
-): Promise<MadeExport> {
-  const make = (wanted: ExportRequest) =>
-    makeExport(services, ctx, wanted, {
+  request: ExportRequest,
+  after: string | null,
+): Promise<Made> {
+  const make = async (wanted: ExportRequest): Promise<Made> => {
+    const made = await makeExport(services, ctx, wanted, {
       signal: job.signal,
       onRows: (rows, share) => job.progress(share / 2, `${rows} rows`, { rows }),
     });
+    const described = manifestOf(made.written, { ...made.content, name: '' });
+    return { ...made, described, figures: null };
+  };
   if (after === null) return await make(request);
   return await make({ ...request, after }).catch((error) => {
     if (!(error instanceof EstateError) || error.code !== 'position_expired') throw error;
     return make(request);
   });
+}
+
+/** Writes a saved report as it is now. @throws EstateError `forbidden` if the owner may not read it, or has to look at it. */
+async function extractReport(
+  job: RunningJob,
+  services: Services,
+  ctx: Ctx,
+  run: ExtractionRun,
+  report: ScheduledReport,
+): Promise<Made> {
+  const prepared = await prepareReport(ctx, report);
+  requireSeen(prepared, run.owner_id, run.report_digest);
+  const made = await makeReport(services, { ctx, signal: job.signal }, report, prepared);
+  const { saved_report_id: id, ...how } = report;
+  const { name, report_type } = prepared.saved;
+  const described = {
+    report: { id, name, report_type },
+    ...how,
+    after: null,
+    position: made.position,
+    taken_at: new Date().toISOString(),
+  };
+  return { ...made, rows: null, described };
 }
 
 /** The files of a run. */

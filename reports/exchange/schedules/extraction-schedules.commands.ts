@@ -21,10 +21,13 @@ import {
   SCHEDULE_PERMISSION,
   visibleSchedules,
 } from './extraction-schedules.queries.ts';
+import { requireRecipients } from './extraction-schedules.recipients.ts';
 import type { ScheduleCreate, SchedulePatch } from './extraction-schedules.types.ts';
+import { prepareReport } from './scheduled-report.prepare.ts';
+import type { ScheduledReport } from './scheduled-report.types.ts';
 
 const selectStored = `select e.id, e.name, s.cron, s.time_zone, case when s.enabled then 'active' else 'paused' end as status,
-    e.paused_reason, e.owner_id, e.request, e.incremental, e.destination, e.keep_runs, e.keep_days
+    e.paused_reason, e.owner_id, e.request, e.report, e.incremental, e.destination, e.keep_runs, e.keep_days
   from extraction_schedules e join job_schedules s on s.key = e.schedule_key where e.id = ?`;
 
 const keyOf = (id: string): string => `extraction:${id}`;
@@ -42,8 +45,10 @@ export async function createSchedule(
   return await command(ctx, async (work) => {
     const { sql, metamodel } = work;
     const { cron, timeZone } = await check({ ...ctx, metamodel }, input, input);
+    const digest = await digestOf({ ...ctx, metamodel }, work, input.report);
     const id = await query(sql).value<string>`select uuidv7()`;
     const { destination, secret } = toColumns(tools, id, input.destination, undefined);
+    await requireRecipients(sql, destination);
     await sql('job_schedules').insert({
       key: keyOf(id),
       kind: scheduledExtractionJob.kind,
@@ -57,7 +62,9 @@ export async function createSchedule(
       name: input.name.trim(),
       schedule_key: keyOf(id),
       ...ownedBy(ctx.caller),
-      request: JSON.stringify(input.request),
+      request: input.request ? JSON.stringify(input.request) : null,
+      report: input.report ? JSON.stringify(input.report) : null,
+      report_digest: digest,
       incremental: input.incremental,
       destination: JSON.stringify(destination),
       secret,
@@ -74,8 +81,8 @@ export async function createSchedule(
 }
 
 /**
- * Changes a schedule. A caller who changes the request or the destination, or resumes the schedule, becomes its owner: it
- * never runs with the rights of somebody who has not seen what it does. Runs that were due before a change of the time or
+ * Changes a schedule. A caller who changes what is delivered or the destination, or resumes the schedule, becomes its owner:
+ * it never runs with the rights of somebody who has not seen what it does. Runs that were due before a change of the time or
  * in a pause are skipped.
  * @throws EstateError `forbidden`, `not_found`, `precondition_failed`, `validation_failed`.
  */
@@ -109,13 +116,24 @@ export async function patchSchedule(
             destination: before.destination as never,
             secret: before.secret,
           });
-    const resumes = enabled && before.status === 'paused' && before.owner_id !== ctx.caller.userId;
-    const changesOwner = resumes || patch.request !== undefined || patch.destination !== undefined;
+    if (destination) await requireRecipients(sql, destination.destination);
+    const resumes = enabled && before.status === 'paused';
+    const content = contentOf(patch);
+    const changesOwner =
+      (resumes && before.owner_id !== ctx.caller.userId) ||
+      content !== undefined ||
+      patch.destination !== undefined;
+    const report = content ? patch.report : (before.report ?? undefined);
+    // whoever resumes it or names what is delivered has seen the saved report
+    const looks = changesOwner || resumes;
     const resetsPosition = changesOwner || patch.incremental !== undefined;
     const { secret: _, ...shown } = before;
     const columns = {
       name: patch.name?.trim(),
-      request: patch.request && JSON.stringify(patch.request),
+      ...content,
+      ...(looks
+        ? { report_digest: await digestOf({ ...ctx, metamodel: work.metamodel }, work, report) }
+        : {}),
       incremental: patch.incremental,
       ...(resetsPosition ? { position: null } : {}),
       destination: destination && JSON.stringify(destination.destination),
@@ -185,11 +203,19 @@ export async function runSchedule(ctx: Ctx, id: string): Promise<StartedRun> {
   });
 }
 
+/** What a schedule delivers. */
+interface Delivered {
+  request?: ExportRequest | null;
+  report?: ScheduledReport | null;
+  incremental?: boolean;
+}
+
 type ScheduleRow = StoredRow & {
   cron: string;
   time_zone: string;
   status: string;
-  request: ExportRequest;
+  request: ExportRequest | null;
+  report: ScheduledReport | null;
   incremental: boolean;
   secret: string | null;
 };
@@ -212,7 +238,7 @@ async function readStoredRow({ sql }: Work, id: string): Promise<StoredRow> {
 async function check(
   ctx: Ctx,
   input: SchedulePatch,
-  present: Pick<ScheduleRow, 'cron' | 'time_zone' | 'request' | 'incremental'>,
+  present: Delivered & { cron: string; time_zone: string },
 ): Promise<{ cron: string; timeZone: string }> {
   if (input.name !== undefined && input.name.trim() === '') {
     throw invalidField('name', 'required', 'must not be blank');
@@ -221,11 +247,20 @@ async function check(
   const timeZone = input.time_zone ?? present.time_zone;
   const errors = scheduleErrors(cron, timeZone);
   if (errors.length > 0) throw invalidFields(errors);
-  const request = input.request ?? present.request;
-  if (request.after !== undefined) {
+  const { request, report }: Delivered = input.request || input.report ? input : present;
+  if (!request === !report) {
+    throw invalidField('request', 'required', 'or report is needed, and not both');
+  }
+  if (report) {
+    if (input.incremental ?? present.incremental) {
+      throw invalidField('incremental', 'not_offered', 'is only offered for exports');
+    }
+    return { cron, timeZone };
+  }
+  if (request!.after !== undefined) {
     throw invalidField('request.after', 'unknown_field', 'is set by each run: use incremental');
   }
-  if ((input.incremental ?? present.incremental) && request.include.length > 0) {
+  if ((input.incremental ?? present.incremental) && request!.include.length > 0) {
     throw invalidField('request.include', 'not_with_after', 'is not supported with incremental');
   }
   if (input.request !== undefined) {
@@ -235,4 +270,22 @@ async function check(
     });
   }
   return { cron, timeZone };
+}
+
+/** The columns of what is delivered; undefined if the patch leaves it. */
+function contentOf({ request, report }: SchedulePatch) {
+  if (!request && !report) return undefined;
+  return {
+    request: request ? JSON.stringify(request) : null,
+    report: report ? JSON.stringify(report) : null,
+  };
+}
+
+/** Checks that the caller may read a saved report. @returns the digest of its content; null without one. */
+async function digestOf(
+  ctx: Ctx,
+  { sql }: Work,
+  report: ScheduledReport | undefined,
+): Promise<string | null> {
+  return report ? (await prepareReport(ctx, report, sql)).saved.digest : null;
 }

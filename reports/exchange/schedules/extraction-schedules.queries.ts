@@ -1,13 +1,14 @@
+import { visibleSavedReports } from '../../../domain/collaboration/saved-reports/saved-reports.commands.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { ownRows } from '../../../domain/kernel/jobs/jobs.enqueue.ts';
 import { nextSlot } from '../../../domain/kernel/jobs/schedules.fire.ts';
-import { defineList } from '../../../domain/kernel/lists/lists.define.ts';
+import { defineList, listFor } from '../../../domain/kernel/lists/lists.define.ts';
 import { readItem } from '../../../domain/kernel/lists/lists.run.ts';
 import type { Condition, JsonText } from '../../../domain/kernel/lists/lists.types.ts';
 import { may, requirePermission } from '../../../domain/kernel/permissions/policy.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
 import { Choice } from '../../../domain/kernel/shapes.ts';
-import { fragment, type Sql } from '../../../platform/database.ts';
+import { embed, fragment, type Sql } from '../../../platform/database.ts';
 
 /** The permission that schedules require. */
 export const SCHEDULE_PERMISSION = 'inventory.export';
@@ -40,6 +41,9 @@ export const extractionScheduleList = defineList({
     cron: 's.cron',
     time_zone: 's.time_zone',
     request: 'e.request',
+    report: 'e.report',
+    report_name: (ctx) =>
+      fragment`(select s.name from saved_reports s where s.id = (e.report ->> 'saved_report_id')::uuid and ${embed(visibleSavedReports(ctx))})`,
     incremental: 'e.incremental',
     destination: `case when e.destination ->> 'kind' = 's3'
       then e.destination || '{"secret_access_key": "${MASK}"}' else e.destination end`,
@@ -123,7 +127,8 @@ function fillNextRuns<S extends { next_run_at?: { cron: string; time_zone: strin
 /** Reads one schedule as JSON, without its secret. @throws EstateError `forbidden`, `not_found`. */
 export async function readSchedule(ctx: Ctx, id: string, sql: Sql = ctx.db): Promise<JsonText> {
   requirePermission(ctx.caller, SCHEDULE_PERMISSION);
-  const text = await readItem(sql, extractionScheduleList, 'extraction schedule', id, visibleSchedules(ctx));
+  const list = listFor(ctx, extractionScheduleList);
+  const text = await readItem(sql, list, 'extraction schedule', id, visibleSchedules(ctx));
   return JSON.stringify(fillNextRuns([JSON.parse(text)])[0]);
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { ExportRequest } from '../../../domain/exchange/exports/export.job.ts';
 import { MASK } from '../../../domain/kernel/settings/settings.read.ts';
 import { BooleanOf, Choice, OptionalFlag, object, partialObject } from '../../../domain/kernel/shapes.ts';
+import { ScheduledReport } from './scheduled-report.types.ts';
 
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
@@ -14,7 +15,7 @@ export const Destination = object({
       minItems: 1,
       maxItems: 20,
       uniqueItems: true,
-      description: 'For mail: addresses',
+      description: 'For mail: addresses of active users, or of the domains in the setting `mail-recipients`',
     }),
   ),
   endpoint: Type.Optional(
@@ -79,9 +80,11 @@ const keepDays = {
 
 const members = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
+  /** Either this or `report`. */
+  request: Type.Optional(ExportRequest),
+  report: Type.Optional(ScheduledReport),
   cron: Type.String({ minLength: 1, maxLength: 200, examples: ['30 2 * * *'] }),
   time_zone: Type.String({ minLength: 1, maxLength: 100, examples: ['Europe/Berlin'] }),
-  request: ExportRequest,
   incremental: BooleanOf(
     'Whether a run only extracts changes since the last delivered run; the first run, and the first after a change of the request or the destination, extracts everything',
   ),

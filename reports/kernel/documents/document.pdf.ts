@@ -6,7 +6,7 @@ import type { Block, Cell, Inline, PrintDocument, Table } from './document.types
 /**
  * Types of the used part of pdfmake. Its own declarations include the DOM types, which conflict with those of Node.
  */
-interface PdfMaker {
+export interface PdfMaker {
   setFonts(fonts: unknown): void;
   setUrlAccessPolicy(allows: (url: string) => boolean): void;
   setLocalAccessPolicy(allows: (path: string) => boolean): void;

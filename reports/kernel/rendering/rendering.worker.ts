@@ -54,6 +54,7 @@ async function draw(
   if (format === 'chart') return Buffer.from(JSON.stringify(chart));
   if (format === 'pptx')
     return await (await import('./rendering.slides.ts')).writeSlides(chart, how, table?.());
+  if (format === 'pdf') return await (await import('./rendering.pdf.ts')).writePages(chart, how);
   const svg = drawChart(chart, how.workspace, how.options);
   if (format === 'svg') return Buffer.from(svg);
   return (await import('./rendering.png.ts')).pngOf(svg);

@@ -61,11 +61,25 @@ const run = async (w: World, role: Role) => {
 const onOwn = async (w: World, role: Role) => ({ path: await own(w, role) });
 const base = '/api/v1/extraction-schedules';
 
+/** A public report of the administrator. */
+const reportOf = async (w: World) => {
+  const maker = await w.client('admin');
+  const saved = await maker.post('/api/v1/saved-reports', {
+    name: 'Costs',
+    report_type: 'cost',
+    visibility: 'public',
+    config: { path: '/reports/cost', search: { type: 'Application' } },
+  });
+  const { request: _, ...other } = schedule();
+  return { body: { ...other, report: { saved_report_id: saved.body.id, format: 'csv' } } };
+};
+
 /** Extraction schedules: the own ones for whoever exports, others' for who keeps the settings. */
 export const extractionRows: Row[] = [
   // operation                                            A B M V I P 0
   row(`GET ${base}`, '+ + + + - - 0'),
   row(`POST ${base}`, '+ + + + - - 0', () => ({ body: schedule() })),
+  row(`POST ${base} (report)`, '+ + + + - - 0', reportOf),
   row(`GET ${base}/{id}`, '+ + + + - - 0', onOwn),
   row(`GET ${base}/{id} (others')`, '+ ? ? ? - - 0', others),
   row(`PATCH ${base}/{id}`, '+ + + + - - 0', onOwn, { name: 'Renamed' }),

@@ -38,6 +38,7 @@ const harmless: Record<string, object> = {
   'api-token-life': { days: 365 },
   'cors-origins': { origins: [] },
   'notification-digest': { minutes: 15 },
+  'mail-recipients': { domains: [] },
   'bpm-row-order': { row_order: ['management', 'core', 'support'] },
   'fiscal-year-start': { month: 1 },
   'exchange-rates': { rates: [] },

@@ -2,6 +2,7 @@
 import { startWorkers, type Workers } from '../../../workers/runtime.ts';
 import { openApp, type TestClient } from '../../support/harness.ts';
 import { untilStatus } from '../../support/jobs.ts';
+import { allowRecipients } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 import { base, nightly, runNow } from './extractions.fixture.ts';
 
@@ -10,6 +11,7 @@ const mail = { kind: 'mail', recipients: ['bi@estate.example'] };
 let workers: Workers;
 
 const { t, db, member } = await openApp(['member']);
+await allowRecipients(t.services, 'estate.example');
 workers = await startWorkers(t.services);
 
 afterAll(() => workers.close(5_000));

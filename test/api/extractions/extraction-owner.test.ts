@@ -1,7 +1,7 @@
 import { startWorkers } from '../../../workers/runtime.ts';
 import { startS3 } from '../../emulators/s3.ts';
 import { closeAfterAll, expectProblem, openApp } from '../../support/harness.ts';
-import { startSmtp, useSmtp } from '../../support/smtp.ts';
+import { allowRecipients, startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 import { attachmentOf, base, bucketOf, nightly, runNow } from './extractions.fixture.ts';
 
@@ -12,6 +12,7 @@ const { t, db, admin } = await openApp(['admin'], { OUTBOUND_ALLOW: '127.0.0.1:*
 closeAfterAll(await startWorkers(t.services));
 const s3 = closeAfterAll(await startS3());
 const smtp = closeAfterAll(await startSmtp());
+await allowRecipients(t.services, 'estate.example');
 await useSmtp(t.services, smtp.port);
 const rights = { 'admin.settings': true, 'inventory.view': true, 'inventory.export': true };
 await db('roles').insert({ key: 'steward', label: 'Steward', permissions: JSON.stringify(rights) });

@@ -18,7 +18,7 @@ import {
   pluck,
   type TestClient,
 } from '../../support/harness.ts';
-import { startSmtp, useSmtp } from '../../support/smtp.ts';
+import { allowRecipients, startSmtp, useSmtp } from '../../support/smtp.ts';
 import { until } from '../../support/until.ts';
 import { attachmentOf, base, bucketOf, nightly as input, runNow as runOf } from './extractions.fixture.ts';
 
@@ -26,6 +26,7 @@ const { t, db, viewer } = await openApp(['viewer'], { OUTBOUND_ALLOW: '127.0.0.1
 closeAfterAll(await startWorkers(t.services));
 const s3 = closeAfterAll(await startS3());
 const smtp = closeAfterAll(await startSmtp());
+await allowRecipients(t.services, 'estate.example');
 const [member, admin] = await t.clients('member', 'admin');
 for (let n = 0; n < 3; n += 1)
   await member.post('/api/v1/cards', {
@@ -105,6 +106,11 @@ describe('an extraction schedule', () => {
     [{ destination: { kind: 'disk', prefix: 'a' } }, 'destination.prefix', 'unknown_field'],
     [{ destination: { kind: 'disk', path: '/etc' } }, 'destination.path', 'unknown_field'],
     [{ destination: { kind: 'mail', recipients: ['nobody'] } }, 'destination.recipients.0', 'format'],
+    [
+      { destination: { kind: 'mail', recipients: ['a@b.example'] } },
+      'destination.recipients.0',
+      'refused_address',
+    ],
     [{ destination: { ...refusedBucket('https://10.0.0.1') } }, 'destination.endpoint', 'refused_address'],
     [{ destination: { ...refusedBucket('https://a.example/x') } }, 'destination.endpoint', 'refused_address'],
     [{ destination: { ...refusedBucket(null), prefix: 'a/../b' } }, 'destination.prefix', 'format'],

@@ -8,6 +8,7 @@ import { fetchReport, type Params, reportUrl } from '../../kit/reports.ts';
 const formats = [
   { accept: 'image/svg+xml', extension: 'svg' },
   { accept: 'image/png', extension: 'png' },
+  { accept: 'application/pdf', extension: 'pdf' },
   {
     accept: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
     extension: 'pptx',

@@ -161,6 +161,7 @@ const setting: Act = (hand) => {
     ['cors-origins', { origins: hand.one([[], ['https://portal.example']]) }],
     ['api-token-life', { days: 30 + hand.below(300) }],
     ['notification-digest', { minutes: 5 + hand.below(60) }],
+    ['mail-recipients', { domains: hand.one([[], ['estate.example']]) }],
     ['login-branding', { login_tagline: hand.name('Hello') }],
     ['email', { smtp_host: hand.one(['mail.example', 'post.example']), smtp_port: 25 }],
     ['retention', { events_days: 400 + hand.below(300) }],

@@ -1,0 +1,29 @@
+import Type, { type Static } from 'typebox';
+import { pictureLanguages, pictureOptions } from '../../../domain/inventory/reports/report.options.ts';
+import { Choice, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
+import type { ChartUnit } from '../../kernel/charts/charts.types.ts';
+
+/** A saved report that is delivered by a schedule. */
+export const ScheduledReport = object({
+  saved_report_id: Uuid,
+  format: Choice(['csv', 'xlsx', 'svg', 'png', 'pdf', 'pptx'], {
+    description: 'Of the file; a dashboard has no `csv`, and a page or slide for each of its pictures',
+  }),
+  table: OptionalText(100, 'The table of the report that CSV contains; default: the main table'),
+  language: Type.Optional(
+    Choice(pictureLanguages, {
+      description: 'Of pictures, and of the mail; default: English',
+    }),
+  ),
+  ...pictureOptions,
+});
+export type ScheduledReport = Static<typeof ScheduledReport>;
+
+/** A key figure that a mail names. */
+export interface KeyFigure {
+  /** Tells it apart in all languages. */
+  key: string;
+  name: string;
+  value: number;
+  unit: ChartUnit;
+}
