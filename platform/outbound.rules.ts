@@ -68,7 +68,7 @@ const namesHost = (entry: AllowedEntry, host: string): boolean =>
   entry.of === host || (ipaddr.isValid(host) && coversAddress(entry, host));
 
 /** Whether an entry names host and port. */
-const isNamed = (allowed: readonly AllowedEntry[], target: Target): boolean =>
+export const isNamed = (allowed: readonly AllowedEntry[], target: Target): boolean =>
   allowed.some((entry) => namesHost(entry, target.host) && coversPort(entry, target));
 
 /** Why a connection is refused as far as the target reports before its name is resolved, or undefined. */

@@ -10,6 +10,7 @@ import {
 } from 'undici';
 import {
   type AllowedEntry,
+  isNamed as isNamedBy,
   mayConnect,
   readAllowed,
   refusalBeforeResolving,
@@ -52,6 +53,8 @@ export interface Outbound {
    * credentials in it, an address of a range that is not public. Names are resolved, and checked again, at each call.
    */
   refusal(url: string): string | undefined;
+  /** Whether OUTBOUND_ALLOW names the host and the port of a valid address. */
+  isNamed(url: string): boolean;
   /** The same for a mail server, which has the ports 25, 465 and 587. */
   mailRefusal(host: string, port: number): string | undefined;
   /** @throws OutboundRefusal; Error for whatever goes wrong on the way, time-outs included. */
@@ -152,6 +155,8 @@ export function createOutbound(
     return refusalBeforeResolving(allowed, targetOf(url));
   };
 
+  const isNamed = (text: string): boolean => isNamedBy(allowed, targetOf(new URL(text)));
+
   const noteFailure = (address: string, error: unknown): void => {
     const { message, code } = ((error as Error).cause ?? error) as { message?: string; code?: unknown };
     log?.info({ address, code, cause: message }, 'an outgoing connection failed');
@@ -202,6 +207,7 @@ export function createOutbound(
 
   return {
     refusal,
+    isNamed,
     mailRefusal,
     fetch,
     connectMail,

@@ -102,6 +102,10 @@ export const foreignRows: ForeignRow[] = [
   foreign('GET /api/v1/surveys/{survey_id}/respond/{card_id}', '? ?'),
   foreign('POST /api/v1/surveys/{survey_id}/respond/{card_id}', '? ?'),
   foreign('PATCH /api/v1/notifications/{id}/read', '? ?'),
+  foreign('GET /api/v1/channels/{id}', '? ?'),
+  foreign('PATCH /api/v1/channels/{id}', '? ?'),
+  foreign('DELETE /api/v1/channels/{id}', '? ?'),
+  foreign('POST /api/v1/channels/{id}/test', '? ?'),
 
   foreign('GET /api/v1/jobs/{id}', '? +', job('queued')),
   foreign('POST /api/v1/jobs/{id}/cancel', '? +', job('queued')),

@@ -26,6 +26,8 @@ export async function plantSecrets({ services: { db } }: TestApp): Promise<void>
      insert into mails (recipient, content) values (:secret, jsonb_build_object('text', :secret::text));
      insert into webhooks (name, url, owner_id, rights, secret, previous_secret, position)
        select :secret, 'https://' || :secret, id, '{}', :secret, :secret, 0 from users limit 1;
+     insert into channels (owner_id, name, kind, host, secret)
+       select id, :secret, 'slack', 'hooks.slack.com', :secret from users limit 1;
      insert into itsm_connections (name, kind, instance_url, auth_type, username, secrets)
        values (:secret, 'servicenow', 'https://' || :secret, 'basic', :secret, :secret);
      insert into job_schedules (key, kind, queue, cron) values (:secret, 'scheduled-extraction', 'bulk', '0 0 1 1 *');

@@ -1,7 +1,13 @@
 import type { Knex } from 'knex';
+import { channelRefusal } from '../../domain/collaboration/channels/channels.commands.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { enqueueMails, type Mail, mailConfigured } from '../../domain/kernel/mail/mail.enqueue.ts';
-import { appUrl, formatDate, renderMail } from '../../domain/kernel/mail/mail.templates.ts';
+import {
+  enqueueMails,
+  enqueueMessages,
+  type Mail,
+  mailConfigured,
+} from '../../domain/kernel/mail/mail.enqueue.ts';
+import { appUrl, formatDate, type MailParts, renderMail } from '../../domain/kernel/mail/mail.templates.ts';
 import { readSetting } from '../../domain/kernel/settings/settings.read.ts';
 import { isObject } from '../../domain/kernel/shapes.ts';
 import { query, type Sql } from '../../platform/database.ts';
@@ -49,10 +55,11 @@ export async function mailRun(
   const app = (await readSetting(sql, 'app_title')) || 'Estate';
   const { name, size } = await sql('files').where({ id: run.file_id }).first('name', 'size');
   const attached = Number(size) <= MAX_ATTACHED_BYTES;
-  const path = `/api/v1/extraction-schedules/${run.schedule_id}/runs/${run.id}/file`;
-  const url = `${base.replace(/\/+$/, '')}${path}`;
+  const url = `${base.replace(/\/+$/, '')}${fileOf(run)}`;
   const content = run.report
-    ? await reportMail(sql, run, { app, base, name, url: attached ? undefined : url })
+    ? renderMail(
+        await reportParts(sql, run, { app, base, name, isLinked: !attached }, attached ? undefined : url),
+      )
     : { text: extractionText(run, name, attached ? undefined : url) };
   const mail: Omit<Mail, 'to'> = {
     subject: `${app}: ${run.schedule_name}`,
@@ -67,6 +74,38 @@ export async function mailRun(
   return refused;
 }
 
+/** @throws EstateError `forbidden` if the owner of the schedule may not use the channel any more, or it is paused. */
+export async function requireChannel(ctx: Ctx, id: string): Promise<void> {
+  const refusal = await channelRefusal(ctx.db, ctx, id);
+  if (refusal !== undefined) throw new EstateError('forbidden', refusal);
+}
+
+/** Enqueues the message of a run in the transaction that ends it. Files are linked: webhooks take none. */
+export async function messageRun(
+  sql: Knex.Transaction,
+  ctx: Ctx,
+  run: MadeRun,
+  channel: string,
+): Promise<void> {
+  const { app_base_url: base } = await readSetting(sql, 'email');
+  const app = (await readSetting(sql, 'app_title')) || 'Estate';
+  const { name } = await sql('files').where({ id: run.file_id }).first('name');
+  const file = appUrl(base, fileOf(run));
+  const about = { app, base, name, isLinked: true };
+  const parts = run.report
+    ? await reportParts(sql, run, about)
+    : {
+        heading: run.schedule_name,
+        paragraphs: [`The extraction of ${run.slot.toISOString()} is ready: ${name}`],
+      };
+  const items = [...(parts.items ?? []), ...(file ? [{ title: name, text: file, url: file }] : [])];
+  await enqueueMessages(sql, ctx, [{ channel, parts: { ...parts, items } }]);
+}
+
+/** The path of the file of a run. */
+const fileOf = (run: MadeRun): string =>
+  `/api/v1/extraction-schedules/${run.schedule_id}/runs/${run.id}/file`;
+
 function extractionText(run: MadeRun, name: string, url: string | undefined): string {
   const where =
     url === undefined
@@ -78,17 +117,22 @@ function extractionText(run: MadeRun, name: string, url: string | undefined): st
 interface About {
   app: string;
   base: string;
-  /** The name of the file, and its address if it is too large for the mail. */
+  /** The name of the file. */
   name: string;
-  url: string | undefined;
+  /** Whether the file is not attached. */
+  isLinked: boolean;
 }
 
-/** The mail of a report: its key figures with their change since the last delivery, and where it is. */
-async function reportMail(
+/**
+ * The mail or message of a report: its key figures with their change since the last delivery, and where it is.
+ * @param url of the file, if it is too large for a mail.
+ */
+async function reportParts(
   sql: Knex.Transaction,
   run: MadeRun,
-  { app, base, name, url }: About,
-): Promise<Pick<Mail, 'text' | 'html'>> {
+  { app, base, name, isLinked }: About,
+  url?: string,
+): Promise<MailParts> {
   const of: InLanguage = { language: run.report!.language };
   const said = await query(sql).row<{ name: string; report_type: string; config: unknown; owner: string }>`
     select s.name, s.report_type, s.config, u.display_name as owner
@@ -99,10 +143,10 @@ async function reportMail(
   const { items, since } = await figureLines(sql, run, of);
   const page = said && appUrl(base, pageOf(run.report!.saved_report_id, said.report_type, said.config));
   const values = { report, date: dateOf(run.slot), file: name };
-  return renderMail({
+  return {
     heading: run.schedule_name,
     paragraphs: [
-      reportText(of, url === undefined ? 'mail.attached' : 'mail.linked', values),
+      reportText(of, isLinked ? (url === undefined ? 'mail.ready' : 'mail.linked') : 'mail.attached', values),
       ...(url === undefined ? [] : [url]),
       ...(items.length === 0 ? [] : [reportText(of, 'mail.figures', { date: dateOf(run.slot) })]),
       ...(since ? [reportText(of, 'mail.since', { date: dateOf(since) })] : []),
@@ -110,7 +154,7 @@ async function reportMail(
     items,
     ...(page ? { button: { label: reportText(of, 'mail.open', { app }), url: page } } : {}),
     footer: [reportText(of, 'mail.footer', { app, owner: said?.owner ?? '' })],
-  });
+  };
 }
 
 /** The key figures of a run, each with its change since the last delivery of the same content. */

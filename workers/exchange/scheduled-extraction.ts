@@ -33,7 +33,7 @@ import {
 } from '../../reports/exchange/schedules/extraction-schedules.destination.ts';
 import { SCHEDULE_PERMISSION } from '../../reports/exchange/schedules/extraction-schedules.queries.ts';
 import type { StoredDestination } from '../../reports/exchange/schedules/extraction-schedules.types.ts';
-import { mailRun, requireMailable } from './scheduled-extraction.mail.ts';
+import { mailRun, messageRun, requireChannel, requireMailable } from './scheduled-extraction.mail.ts';
 
 type Job = RunningJob<{ schedule_id: string }>;
 
@@ -65,6 +65,7 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
   const ctx = await ownerContext(job, services, run);
   const { destination } = run;
   if (destination.kind === 'mail') await requireMailable(services.db, destination.recipients);
+  if (destination.kind === 'channel') await requireChannel(ctx, destination.channel_id);
   const made = await makeRunFiles(job, services, ctx, run);
   const storage = await storageOf(services, { ...run, id: run.schedule_id });
   try {
@@ -75,6 +76,7 @@ async function carryOut(job: Job, services: Services, run: ExtractionRun): Promi
   return await inTransaction(services.db, async (sql) => {
     const refused =
       destination.kind === 'mail' ? await mailRun(sql, job.ctx, made, destination.recipients) : [];
+    if (destination.kind === 'channel') await messageRun(sql, job.ctx, made, destination.channel_id);
     const result: JobResult = { result: { schedule_id: run.schedule_id, run_id: run.id } };
     await job.finish({ sql }, result);
     await succeedRun(sql, job.ctx, run, refused);
@@ -125,13 +127,13 @@ async function outgoing({ db, blobs }: Services, id: string): Promise<OutgoingFi
   };
 }
 
-/** The storage that a schedule's files go to; undefined for mail. */
+/** The storage that a schedule's files go to; undefined for mail and channels. */
 async function storageOf(
   services: Services,
   schedule: { id: string; destination: StoredDestination; secret: string | null },
 ): Promise<Storage | undefined> {
   const { id, destination } = schedule;
-  if (destination.kind === 'mail') return undefined;
+  if (destination.kind === 'mail' || destination.kind === 'channel') return undefined;
   if (destination.kind === 'disk') return await openStorage(services, { kind: 'disk', scheduleId: id });
   return await openStorage(services, {
     ...destination,

@@ -1,8 +1,8 @@
 import { query, type Sql } from '../../../platform/database.ts';
 import type { UserRow } from '../../access/users.model.ts';
 import type { Ctx, Work } from '../../kernel/context.ts';
-import { enqueueMails, isMailAddress, type Mail } from '../../kernel/mail/mail.enqueue.ts';
-import { appUrl, renderMail } from '../../kernel/mail/mail.templates.ts';
+import { enqueueMails, enqueueMessages, isMailAddress } from '../../kernel/mail/mail.enqueue.ts';
+import { appUrl, type MailParts, renderMail } from '../../kernel/mail/mail.templates.ts';
 import type { Metamodel } from '../../kernel/metamodel/metamodel.compile.ts';
 import { readSetting } from '../../kernel/settings/settings.read.ts';
 import { canSeeCard, hasPermission, readPeople } from './notifications.gather.ts';
@@ -56,12 +56,29 @@ export async function mailDueNotifications({ sql, metamodel }: Work, ctx: Ctx): 
   const wanted = await stillVisible(sql, metamodel, unread);
   if (wanted.length === 0) return;
   const email = await readSetting(sql, 'email');
-  // without a mail server pending mails are dropped
-  if (email.smtp_host === '') return;
   const name = (await readSetting(sql, 'app_title')) || 'Estate';
   const byUser = Map.groupBy(wanted, ({ user_id }) => user_id);
-  const mails = [...byUser.values()].map((due) => digestMail(due, name, email.app_base_url));
-  await enqueueMails(sql, ctx, mails);
+  const digests = [...byUser].map(([user, due]) => ({
+    user,
+    due,
+    parts: digestOf(due, name, email.app_base_url),
+  }));
+  // without a mail server pending mails are dropped
+  if (email.smtp_host !== '') {
+    const mails = digests.map(({ due, parts }) => ({
+      to: due[0]!.email,
+      subject: subjectOf(due, name),
+      ...renderMail(parts),
+    }));
+    await enqueueMails(sql, ctx, mails);
+  }
+  const channels = await query(sql).rows<{ id: string; owner_id: string }>`select id, owner_id from channels
+    where notifies and status = 'active' and owner_id = any(${[...byUser.keys()]}::uuid[])`;
+  const messages = channels.map(({ id, owner_id }) => ({
+    channel: id,
+    parts: digests.find(({ user }) => user === owner_id)!.parts,
+  }));
+  await enqueueMessages(sql, ctx, messages);
   await query(sql).run`insert into notification_mailings (user_id, last_at)
     select unnest(${[...byUser.keys()]}::uuid[]), now()
      on conflict (user_id) do update set last_at = excluded.last_at`;
@@ -86,15 +103,18 @@ async function stillVisible(sql: Sql, metamodel: Metamodel, due: Due[]): Promise
 const withNames = (message: string): string =>
   message.replace(/@\[([^\]\r\n]{1,200})\]\(user:[0-9a-f-]{36}\)/gi, '@$1');
 
-/** One mail with all pending notifications of a user. */
-function digestMail(due: Due[], app: string, base: string): Mail {
+const subjectOf = (due: Due[], app: string): string =>
+  due.length === 1 ? due[0]!.title : `${due.length} notifications of ${app}`;
+
+/** All pending notifications of a user. */
+function digestOf(due: Due[], app: string, base: string): MailParts {
   const [first] = due;
   const single = due.length === 1;
   const url = (path: string | null) => (path === null ? undefined : appUrl(base, path));
   const target = url(single ? first!.link : null) ?? appUrl(base, '/notifications');
   const settings = appUrl(base, '/settings/notifications');
   const more = due.length - LISTED;
-  const { text, html } = renderMail({
+  return {
     heading: single ? first!.title : `${due.length} notifications`,
     paragraphs: [
       ...(single ? [withNames(first!.message)] : []),
@@ -112,7 +132,5 @@ function digestMail(due: Due[], app: string, base: string): Mail {
         ? 'To get fewer mails, switch kinds of notification off in your notification preferences.'
         : `To get fewer mails, switch kinds of notification off: ${settings}`,
     ],
-  });
-  const subject = single ? first!.title : `${due.length} notifications of ${app}`;
-  return { to: first!.email, subject, text, html };
+  };
 }

@@ -170,6 +170,16 @@ const extractionFailed: NotificationRule = {
   link: () => null,
 };
 
+const channelPaused: NotificationRule = {
+  type: 'channel_paused',
+  to: (event) => [event.recipient_id],
+  toActor: () => true,
+  title: ({ event }) => `The channel ${excerpt(event.data.name)} is paused`,
+  message: ({ event }) => excerpt(event.data.reason),
+  many: (count) => `${count} channels are paused`,
+  link: () => null,
+};
+
 const extractionRecovered: NotificationRule = {
   ...extractionFailed,
   title: ({ event }) => `The extraction ${excerpt(event.data.name)} works again`,
@@ -274,6 +284,7 @@ export const notificationRules: Record<string, NotificationRule[]> = {
   'ppm_task.updated': [taskAssigned],
   'risk.created': [riskAssigned],
   'risk.updated': [riskAssigned, riskMoved],
+  'channel.paused': [channelPaused],
   'extraction_run.failed': [extractionFailed],
   'extraction_run.succeeded': [extractionRecovered],
   'migration.previewed': [

@@ -197,6 +197,7 @@ const catalogue = {
   job: audit(['cancelled', 'retried']),
   schedule: audit(['changed']),
   mutation_batch: audit(['opened', 'committed', 'rolled_back']),
+  channel: user([...written, 'paused', 'tested']),
   webhook: audit(['created', 'updated', 'deleted', 'secret_rotated', 'paused', 'pinged', 'replayed']),
   notification: user(['created', 'updated', 'read']),
 };

@@ -5,6 +5,7 @@ import type { Ctx } from '../context.ts';
 import { defineJob } from '../jobs/jobs.define.ts';
 import { JOBS_CHANNEL, type JobRights } from '../jobs/jobs.enqueue.ts';
 import { readSetting } from '../settings/settings.read.ts';
+import type { MailParts } from './mail.templates.ts';
 
 /** One mail to one recipient. */
 export interface Mail {
@@ -59,13 +60,22 @@ export async function enqueueMails(sql: Transaction, ctx: Ctx, mails: Mail[]): P
       recipient: to,
       content: { ...content, subject: oneLine(content.subject) },
     }));
+  await enqueueRows(sql, ctx, rows);
+}
+
+/** Stores outgoing messages, each with its job. */
+async function enqueueRows(
+  sql: Transaction,
+  ctx: Ctx,
+  rows: { recipient: string; channel_id?: string; content: object }[],
+): Promise<void> {
   if (rows.length === 0) return;
   // Owned by the service: it is also sent if the user who caused it is no longer active.
   const rights: JobRights = { permissions: '*' };
   await query(sql).run`with made as (
-       insert into mails (recipient, content)
-       select recipient, content
-       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(recipient text, content jsonb)
+       insert into mails (recipient, channel_id, content)
+       select recipient, channel_id, content
+       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(recipient text, channel_id uuid, content jsonb)
        returning id
      ), asked as (
        insert into jobs (kind, queue, payload, rights, request_id)
@@ -73,6 +83,18 @@ export async function enqueueMails(sql: Transaction, ctx: Ctx, mails: Mail[]): P
        ${JSON.stringify(rights)}::jsonb, ${ctx.requestId} from made returning id
      )
      select count(*), pg_notify(${JOBS_CHANNEL}, '') from asked`;
+}
+
+/** A message to a channel, with the contents of a mail. */
+export interface Message {
+  channel: string;
+  parts: MailParts;
+}
+
+/** Enqueues messages to channels in the caller's transaction, as mails are. */
+export async function enqueueMessages(sql: Transaction, ctx: Ctx, messages: Message[]): Promise<void> {
+  const rows = messages.map(({ channel, parts }) => ({ recipient: '', channel_id: channel, content: { parts } }));
+  await enqueueRows(sql, ctx, rows);
 }
 
 /** A subject is one line of at most 200 characters. */
@@ -91,13 +113,15 @@ type MailOutcome = 'sent' | 'not_configured' | 'refused' | 'unconfirmed';
 interface StoredMail {
   id: string;
   recipient: string;
-  content: Omit<Mail, 'to'> | null;
+  /** Set: the message goes to this channel. */
+  channel_id: string | null;
+  content: (Omit<Mail, 'to'> & Partial<Pick<Message, 'parts'>>) | null;
   submitted_at: Date | null;
   outcome: MailOutcome | null;
 }
 
 export async function loadMail(sql: Sql, id: string): Promise<StoredMail | undefined> {
-  return await sql('mails').where({ id }).first('id', 'recipient', 'content', 'submitted_at', 'outcome');
+  return await sql('mails').where({ id }).first('id', 'recipient', 'channel_id', 'content', 'submitted_at', 'outcome');
 }
 
 /** Records that sending the mail to the server has started. */

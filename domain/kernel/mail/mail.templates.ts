@@ -1,7 +1,7 @@
 import { escapeMarkup } from '../../../platform/xml.ts';
 
 /** The contents of a mail; every text is plain text and may contain any user input. */
-interface MailParts {
+export interface MailParts {
   heading: string;
   paragraphs?: string[];
   items?: { title: string; text: string; url?: string | undefined }[];

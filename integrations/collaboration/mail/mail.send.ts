@@ -20,6 +20,7 @@ import {
 } from '../../../domain/kernel/settings/settings.read.ts';
 import { inTransaction, isConnectionLoss } from '../../../platform/database.ts';
 import { EstateError, notFound } from '../../../platform/errors.ts';
+import { runMessage } from '../channels/channel.send.ts';
 import { SmtpFailure } from './mail.failure.ts';
 import { deliver, type MailServer, type SmtpTimeouts } from './mail.smtp.ts';
 
@@ -152,6 +153,8 @@ export async function runMail(job: RunningJob<{ mail_id: string }>, services: Se
     const detail = 'The mail was sent to the mail server, but the response was lost. It is not sent again.';
     throw new EstateError('mail_unconfirmed', detail);
   }
+  if (mail?.channel_id && mail.content?.parts)
+    return await runMessage(job, services, mail.id, mail.channel_id, mail.content.parts);
   if (!mail?.content) return { message: 'nothing to send', result: { outcome: mail?.outcome ?? null } };
   const server = await readMailServer(services);
   if (!server) {

@@ -48,7 +48,7 @@ export async function createSchedule(
     const digest = await digestOf({ ...ctx, metamodel }, work, input.report);
     const id = await query(sql).value<string>`select uuidv7()`;
     const { destination, secret } = toColumns(tools, id, input.destination, undefined);
-    await requireRecipients(sql, destination);
+    await requireRecipients(ctx, sql, destination);
     await sql('job_schedules').insert({
       key: keyOf(id),
       kind: scheduledExtractionJob.kind,
@@ -116,7 +116,7 @@ export async function patchSchedule(
             destination: before.destination as never,
             secret: before.secret,
           });
-    if (destination) await requireRecipients(sql, destination.destination);
+    if (destination) await requireRecipients(ctx, sql, destination.destination);
     const resumes = enabled && before.status === 'paused';
     const content = contentOf(patch);
     const changesOwner =

@@ -31,6 +31,7 @@ export const endpointOf = ({ endpoint, region }: Pick<S3Address, 'endpoint' | 'r
 const members: Record<Destination['kind'], { needed: (keyof Destination)[]; more: (keyof Destination)[] }> = {
   disk: { needed: [], more: [] },
   mail: { needed: ['recipients'], more: [] },
+  channel: { needed: ['channel_id'], more: [] },
   s3: {
     needed: ['bucket', 'access_key_id'],
     more: ['endpoint', 'region', 'prefix', 'path_style', 'secret_access_key'],
@@ -54,6 +55,9 @@ export function toColumns(
     const recipients = given.recipients!;
     throwErrors(recipientErrors(recipients));
     return { destination: { kind: 'mail', recipients }, secret: null };
+  }
+  if (given.kind === 'channel') {
+    return { destination: { kind: 'channel', channel_id: given.channel_id! }, secret: null };
   }
   const address: S3Address = {
     kind: 's3',

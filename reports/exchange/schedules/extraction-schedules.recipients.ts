@@ -1,6 +1,8 @@
+import { channelRefusal } from '../../../domain/collaboration/channels/channels.commands.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
 import { readSetting } from '../../../domain/kernel/settings/settings.read.ts';
 import { query, type Sql } from '../../../platform/database.ts';
-import { invalidFields } from '../../../platform/errors.ts';
+import { invalidField, invalidFields } from '../../../platform/errors.ts';
 import type { StoredDestination } from './extraction-schedules.types.ts';
 
 /**
@@ -24,8 +26,12 @@ export async function splitRecipients(
   };
 }
 
-/** @throws EstateError 422 naming the addresses that may not receive files. */
-export async function requireRecipients(sql: Sql, destination: StoredDestination): Promise<void> {
+/** @throws EstateError 422 naming the addresses that may not receive files, or the channel that the caller may not use. */
+export async function requireRecipients(ctx: Ctx, sql: Sql, destination: StoredDestination): Promise<void> {
+  if (destination.kind === 'channel') {
+    const refusal = await channelRefusal(sql, ctx, destination.channel_id);
+    if (refusal !== undefined) throw invalidField('destination.channel_id', 'refused_channel', refusal);
+  }
   if (destination.kind !== 'mail') return;
   const { recipients } = destination;
   const { refused } = await splitRecipients(sql, recipients);

@@ -7,8 +7,15 @@ import { ScheduledReport } from './scheduled-report.types.ts';
 /** Where the files of a schedule are delivered. `toColumns` checks which members each kind has. */
 export const Destination = object({
   kind: Choice(
-    ['disk', 's3', 'mail'],
-    '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file',
+    ['disk', 's3', 'mail', 'channel'],
+    '`disk`: a separate folder in the data folder. `s3`: a bucket of an S3-compatible store. `mail`: an attachment up to 10 MB, otherwise a link to the file. `channel`: a message with a link to the file',
+  ),
+  channel_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      pattern: '^[0-9a-fA-F-]{36}$',
+      description: 'For channel: one of yours, or a shared one',
+    }),
   ),
   recipients: Type.Optional(
     Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
@@ -72,7 +79,11 @@ export interface S3Address {
 }
 
 /** A destination as it is stored. */
-export type StoredDestination = { kind: 'disk' } | { kind: 'mail'; recipients: string[] } | S3Address;
+export type StoredDestination =
+  | { kind: 'disk' }
+  | { kind: 'mail'; recipients: string[] }
+  | { kind: 'channel'; channel_id: string }
+  | S3Address;
 
 const keepDays = {
   description: 'Files older than this number of days are removed, except the newest; null: no limit',

@@ -23,6 +23,14 @@ const nextPosition = () => {
   return position;
 };
 
+/** A channel of the one who asks, or of an administrator where the role may have none. */
+async function ownChannel(w: World, role: Role) {
+  const maker = ['admin', 'bpm_admin', 'member', 'viewer'].includes(role) ? role : 'admin';
+  const made = await (await w.client(maker)).post('/api/v1/channels', channel);
+  return { path: { id: made.body.id as string } };
+}
+const channel = { name: 'Mine', kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/x' };
+
 export const notificationRows: Row[] = [
   // operation                                                      A B M V I P 0
   row('GET /notifications', '+ + + + - - 0'),
@@ -31,6 +39,13 @@ export const notificationRows: Row[] = [
   row('PATCH /notifications/{id}/read', '+ + + + - - 0', ownNotification),
   row('POST /notifications/mark-all-read', '+ + + + - - 0'),
   row('GET /users/me/notification-preferences', '+ + + + + + 0'),
+  row('GET /channels', '+ + + + - - 0'),
+  row('POST /channels', '+ + + + - - 0', () => ({ body: channel })),
+  row('POST /channels (shared)', '+ - - - - - 0', () => ({ body: { ...channel, is_shared: true } })),
+  row('GET /channels/{id}', '+ + + + - - 0', ownChannel),
+  row('PATCH /channels/{id}', '+ + + + - - 0', ownChannel, { name: 'Renamed' }),
+  row('DELETE /channels/{id}', '+ + + + - - 0', ownChannel),
+  row('POST /channels/{id}/test', '+ + + + - - 0', ownChannel),
   row('PATCH /users/me/notification-preferences', '+ + + + + + 0', () => ({
     body: { email: { card_updated: true } },
   })),
