@@ -1,4 +1,4 @@
-import { type Reaction, serveResponses } from './http.ts';
+import { type Reaction, type Response, serveResponses } from './http.ts';
 
 /** A message as it was taken. */
 interface Taken {
@@ -20,7 +20,7 @@ export interface TestChat {
   close(): Promise<void>;
 }
 
-const text = (status: number, body: string): Reaction => ({
+const text = (status: number, body: string): Response => ({
   status,
   headers: { 'content-type': 'text/plain' },
   body,
@@ -57,7 +57,7 @@ function isBlock(block: {
 }
 
 /** An incoming webhook: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
-function ofSlack(body: string): Reaction | object {
+function ofSlack(body: string): Response | object {
   let message: { text?: string; blocks?: object[] };
   try {
     message = JSON.parse(body);
@@ -71,7 +71,7 @@ function ofSlack(body: string): Reaction | object {
 }
 
 /** A webhook of Workflows, with the limit of messages in Teams of 28 KB. */
-function ofTeams(body: string): Reaction | object {
+function ofTeams(body: string): Response | object {
   if (Buffer.byteLength(body) > 28 * 1024)
     return { status: 413, body: { error: { code: 'RequestEntityTooLarge' } } };
   const message = JSON.parse(body);
@@ -96,15 +96,18 @@ export async function startChat(): Promise<TestChat> {
     if (method !== 'POST' || !headers['content-type']?.startsWith('application/json'))
       return text(400, 'invalid_payload');
     const message = service === 'slack' ? ofSlack(body) : ofTeams(body);
-    if ('status' in message) return message as Reaction;
+    if ('status' in message) return message as Response;
     const fault = chat.fault();
     if (fault === 'hang' || fault === 'reset') {
       taken.push({ service, body: message });
       return fault;
     }
     if (fault) {
-      const wait = fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
-      return { ...(text(fault.status, fault.text ?? '') as object), status: fault.status, headers: wait };
+      const { status, text: said = '', retryAfter } = fault;
+      return {
+        ...text(status, said),
+        headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+      };
     }
     taken.push({ service, body: message });
     return service === 'slack' ? text(200, 'ok') : { status: 202 };
