@@ -4,14 +4,25 @@ import { call, type NotificationPreferences, patchNotificationPreferences } from
 import { useTexts } from '../../kit/messages.tsx';
 import styles from './account.module.css';
 import { preferencesQuery } from './account.queries.ts';
+import { ChannelsSection } from './ChannelsSection.tsx';
 
 type Channel = keyof NotificationPreferences;
 type Kind = keyof NotificationPreferences['in_app'];
 
 const channels: Channel[] = ['in_app', 'email'];
 
-/** Which events notify the person, in the application and by mail. */
+/** Which events notify the person, and the channels that get them, too. */
 export function NotificationsSection() {
+  return (
+    <>
+      <ChannelsSection />
+      <SwitchesSection />
+    </>
+  );
+}
+
+/** Which events notify the person, in the application and by mail. */
+function SwitchesSection() {
   const t = useTexts();
   const client = useQueryClient();
   const { data } = useQuery(preferencesQuery);

@@ -17,8 +17,10 @@ import { useReason } from '../../kit/reasons.ts';
 import { type Report, reportOf, titleOf } from '../../kit/reportCatalogue.ts';
 import { type Params, reportUrl, useChart } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
+import { ScheduleDialog } from '../../kit/ScheduleDialog.tsx';
 import { ShareButton } from '../../kit/ShareButton.tsx';
 import { savedReportQuery, savedTypeOf } from '../../kit/saved.ts';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { RouteMissing, RoutePending } from '../../shell/RouteStates.tsx';
 import { useDownload } from './download.ts';
 import { useDrill } from './drill.ts';
@@ -252,7 +254,8 @@ interface MoreMenuProps {
 /** Saving, downloads, printing and the full screen. */
 function MoreMenu({ download, onFullscreen, saved, view, title, onSaved }: MoreMenuProps) {
   const t = useTexts();
-  const [dialog, setDialog] = useState<'new' | 'change'>();
+  const [dialog, setDialog] = useState<'new' | 'change' | 'schedule'>();
+  const mayExport = isAllowed(useMe().permissions, 'inventory.export');
   const { data: known } = useQuery({ ...savedReportQuery(saved ?? ''), enabled: saved !== undefined });
   const mayChange = known?.can_edit ?? false;
   return (
@@ -272,6 +275,11 @@ function MoreMenu({ download, onFullscreen, saved, view, title, onSaved }: MoreM
           <Menu.Item leftSection={<Icon name="bookmark" />} onClick={() => setDialog('new')}>
             {t('save.saveAs')}
           </Menu.Item>
+          {known && mayExport && (
+            <Menu.Item leftSection={<Icon name="schedule" />} onClick={() => setDialog('schedule')}>
+              {t('schedule.open')}
+            </Menu.Item>
+          )}
           <Menu.Divider />
           <Menu.Label>{t('reports.download')}</Menu.Label>
           {download.formats.map(({ extension, accept }) => (
@@ -288,7 +296,10 @@ function MoreMenu({ download, onFullscreen, saved, view, title, onSaved }: MoreM
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {dialog && (
+      {dialog === 'schedule' && known && (
+        <ScheduleDialog saved={known} onClose={() => setDialog(undefined)} />
+      )}
+      {(dialog === 'new' || dialog === 'change') && (
         <SaveDialog
           title={t(dialog === 'new' ? 'save.saveAs' : 'save.overwrite')}
           saved={dialog === 'change' ? known : undefined}

@@ -12,7 +12,9 @@ import { ToneMark } from '../../kit/marks.tsx';
 import { useTexts } from '../../kit/messages.tsx';
 import type { Params } from '../../kit/reports.ts';
 import { SaveDialog } from '../../kit/SaveDialog.tsx';
+import { ScheduleDialog } from '../../kit/ScheduleDialog.tsx';
 import { savedReportsQuery, useSavedReports, viewOf } from '../../kit/saved.ts';
+import { isAllowed, useMe } from '../../shell/queries.ts';
 import { RoutePending } from '../../shell/RouteStates.tsx';
 import { useReportPicture } from './picture.ts';
 import styles from './reports.module.css';
@@ -67,6 +69,8 @@ function SavedItem({ saved }: { saved: SavedReport }) {
   const { date } = useFormat();
   const { create, remove } = useSavedReports();
   const [isOpen, setOpen] = useState(false);
+  const [isScheduling, setScheduling] = useState(false);
+  const mayExport = isAllowed(useMe().permissions, 'inventory.export');
   const { name, description, report_type, config, visibility, is_owner, can_edit, owner_name, updated_at } =
     saved;
   const duplicate = () =>
@@ -120,6 +124,11 @@ function SavedItem({ saved }: { saved: SavedReport }) {
           <Menu.Item leftSection={<Icon name="link" />} onClick={copy}>
             {t('share.copy')}
           </Menu.Item>
+          {mayExport && (
+            <Menu.Item leftSection={<Icon name="schedule" />} onClick={() => setScheduling(true)}>
+              {t('schedule.open')}
+            </Menu.Item>
+          )}
           {is_owner && (
             <Menu.Item
               color="red"
@@ -131,6 +140,7 @@ function SavedItem({ saved }: { saved: SavedReport }) {
           )}
         </Menu.Dropdown>
       </Menu>
+      {isScheduling && <ScheduleDialog saved={saved} onClose={() => setScheduling(false)} />}
       {isOpen && (
         <SaveDialog
           title={t('save.edit')}
