@@ -24,7 +24,7 @@ const OWN = 'notifications.manage';
 const SHARED = 'admin.settings';
 
 /** The channels that the caller may use, over the alias `c`: the own and the shared ones. */
-export const usableChannels = ({ caller }: Pick<Ctx, 'caller'>): Condition =>
+const usableChannels = ({ caller }: Pick<Ctx, 'caller'>): Condition =>
   fragment`(c.is_shared or c.owner_id = ${caller.userId}::uuid)`;
 
 /** The caller's channels and the shared ones, without their addresses. */

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { Internal, type RowOf, rowModel } from '../../kernel/resources/rows.ts';
 import { Choice, Nullable, Timestamp, Uuid } from '../../kernel/shapes.ts';
 
-export const channelKinds = ['slack', 'teams'] as const;
+const channelKinds = ['slack', 'teams'] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
 /** An incoming webhook of Slack or Microsoft Teams. */
