@@ -251,9 +251,10 @@ async function replaceAccount(
 ): Promise<void> {
   const { sql } = work;
   await revokeApiTokensOf(work, id);
-  for (const { table, column } of personalRows) {
+  for (const { table, column, where = 'true' } of personalRows) {
     await sql(table)
       .where({ [column]: id })
+      .whereRaw(where)
       .delete();
   }
   await query(sql).run`delete from throttles

@@ -37,7 +37,7 @@ export const textTables: TextTable[] = [
 ];
 
 /** Tables with rows that belong to one user: they are deleted. */
-export const personalRows: { table: string; column: string }[] = [
+export const personalRows: { table: string; column: string; where?: string }[] = [
   { table: 'one_time_tokens', column: 'user_id' },
   { table: 'web_sessions', column: 'user_id' },
   { table: 'two_factor', column: 'user_id' },
@@ -51,4 +51,5 @@ export const personalRows: { table: string; column: string }[] = [
   { table: 'survey_reminders', column: 'user_id' },
   { table: 'odata_reads', column: 'user_id' },
   { table: 'deprecation_notices', column: 'user_id' },
+  { table: 'channels', column: 'owner_id', where: 'not is_shared' },
 ];

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { pictureLanguages, pictureOptions } from '../../../domain/inventory/reports/report.options.ts';
+import { pictureOptions } from '../../../domain/inventory/reports/report.options.ts';
 import { Choice, OptionalText, object, Uuid } from '../../../domain/kernel/shapes.ts';
 import type { ChartUnit } from '../../kernel/charts/charts.types.ts';
 
@@ -11,9 +11,7 @@ export const ScheduledReport = object({
   }),
   table: OptionalText(100, 'The table of the report that CSV contains; default: the main table'),
   language: Type.Optional(
-    Choice(pictureLanguages, {
-      description: 'Of pictures, and of the mail; default: English',
-    }),
+    Type.Literal('de', { description: 'Of pictures, and of the mail; default: English' }),
   ),
   ...pictureOptions,
 });

@@ -65,10 +65,10 @@ const base = '/api/v1/extraction-schedules';
 const reportOf = async (w: World) => {
   const maker = await w.client('admin');
   const saved = await maker.post('/api/v1/saved-reports', {
-    name: 'Costs',
-    report_type: 'cost',
+    name: 'Portfolio',
+    report_type: 'portfolio',
     visibility: 'public',
-    config: { path: '/reports/cost', search: { type: 'Application' } },
+    config: { path: '/reports/portfolio', search: { type: 'Application' } },
   });
   const { request: _, ...other } = schedule();
   return { body: { ...other, report: { saved_report_id: saved.body.id, format: 'csv' } } };

@@ -1,0 +1,57 @@
+import { person } from '../support/accounts.ts';
+import { openApp } from '../support/harness.ts';
+import { listen, logIn, startBrowser, visit } from './browser.ts';
+
+const { t } = await openApp(['admin']);
+const origin = await listen(t);
+const browser = await startBrowser();
+afterAll(() => browser.close());
+const owner = await person(t, { role: 'admin', display_name: 'Ada Owner' });
+
+test.each([
+  { width: 1440, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const)('a channel is added, and a saved report is scheduled to it, $width px', async (look) => {
+  const { page, problems, accessibility } = await visit(browser, origin, look);
+  const name = `Team of ${look.width}`;
+  await logIn(page, owner.email, '/me?tab=notifications');
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByLabel('Address of the webhook').fill('https://example.com/hook');
+  await dialog.getByRole('button', { name: 'Add channel' }).click();
+  await dialog.getByText(/hooks\.slack\.com,/).waitFor();
+  await dialog.getByLabel('Address of the webhook').fill('https://hooks.slack.com/services/T0/B0/x');
+  expect(await accessibility()).toEqual([]);
+  await dialog.getByRole('button', { name: 'Add channel' }).click();
+  await page.getByRole('switch', { name: `Notifications to ${name}` }).waitFor();
+  expect(await accessibility()).toEqual([]);
+
+  const saved = {
+    name: `Costs ${look.width}`,
+    report_type: 'cost',
+    config: { path: '/reports/cost', search: {} },
+  };
+  await page.evaluate(
+    async (body) =>
+      await fetch('/api/v1/saved-reports', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'X-Estate-Client': 'web' },
+        body,
+      }),
+    JSON.stringify(saved),
+  );
+  await page.goto('/reports?tab=saved');
+  await page.getByRole('button', { name: `Actions for ${saved.name}` }).click();
+  await page.getByRole('menuitem', { name: 'Send regularly' }).click();
+  await dialog.getByRole('combobox', { name: 'To' }).click();
+  await page.getByRole('option', { name }).click();
+  expect(await accessibility()).toEqual([]);
+  await dialog.getByRole('button', { name: 'Schedule' }).click();
+  await page.getByText(`${saved.name} will be sent`).waitFor();
+  const stored = await t.services.db('extraction_schedules').where({ name: saved.name }).first();
+  expect(stored).toMatchObject({ report: { format: 'pdf' }, destination: { kind: 'channel' } });
+  // the address that was refused is an answer with an error, which browsers write to the console
+  expect(problems.filter((problem) => !/422/.test(problem))).toEqual([]);
+  await page.context().close();
+});
