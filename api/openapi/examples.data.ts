@@ -518,6 +518,8 @@ export const examplesByMember: Record<string, unknown> = {
   'AnalysisRun.message': 'Two of three batches are done.',
   'CardHierarchy.name': 'Claims Platform',
   'LandscapeReport.name': 'Claims Management',
+  'LandscapeReport.group_by': 'BusinessCapability',
+  'MatrixReport.col_type': 'BusinessCapability',
   'MatrixReport.name': 'Claims Management',
   'SavedReport.description': 'By functional and technical suitability.',
   'SavedReport.name': 'Applications to be replaced',

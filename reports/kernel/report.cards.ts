@@ -60,7 +60,8 @@ export async function reportRequest(
     ...(range && { range: rangeOf(range, [report.name, params, cards, asOf]) }),
     filtered: Boolean(filter) || scope !== undefined,
     ...(asOf && { asOf }),
-    ...(isPicture(format) && report.stream?.applies(params) && { forPicture: true }),
+    ...(isPicture(format) &&
+      (report.stream?.applies(params) || report.choosesForPicture?.(params)) && { forPicture: true }),
   };
 }
 

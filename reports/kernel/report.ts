@@ -52,7 +52,7 @@ export interface ReportInput<P> {
   asOf: Date;
   /** Whether the request has `as_of`: caches by current topic versions must not be used. */
   isHistorical: boolean;
-  /** Whether only a chart is rendered: the report may omit rows that do not fit, and reports their number. */
+  /** Whether only a chart is rendered: the report may choose what is drawn, or omit rows that do not fit and report their number. */
   forPicture: boolean;
   /** Caches parts of the result by the topic versions of the snapshot. */
   cache: Cache;
@@ -152,6 +152,8 @@ export interface Report<P = Record<string, unknown>, A = unknown> {
   topics?(params: P): string[];
   /** Whether it depends on the date. */
   isDaily?: boolean;
+  /** Whether its picture is computed apart, because it chooses what these parameters do not name. */
+  choosesForPicture?(params: P): boolean;
   /** Computes the result, to which `position` is added. */
   compute(input: ReportInput<P>): Promise<ReportText>;
   /** Whether its rows grow with the inventory, so that a JSON response has a range of them; see `pagedReportSchema`. */

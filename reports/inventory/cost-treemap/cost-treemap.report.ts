@@ -200,6 +200,7 @@ export const costTreemapReport = defineReport({
   reads: { cards: 'any', relations: ['type', 'source_id', 'target_id'], others: false },
   check,
   topics: () => ['cards', 'relations'],
+  choosesForPicture: ({ group_by }) => group_by === undefined,
   async compute(given) {
     const { parent_card_id: parent } = given.params;
     const group_by = given.params.group_by ?? (given.forPicture ? await filledField(given) : undefined);

@@ -171,7 +171,7 @@ function dataQualityChart(result: Result, context: ChartContext): Chart {
         items: [
           {
             name: reportText(context, 'quality.average'),
-            value: overall_data_quality,
+            value: total_items > unrated ? overall_data_quality : null,
             unit: 'percent',
             hint: reportText(context, 'quality.ofCards', { count: total_items - unrated }),
           },

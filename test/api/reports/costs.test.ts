@@ -130,6 +130,13 @@ describe('cost treemap', () => {
     expect(csv.text).toBe('id,name,cost\r\n,Mission Critical,400.5\r\n');
   });
 
+  it('groups its picture by a well-filled field if the request names none', async () => {
+    const chartOf = async (query: string) =>
+      (await admin.get(at(`cost-treemap${query}`), { accept: 'application/vnd.estate.chart+json' })).body;
+    expect(await chartOf('')).toMatchObject({ kind: 'treemap', groupAxis: 'Business Criticality' });
+    expect(await chartOf('?group_by=Organization')).toMatchObject({ groupAxis: 'Organization' });
+  });
+
   it('keeps a group that is named as those without a group apart from them', async () => {
     const rename = (name: string, body: object) => ok(admin.patch(`/api/v1/cards/${ids[name]}`, body));
     await rename('bought', { name: 'Ungrouped' });

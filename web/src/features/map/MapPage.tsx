@@ -204,7 +204,15 @@ function Boxes({ error, isKnown, search, go, open, ...shown }: ShownProps) {
       </p>
     );
   if (!isKnown) return null;
-  if (shown.roots.length === 0) return <p className={styles.nothing}>{t('map.empty')}</p>;
+  if (shown.roots.length === 0)
+    return (
+      <p className={styles.nothing}>
+        {t('map.empty')}{' '}
+        <Link to="/import" className={styles.link}>
+          {t('first.import')}
+        </Link>
+      </p>
+    );
   if (search.view === 'table')
     return (
       <MapTable
